@@ -1,0 +1,169 @@
+import type { Terminal } from './http/compose.ts'
+import { type Serialize, toJson } from './http/reply.ts'
+import type { ErrorHandler, Hook } from './plugin/hooks.ts'
+import type { PluginEntry, Scope } from './plugin/scope.ts'
+import { DuplicateRouteError, type RouteCollection, type RouteRecord } from './routing/collection.ts'
+import { Route, type Step } from './routing/route.ts'
+import { RouteTable } from './routing/table.ts'
+import { defineError } from './support/errors.ts'
+import type { Logger } from './support/logger.ts'
+
+export const RouteCompileError = defineError(
+  'RouteCompileError',
+  500,
+  (route: string, plugin: string, why: string) => `${route} cannot be compiled: ${why} (plugin "${plugin}")`,
+)
+
+/** Everything a request needs once its route is known, decided before the first request. */
+export interface Lane {
+  readonly method: string
+  readonly path: string | undefined
+  /** The plugin and the scope that the handler belongs to. */
+  readonly plugin: string
+  readonly scope: string
+  readonly steps: readonly Step[]
+  readonly terminal: Terminal
+  readonly serialize: Serialize
+  readonly onSend: readonly Hook<'onSend'>[]
+  readonly onResponse: readonly Hook<'onResponse'>[]
+  readonly onError: readonly Hook<'onError'>[]
+  readonly errorHandler: ErrorHandler | undefined
+}
+
+/** A lane without a route: the root's middlewares, then a terminal of the kernel's own. */
+export function laneWithoutRoute(root: Scope, terminal: Terminal): Lane {
+  return {
+    method: '',
+    path: undefined,
+    plugin: 'kernel',
+    scope: root.name,
+    steps: root.middlewares,
+    terminal,
+    serialize: toJson,
+    ...reach(root),
+  }
+}
+
+function reach(scope: Scope): Pick<Lane, 'onSend' | 'onResponse' | 'onError' | 'errorHandler'> {
+  return {
+    onSend: scope.hooksReaching('onSend'),
+    onResponse: scope.hooksReaching('onResponse'),
+    onError: scope.hooksReaching('onError'),
+    errorHandler: scope.nearestErrorHandler,
+  }
+}
+
+function compileRoute(record: RouteRecord, owner: PluginEntry | undefined, root: Scope): Lane {
+  const scope = owner?.scope ?? root
+  const { lineage } = scope
+  const route = new Route(
+    record,
+    lineage.flatMap((one) => one.middlewares),
+  )
+  for (const one of lineage) {
+    for (const { run, entry } of one.hooks.onRoute) {
+      try {
+        route.extend({ plugin: entry.name, scope: one.name }, run)
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        throw Object.assign(RouteCompileError(`${record.method} ${record.path}`, entry.name, why), { cause: error })
+      }
+    }
+  }
+  return {
+    method: record.method,
+    path: record.path,
+    plugin: owner?.name ?? 'application',
+    scope: scope.name,
+    steps: route.seal(),
+    terminal: record.handler as unknown as Terminal,
+    serialize: route.serializer ?? toJson,
+    ...reach(scope),
+  }
+}
+
+/**
+ * The compiled routes of one server: the mounted collection and the server's own, each in its own list.
+ *
+ * A request compares two version numbers; after a change the table is built anew, and only new routes are compiled.
+ */
+export class CompiledRoutes {
+  readonly #mounted: RouteCollection
+  readonly #own: RouteCollection
+  readonly #owners: ReadonlyMap<RouteRecord, PluginEntry>
+  readonly #root: Scope
+  readonly #lanes = new WeakMap<RouteRecord, Lane>()
+  #mountedVersion = -1
+  #ownVersion = -1
+  #table = new RouteTable<Lane>()
+
+  constructor(
+    mounted: RouteCollection,
+    own: RouteCollection,
+    owners: ReadonlyMap<RouteRecord, PluginEntry>,
+    root: Scope,
+  ) {
+    this.#mounted = mounted
+    this.#own = own
+    this.#owners = owners
+    this.#root = root
+  }
+
+  /** Compiles everything; the first failure is thrown. For boot. */
+  compile(): void {
+    this.#build((error) => {
+      throw error
+    })
+  }
+
+  /** The table as of now. A route that was added after boot and is faulty is left out and logged. */
+  current(logger: Logger): RouteTable<Lane> {
+    if (this.#mountedVersion !== this.#mounted.version || this.#ownVersion !== this.#own.version) {
+      this.#build((error) => logger.error({ err: error }, 'a route that was registered after boot is left out'))
+    }
+    return this.#table
+  }
+
+  /** Every route with its lane, in order of registration, the server's own first. */
+  *entries(): Iterable<{ record: RouteRecord; lane: Lane }> {
+    for (const record of [...this.#own.routes, ...this.#mounted.routes]) {
+      const lane = this.#lanes.get(record)
+      if (lane !== undefined) yield { record, lane }
+    }
+  }
+
+  #build(failed: (error: unknown) => void): void {
+    const table = new RouteTable<Lane>()
+    const taken = new Map<string, RouteRecord>()
+    const own = new Set<RouteRecord>(this.#own.routes)
+    for (const record of [...this.#own.routes, ...this.#mounted.routes]) {
+      try {
+        if (own.size > 0) claim(record, taken)
+        let lane = this.#lanes.get(record)
+        if (lane === undefined) {
+          lane = compileRoute(record, this.#owners.get(record), this.#root)
+          this.#lanes.set(record, lane)
+        }
+        table.add(record, lane)
+      } catch (error) {
+        failed(error)
+      }
+    }
+    this.#table = table
+    this.#mountedVersion = this.#mounted.version
+    this.#ownVersion = this.#own.version
+  }
+}
+
+/** Each collection refuses duplicates itself; here the server's own routes meet the mounted ones. */
+function claim(record: RouteRecord, taken: Map<string, RouteRecord>): void {
+  for (const shape of record.shapes) {
+    const key = `${record.method} ${shape.key}`
+    const there = taken.get(key)
+    if (there !== undefined && there !== record) {
+      const other = there.path === record.path ? '' : ` (as ${there.path})`
+      throw DuplicateRouteError(record.method, record.path, String(there.site), other, String(record.site))
+    }
+    taken.set(key, record)
+  }
+}

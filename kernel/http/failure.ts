@@ -1,0 +1,53 @@
+import { isFrameworkError } from '../support/errors.ts'
+
+/** Whether answers to failures carry `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
+export type ExposeErrorDetails = boolean | 'auto'
+
+// One setting of the module: with several servers the newest one's value applies to all, as documented.
+let exposure: ExposeErrorDetails = false
+
+export function setExposure(value: ExposeErrorDetails): void {
+  exposure = value
+}
+
+export function exposesDetails(): boolean {
+  return exposure === 'auto' ? process.env.NODE_ENV === 'development' : exposure
+}
+
+/** The body of every failure that the framework answers itself. */
+export interface FailureBody {
+  code: string
+  message: string
+  stack?: string
+  cause?: unknown
+}
+
+/** A cause as plain data; an error inside would be `{}` in JSON. */
+function describeCause(cause: unknown): unknown {
+  if (cause instanceof Error) return { name: cause.name, message: cause.message, stack: cause.stack }
+  try {
+    JSON.stringify(cause)
+    return cause
+  } catch {
+    return String(cause)
+  }
+}
+
+/** `{ code, message }`, with stack and cause while they are exposed. */
+export function failureBody(error: Error & { code?: unknown }): FailureBody {
+  const code = isFrameworkError(error) ? error.code : error.constructor.name || 'INTERNAL_ERROR'
+  const body: FailureBody = { code, message: error.message }
+  if (exposesDetails()) {
+    if (error.stack !== undefined) body.stack = error.stack
+    if (error.cause !== undefined) body.cause = describeCause(error.cause)
+  }
+  return body
+}
+
+/**
+ * Whether the framework answers this failure itself: what it raised for the client (400, 404, 413, 503 …). A 500 of
+ * its own, a stopped chain for example, is an application's mistake and goes where thrown errors go.
+ */
+export function isAnsweredByFramework(error: unknown): error is Error & { status: number; code: string } {
+  return isFrameworkError(error) && error.status !== 500
+}

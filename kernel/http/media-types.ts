@@ -1,0 +1,41 @@
+const types: Record<string, string> = {
+  avif: 'image/avif',
+  css: 'text/css; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  gif: 'image/gif',
+  gz: 'application/gzip',
+  htm: 'text/html; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  ico: 'image/x-icon',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  md: 'text/markdown; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  mp3: 'audio/mpeg',
+  mp4: 'video/mp4',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  text: 'text/plain; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  wasm: 'application/wasm',
+  webp: 'image/webp',
+  woff2: 'font/woff2',
+  xml: 'application/xml; charset=utf-8',
+  yaml: 'application/yaml; charset=utf-8',
+  yml: 'application/yaml; charset=utf-8',
+  zip: 'application/zip',
+}
+
+/** `json`, `.json` or a whole media type → a media type with its charset; what is unknown stays bytes. */
+export function mediaType(short: string): string {
+  if (short.includes('/')) return short
+  return types[short.replace(/^\./, '').toLowerCase()] ?? 'application/octet-stream'
+}
+
+/** The media type of a file by its name. */
+export function mediaTypeOfFile(path: string): string {
+  return mediaType(/\.([a-z0-9]+)$/i.exec(path)?.[1] ?? '')
+}

@@ -1,0 +1,57 @@
+import type { Readable } from 'node:stream'
+import type { FrameworkError } from '../support/errors.ts'
+
+/** A body that is sent piece by piece, with backpressure. */
+export type StreamBody = ReadableStream<Uint8Array> | Readable | AsyncIterable<Uint8Array | string>
+
+/**
+ * What leaves the kernel for a runtime: status, headers and a body that is already bytes or text.
+ *
+ * `headers` is flat (`[name, value, name, value, …]`), names in lower case, every value free of CR, LF and NUL.
+ * `content-length` is present whenever the length is known; `body` is `null` for HEAD, 204 and 304 also when a
+ * length is declared.
+ */
+export interface Reply {
+  readonly status: number
+  readonly headers: readonly string[]
+  readonly body: string | Uint8Array | StreamBody | null
+}
+
+/**
+ * What a runtime hands to the kernel: one request, and the way to answer it.
+ *
+ * Everything is read on demand. An adapter implements it as a class with prototype members, because an object
+ * literal with closures for each request costs more than all the rest of a small request.
+ */
+export interface RawRequest {
+  readonly method: string
+  /** The request target as it came: origin form (`/a?b`), or absolute form (`http://host/a`). Neither decoded nor normalised here. */
+  readonly target: string
+  /** The Host header (or authority), unchecked; two Host headers come joined with `, `, which the host grammar refuses. */
+  readonly host: string | undefined
+  /** Whether a request without a Host may pass: HTTP/1.0, and requests that never saw a wire. */
+  readonly hostOptional: boolean
+  /** Whether the connection itself is encrypted. */
+  readonly secure: boolean
+  /** The address of the peer, `''` where the runtime does not tell. */
+  readonly ip: string
+  /** One header by its lower-case name; repeated ones are joined with `, ` (`; ` for cookie). */
+  header(name: string): string | undefined
+  /** All headers: a new object without prototype, lower-case names, repeated ones joined as in {@link header}. */
+  headers(): Record<string, string>
+  /** Whether the request declares a body: `content-length` above 0 or `transfer-encoding`. */
+  readonly hasBody: boolean
+  /**
+   * Reads the whole body, counting bytes while they arrive; whatever `content-length` claims, more than `limit` bytes
+   * reject with `PayloadTooLargeError`, and a client that leaves half way rejects with `BadRequestError`.
+   */
+  bytes(limit: number): Promise<Uint8Array>
+  /** The unread body, piece by piece with backpressure. */
+  stream(): AsyncIterable<Uint8Array>
+  /** Calls back once when the client goes away before the answer was sent in full. */
+  onAbort(listener: () => void): void
+  /** What the runtime let through and must be refused all the same: too many headers, a target that is too long. */
+  refusal(): FrameworkError | undefined
+  /** Sends the answer. Called exactly once for each request. */
+  respond(reply: Reply): void
+}

@@ -1,0 +1,92 @@
+import { defineError } from '../support/errors.ts'
+import { disposeStream } from './dispose.ts'
+import type { Reply, StreamBody } from './raw.ts'
+import type { KernelResponse } from './response.ts'
+
+export const UnserializableError = defineError(
+  'UnserializableError',
+  500,
+  (why: string) => `the body cannot be written as JSON: ${why}. Answer with plain data`,
+)
+
+/** Turns a value into JSON text; a serialiser made from a schema takes the place of {@link toJson}. */
+export type Serialize = (payload: unknown, status: number) => string
+
+/** The serialiser of routes that name none. */
+export function toJson(payload: unknown): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(payload)
+  } catch (error) {
+    throw Object.assign(UnserializableError(error instanceof Error ? error.message : String(error)), { cause: error })
+  }
+  // undefined for a function or a symbol.
+  if (text === undefined) throw UnserializableError(`it is a ${typeof payload}`)
+  return text
+}
+
+const json = 'application/json; charset=utf-8'
+
+/** Statuses that have no body by definition (RFC 9110 section 6.4.1). */
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304
+}
+
+/**
+ * Encodes a response for the runtime. `head` drops the body and keeps its length.
+ *
+ * @throws when the payload cannot be serialised; the caller makes that a failure like any other.
+ */
+export function toReply(res: KernelResponse, head: boolean, closing: boolean, serialize: Serialize): Reply {
+  const status = res.statusCode
+  const bag = res.headersIfAny
+  let body: Reply['body'] = null
+  let length = 0
+  let type: string | undefined
+  switch (res.kind) {
+    case 'json':
+      body = serialize(res.payload, status)
+      length = Buffer.byteLength(body)
+      type = json
+      break
+    case 'text':
+      body = res.payload as string
+      length = Buffer.byteLength(body)
+      type = 'text/plain; charset=utf-8'
+      break
+    case 'bytes':
+      body = res.payload as Uint8Array
+      length = body.byteLength
+      type = 'application/octet-stream'
+      break
+    case 'stream':
+      body = res.payload as StreamBody
+      length = -1
+      type = 'application/octet-stream'
+      break
+  }
+  // The shape of nearly every small answer: a body, and no header that anybody set.
+  if (bag === undefined && !head && !closing && length > 0 && !isBodiless(status)) {
+    return { status, headers: ['content-type', type!, 'content-length', String(length)], body }
+  }
+  const headers: string[] = bag === undefined ? [] : bag.flatten()
+  const has = (name: string) => bag?.get(name) !== undefined
+  if (closing && !has('connection')) headers.push('connection', 'close')
+  if (isBodiless(status)) {
+    if (length === -1) disposeStream(body as StreamBody)
+    if (status !== 304) drop(headers, 'content-length')
+    return { status, headers, body: null }
+  }
+  if (type !== undefined && !has('content-type')) headers.push('content-type', type)
+  // A length somebody set is only believed for a stream and for HEAD, where the body itself does not tell.
+  if (length !== -1 && !(head && res.kind === 'empty' && has('content-length'))) {
+    drop(headers, 'content-length')
+    headers.push('content-length', String(length))
+  }
+  if (head && length === -1) disposeStream(body as StreamBody)
+  return { status, headers, body: head || length === 0 ? null : body }
+}
+
+function drop(headers: string[], name: string): void {
+  for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i] === name) headers.splice(i, 2)
+}

@@ -1,0 +1,30 @@
+/** One server-sent event; `data` other than a string is sent as JSON. */
+export interface SseMessage {
+  data: unknown
+  event?: string
+  id?: string
+  /** Milliseconds after which the client reconnects. */
+  retry?: number
+}
+
+/** A line break in a field would let its text forge the next field or event (CR alone counts too). */
+function oneLine(text: string): string {
+  return text.replace(/[\r\n\0]+/g, ' ')
+}
+
+function encode(message: string | SseMessage): string {
+  const { data, event, id, retry } = typeof message === 'string' ? { data: message } : (message as SseMessage)
+  let text = ''
+  if (event !== undefined) text += `event: ${oneLine(event)}\n`
+  if (id !== undefined) text += `id: ${oneLine(id)}\n`
+  if (retry !== undefined) text += `retry: ${Math.trunc(retry)}\n`
+  const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
+  for (const line of body.split(/\r\n|\r|\n/)) text += `data: ${line}\n`
+  return `${text}\n`
+}
+
+/** The wire form of a sequence of events. */
+export async function* serverSentEvents(events: AsyncIterable<string | SseMessage>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  for await (const event of events) yield encoder.encode(encode(event))
+}

@@ -1,0 +1,55 @@
+export type { NotFoundHandler } from './dispatch.ts'
+export { type ExposeErrorDetails, exposesDetails, type FailureBody, failureBody, setExposure } from './http/failure.ts'
+export type { FileOptions } from './http/file.ts'
+export type { HeaderValue } from './http/headers.ts'
+export { mediaType } from './http/media-types.ts'
+export { parseQuery, type Query } from './http/query.ts'
+export type { RawRequest, Reply, StreamBody } from './http/raw.ts'
+export type { Request } from './http/request.ts'
+export type { Response } from './http/response.ts'
+export type { SseMessage } from './http/sse.ts'
+export type { Explanation } from './inspect.ts'
+export { type Inject, Kernel } from './kernel.ts'
+export type { KernelOptions, ResolvedKernelOptions } from './options.ts'
+export type { Command, CommandArgument, CommandFlag } from './plugin/command.ts'
+export type { Context } from './plugin/context.ts'
+export {
+  definePlugin,
+  isPluginFactory,
+  isRegistration,
+  type OpenApiFragment,
+  type OptionsOf,
+  type PluginDefinition,
+  type PluginFactory,
+  type Registration,
+} from './plugin/define.ts'
+export type { ErrorHandler, HookName, HookTypes } from './plugin/hooks.ts'
+export type { PluginTimes, RegisterOptions, Registrable } from './plugin/scope.ts'
+export type { ServiceStore, Services } from './plugin/services.ts'
+export type { PluginNode } from './plugin/tree.ts'
+export {
+  type Handler,
+  type Method,
+  RouteCollection,
+  type RouteRecord,
+  type Routes,
+  type Verb,
+} from './routing/collection.ts'
+export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } from './routing/middleware.ts'
+export type { ApiDoc, RouteOptions } from './routing/options.ts'
+export type { ExtensionOf, PathParams, RouteRequest } from './routing/params.ts'
+export type { Route, Slot, Step } from './routing/route.ts'
+export { router } from './routing/router.ts'
+export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
+export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
+export {
+  BadRequestError,
+  defineError,
+  type ErrorFactory,
+  FileNotFoundError,
+  isFrameworkError,
+  PayloadTooLargeError,
+  UnsupportedMediaTypeError,
+} from './support/errors.ts'
+export { type Logger, type LogMethod, lineLogger } from './support/logger.ts'
+export { nearest } from './support/nearest.ts'

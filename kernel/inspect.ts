@@ -1,0 +1,54 @@
+import type { CompiledRoutes } from './compile.ts'
+import { parseTarget } from './http/target.ts'
+import type { Scope } from './plugin/scope.ts'
+import { nameOf } from './routing/middleware.ts'
+import type { Step } from './routing/route.ts'
+import type { Logger } from './support/logger.ts'
+
+/** How one request would be answered. */
+export interface Explanation {
+  /** The route's method and path as registered; `undefined` when the request is a 404 or 405. */
+  readonly route: string | undefined
+  readonly params: Readonly<Record<string, string>>
+  readonly steps: readonly Pick<Step, 'slot' | 'name' | 'plugin' | 'scope'>[]
+}
+
+const plain = ({ slot, name, plugin, scope }: Step) => ({ slot, name, plugin, scope })
+
+export function explainRoute(
+  routes: CompiledRoutes,
+  root: Scope,
+  logger: Logger,
+  method: string,
+  path: string,
+): Explanation {
+  const target = parseTarget(path)
+  const table = routes.current(logger)
+  const verb = method.toUpperCase()
+  const found =
+    target && (table.match(verb, target.match) ?? (verb === 'HEAD' ? table.match('GET', target.match) : undefined))
+  if (found === undefined) return { route: undefined, params: {}, steps: root.middlewares.map(plain) }
+  const lane = found.target
+  const handler = {
+    slot: 'handler' as const,
+    name: nameOf(lane.terminal, 'handler'),
+    plugin: lane.plugin,
+    scope: lane.scope,
+  }
+  return {
+    route: `${lane.method} ${lane.path}`,
+    params: { ...found.params },
+    steps: [...lane.steps.map(plain), handler],
+  }
+}
+
+export function printRoutes(routes: CompiledRoutes, logger: Logger): string {
+  routes.current(logger)
+  const rows = [...routes.entries()].map(({ record, lane }) => ({
+    method: record.method,
+    path: record.path,
+    chain: [...lane.steps.map((step) => step.name), nameOf(record.handler, 'handler')].join(' > '),
+  }))
+  const width = Math.max(0, ...rows.map((row) => row.path.length))
+  return rows.map((row) => `${row.method.padEnd(7)} ${row.path.padEnd(width)}  ${row.chain}`).join('\n')
+}

@@ -1,0 +1,104 @@
+import type { RouteCollection } from './routing/collection.ts'
+import { defaultLimits, type Limits, type TlsOptions } from './runtime/adapter.ts'
+import { defineError } from './support/errors.ts'
+import type { Logger } from './support/logger.ts'
+
+export const OptionError = defineError('OptionError', 500, (option: string, got: unknown, expected: string) => {
+  const shown = typeof got === 'string' ? JSON.stringify(got) : String(got)
+  return `the option "${option}" is ${shown}; it takes ${expected}`
+})
+
+/** Options of the kernel; every time is in milliseconds. */
+export interface KernelOptions {
+  /** Else the environment's `PORT`, else 3000; 0 picks a free port. */
+  port?: number
+  /** Else the environment's `HOST`, else `0.0.0.0`. */
+  host?: string
+  /** The collection to serve; default: the `router` of the process. */
+  router?: RouteCollection
+  logger?: Logger
+  /** Close on SIGTERM and SIGINT once listening; default true. */
+  gracefulShutdown?: boolean
+  /** The whole of closing; connections that are left then are cut. Default 10000. */
+  closeTimeout?: number
+  /** How long kept connections are still answered, each with `Connection: close`, before intake stops. Default 300. */
+  drainWindow?: number
+  /** For each plugin's setup; default 10000. */
+  bootTimeout?: number
+  /** For a middleware that neither answers nor goes on; default 30000. */
+  requestTimeout?: number
+  /** Take `x-request-id` from the client as `req.id`; default false. */
+  trustRequestId?: boolean
+  limits?: Partial<Limits>
+  /** Key and certificate; the server then speaks https. */
+  https?: TlsOptions
+  /** Closes the server when it aborts. */
+  abortSignal?: AbortSignal
+  /** The server beneath: that of the runtime, or `node` for `node:http` on Bun and Deno, which enforces every limit. */
+  adapter?: 'node' | 'bun' | 'deno'
+}
+
+/** The same with every default in place. */
+export interface ResolvedKernelOptions {
+  readonly port: number
+  readonly host: string
+  readonly gracefulShutdown: boolean
+  readonly closeTimeout: number
+  readonly drainWindow: number
+  readonly bootTimeout: number
+  readonly requestTimeout: number
+  readonly trustRequestId: boolean
+  readonly limits: Limits
+  readonly https: TlsOptions | undefined
+  readonly abortSignal: AbortSignal | undefined
+  readonly adapter: 'node' | 'bun' | 'deno' | undefined
+}
+
+function portOf(option: unknown): number {
+  const [name, value] = option === undefined ? ['PORT of the environment', process.env.PORT] : ['port', option]
+  if (value === undefined || value === '') return 3000
+  const port = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  if (typeof port !== 'number' || !Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw OptionError(String(name), value, 'a whole number from 0 to 65535')
+  }
+  return port
+}
+
+function milliseconds(name: string, value: unknown, fallback: number): number {
+  if (value === undefined) return fallback
+  if (typeof value !== 'number' || !(value >= 0) || value > 2_147_483_647)
+    throw OptionError(name, value, 'milliseconds, 0 or more')
+  return value
+}
+
+/** Fills in the defaults and refuses what cannot be meant. */
+export function resolveOptions(options: KernelOptions): ResolvedKernelOptions {
+  if (options.adapter !== undefined && !['node', 'bun', 'deno'].includes(options.adapter)) {
+    throw OptionError('adapter', options.adapter, '"node", "bun" or "deno"')
+  }
+  if (options.host !== undefined && (typeof options.host !== 'string' || options.host === '')) {
+    throw OptionError('host', options.host, 'a host name or an address')
+  }
+  const limits = { ...defaultLimits }
+  for (const [name, value] of Object.entries(options.limits ?? {})) {
+    if (!(name in defaultLimits))
+      throw OptionError(`limits.${name}`, value, `no such name; there are ${Object.keys(defaultLimits).join(', ')}`)
+    if (value === undefined) continue
+    if (typeof value !== 'number' || !(value > 0)) throw OptionError(`limits.${name}`, value, 'a number above 0')
+    limits[name as keyof Limits] = value
+  }
+  return {
+    port: portOf(options.port),
+    host: options.host ?? (process.env.HOST || '0.0.0.0'),
+    gracefulShutdown: options.gracefulShutdown ?? true,
+    closeTimeout: milliseconds('closeTimeout', options.closeTimeout, 10_000),
+    drainWindow: milliseconds('drainWindow', options.drainWindow, 300),
+    bootTimeout: milliseconds('bootTimeout', options.bootTimeout, 10_000),
+    requestTimeout: milliseconds('requestTimeout', options.requestTimeout, 30_000),
+    trustRequestId: options.trustRequestId ?? false,
+    limits,
+    https: options.https,
+    abortSignal: options.abortSignal,
+    adapter: options.adapter,
+  }
+}

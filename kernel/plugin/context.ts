@@ -1,0 +1,181 @@
+import type { Kernel } from '../kernel.ts'
+import { type RouteCollection, type Routes, routesOver, type Verb } from '../routing/collection.ts'
+import { type Middleware, nameOf } from '../routing/middleware.ts'
+import { joinPaths } from '../routing/pattern.ts'
+import { defineError } from '../support/errors.ts'
+import type { Logger } from '../support/logger.ts'
+import type { ErrorHandler, Hook, HookLists, HookName, HookTypes, LifeCycleHookName } from './hooks.ts'
+import { enroll, type PluginEntry, type RegisterOptions, type Registrable } from './scope.ts'
+import type { ServiceStore, Services } from './services.ts'
+
+export const PluginAfterBootError = defineError(
+  'PluginAfterBootError',
+  500,
+  (what: string) =>
+    `${what} after boot. Plugins, middlewares and hooks are fixed once the server is ready: register them before listen(), ready() or the first request`,
+)
+export const HookError = defineError(
+  'HookError',
+  500,
+  (hook: string, plugin: string) => `${hook} of the plugin "${plugin}" takes a function`,
+)
+
+/** The part of the kernel that contexts write to. */
+export interface ContextHost {
+  readonly server: Kernel
+  readonly booted: boolean
+  /** The hooks of the whole tree in order of registration; those of requests are kept by scope. */
+  readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
+  addRoute(owner: PluginEntry, ...route: Parameters<RouteCollection['add']>): void
+  decorate(target: 'request' | 'response', members: PropertyDescriptorMap, plugin: string): void
+}
+
+/**
+ * What a plugin's `setup` is handed: everything it adds reaches the routes of its scope and below, and no sibling.
+ *
+ * A context is for boot: `use`, `register`, hooks and routes on a kept one throw afterwards.
+ */
+export class Context implements Routes {
+  readonly #host: ContextHost
+  readonly #entry: PluginEntry
+
+  readonly get: Verb
+  readonly head: Verb
+  readonly post: Verb
+  readonly put: Verb
+  readonly patch: Verb
+  readonly delete: Verb
+  readonly options: Verb
+  readonly any: Verb
+  readonly group: Routes['group']
+
+  constructor(host: ContextHost, entry: PluginEntry) {
+    this.#host = host
+    this.#entry = entry
+    const routes = routesOver((method, path, options, handler, groups) => {
+      this.#mustBoot(`the plugin "${entry.name}" registers the route ${method} ${path}`)
+      const full = joinPaths(entry.scope.prefix, path)
+      host.addRoute(entry, method, full, options, handler, groups)
+      entry.routes.push(`${method} ${full}`)
+    })
+    this.get = routes.get
+    this.head = routes.head
+    this.post = routes.post
+    this.put = routes.put
+    this.patch = routes.patch
+    this.delete = routes.delete
+    this.options = routes.options
+    this.any = routes.any
+    this.group = routes.group
+  }
+
+  /** The name of the plugin. */
+  get name(): string {
+    return this.#entry.name
+  }
+
+  /** The path prefix of this scope, `''` at the root. */
+  get prefix(): string {
+    return this.#entry.scope.prefix
+  }
+
+  get server(): Kernel {
+    return this.#host.server
+  }
+
+  /** The server's logger with the plugin's name. */
+  get log(): Logger {
+    return this.#host.server.logger.child({ plugin: this.#entry.name })
+  }
+
+  /** What this plugin, its scope and the scopes around it provide. */
+  get services(): ServiceStore & Partial<Services> {
+    return this.#entry.scope.services as ServiceStore & Partial<Services>
+  }
+
+  /** Adds a middleware for every route of this scope and below; the root's also run for 404 and 405. */
+  use(middleware: Middleware): void {
+    const name = typeof middleware === 'function' ? nameOf(middleware, this.#entry.name) : String(middleware)
+    this.#mustBoot(`the plugin "${this.#entry.name}" adds the middleware ${name}`)
+    if (typeof middleware !== 'function') throw HookError('use', this.#entry.name)
+    const scope = this.#entry.scope
+    scope.middlewares.push({
+      slot: 'scope',
+      name,
+      plugin: this.#entry.name,
+      scope: scope.name,
+      run: middleware as Middleware,
+    })
+    this.#entry.middlewares.push(name)
+  }
+
+  /** Registers a plugin or a middleware below this one. */
+  register(plugin: Registrable, options?: RegisterOptions): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" registers another`)
+    enroll(this.#entry, plugin, options)
+  }
+
+  /** Whether a plugin of that name is registered in this scope or around it. */
+  hasPlugin(name: string): boolean {
+    return this.#entry.scope.findPlugin(name) !== undefined
+  }
+
+  /** Adds a service made during boot; one that needs no I/O belongs in `provide` of the definition. */
+  provide<Name extends keyof Services & string>(name: Name, value: Services[Name]): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" provides the service "${name}"`)
+    this.#entry.scope.services.provide(name, value, this.#entry.name)
+    this.#entry.services.push(name)
+  }
+
+  /**
+   * Adds members to every request or response of this server.
+   *
+   * @example
+   * ctx.decorate('request', { agent: { get() { return this.headers['user-agent'] } } })
+   */
+  decorate(target: 'request' | 'response', members: PropertyDescriptorMap): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" decorates the ${target}`)
+    this.#host.decorate(target, members, this.#entry.name)
+  }
+
+  onRoute(hook: HookTypes['onRoute']): void {
+    this.#hook('onRoute', hook)
+  }
+  onReady(hook: HookTypes['onReady']): void {
+    this.#hook('onReady', hook)
+  }
+  onListen(hook: HookTypes['onListen']): void {
+    this.#hook('onListen', hook)
+  }
+  onClose(hook: HookTypes['onClose']): void {
+    this.#hook('onClose', hook)
+  }
+  onSend(hook: HookTypes['onSend']): void {
+    this.#hook('onSend', hook)
+  }
+  onResponse(hook: HookTypes['onResponse']): void {
+    this.#hook('onResponse', hook)
+  }
+  onError(hook: HookTypes['onError']): void {
+    this.#hook('onError', hook)
+  }
+
+  /** Answers what handlers, middlewares and plugins of this scope and below throw; the nearest scope's holds. */
+  setErrorHandler(handler: ErrorHandler): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" sets an error handler`)
+    if (typeof handler !== 'function') throw HookError('setErrorHandler', this.#entry.name)
+    this.#entry.scope.errorHandler = handler
+  }
+
+  #hook<Name extends HookName>(name: Name, run: HookTypes[Name]): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" adds the hook ${name}`)
+    if (typeof run !== 'function') throw HookError(name, this.#entry.name)
+    const lists = name in this.#host.lifeCycle ? (this.#host.lifeCycle as HookLists) : this.#entry.scope.hooks
+    ;(lists[name] as Hook<Name>[]).push({ run, entry: this.#entry })
+    this.#entry.hooks.push(name)
+  }
+
+  #mustBoot(what: string): void {
+    if (this.#host.booted) throw PluginAfterBootError(what)
+  }
+}

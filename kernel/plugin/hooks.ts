@@ -1,0 +1,43 @@
+import type { Request } from '../http/request.ts'
+import type { Response } from '../http/response.ts'
+import type { Route } from '../routing/route.ts'
+import type { Address } from '../runtime/adapter.ts'
+import type { PluginEntry } from './scope.ts'
+
+/** Runs in the name of a failure: `setErrorHandler`. A returned value is sent; without an answer it is 500, empty. */
+export type ErrorHandler = (req: Request, res: Response, next: (error?: unknown) => void, error: unknown) => unknown
+
+/** The signatures of the hooks, by name. */
+export interface HookTypes {
+  /** A route is compiled: read its options, add to a slot. Synchronous. */
+  onRoute: (route: Route) => void
+  /** Boot has finished, before the first request, also without a socket. */
+  onReady: () => void | Promise<void>
+  /** The socket is bound: start jobs, workers and subscriptions. Never called under `inject`. */
+  onListen: (address: Address) => void | Promise<void>
+  /** Stop, flush, disconnect; in reverse order of registration. */
+  onClose: () => void | Promise<void>
+  /** Before the answer is encoded. An error here is a 500. */
+  onSend: (req: Request, res: Response) => void | Promise<void>
+  /** After the answer has left, with the milliseconds it took. An error here is only logged. */
+  onResponse: (req: Request, res: Response, ms: number) => void | Promise<void>
+  /** For every failure, answered or not. An error here is only logged. */
+  onError: (error: unknown, req: Request, res: Response) => void | Promise<void>
+}
+
+export type HookName = keyof HookTypes
+
+/** Hooks of the server's life, run in order of registration over the whole tree; the others reach routes by scope. */
+export type LifeCycleHookName = 'onReady' | 'onListen' | 'onClose'
+
+/** A hook with the plugin it belongs to. */
+export interface Hook<Name extends HookName> {
+  readonly run: HookTypes[Name]
+  readonly entry: PluginEntry
+}
+
+export type HookLists = { [Name in HookName]: Hook<Name>[] }
+
+export function emptyHooks(): HookLists {
+  return { onRoute: [], onReady: [], onListen: [], onClose: [], onSend: [], onResponse: [], onError: [] }
+}

@@ -1,0 +1,180 @@
+import { type Middleware, nameOf } from '../routing/middleware.ts'
+import { joinPaths } from '../routing/pattern.ts'
+import type { Step } from '../routing/route.ts'
+import { defineError } from '../support/errors.ts'
+import { isPluginFactory, isRegistration, type PluginDefinition, type Registration } from './define.ts'
+import { type ErrorHandler, emptyHooks, type Hook, type HookLists, type HookName } from './hooks.ts'
+import { ServiceStore } from './services.ts'
+
+export const DuplicatePluginError = defineError(
+  'DuplicatePluginError',
+  500,
+  (name: string, first: string, second: string) =>
+    `the plugin "${name}" is registered twice in one scope: at ${first} and at ${second}. Remove one, or register it in a scope of its own (a prefix, or scoped: true)`,
+)
+export const NotAPluginError = defineError(
+  'NotAPluginError',
+  500,
+  (what: string) =>
+    `${what} is neither a plugin nor a middleware. Pass a registration (cors({ … })) or a function (req, res, next)`,
+)
+export const PluginSetupError = defineError(
+  'PluginSetupError',
+  500,
+  (name: string, phase: string, why: string, hint: string) => `the plugin "${name}" failed in ${phase}: ${why}${hint}`,
+)
+
+/** What registering takes: a plugin with its options, or a bare middleware. */
+export type Registrable = Registration | Middleware
+
+/** Milliseconds spent in each phase of a plugin's life. */
+export interface PluginTimes {
+  boot: number
+  ready: number
+  close: number
+}
+
+/** One registered plugin: its place in the tree and what it contributed. */
+export class PluginEntry {
+  readonly name: string
+  readonly definition: PluginDefinition<never, object>
+  readonly options: unknown
+  readonly site: string
+  /** The scope its contributions go to: its parent's, or a child of it. */
+  readonly scope: Scope
+  readonly scoped: boolean
+  readonly uncalled: boolean
+  readonly children: PluginEntry[] = []
+  readonly times: PluginTimes = { boot: 0, ready: 0, close: 0 }
+  readonly services: string[] = []
+  readonly middlewares: string[] = []
+  readonly hooks: HookName[] = []
+  readonly routes: string[] = []
+
+  constructor(
+    parts: Pick<PluginEntry, 'name' | 'definition' | 'options' | 'site' | 'scope' | 'scoped'> & { uncalled?: boolean },
+  ) {
+    this.name = parts.name
+    this.definition = parts.definition
+    this.options = parts.options
+    this.site = parts.site
+    this.scope = parts.scope
+    this.scoped = parts.scoped
+    this.uncalled = parts.uncalled ?? false
+  }
+
+  /** The error for what this plugin threw; names the plugin, and a likely cause. */
+  failure(phase: string, error: unknown): Error {
+    const hint = this.uncalled
+      ? `. Its factory was passed without being called: if it needs options, write ${this.name}({ … })`
+      : ''
+    const why = error instanceof Error ? error.message : String(error)
+    return Object.assign(PluginSetupError(this.name, phase, why, hint), { cause: error })
+  }
+}
+
+/**
+ * What is encapsulated: middlewares, hooks, services, prefix and failure handler of one place in the tree. Children
+ * see their ancestors, nobody sees a sibling.
+ */
+export class Scope {
+  readonly name: string
+  readonly prefix: string
+  readonly parent: Scope | undefined
+  readonly services: ServiceStore
+  readonly middlewares: Step[] = []
+  readonly hooks: HookLists = emptyHooks()
+  readonly plugins = new Map<string, PluginEntry>()
+  errorHandler: ErrorHandler | undefined
+
+  constructor(name: string, prefix = '', parent?: Scope) {
+    this.name = name
+    this.parent = parent
+    this.prefix = parent === undefined ? prefix : prefix === '' ? parent.prefix : joinPaths(parent.prefix, prefix)
+    this.services = new ServiceStore(parent?.services)
+  }
+
+  /** This scope and its ancestors, the root first. */
+  get lineage(): Scope[] {
+    return this.parent === undefined ? [this] : [...this.parent.lineage, this]
+  }
+
+  /** The plugin of that name which can be seen from here, the nearest first. */
+  findPlugin(name: string): PluginEntry | undefined {
+    return this.plugins.get(name) ?? this.parent?.findPlugin(name)
+  }
+
+  /** All hooks of one kind that reach this scope, the root's first. */
+  hooksReaching<Name extends HookName>(name: Name): Hook<Name>[] {
+    return this.lineage.flatMap((scope) => scope.hooks[name] as Hook<Name>[])
+  }
+
+  /** The nearest failure handler. */
+  get nearestErrorHandler(): ErrorHandler | undefined {
+    return this.errorHandler ?? this.parent?.nearestErrorHandler
+  }
+}
+
+/** How a plugin is registered. */
+export interface RegisterOptions {
+  /** Path prefix of all its routes; gives the plugin a scope of its own. */
+  prefix?: string
+}
+
+/**
+ * The one place where a plugin enters the tree and where child scopes are born: from the `plugins` option, `use`,
+ * `register` and nested registrations alike. `provide` runs here, so services exist at once.
+ */
+export function enroll(owner: PluginEntry, given: unknown, options: RegisterOptions = {}): PluginEntry {
+  const uncalled = isPluginFactory(given)
+  const registration: unknown = uncalled ? given() : given
+  const middleware = typeof registration === 'function' ? (registration as Middleware) : undefined
+  if (middleware === undefined && !isRegistration(registration)) throw NotAPluginError(describe(given))
+  const definition: PluginDefinition<never, object> =
+    middleware === undefined
+      ? (registration as Registration).plugin
+      : { name: nameOf(middleware, 'middleware'), setup: (ctx) => ctx.use(middleware) }
+  const parent = owner.scope
+  const prefix = options.prefix ?? ''
+  const scoped = definition.scoped === true || prefix !== ''
+  const scope = scoped ? new Scope(definition.name, prefix, parent) : parent
+  const entry = new PluginEntry({
+    name: definition.name,
+    definition,
+    options: middleware === undefined ? (registration as Registration).options : undefined,
+    site: middleware === undefined ? String((registration as Registration).site) : '',
+    scope,
+    scoped,
+    uncalled,
+  })
+  if (middleware === undefined) claimName(parent, entry)
+  if (definition.provide !== undefined) provideServices(entry, definition.provide)
+  owner.children.push(entry)
+  return entry
+}
+
+function claimName(scope: Scope, entry: PluginEntry): void {
+  const there = scope.plugins.get(entry.name)
+  if (there !== undefined) throw DuplicatePluginError(entry.name, there.site, entry.site)
+  scope.plugins.set(entry.name, entry)
+}
+
+function provideServices(entry: PluginEntry, provide: (options: never) => object): void {
+  let provided: object
+  try {
+    provided = provide(entry.options as never)
+  } catch (error) {
+    throw entry.failure('provide', error)
+  }
+  if (provided instanceof Promise)
+    throw entry.failure('provide', new Error('it is async; make the objects there and connect in setup'))
+  for (const [name, value] of Object.entries(provided ?? {})) {
+    entry.scope.services.provide(name, value, entry.name)
+    entry.services.push(name)
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === null || typeof value !== 'object') return `${String(value)} (${typeof value})`
+  return Array.isArray(value) ? 'an array' : `an object with the keys ${Object.keys(value).join(', ') || '(none)'}`
+}

@@ -1,0 +1,87 @@
+import { defineError } from '../support/errors.ts'
+import { nearest } from '../support/nearest.ts'
+
+/** The services that plugins provide, by name; each plugin merges its own line into this interface. */
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface Services {}
+
+export const ServiceMissingError = defineError(
+  'ServiceMissingError',
+  500,
+  (name: string, near: string | undefined, there: string) => {
+    const guess = near === undefined ? '' : ` Did you mean "${near}"?`
+    return `there is no service "${name}" here.${guess} Register the plugin that provides it, for example plugins: [${name}()]. Provided here: ${there}`
+  },
+)
+export const ServiceProvidedTwiceError = defineError(
+  'ServiceProvidedTwiceError',
+  500,
+  (name: string, first: string, second: string) =>
+    `the service "${name}" is provided by "${first}" and by "${second}". Remove one, or register it in a scope of its own (scoped: true, or a prefix)`,
+)
+export const ServiceNameError = defineError(
+  'ServiceNameError',
+  500,
+  (name: string, plugin: string) =>
+    `the plugin "${plugin}" provides a service named "${name}", which the store keeps for itself. Rename it`,
+)
+
+const reserved = new Set(['get', 'find', 'has', 'provide', 'names', 'constructor', '__proto__', 'then'])
+
+/**
+ * Services of one scope; what an ancestor provides is seen too, the nearer one first.
+ *
+ * Each service is a property as well (`services.audit`), and `undefined` there when nobody provides it; `get` throws.
+ */
+export class ServiceStore {
+  readonly #parent: ServiceStore | undefined
+  readonly #own = new Map<string, { value: unknown; plugin: string }>()
+
+  constructor(parent?: ServiceStore) {
+    this.#parent = parent
+    // Properties of the ancestors show through, those provided later as well.
+    if (parent !== undefined) Object.setPrototypeOf(this, Object.create(parent, descriptorsOf(ServiceStore.prototype)))
+  }
+
+  /** The service, or an error that names the remedy. */
+  get<Name extends keyof Services & string>(name: Name): Services[Name] {
+    const found = this.#lookup(name)
+    if (found === undefined) {
+      const names = this.names()
+      throw ServiceMissingError(name, nearest(name, names), names.length === 0 ? 'nothing' : names.join(', '))
+    }
+    return found.value as Services[Name]
+  }
+
+  /** The service, or `undefined`: for «if present». */
+  find<Name extends keyof Services & string>(name: Name): Services[Name] | undefined {
+    return this.#lookup(name)?.value as Services[Name] | undefined
+  }
+
+  has(name: string): boolean {
+    return this.#lookup(name) !== undefined
+  }
+
+  /** Every name that can be had here, sorted. */
+  names(): string[] {
+    const all = new Set([...(this.#parent?.names() ?? []), ...this.#own.keys()])
+    return [...all].sort()
+  }
+
+  /** Adds a service to this scope. @internal */
+  provide(name: string, value: unknown, plugin: string): void {
+    if (reserved.has(name)) throw ServiceNameError(name, plugin)
+    const there = this.#own.get(name)
+    if (there !== undefined) throw ServiceProvidedTwiceError(name, there.plugin, plugin)
+    this.#own.set(name, { value, plugin })
+    Object.defineProperty(this, name, { value, enumerable: true })
+  }
+
+  #lookup(name: string): { value: unknown } | undefined {
+    return this.#own.get(name) ?? (this.#parent === undefined ? undefined : this.#parent.#lookup(name))
+  }
+}
+
+function descriptorsOf(prototype: object): PropertyDescriptorMap {
+  return Object.getOwnPropertyDescriptors(prototype) as PropertyDescriptorMap
+}

@@ -1,0 +1,46 @@
+import type { Request } from '../http/request.ts'
+import type { Response } from '../http/response.ts'
+
+/**
+ * Goes on to the next step and settles when everything behind it has.
+ *
+ * `next(error)` is the same as throwing the error. Calling it twice is an error that names the middleware.
+ */
+export type Next = (error?: unknown) => void | Promise<void>
+
+/**
+ * One step on the way of a request: answers through `res`, or goes on with `next()`.
+ *
+ * What a middleware returns is only looked at when it is a promise.
+ */
+// The type of a method, so that a middleware for an extended request fits wherever middlewares are taken.
+export type Middleware = { run(req: Request, res: Response, next: Next): unknown }['run']
+
+/** A middleware that tells the type checker what it adds to the request for everyone behind it. */
+export interface TypedMiddleware<Extension extends object = {}> {
+  (req: Request & Extension, res: Response, next: Next): unknown
+  /** Exists for the type checker only. */
+  readonly '~extension'?: Extension
+}
+
+/**
+ * Types a middleware by what it adds to the request, so that handlers behind it see it.
+ *
+ * @example
+ * const user = defineMiddleware<{ user: { id: string } }>((req, res, next) => {
+ *   const token = req.headers.authorization
+ *   if (token === undefined) return res.unauthorized()
+ *   req.user = { id: token }
+ *   return next()
+ * })
+ */
+export function defineMiddleware<Extension extends object = {}>(
+  middleware: (req: Request & Extension, res: Response, next: Next) => unknown,
+): TypedMiddleware<Extension> {
+  return middleware
+}
+
+/** The name that a listing, a trace or an error message shows for a function. */
+export function nameOf(fn: Function, fallback = 'anonymous'): string {
+  return fn.name === '' ? fallback : fn.name
+}

@@ -1,0 +1,117 @@
+import { decodePath } from '../http/target.ts'
+import { defineError } from '../support/errors.ts'
+
+export const RoutePatternError = defineError(
+  'RoutePatternError',
+  500,
+  (pattern: string, why: string, remedy: string) => `the path "${pattern}" ${why}. ${remedy}`,
+)
+
+interface Segment {
+  kind: 'static' | 'param' | 'wildcard'
+  /** The decoded text of a static segment, the name of a parameter, `*`. */
+  text: string
+  optional: boolean
+}
+
+function parseSegment(raw: string, pattern: string, last: boolean): Segment {
+  if (raw === '*') {
+    if (!last)
+      throw RoutePatternError(
+        pattern,
+        'has a "*" before its end',
+        'A wildcard takes the rest of the path: put it last.',
+      )
+    return { kind: 'wildcard', text: '*', optional: false }
+  }
+  if (raw.startsWith(':')) {
+    const [, name, question] = /^:([A-Za-z_$][\w$]*)(\?)?$/.exec(raw) ?? []
+    if (name === undefined) {
+      throw RoutePatternError(
+        pattern,
+        `has the segment "${raw}", which is not one whole parameter`,
+        'Write ":name" (letters, digits, _ and $), and check the rest of the value in the handler or by a schema.',
+      )
+    }
+    if (name === '__proto__') throw RoutePatternError(pattern, 'names a parameter "__proto__"', 'Choose another name.')
+    return { kind: 'param', text: name, optional: question !== undefined }
+  }
+  if (raw.includes('*') || raw.includes('?')) {
+    throw RoutePatternError(
+      pattern,
+      `has the segment "${raw}"`,
+      'A "*" stands alone as the last segment, a "?" only behind a parameter; encode them (%2A, %3F) to mean the characters.',
+    )
+  }
+  const text = raw.includes('%') ? decodePath(raw) : raw
+  if (text === undefined)
+    throw RoutePatternError(pattern, `has the malformed escape "${raw}"`, 'Write "%25" for a percent sign.')
+  return { kind: 'static', text, optional: false }
+}
+
+/** One concrete form of a pattern: an optional parameter makes two of it. */
+export interface Shape {
+  /** In the router's own syntax. */
+  readonly pattern: string
+  /** Equal for two patterns exactly when they match the same paths. */
+  readonly key: string
+  readonly segments: readonly { readonly kind: 'static' | 'param' | 'wildcard'; readonly text: string }[]
+}
+
+function toShape(segments: readonly Segment[]): Shape {
+  // A colon that is text is doubled for the router; what a request may not spell decoded stays encoded.
+  const escape = (text: string) => text.replaceAll(':', '::')
+  const write = (part: Segment) =>
+    part.kind === 'static' ? escape(part.text) : part.kind === 'param' ? `:${part.text}` : '*'
+  return {
+    pattern: `/${segments.map(write).join('/')}`,
+    key: `/${segments.map((part) => (part.kind === 'static' ? part.text : part.kind === 'param' ? ':' : '*')).join('/')}`,
+    segments,
+  }
+}
+
+/**
+ * Reads a route path: static segments, `:name`, `:name?` anywhere, and `*` as the last segment.
+ *
+ * @throws RoutePatternError for anything else; regular expressions and several parameters in a segment are refused,
+ * because a request could make them slow.
+ */
+export function parsePattern(pattern: string): Shape[] {
+  if (typeof pattern !== 'string' || !pattern.startsWith('/')) {
+    throw RoutePatternError(String(pattern), 'does not begin with "/"', 'Begin it with "/".')
+  }
+  const trimmed = pattern.length > 1 && pattern.endsWith('/') ? pattern.slice(0, -1) : pattern
+  const parts = trimmed === '/' ? [] : trimmed.slice(1).split('/')
+  const names = new Set<string>()
+  const segments = parts.map((raw, i) => {
+    if (raw === '') throw RoutePatternError(pattern, 'has an empty segment', 'Remove the doubled slash.')
+    const segment = parseSegment(raw, pattern, i === parts.length - 1)
+    if (segment.kind !== 'static') {
+      if (names.has(segment.text))
+        throw RoutePatternError(pattern, `has the parameter "${segment.text}" twice`, 'Rename one.')
+      names.add(segment.text)
+    }
+    return segment
+  })
+  const optional = segments.filter((segment) => segment.optional).length
+  if (optional > 4)
+    throw RoutePatternError(pattern, 'has more than four optional parameters', 'Register the paths one by one.')
+  let forms: Segment[][] = [[]]
+  for (const segment of segments) {
+    forms = forms.flatMap((form) => (segment.optional ? [[...form, segment], form] : [[...form, segment]]))
+  }
+  const shapes = new Map<string, Shape>()
+  for (const form of forms) {
+    const shape = toShape(form)
+    // `/:a?/:b?` has `/:a` and `/:b`, which match the same paths: the earlier one holds.
+    if (!shapes.has(shape.key)) shapes.set(shape.key, shape)
+  }
+  return [...shapes.values()]
+}
+
+/** Joins a prefix and a path, both beginning with "/", into one path. */
+export function joinPaths(prefix: string, path: string): string {
+  if (prefix === '' || prefix === '/') return path
+  const base = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
+  return path === '/' ? base : base + path
+}

@@ -1,0 +1,107 @@
+import { defineError } from '../support/errors.ts'
+import type { Method, RouteRecord } from './collection.ts'
+import { type Middleware, nameOf } from './middleware.ts'
+import type { RouteOptions } from './options.ts'
+
+/**
+ * The places on the way of a request where something can be added, in the order in which they run.
+ *
+ * `scope` middlewares of the contexts, root first · `group` those of groups and controllers · `guard` may this caller
+ * enter · `route` the route's own middlewares · `input` is the input valid · `around` wraps the handler. Whoever may
+ * not enter learns nothing about the schema, and a cached answer is never served for input that would be refused.
+ */
+export const slots = ['scope', 'group', 'guard', 'route', 'input', 'around'] as const
+export type Slot = (typeof slots)[number]
+
+export const RouteSlotError = defineError(
+  'RouteSlotError',
+  500,
+  (slot: string, route: string) => `${route}: there is no slot "${slot}". The slots are ${slots.join(', ')}`,
+)
+
+export const RouteSealedError = defineError(
+  'RouteSealedError',
+  500,
+  (route: string) => `${route} is compiled: add to its slots in an onRoute hook, not later`,
+)
+
+/** One step of a compiled chain, with who put it there. */
+export interface Step {
+  readonly slot: Slot | 'handler'
+  readonly name: string
+  /** The plugin that added it; `application` for what was registered with the route itself. */
+  readonly plugin: string
+  /** The scope it belongs to: `root`, or the name of a scoped plugin. */
+  readonly scope: string
+  readonly run: Middleware
+}
+
+/** A route of one server, while its chain is put together; what an `onRoute` hook is called with. */
+export class Route {
+  readonly method: Method
+  readonly path: string
+  readonly options: RouteOptions
+  readonly handler: Function
+  /** Where it was registered, as `file:line:column`. */
+  readonly site: { toString(): string }
+  /** @internal */
+  serializer: ((payload: unknown, status: number) => string) | undefined
+  readonly #steps: Record<Slot, Step[]>
+  #owner: { plugin: string; scope: string } = { plugin: 'application', scope: 'root' }
+  #sealed = false
+
+  constructor(record: RouteRecord, scopeSteps: readonly Step[]) {
+    this.method = record.method
+    this.path = record.path
+    this.options = record.options
+    this.handler = record.handler
+    this.site = record.site
+    this.#steps = { scope: [...scopeSteps], group: [], guard: [], route: [], input: [], around: [] }
+    for (const middleware of record.groupMiddlewares) this.add('group', middleware)
+    for (const middleware of record.options.middlewares ?? []) this.add('route', middleware as Middleware)
+  }
+
+  /**
+   * Adds a middleware to one of the slots, behind what is there already.
+   *
+   * @throws RouteSlotError for an unknown slot, RouteSealedError after the hook has returned.
+   * @example
+   * ctx.onRoute((route) => {
+   *   if (route.options.maxConcurrent !== undefined) route.add('around', limitConcurrency)
+   * })
+   */
+  add(slot: Slot, middleware: Middleware): void {
+    if (this.#sealed) throw RouteSealedError(`${this.method} ${this.path}`)
+    const steps = this.#steps[slot]
+    if (steps === undefined) throw RouteSlotError(String(slot), `${this.method} ${this.path}`)
+    steps.push({ slot, name: nameOf(middleware), run: middleware, ...this.#owner })
+  }
+
+  /**
+   * Takes the place of `JSON.stringify` for the answers of this route; a throw is a failure like any other.
+   *
+   * @example
+   * ctx.onRoute((route) => route.serializeWith((body, status) => stringifiers[status](body)))
+   */
+  serializeWith(serialize: (payload: unknown, status: number) => string): void {
+    if (this.#sealed) throw RouteSealedError(`${this.method} ${this.path}`)
+    this.serializer = serialize
+  }
+
+  /** Runs an `onRoute` hook in the name of its plugin. @internal */
+  extend(owner: { plugin: string; scope: string }, hook: (route: Route) => void): void {
+    const before = this.#owner
+    this.#owner = owner
+    try {
+      hook(this)
+    } finally {
+      this.#owner = before
+    }
+  }
+
+  /** The steps in the order in which they run; nothing can be added from now on. @internal */
+  seal(): Step[] {
+    this.#sealed = true
+    return slots.flatMap((slot) => this.#steps[slot])
+  }
+}

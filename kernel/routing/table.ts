@@ -1,0 +1,98 @@
+import findMyWay from 'find-my-way'
+import { type Method, methods, type RouteRecord } from './collection.ts'
+import type { Shape } from './pattern.ts'
+
+/** What a path was matched to. */
+export interface Match<Target> {
+  readonly target: Target
+  readonly params: Record<string, string>
+}
+
+interface Entry<Target> {
+  readonly shape: Shape
+  readonly target: Target
+}
+
+const noop = () => {}
+const rank = { static: '0', param: '1', wildcard: '2' } as const
+
+/**
+ * Finds the route of a request: static before parameter before wildcard, with full backtracking.
+ *
+ * A trailing slash is ignored, a doubled one is not; a parameter never matches an empty segment.
+ */
+export class RouteTable<Target> {
+  // The limit on a parameter's length is the limit on the request target; the default of 100 makes long tokens a 404.
+  readonly #router = findMyWay({
+    maxParamLength: 65_536,
+    querystringParser: (query: string) => query as unknown as Record<string, string>,
+  })
+  readonly #entries = new Map<string, Entry<Target>[]>()
+
+  /** Adds a route. Collections have refused duplicates before. */
+  add(record: RouteRecord, target: Target): void {
+    for (const shape of record.shapes) {
+      const entry: Entry<Target> = { shape, target }
+      this.#router.on(record.method, shape.pattern, noop, entry)
+      const entries = this.#entries.get(record.method)
+      if (entries === undefined) this.#entries.set(record.method, [entry])
+      else entries.push(entry)
+    }
+  }
+
+  /** The route for a method and a path (its form for matching), or `undefined`. */
+  match(method: string, path: string): Match<Target> | undefined {
+    const length = path.length
+    if (length > 1 && path.charCodeAt(length - 1) === 47) return this.#matchSlashed(method, path)
+    return this.#find(method, path)
+  }
+
+  #matchSlashed(method: string, path: string): Match<Target> | undefined {
+    const found = this.#find(method, path.slice(0, -1))
+    if (found === undefined) return this.#find(method, path)
+    // The wildcard is the rest of the path as it is: `/files/a/` is the folder `a/`, not the file `a`.
+    if (found.params['*'] !== undefined) found.params['*'] += '/'
+    return found
+  }
+
+  #find(method: string, path: string): Match<Target> | undefined {
+    const found = this.#router.find(method as Method, path)
+    if (found === null) return undefined
+    const params = found.params as Record<string, string>
+    for (const name in params) {
+      if (params[name] === '' && name !== '*') return this.#search(method, path)
+    }
+    return { target: (found.store as Entry<Target>).target, params }
+  }
+
+  /** The rare path with an empty segment, which find-my-way would give to a parameter: compare segment by segment. */
+  #search(method: string, path: string): Match<Target> | undefined {
+    const parts = path.slice(1).split('/')
+    let best: (Match<Target> & { order: string }) | undefined
+    for (const { shape, target } of this.#entries.get(method) ?? []) {
+      const { segments } = shape
+      const wild = segments.at(-1)?.kind === 'wildcard'
+      if (wild ? parts.length < segments.length : parts.length !== segments.length) continue
+      const params: Record<string, string> = Object.create(null)
+      const matches = segments.every((segment, i) => {
+        const part = parts[i]!
+        if (segment.kind === 'static') return segment.text === part
+        params[segment.text] = decodeKept(segment.kind === 'wildcard' ? parts.slice(i).join('/') : part)
+        return segment.kind === 'wildcard' || part !== ''
+      })
+      const order = segments.map((segment) => rank[segment.kind]).join('')
+      if (matches && (best === undefined || order < best.order)) best = { target, params, order }
+    }
+    return best
+  }
+
+  /** The methods registered for a path, in the order of {@link methods}. */
+  allowed(path: string): Method[] {
+    return methods.filter((method) => this.#entries.has(method) && this.match(method, path) !== undefined)
+  }
+}
+
+/** The escapes that matching keeps (`%`, `/`, `?`, `#`) are decoded in values. */
+function decodeKept(value: string): string {
+  return value.replace(/%(25|2F|3F|23)/g, (escape) => decodeURIComponent(escape))
+}

@@ -1,0 +1,65 @@
+import type { RawRequest } from '../http/raw.ts'
+
+/** Bounds on what one connection may cost; every adapter enforces those its runtime lets it enforce. */
+export interface Limits {
+  /** Milliseconds until the whole head of a request must have arrived. */
+  headersTimeout: number
+  /** Milliseconds until the whole request, body included, must have arrived. */
+  receiveTimeout: number
+  /** Milliseconds a connection may idle between two requests. */
+  keepAliveTimeout: number
+  /** Bytes of request line and headers together; more is 431. */
+  maxHeaderSize: number
+  /** Number of header lines; more is 431, never a silent cut. */
+  maxHeaderCount: number
+}
+
+export const defaultLimits: Limits = {
+  headersTimeout: 10_000,
+  receiveTimeout: 30_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 16_384,
+  maxHeaderCount: 1_000,
+}
+
+/** PEM key material, as `node:https` takes it. */
+export interface TlsOptions {
+  key: string | Uint8Array
+  cert: string | Uint8Array
+  ca?: string | Uint8Array
+  passphrase?: string
+}
+
+export interface ListenOptions {
+  port: number
+  host: string
+  limits: Limits
+  https?: TlsOptions
+  /** Something worth a warning happened below the kernel, such as a malformed request or a failed write. */
+  onWarning(message: string, error?: unknown): void
+}
+
+/** Takes each request; the answer goes through `raw.respond`. Never throws. */
+export type RequestHandler = (raw: RawRequest) => void
+
+/** Where a server listens. */
+export interface Address {
+  port: number
+  host: string
+}
+
+/**
+ * The binding to one runtime's server. The drain window, the deadline and the order of closing are the kernel's; an
+ * adapter only knows these verbs.
+ */
+export interface Adapter {
+  readonly name: string
+  /** Binds the socket; rejects with a clear error when the port is taken or the host cannot be bound. */
+  listen(options: ListenOptions, handler: RequestHandler): Promise<Address>
+  /** How many connections are open; where the runtime does not tell, an estimate that is never too low. */
+  connections(): number
+  /** Stops accepting, ends idle connections (those on which nothing was ever sent too), and resolves when the last one has ended. */
+  stop(): Promise<void>
+  /** Destroys every connection that is left and tells how many; resolves the pending `stop`. */
+  cut(): number
+}

@@ -1,0 +1,96 @@
+import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
+import { fetchHandler, type Phase } from './fetch.ts'
+import { listenError } from './listen-errors.ts'
+
+type WebRequest = globalThis.Request
+
+/** The part of Bun's server that is used here; its own types would be a dependency of everybody. */
+interface BunServer {
+  readonly port: number
+  readonly pendingRequests: number
+  requestIP(request: WebRequest): { address: string } | null
+  timeout(request: WebRequest, seconds: number): void
+  stop(closeActive?: boolean): Promise<void>
+}
+
+interface BunRuntime {
+  serve(options: Record<string, unknown>): BunServer
+}
+
+/** The largest idle timeout that Bun takes; 0 is none. */
+const longestSeconds = 255
+
+/** The adapter on `Bun.serve`. */
+export function bunAdapter(): Adapter {
+  return new BunAdapter()
+}
+
+class BunAdapter implements Adapter {
+  readonly name = 'bun'
+  #server: BunServer | undefined
+  #used = false
+  #stopped: Promise<void> | undefined
+
+  async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
+    const { port, host, limits, https, onWarning } = options
+    const idle = seconds(limits.keepAliveTimeout)
+    const receiving = seconds(limits.receiveTimeout)
+    const answer = fetchHandler(handler, {
+      limits,
+      onWarning,
+      secure: https !== undefined,
+      wire: true,
+      ip: (request) => this.#server?.requestIP(request)?.address ?? '',
+      // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it.
+      phase: (request: WebRequest, phase: Phase) => {
+        this.#server?.timeout(request, phase === 'working' ? 0 : phase === 'receiving' ? receiving : idle)
+      },
+    })
+    try {
+      this.#server = bun().serve({
+        port,
+        hostname: host,
+        development: false,
+        idleTimeout: idle,
+        // The kernel counts while it reads, and answers in its own words.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        ...(https && { tls: https }),
+        fetch: (request: WebRequest) => {
+          this.#used = true
+          return answer(request)
+        },
+        error: (error: unknown) => {
+          onWarning('the server reported an error', error)
+          return new Response(null, { status: 500 })
+        },
+      })
+    } catch (error) {
+      throw listenError(error, host, port)
+    }
+    return { host, port: this.#server.port }
+  }
+
+  /** Bun tells how many requests are open, not how many connections: 1 stands for any number of idle ones. */
+  connections(): number {
+    return this.#used ? Math.max(1, this.#server?.pendingRequests ?? 0) : 0
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#server?.stop(false) ?? Promise.resolve()
+    return this.#stopped
+  }
+
+  cut(): number {
+    const open = this.#server?.pendingRequests ?? 0
+    void this.#server?.stop(true)
+    return open
+  }
+}
+
+function bun(): BunRuntime {
+  return (globalThis as unknown as { Bun: BunRuntime }).Bun
+}
+
+function seconds(milliseconds: number): number {
+  return Math.min(Math.ceil(milliseconds / 1000), longestSeconds)
+}

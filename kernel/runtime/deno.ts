@@ -1,0 +1,103 @@
+import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
+import { fetchHandler, type Phase } from './fetch.ts'
+import { listenError } from './listen-errors.ts'
+
+type WebRequest = globalThis.Request
+type WebResponse = globalThis.Response
+
+/** The part of Deno's server that is used here; its own types would be a dependency of everybody. */
+interface DenoServer {
+  readonly addr: { port: number }
+  readonly finished: Promise<void>
+  shutdown(): Promise<void>
+}
+
+interface DenoRuntime {
+  serve(
+    options: Record<string, unknown>,
+    handler: (request: WebRequest, info: unknown) => WebResponse | Promise<WebResponse>,
+  ): DenoServer
+}
+
+interface ConnectionInfo {
+  remoteAddr: { hostname?: string }
+}
+
+/** The adapter on `Deno.serve`. It has no time limits at all; where clients are not trusted, take `adapter: 'node'`. */
+export function denoAdapter(): Adapter {
+  return new DenoAdapter()
+}
+
+class DenoAdapter implements Adapter {
+  readonly name = 'deno'
+  readonly #abort = new AbortController()
+  #server: DenoServer | undefined
+  #used = false
+  /** Requests that were not answered at once. */
+  readonly #pending = new Set<WebRequest>()
+  #stopped: Promise<void> | undefined
+
+  async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
+    const { port, host, limits, https, onWarning } = options
+    const answer = fetchHandler(handler, {
+      limits,
+      onWarning,
+      secure: https !== undefined,
+      wire: true,
+      countHead: true,
+      ip: (_request, info) => (info as ConnectionInfo).remoteAddr.hostname ?? '',
+      phase: (request: WebRequest, phase: Phase) => {
+        if (phase === 'done') this.#pending.delete(request)
+        else this.#pending.add(request)
+      },
+    })
+    try {
+      this.#server = deno().serve(
+        {
+          port,
+          hostname: host,
+          signal: this.#abort.signal,
+          onListen: () => {},
+          // Also called for a stream that broke off, which has been reported where it happened.
+          onError: () => new Response(null, { status: 500 }),
+          ...(https && { key: text(https.key), cert: text(https.cert) }),
+        },
+        (request, info) => {
+          this.#used = true
+          return answer(request, info)
+        },
+      )
+    } catch (error) {
+      throw listenError(error, host, port)
+    }
+    return { host, port: this.#server.addr.port }
+  }
+
+  /** Deno does not tell how many connections are open: 1 stands for any number of them. */
+  connections(): number {
+    return this.#used ? Math.max(1, this.#pending.size) : 0
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  cut(): number {
+    const open = this.#pending.size
+    this.#abort.abort()
+    return open
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.race([this.#server?.shutdown(), this.#server?.finished])
+  }
+}
+
+function deno(): DenoRuntime {
+  return (globalThis as unknown as { Deno: DenoRuntime }).Deno
+}
+
+function text(material: string | Uint8Array): string {
+  return typeof material === 'string' ? material : new TextDecoder().decode(material)
+}

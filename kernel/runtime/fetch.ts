@@ -1,0 +1,213 @@
+import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
+import { type FrameworkError, HeaderTooLargeError, PayloadTooLargeError } from '../support/errors.ts'
+import { defaultLimits, type Limits, type RequestHandler } from './adapter.ts'
+import { declaredLength } from './body-source.ts'
+import { plainBody, readWebBody, streamWebBody, webHeaders, webStream } from './fetch-body.ts'
+
+type WebRequest = globalThis.Request
+type WebResponse = globalThis.Response
+
+/** What a request is doing, told only about those that are not answered at once. */
+export type Phase = 'working' | 'receiving' | 'done'
+
+/** What a web request does not tell about itself. One object for a whole server. */
+export interface FetchContext {
+  readonly limits: Limits
+  readonly secure: boolean
+  /** The request came over a socket: its Host is a header, and its body is as long as its head says. */
+  readonly wire: boolean
+  /** The runtime accepts heads above `maxHeaderSize`, so they are counted here. */
+  readonly countHead: boolean
+  /** The address of the peer. */
+  ip(request: WebRequest, info: unknown): string
+  phase(request: WebRequest, phase: Phase): void
+  onWarning(message: string, error?: unknown): void
+}
+
+const inProcess: FetchContext = {
+  limits: defaultLimits,
+  secure: false,
+  wire: false,
+  countHead: false,
+  ip: () => '',
+  phase: () => {},
+  onWarning: () => {},
+}
+
+/** A function from web request to web response. What is answered synchronously is returned without a promise. */
+export function fetchHandler(
+  handler: RequestHandler,
+  context: Partial<FetchContext> = {},
+): (request: WebRequest, info?: unknown) => WebResponse | Promise<WebResponse> {
+  const whole: FetchContext = { ...inProcess, ...context }
+  return (request, info) => {
+    const raw = new FetchRequest(request, info, whole)
+    handler(raw)
+    return raw.answer()
+  }
+}
+
+/** A web request: those of Bun and Deno, and those that never saw a wire. */
+class FetchRequest implements RawRequest {
+  readonly #request: WebRequest
+  readonly #info: unknown
+  readonly #context: FetchContext
+  #response: WebResponse | undefined
+  #resolve: ((response: WebResponse) => void) | undefined
+  #onGone: (() => void) | undefined
+  /** `phase` has been told of this request. */
+  #busy = false
+
+  constructor(request: WebRequest, info: unknown, context: FetchContext) {
+    this.#request = request
+    this.#info = info
+    this.#context = context
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  /** The runtimes put an authority in front, made of Host or of an absolute target; whose it is, only `host` says. */
+  get target(): string {
+    const { url } = this.#request
+    if (url.charCodeAt(0) === 47) return url
+    const slash = url.indexOf('/', url.indexOf(':') + 3)
+    return slash === -1 ? url : url.slice(slash)
+  }
+
+  get host(): string | undefined {
+    const host = this.#request.headers.get('host')
+    if (host !== null) return host
+    return this.#context.wire ? undefined : new URL(this.#request.url).host
+  }
+
+  get hostOptional(): boolean {
+    return !this.#context.wire
+  }
+
+  get secure(): boolean {
+    return this.#context.wire ? this.#context.secure : this.#request.url.startsWith('https:')
+  }
+
+  get ip(): string {
+    return this.#context.ip(this.#request, this.#info)
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined
+  }
+
+  headers(): Record<string, string> {
+    const headers: Record<string, string> = Object.create(null)
+    this.#request.headers.forEach((value, name) => {
+      headers[name] = value
+    })
+    return headers
+  }
+
+  get hasBody(): boolean {
+    const { headers } = this.#request
+    const length = headers.get('content-length')
+    if (length !== null) return Number(length) > 0
+    return this.#context.wire ? headers.get('transfer-encoding') !== null : this.#request.body !== null
+  }
+
+  async bytes(limit: number): Promise<Uint8Array> {
+    const request = this.#request
+    const length = request.headers.get('content-length')
+    if (length !== null && Number(length) > limit) throw PayloadTooLargeError(`${limit} bytes`)
+    this.#enter('receiving')
+    const body = await readWebBody(request, limit, length !== null && this.#context.wire)
+    this.#enter('working')
+    return body
+  }
+
+  stream(): AsyncIterable<Uint8Array> {
+    this.#enter('receiving')
+    return streamWebBody(this.#request.body)
+  }
+
+  onAbort(listener: () => void): void {
+    const { signal } = this.#request
+    const onGone = () => {
+      this.#settle()
+      listener()
+    }
+    this.#onGone = onGone
+    if (signal.aborted) queueMicrotask(onGone)
+    else signal.addEventListener('abort', onGone, { once: true })
+  }
+
+  refusal(): FrameworkError | undefined {
+    const { limits, countHead } = this.#context
+    const { url, headers } = this.#request
+    if (url.length > limits.maxHeaderSize) return HeaderTooLargeError(`more than ${limits.maxHeaderSize} bytes`)
+    if (!countHead) return undefined
+    let size = url.length
+    let count = 0
+    headers.forEach((value, name) => {
+      // Colon, blank, line end.
+      size += name.length + value.length + 4
+      count += 1
+    })
+    if (count > limits.maxHeaderCount) return HeaderTooLargeError(`more than ${limits.maxHeaderCount} header lines`)
+    return size > limits.maxHeaderSize ? HeaderTooLargeError(`more than ${limits.maxHeaderSize} bytes`) : undefined
+  }
+
+  respond(reply: Reply): void {
+    let response: WebResponse
+    try {
+      response = this.#build(reply)
+    } catch (error) {
+      this.#context.onWarning('an answer could not be written', error)
+      response = new Response(null, { status: 500, headers: { 'content-length': '0' } })
+      this.#settle()
+    }
+    this.#response = response
+    this.#resolve?.(response)
+  }
+
+  /** The answer itself when it is there already, else a promise of it. */
+  answer(): WebResponse | Promise<WebResponse> {
+    if (this.#response) return this.#response
+    if (!this.#busy) this.#enter('working')
+    return new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  #build({ status, headers, body }: Reply): WebResponse {
+    const init = { status, headers: webHeaders(headers) }
+    if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
+      this.#settle()
+      return new Response(plainBody(body, headers), init)
+    }
+    return new Response(this.#stream(body, declaredLength(headers)), init)
+  }
+
+  #stream(body: StreamBody, length: number | undefined): ReadableStream<Uint8Array> {
+    this.#enter('working')
+    return webStream(body, length, {
+      onEnd: () => this.#settle(),
+      onCancel: () => (this.#onGone ? this.#onGone() : this.#settle()),
+      onError: (error) => {
+        this.#settle()
+        this.#context.onWarning('a streamed answer broke off', error)
+      },
+    })
+  }
+
+  /** Nothing more can happen to the client that anybody wants to hear of. */
+  #settle(): void {
+    // Deno fires `abort` after every answer that was delivered, too, and warns about it if somebody listens.
+    if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
+    this.#onGone = undefined
+    if (this.#busy) this.#enter('done')
+  }
+
+  #enter(phase: Phase): void {
+    this.#busy = phase !== 'done'
+    this.#context.phase(this.#request, phase)
+  }
+}

@@ -1,0 +1,126 @@
+import { Buffer } from 'node:buffer'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { StreamBody } from '../http/raw.ts'
+import { BadRequestError, PayloadTooLargeError } from '../support/errors.ts'
+import { asChunk, lengthGuard, openSource } from './body-source.ts'
+
+/** How long an unread connection may live after its last answer: long enough for the client to read that answer. */
+const lingerMs = 500
+
+/** Reads the whole body into one piece of memory, never more than `limit` bytes of it. */
+export function readBody(message: IncomingMessage, limit: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    const onData = (chunk: Uint8Array) => {
+      size += chunk.length
+      if (size > limit) {
+        release()
+        message.pause()
+        reject(PayloadTooLargeError(`${limit} bytes`))
+      } else {
+        chunks.push(chunk)
+      }
+    }
+    const onEnd = () => {
+      release()
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    }
+    const onGone = () => {
+      release()
+      reject(BadRequestError('the connection ended before the body was complete'))
+    }
+    const release = () => {
+      message.off('data', onData).off('end', onEnd).off('close', onGone)
+    }
+    // 'error' stays: what follows an abort must find a listener.
+    message.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
+    if (message.destroyed) onGone()
+  })
+}
+
+/** The body piece by piece. Leaving the loop early keeps the socket, on which somebody still wants to answer, and tells `onLeft`. */
+export async function* streamBody(message: IncomingMessage, onLeft: () => void): AsyncGenerator<Uint8Array> {
+  const iterator = message[Symbol.asyncIterator]()
+  let finished = false
+  try {
+    for (;;) {
+      const { done, value } = await iterator.next().catch(raiseGone)
+      finished = done === true
+      if (finished) return
+      yield value
+    }
+  } finally {
+    if (!finished) onLeft()
+  }
+}
+
+function raiseGone(): never {
+  throw BadRequestError('the connection ended before the body was complete')
+}
+
+/**
+ * Ends the connection after the answer, without reading the rest of the body.
+ *
+ * Closing a socket that holds unread bytes sends a reset, which can overtake the answer; so the answer is sent, our
+ * half is closed, and only then, after a moment, the socket is destroyed.
+ */
+export function closeUnread(message: IncomingMessage): void {
+  const { socket } = message
+  // With a 'readable' listener node does not dump (that is: read) the rest of the body after the answer.
+  if (!message.readableEnded) message.on('readable', ignore)
+  socket.destroySoon = () => {
+    socket.end()
+    setTimeout(() => socket.destroy(), lingerMs).unref()
+  }
+}
+
+/** Sends a stream with backpressure; resolves when all is written, rejects when the answer could not be completed. */
+export async function writeStream(
+  response: ServerResponse,
+  body: StreamBody,
+  length: number | undefined,
+): Promise<void> {
+  const source = openSource(body)
+  const guard = lengthGuard(length)
+  let gone = response.destroyed
+  let wake: (() => void) | undefined
+  const onClose = () => {
+    gone = true
+    source.cancel()
+    wake?.()
+  }
+  const onDrain = () => wake?.()
+  response.on('close', onClose).on('drain', onDrain)
+  try {
+    // The head must not wait for the first piece: an event stream may have nothing to say for minutes.
+    response.flushHeaders()
+    while (!gone) {
+      const { done, value } = await source.next()
+      if (gone) return
+      if (done) {
+        guard.end()
+        response.end()
+        return
+      }
+      const chunk = asChunk(value)
+      guard.add(typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length)
+      if (!response.write(chunk)) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        wake = undefined
+      }
+    }
+    source.cancel()
+  } catch (error) {
+    // A source that fails because it was cancelled is no news.
+    if (gone) return
+    source.cancel()
+    throw error
+  } finally {
+    response.off('close', onClose).off('drain', onDrain)
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,122 @@
+import { Buffer } from 'node:buffer'
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { Socket } from 'node:net'
+import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
+import { listenError } from './listen-errors.ts'
+import { refuseConnect, refuseConnection } from './node-refuse.ts'
+import { type NodeContext, NodeRequest } from './node-request.ts'
+
+/** How often a stopping server looks for connections that have become idle. */
+const sweepMs = 50
+
+/** The adapter on `node:http`: the one of Node, and the hardened choice on Deno, whose own server has no time limits. */
+export function nodeAdapter(): Adapter {
+  return new NodeAdapter()
+}
+
+class NodeAdapter implements Adapter {
+  readonly name = 'node'
+  readonly #sockets = new Set<Socket>()
+  #server: Server | undefined
+  #stopped: Promise<void> | undefined
+
+  async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
+    const { port, host } = options
+    const server = create(options, requestListener(options, handler, false))
+    this.#server = server
+    // 0: node cuts a longer list in silence; the count is checked in `refusal()`, the size by the parser.
+    server.maxHeadersCount = 0
+    server.on('checkContinue', requestListener(options, handler, true))
+    server.on('connection', (socket: Socket) => this.#track(socket))
+    server.on('clientError', (error: Error & { code?: string }, socket) => {
+      // A client that leaves in the middle of a request is everyday life.
+      if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
+        options.onWarning('malformed request', error)
+      refuseConnection(error, socket)
+    })
+    server.on('connect', (message: IncomingMessage, socket) => refuseConnect(message.url, socket))
+    await bind(server, host, port)
+    server.on('error', (error) => options.onWarning('the server reported an error', error))
+    const bound = server.address()
+    return { host, port: typeof bound === 'object' && bound !== null ? bound.port : port }
+  }
+
+  connections(): number {
+    return this.#sockets.size
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  cut(): number {
+    const open = this.#sockets.size
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server?.closeAllConnections()
+    return open
+  }
+
+  async #stop(): Promise<void> {
+    const server = this.#server
+    if (!server?.listening) return
+    await new Promise<void>((resolve) => {
+      // Connections that become idle later (an answer without `connection: close` was on its way) are nobody's business any more.
+      const sweep = setInterval(() => server.closeIdleConnections(), sweepMs)
+      server.close(() => {
+        clearInterval(sweep)
+        resolve()
+      })
+      server.closeIdleConnections()
+      // Node counts a connection without a single byte as busy, and would wait for it for ever.
+      for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
+    })
+  }
+
+  #track(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+}
+
+function create(
+  options: ListenOptions,
+  listener: (message: IncomingMessage, response: ServerResponse) => void,
+): Server {
+  const { limits, https } = options
+  const settings: ServerOptions = {
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.receiveTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    maxHeaderSize: limits.maxHeaderSize,
+    // The default of 30 s makes every limit above a lie.
+    connectionsCheckingInterval: 1000,
+    // A missing Host is refused by the kernel, with the body that every other refusal has.
+    requireHostHeader: false,
+  }
+  if (!https) return createServer(settings, listener)
+  const { key, cert, ca, passphrase } = https
+  return createSecureServer({ ...settings, key: pem(key), cert: pem(cert), ca: ca && pem(ca), passphrase }, listener)
+}
+
+function pem(material: string | Uint8Array): string | Buffer {
+  return typeof material === 'string' ? material : Buffer.from(material)
+}
+
+function requestListener(context: NodeContext, handler: RequestHandler, expectsContinue: boolean) {
+  return (message: IncomingMessage, response: ServerResponse) => {
+    handler(new NodeRequest(message, response, context, expectsContinue))
+  }
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error) => reject(listenError(error, host, port))
+    server.once('error', onError)
+    server.listen({ host, port }, () => {
+      server.off('error', onError)
+      resolve()
+    })
+  })
+}

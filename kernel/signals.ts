@@ -1,0 +1,32 @@
+import { constants } from 'node:os'
+
+/** What a signal closes. */
+export interface Closable {
+  close(): Promise<void>
+}
+
+const signals = ['SIGTERM', 'SIGINT'] as const
+const open = new Set<Closable>()
+let closing = false
+
+function onSignal(signal: (typeof signals)[number]): void {
+  // A second signal means: now.
+  if (closing) process.exit(128 + (constants.signals[signal] ?? 15))
+  closing = true
+  Promise.allSettled([...open].map((one) => one.close())).then((results) => {
+    process.exit(results.some((result) => result.status === 'rejected') ? 1 : 0)
+  })
+}
+
+/**
+ * Closes a server on SIGTERM and SIGINT, with all others of the process, and then exits: 0, or 1 when a close failed.
+ * Returns how to stop watching.
+ */
+export function closeOnSignals(server: Closable): () => void {
+  if (open.size === 0) for (const signal of signals) process.on(signal, onSignal)
+  open.add(server)
+  return () => {
+    open.delete(server)
+    if (open.size === 0 && !closing) for (const signal of signals) process.off(signal, onSignal)
+  }
+}

@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url'
+
+// The folder that holds this package's own code, sources and build alike: frames below it are not the caller's.
+const own = new URL('../../', import.meta.url).pathname
+const ownFolders = ['kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => own + part)
+
+/**
+ * Remembers where application code called the framework; the text is only made when somebody asks for it.
+ *
+ * Taking a stack costs a few microseconds, and formatting it several times that, so ten thousand routes stay cheap.
+ */
+export class CallSite {
+  readonly #trace: { stack?: string } | undefined
+
+  constructor() {
+    const limit = Error.stackTraceLimit
+    Error.stackTraceLimit = 12
+    this.#trace = new Error('call site')
+    Error.stackTraceLimit = limit
+  }
+
+  /** `file:line:column` of the first frame outside the framework, or `an unknown place`. */
+  toString(): string {
+    for (const line of (this.#trace?.stack ?? '').split('\n').slice(1)) {
+      const place = /\(?((?:file:\/\/)?\/?[^()\s]+:\d+:\d+)\)?\s*$/.exec(line)?.[1]
+      if (place === undefined || place.startsWith('node:')) continue
+      const path = place.startsWith('file://') ? toPath(place) : place
+      if (!ownFolders.some((folder) => path.startsWith(folder))) return path
+    }
+    return 'an unknown place'
+  }
+}
+
+function toPath(url: string): string {
+  const [, file, position] = /^(.*?)(:\d+:\d+)$/.exec(url) ?? []
+  try {
+    return fileURLToPath(file ?? url) + (position ?? '')
+  } catch {
+    return url
+  }
+}

@@ -1,0 +1,100 @@
+/** What every error class of the framework shares; `Symbol.for`, so that two copies of the package recognise each other. */
+const brand = Symbol.for('framework.error')
+
+export interface FrameworkErrorOptions {
+  cause?: unknown
+}
+
+/**
+ * The base of every error that the framework itself raises.
+ *
+ * `code` is the class name, `status` the HTTP status an answer built from it carries. Applications recognise an
+ * error by its `code`; the classes are not exported from the public door.
+ *
+ * @internal
+ */
+export class FrameworkError extends Error {
+  readonly code: string
+  readonly status: number
+
+  constructor(code: string, status: number, message: string, options?: FrameworkErrorOptions) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause })
+    this.name = code
+    this.code = code
+    this.status = status
+    Object.defineProperty(this, brand, { value: true })
+  }
+}
+
+/** Whether a thrown value is one of the framework's own errors, from whichever copy of the package. */
+export function isFrameworkError(value: unknown): value is FrameworkError {
+  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[brand] === true
+}
+
+/** `RouteNotFoundError` → `ROUTE_NOT_FOUND`, the prefix that every message starts with. */
+export function messagePrefix(code: string): string {
+  return code
+    .replace(/Error$/, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toUpperCase()
+}
+
+type Template<Values extends readonly unknown[]> = (...values: Values) => string
+
+/** A constructor made by {@link defineError}: the template's values, then the usual error options. */
+export interface ErrorFactory<Values extends readonly unknown[]> {
+  (...values: Values): FrameworkError
+  readonly code: string
+  readonly status: number
+}
+
+/**
+ * Declares one row of the table of errors: code, status and a typed message template.
+ *
+ * @example
+ * const PortInUse = defineError('PortInUseError', 500, (port: number) => `port ${port} is taken`)
+ * throw PortInUse(3000)
+ */
+export function defineError<Values extends readonly unknown[]>(
+  code: string,
+  status: number,
+  template: Template<Values>,
+): ErrorFactory<Values> {
+  const prefix = messagePrefix(code)
+  const make = (...values: Values): FrameworkError => {
+    const error = new FrameworkError(code, status, `${prefix}: ${template(...values)}`)
+    // The factory is not where the error happened.
+    Error.captureStackTrace?.(error, make)
+    return error
+  }
+  return Object.assign(make, { code, status })
+}
+
+/** Sets `error.cause` and returns the error: for the rows above that wrap another failure. */
+export function withCause<E extends Error>(error: E, cause: unknown): E {
+  Object.defineProperty(error, 'cause', { value: cause, configurable: true, writable: true })
+  return error
+}
+
+// Answered over HTTP with `{ code, message }`.
+export const RouteNotFoundError = defineError(
+  'RouteNotFoundError',
+  404,
+  (method: string, path: string) => `Cannot ${method} ${path}`,
+)
+export const MethodNotAllowedError = defineError(
+  'MethodNotAllowedError',
+  405,
+  (method: string, path: string) => `Cannot ${method} ${path}`,
+)
+export const BadRequestError = defineError('BadRequestError', 400, (what: string) => what)
+export const PayloadTooLargeError = defineError(
+  'PayloadTooLargeError',
+  413,
+  (limit: string) => `the body is larger than ${limit}`,
+)
+export const UnsupportedMediaTypeError = defineError('UnsupportedMediaTypeError', 415, (what: string) => what)
+export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
+export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)
+export const ServerClosingError = defineError('ServerClosingError', 503, () => 'the server is shutting down')
+export const FileNotFoundError = defineError('FileNotFoundError', 404, () => 'the file does not exist')

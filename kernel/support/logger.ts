@@ -1,0 +1,102 @@
+/** Writes one entry; the fields first, then the sentence, as pino does it. */
+export interface LogMethod {
+  (message: string): void
+  (fields: object, message?: string): void
+}
+
+/** What the kernel, `req.log` and `ctx.log` write to. A pino logger is one. */
+export interface Logger {
+  debug: LogMethod
+  info: LogMethod
+  warn: LogMethod
+  error: LogMethod
+  child(fields: Record<string, unknown>): Logger
+}
+
+const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const
+type Level = keyof typeof levels
+
+/** An error as plain data; getters that throw and cycles must not turn a log line into a second failure. */
+function describeError(value: unknown, depth = 0): unknown {
+  if (!(value instanceof Error)) {
+    return typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function' ? String(value) : value
+  }
+  try {
+    const described: Record<string, unknown> = { type: value.name, message: value.message, stack: value.stack }
+    if ('code' in value) described.code = value.code
+    if (value.cause !== undefined && depth < 5) described.cause = describeError(value.cause, depth + 1)
+    if (value instanceof AggregateError)
+      described.errors = value.errors.slice(0, 20).map((e) => describeError(e, depth + 1))
+    return described
+  } catch {
+    return { type: 'Error', message: 'an error that cannot be read' }
+  }
+}
+
+function toLine(level: Level, bound: Record<string, unknown>, fields: object, message: string | undefined): string {
+  const entry: Record<string, unknown> = { level: levels[level], time: Date.now(), ...bound }
+  for (const [key, value] of Object.entries(fields)) entry[key] = describeError(value)
+  if (message !== undefined) entry.msg = message
+  try {
+    return JSON.stringify(entry)
+  } catch {
+    return JSON.stringify({
+      level: levels[level],
+      time: Date.now(),
+      msg: message ?? 'an entry that cannot be written as JSON',
+    })
+  }
+}
+
+class LineLogger implements Logger {
+  readonly #bound: Record<string, unknown>
+  readonly #write: (line: string) => void
+  readonly #from: number
+
+  constructor(write: (line: string) => void, from: Level, bound: Record<string, unknown> = {}) {
+    this.#write = write
+    this.#from = levels[from]
+    this.#bound = bound
+  }
+
+  #log(level: Level, first: string | object, message?: string): void {
+    if (levels[level] < this.#from) return
+    const line =
+      typeof first === 'string'
+        ? toLine(level, this.#bound, {}, first)
+        : first instanceof Error
+          ? toLine(level, this.#bound, { err: first }, message ?? first.message)
+          : toLine(level, this.#bound, first, message)
+    this.#write(line)
+  }
+
+  debug(first: string | object, message?: string): void {
+    this.#log('debug', first, message)
+  }
+  info(first: string | object, message?: string): void {
+    this.#log('info', first, message)
+  }
+  warn(first: string | object, message?: string): void {
+    this.#log('warn', first, message)
+  }
+  error(first: string | object, message?: string): void {
+    this.#log('error', first, message)
+  }
+  child(fields: Record<string, unknown>): Logger {
+    const next: Level = this.#from <= 20 ? 'debug' : this.#from <= 30 ? 'info' : this.#from <= 40 ? 'warn' : 'error'
+    return new LineLogger(this.#write, next, { ...this.#bound, ...fields })
+  }
+}
+
+/**
+ * The logger of a server that was given none: one JSON line an entry on standard error, from `warn` on.
+ *
+ * It exists so that a failure is never silent; the log plugin replaces it with pino.
+ *
+ * @example
+ * const log = lineLogger((line) => console.error(line), 'debug')
+ * log.info({ port: 3000 }, 'listening')
+ */
+export function lineLogger(write?: (line: string) => void, from: Level = 'warn'): Logger {
+  return new LineLogger(write ?? ((line) => process.stderr.write(`${line}\n`)), from)
+}

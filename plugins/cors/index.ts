@@ -1,0 +1,1 @@
+export { cors } from './plugin.ts'

@@ -1,0 +1,3 @@
+import { definePlugin } from '../../kernel/index.ts'
+
+export const cors = definePlugin({ name: 'cors', setup(_ctx, _options: object = {}) {} })

@@ -1,0 +1,5 @@
+export { cors } from './cors/index.ts'
+export { health } from './health/index.ts'
+export { json } from './json/index.ts'
+export { log } from './log/index.ts'
+export { urlencoded } from './urlencoded/index.ts'

@@ -1,0 +1,1 @@
+export { json } from './plugin.ts'

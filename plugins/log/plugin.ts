@@ -1,0 +1,3 @@
+import { definePlugin } from '../../kernel/index.ts'
+
+export const log = definePlugin({ name: 'log', setup(_ctx, _options: object = {}) {} })

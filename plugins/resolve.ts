@@ -1,0 +1,110 @@
+import {
+  defineError,
+  isPluginFactory,
+  isRegistration,
+  type Middleware,
+  nearest,
+  type OptionsOf,
+  type PluginFactory,
+  type Registration,
+} from '../kernel/index.ts'
+import { type Catalog, type CatalogKey, catalog, factoryOf, onByDefault } from './catalog.ts'
+
+const UnknownPluginError = defineError('UnknownPluginError', 500, (key: string, near: string | undefined) => {
+  const guess = near === undefined ? '' : ` Did you mean "${near}"?`
+  return `plugins.${key} is no plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; any other key takes a registration: ${key}: myPlugin({ … })`
+})
+const PluginFormError = defineError('PluginFormError', 500, (key: string, why: string) => `plugins.${key} ${why}`)
+
+/** One member of the array form. */
+export type PluginListItem = Registration | PluginFactory<never, object> | Middleware | false | undefined
+
+/** What a key of the catalog takes: its options, `true` for the defaults, `false` for off, or a plugin in its place. */
+export type CatalogValue<Key extends CatalogKey> =
+  | boolean
+  | Registration
+  | (Exclude<OptionsOf<Catalog[Key]>, undefined> & object)
+  | undefined
+
+/** What the `plugins` option can be before its keys are checked. */
+export type PluginsOption = readonly PluginListItem[] | { readonly [key: string]: unknown }
+
+/** Checks the keys of the object form: a misspelt one, or a plain value under a free one, does not compile. */
+export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
+  ? Plugins
+  : {
+      readonly [Key in keyof Plugins]: Key extends CatalogKey
+        ? CatalogValue<Key>
+        : Registration | PluginFactory<never, object> | false | undefined
+    }
+
+type Values<Plugins> = Plugins extends readonly (infer Item)[] ? Item : Plugins[keyof Plugins]
+type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : {}
+
+/** The services that a `plugins` option provides. */
+export type ProvidedBy<Plugins> = UnionToIntersection<
+  Values<Plugins> extends infer Value ? (Value extends Registration<infer Provided> ? Provided : {}) : {}
+>
+
+function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFactory<unknown, object> | undefined {
+  if (value === false) return undefined
+  if (isRegistration(value) || isPluginFactory(value)) return value
+  if (value === true || value === undefined) return factoryOf(key)()
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return factoryOf(key)(value)
+  // `static` takes a list of roots; no other first-party plugin takes an array.
+  if (Array.isArray(value)) return factoryOf(key)(value)
+  throw PluginFormError(
+    key,
+    `is a ${typeof value}. It takes options ({ … }), true for the defaults, false for off, or a registration`,
+  )
+}
+
+function fromFreeKey(key: string, value: unknown): Registration | PluginFactory<unknown, object> | undefined {
+  if (value === false || value === undefined) return undefined
+  if (isRegistration(value) || isPluginFactory(value)) return value
+  if (typeof value === 'function') {
+    throw PluginFormError(
+      key,
+      'is a bare function. Pass middlewares in the array form (plugins: [fn]) or with server.use(fn), plugins as registrations',
+    )
+  }
+  throw UnknownPluginError(key, nearest(key, Object.keys(catalog)))
+}
+
+function resolveObject(plugins: { readonly [key: string]: unknown }): unknown[] {
+  const list: unknown[] = []
+  for (const key of Object.keys(catalog) as CatalogKey[]) {
+    if (Object.hasOwn(plugins, key) && plugins[key] !== undefined) list.push(fromCatalog(key, plugins[key]))
+    else if (onByDefault.includes(key)) list.push(factoryOf(key)())
+  }
+  for (const [key, value] of Object.entries(plugins))
+    if (!Object.hasOwn(catalog, key)) list.push(fromFreeKey(key, value))
+  return list.filter((one) => one !== undefined)
+}
+
+function resolveArray(plugins: readonly unknown[]): unknown[] {
+  const given = plugins.filter((one) => one !== false && one !== undefined)
+  const names = new Set(given.map((one) => (isPluginFactory(one) || isRegistration(one) ? one.plugin.name : undefined)))
+  const missing = onByDefault.filter((key) => !names.has(factoryOf(key).plugin.name))
+  return [...missing.map((key) => factoryOf(key)()), ...given]
+}
+
+/**
+ * Every form of the `plugins` option as one list for `register`: the object form in the catalog's order and then as
+ * written, the array form as given; what is on by default is added where it is neither given nor turned off.
+ */
+export function resolvePlugins(plugins: PluginsOption | undefined): unknown[] {
+  if (plugins === undefined) return resolveObject({})
+  if (Array.isArray(plugins)) return resolveArray(plugins)
+  if (typeof plugins !== 'object' || plugins === null) {
+    throw PluginFormError(
+      '(the option itself)',
+      `is ${plugins === null ? 'null' : `a ${typeof plugins}`}. It takes an object or an array`,
+    )
+  }
+  return resolveObject(plugins as { readonly [key: string]: unknown })
+}

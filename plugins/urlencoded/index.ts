@@ -1,0 +1,1 @@
+export { urlencoded } from './plugin.ts'

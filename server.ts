@@ -1,0 +1,59 @@
+import {
+  type ExposeErrorDetails,
+  type Inject,
+  Kernel,
+  type KernelOptions,
+  type ServiceStore,
+  type Services,
+  setExposure,
+} from './kernel/index.ts'
+import {
+  type CheckedPlugins,
+  type PluginListItem,
+  type PluginsOption,
+  type ProvidedBy,
+  resolvePlugins,
+} from './plugins/resolve.ts'
+import { type MockMethods, MockServer, mockMethods } from './plugins/testing/index.ts'
+
+/** Options of a server: those of the kernel, and which plugins it has. */
+export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> extends KernelOptions {
+  /**
+   * Object form: keys of the catalog with their options (`true`: defaults, `false`: off), and any other key with a
+   * registration. Array form: registrations and middlewares in order.
+   */
+  plugins?: Plugins & CheckedPlugins<Plugins>
+  /** Whether built-in error bodies carry `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; the newest server's value holds for all. */
+  exposeErrorDetails?: ExposeErrorDetails
+}
+
+/**
+ * An HTTP server made of plugins.
+ *
+ * @example
+ * const server = new Server({ port: 3000, plugins: { cors: { origin: '*' } } })
+ * server.get('/hello', () => ({ hello: 'world' }))
+ * await server.listen()
+ */
+export class Server<const Plugins extends PluginsOption = {}> extends Kernel {
+  /** Requests without a socket, on one shared instance: `server.inject.get('/users')`. */
+  declare readonly inject: Inject & MockMethods
+
+  constructor(options: ServerOptions<Plugins> | (Plugins & readonly PluginListItem[]) = {}) {
+    const given = (Array.isArray(options) ? { plugins: options } : options) as ServerOptions
+    const { plugins, exposeErrorDetails, ...kernelOptions } = given
+    super(kernelOptions)
+    setExposure(exposeErrorDetails ?? false)
+    Object.assign(this.inject, mockMethods(this.inject))
+    for (const plugin of resolvePlugins(plugins as PluginsOption | undefined)) this.register(plugin as never)
+  }
+
+  override get services(): ServiceStore & Partial<Services> & ProvidedBy<Plugins> {
+    return super.services as ServiceStore & Partial<Services> & ProvidedBy<Plugins>
+  }
+
+  /** A test client of its own. */
+  getMockServer(): MockServer {
+    return new MockServer(this.inject)
+  }
+}

@@ -1,0 +1,169 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadedBy, packageOf } from './support/package/loaded-packages.ts'
+import { buildIfMissing, execOutput, installInto, pack, root } from './support/package/tarball.ts'
+import { runTsc } from './support/typescript.ts'
+
+interface Manifest {
+  dependencies: Record<string, string>
+  peerDependencies?: Record<string, string>
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
+const peers = Object.keys(manifest.peerDependencies ?? {})
+
+/** Too heavy for a server that does not use them: none may be loaded by the main door, required or optional. */
+const heavy = [
+  'ajv',
+  'fast-json-stringify',
+  'graphql',
+  'bullmq',
+  'ioredis',
+  'pg',
+  'pg-boss',
+  'mqtt',
+  'nodemailer',
+  'node-schedule',
+  'esbuild',
+  'zod',
+  ...peers,
+]
+const isHeavy = (name: string) => heavy.includes(name) || /^@(aws-sdk|azure|smithy)\//.test(name)
+
+const hello = `
+import { router, Server } from 'framework'
+
+const server = new Server({ port: 0, host: '127.0.0.1' })
+router.get('/hello/:name', (req) => ({ hello: req.params.name }))
+const { port } = await server.listen()
+const response = await fetch(\`http://127.0.0.1:\${port}/hello/world\`)
+console.log(JSON.stringify({ status: response.status, body: await response.json() }))
+await server.close()
+`
+
+let scratch: string
+let tarball: string
+let consumer: string
+
+beforeAll(async () => {
+  buildIfMissing()
+  scratch = await mkdtemp(join(tmpdir(), 'framework-package-'))
+  tarball = await pack(scratch)
+  consumer = join(scratch, 'consumer')
+  await installInto(consumer, tarball)
+}, 180_000)
+
+afterAll(() => {
+  if (scratch) rmSync(scratch, { recursive: true, force: true })
+})
+
+describe('the tarball', () => {
+  test('publint has nothing to say, not even a suggestion', async () => {
+    const bytes = readFileSync(tarball)
+    const content = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
+    const { messages, pkg } = await publint({ pack: { tarball: content }, strict: true, level: 'suggestion' })
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
+  })
+
+  test('the types of every door resolve under every resolution of modern modules', async () => {
+    const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+    const doors = pluginDoors().map((door) => `plugins/${door}`)
+    const options = ['--profile', 'esm-only', '--no-emoji', '--no-color', '--format', 'ascii']
+    // It exits with an error, and so rejects, when any door has a problem.
+    const output = await execOutput(
+      process.execPath,
+      [attw, tarball, ...options, ...doors.flatMap((door) => ['--include-entrypoints', door])],
+      scratch,
+    )
+    expect(doors.filter((door) => !output.includes(`framework/${door}`))).toEqual([])
+  }, 90_000)
+
+  test('it holds no source, no test and no map to a file that is not there', () => {
+    const files = listFiles(join(consumer, 'node_modules/framework'))
+    const outside = files.filter(
+      (file) => !/^(dist\/|(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$)/.test(file),
+    )
+    expect(outside).toEqual([])
+    expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([])
+    expect(files).toContain('LICENSE')
+  })
+})
+
+describe('a project that installs nothing else', () => {
+  test('has every package that the main door loads, and none of the optional ones', async () => {
+    const { packages, exports } = await loadedBy('framework', consumer)
+    expect(exports).toEqual(expect.arrayContaining(['Server', 'router', 'definePlugin']))
+    expect(packages.filter(isHeavy)).toEqual([])
+  })
+
+  test('runs a server', async () => {
+    writeFileSync(join(consumer, 'hello.mjs'), hello)
+    const output = await execOutput(process.execPath, ['hello.mjs'], consumer)
+    expect(JSON.parse(output.trim().split('\n').at(-1)!)).toEqual({ status: 200, body: { hello: 'world' } })
+  })
+
+  test.each([
+    ['nodenext', 'nodenext'],
+    ['bundler', 'esnext'],
+  ])('compiles strictly under module resolution %s', (moduleResolution, module) => {
+    writeFileSync(join(consumer, 'hello.ts'), hello)
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,esnext.disposable,dom,dom.iterable']
+    const { output } = runTsc(
+      [...options, '--types', 'node', '--module', module, '--moduleResolution', moduleResolution, 'hello.ts'],
+      consumer,
+    )
+    expect(output).toBe('')
+  })
+})
+
+describe('a project that has the optional packages', () => {
+  test('does not load them with the main door', async () => {
+    const { packages, urls } = await loadedBy(pathToFileURL(join(root, 'dist/index.js')).href, scratch)
+    expect(urls.some((url) => url.endsWith('/dist/kernel/index.js'))).toBe(true)
+    expect(packages.filter(isHeavy)).toEqual([])
+  })
+
+  test('the recorder sees packages that are imported and packages that are required', async () => {
+    const entry = join(scratch, 'entry.mjs')
+    const at = (name: string) => JSON.stringify(join(root, 'node_modules', name))
+    writeFileSync(
+      entry,
+      `import { createRequire } from 'node:module'
+       const require = createRequire(${JSON.stringify(join(root, 'package.json'))})
+       require(${at('find-my-way')})
+       await import(${JSON.stringify(pathToFileURL(join(root, 'node_modules/fast-querystring/lib/index.js')).href)})`,
+    )
+    const { packages } = await loadedBy(pathToFileURL(entry).href, scratch)
+    expect(packages).toEqual(expect.arrayContaining(['find-my-way', 'fast-querystring', 'fast-decode-uri-component']))
+    expect(packageOf('file:///a/node_modules/b/node_modules/@c/d/e.js')).toBe('@c/d')
+  })
+})
+
+test('optional packages are optional', () => {
+  expect(peers.filter((name) => manifest.peerDependenciesMeta?.[name]?.optional !== true)).toEqual([])
+  expect(peers.filter((name) => name in manifest.dependencies)).toEqual([])
+})
+
+function pluginDoors(): string[] {
+  const folder = join(root, 'dist/plugins')
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+}
+
+function listFiles(folder: string, prefix = ''): string[] {
+  return readdirSync(join(folder, prefix), { withFileTypes: true })
+    .filter((entry) => entry.name !== 'node_modules')
+    .flatMap((entry) => {
+      const path = prefix + entry.name
+      return entry.isDirectory() ? listFiles(folder, `${path}/`) : [path]
+    })
+}

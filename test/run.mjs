@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checkCleanInstall } from './support/run/clean-install.mjs'
+import { stopAll, tsc } from './support/run/process.mjs'
+import { provideRuntimes } from './support/run/runtimes.mjs'
+import { parseArguments, usage } from './support/run/selection.mjs'
+import { finalLine, Summary } from './support/run/summary.mjs'
+import { biome, runVitest } from './support/run/tools.mjs'
+
+/** Under the twelve minutes the whole run may take, so that the final line is printed even when something hangs. */
+const deadline = Date.now() + 11.5 * 60_000
+
+/** @type {import('./support/run/selection.mjs').Selection} */
+let selection
+try {
+  selection = parseArguments(process.argv.slice(2))
+} catch (error) {
+  console.error(`${error instanceof Error ? error.message : error}\n\n${usage}`)
+  process.exit(2)
+}
+if (selection.help) {
+  console.log(usage)
+  process.exit(0)
+}
+
+const root = join(import.meta.dirname, '..')
+const scratch = mkdtempSync(join(tmpdir(), 'framework-test-'))
+const summary = new Summary()
+
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  process.once(signal, () => {
+    stopAll()
+    rmSync(scratch, { recursive: true, force: true })
+    console.log(`\nstopped by ${signal}`)
+    console.log(finalLine({ ...summary.totals(), failed: summary.totals().failed + 1 }))
+    process.exit(1)
+  })
+}
+
+/**
+ * @param {string} name
+ * @param {import('./support/run/process.mjs').StepContext} context
+ * @returns {Promise<import('./support/run/summary.mjs').Outcome>}
+ */
+async function runStep(name, context) {
+  switch (name) {
+    case 'runtimes':
+      return provideRuntimes(context)
+    case 'build':
+      return tsc(context, 'tsconfig.build.json', { clean: 'dist' })
+    case 'types':
+      return tsc(context, 'tsconfig.json')
+    case 'lint':
+      return biome(context)
+    case 'install':
+      return checkCleanInstall(context)
+    case 'tests':
+      return runVitest(context, selection.vitest)
+    default:
+      throw new Error(`There is no step "${name}".`)
+  }
+}
+
+/** @type {string[]} */
+let missingRuntimes = []
+for (const name of selection.steps) {
+  const outcome = await summary.step(name, () => runStep(name, { root, scratch, deadline, missingRuntimes }))
+  missingRuntimes = outcome.missingRuntimes ?? missingRuntimes
+}
+
+rmSync(scratch, { recursive: true, force: true })
+summary.print()
+const totals = summary.totals()
+console.log(finalLine(totals))
+process.exitCode = totals.failed > 0 || totals.passed === 0 ? 1 : 0

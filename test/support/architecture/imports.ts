@@ -1,0 +1,106 @@
+import { parseAst } from 'vitest/node'
+
+/**
+ * How a module names another: `value` survives compilation and runs at load, `dynamic` is an `import()` in code, `type`
+ * is erased, `augment` is `declare module '…'`.
+ */
+export type ImportKind = 'value' | 'dynamic' | 'type' | 'augment'
+
+export interface Import {
+  specifier: string
+  kind: ImportKind
+  line: number
+}
+
+export interface ModuleFacts {
+  imports: Import[]
+  /** Lines of `export default` and of `export { x as default }`. */
+  defaultExports: number[]
+  lines: number
+}
+
+interface Node {
+  type: string
+  start: number
+  [key: string]: unknown
+}
+
+/** What one TypeScript source imports and exports, read from its syntax tree: comments and strings do not deceive it. */
+export function readModule(source: string): ModuleFacts {
+  const facts: ModuleFacts = { imports: [], defaultExports: [], lines: countLines(source) }
+  const lineOf = (node: Node) => countLines(source.slice(0, node.start + 1))
+  visit(parseAst(source, { lang: 'ts' }), (node) => {
+    const found = importOf(node)
+    if (found) facts.imports.push({ ...found, line: lineOf(node) })
+    if (isDefaultExport(node)) facts.defaultExports.push(lineOf(node))
+  })
+  return facts
+}
+
+function importOf(node: Node): { specifier: string; kind: ImportKind } | undefined {
+  switch (node.type) {
+    // With verbatim module syntax `import { type A } from 'x'` still loads x: only `import type` is erased.
+    case 'ImportDeclaration':
+      return named(node.source, node.importKind === 'type' ? 'type' : 'value')
+    case 'ExportAllDeclaration':
+    case 'ExportNamedDeclaration':
+      return named(node.source, node.exportKind === 'type' ? 'type' : 'value')
+    case 'ImportExpression':
+      return named(node.source, 'dynamic')
+    case 'TSImportType':
+      return named(node.source ?? node.argument, 'type')
+    case 'TSModuleDeclaration':
+      return named(node.id, 'augment')
+    case 'TSImportEqualsDeclaration':
+      return named((node.moduleReference as Node).expression, node.importKind === 'type' ? 'type' : 'value')
+    case 'CallExpression':
+      return isRequire(node.callee) ? named((node.arguments as unknown[])[0], 'value') : undefined
+    default:
+      return undefined
+  }
+}
+
+function named(source: unknown, kind: ImportKind): { specifier: string; kind: ImportKind } | undefined {
+  if (!isNode(source)) return undefined
+  if (source.type === 'TSLiteralType') return named(source.literal, kind)
+  if (source.type === 'Literal' && typeof source.value === 'string') return { specifier: source.value, kind }
+  if (source.type === 'TemplateLiteral') {
+    const quasis = source.quasis as { value: { cooked: string } }[]
+    if (quasis.length === 1) return { specifier: quasis[0]!.value.cooked, kind }
+  }
+  return undefined
+}
+
+function isRequire(callee: unknown): boolean {
+  if (!isNode(callee)) return false
+  if (callee.type === 'Identifier') return callee.name === 'require'
+  // createRequire(import.meta.url)('x')
+  return callee.type === 'CallExpression' && isNode(callee.callee) && callee.callee.name === 'createRequire'
+}
+
+function isDefaultExport(node: Node): boolean {
+  if (node.type === 'ExportDefaultDeclaration') return true
+  if (node.type !== 'ExportSpecifier') return false
+  return (node.exported as { name?: string }).name === 'default'
+}
+
+function visit(node: unknown, on: (node: Node) => void): void {
+  if (Array.isArray(node)) {
+    for (const item of node) visit(item, on)
+    return
+  }
+  if (typeof node !== 'object' || node === null) return
+  if (isNode(node)) on(node)
+  for (const child of Object.values(node)) if (typeof child === 'object') visit(child, on)
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'
+}
+
+/** A last line without a line feed counts as well, as editors do. */
+function countLines(source: string): number {
+  if (source === '') return 0
+  const breaks = source.split('\n').length - 1
+  return source.endsWith('\n') ? breaks : breaks + 1
+}

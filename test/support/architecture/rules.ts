@@ -1,0 +1,174 @@
+import { type Edge, edgesOf, isIn, pluginOf } from './edges.ts'
+import type { Project } from './project.ts'
+
+export type Rule = (project: Project) => string[]
+
+/** Which files of the kernel may import which package. */
+const kernelPackages: Record<string, string> = {
+  avvio: 'kernel/plugin/boot.ts',
+  'find-my-way': 'kernel/routing/table.ts',
+}
+
+/** What each layer of the kernel may load, the arrow `kernel → dispatch → plugin → routing → http → support` written out. */
+const below: Record<string, readonly string[]> = {
+  index: ['kernel', 'dispatch', 'file', 'plugin', 'runtime', 'routing', 'http', 'support'],
+  kernel: ['dispatch', 'file', 'plugin', 'runtime', 'routing', 'http', 'support'],
+  dispatch: ['file', 'plugin', 'routing', 'http', 'support'],
+  file: ['plugin', 'runtime', 'routing', 'http', 'support'],
+  plugin: ['routing', 'http', 'support'],
+  runtime: ['http', 'support'],
+  routing: ['http', 'support'],
+  http: ['support'],
+  support: [],
+}
+
+/** Folders of `plugins/` that are a public door of functions and classes, with nothing to register. */
+export const notRegistered: ReadonlySet<string> = new Set(['serializer', 'testing'])
+
+/** Who may load a plugin folder from outside: the catalog, the public doors and the command line. */
+const plugAnything = (path: string) =>
+  path === 'plugins/catalog.ts' || path === 'plugins/index.ts' || path === 'index.ts' || isIn(path, 'cli')
+
+const maxLines = 250
+
+/** The rules by what they promise; each returns its breaches, one line for each. */
+export const rules: Record<string, Rule> = {
+  'the kernel knows nothing outside itself, not even types': (project) =>
+    breaches(project, (edge) => isIn(edge.from, 'kernel') && edge.to !== undefined && !isIn(edge.to, 'kernel')),
+
+  'only boot.ts imports avvio, only table.ts imports find-my-way, and the kernel no other package': (project) =>
+    breaches(
+      project,
+      (edge) => isIn(edge.from, 'kernel') && edge.package !== undefined && kernelPackages[edge.package] !== edge.from,
+    ),
+
+  'avvio and find-my-way stay behind the kernel': (project) =>
+    breaches(
+      project,
+      (edge) => !isIn(edge.from, 'kernel') && edge.package !== undefined && edge.package in kernelPackages,
+    ),
+
+  'the layers of the kernel load each other in one direction': (project) => breaches(project, isAgainstTheArrow),
+
+  'a plugin imports the door of the kernel and nothing else of the framework': (project) =>
+    breaches(project, (edge) => {
+      const plugin = pluginOf(edge.from)
+      if (plugin === undefined || edge.to === undefined) return false
+      if (pluginOf(edge.to) === plugin || edge.to === 'kernel/index.ts') return false
+      if (edge.kind === 'augment') return !isIn(edge.to, 'kernel')
+      return pluginOf(edge.to) === undefined || edge.kind !== 'type'
+    }),
+
+  'nothing imports the command line': (project) =>
+    breaches(project, (edge) => isIn(edge.to, 'cli') && !isIn(edge.from, 'cli')),
+
+  'a plugin folder is loaded by the catalog, the public doors and the command line only': (project) =>
+    breaches(
+      project,
+      (edge) =>
+        pluginOf(edge.to) !== undefined &&
+        pluginOf(edge.from) === undefined &&
+        edge.kind !== 'type' &&
+        !plugAnything(edge.from),
+    ),
+
+  'a plugin folder is entered through index.ts or plugin.ts': (project) =>
+    breaches(
+      project,
+      (edge) =>
+        pluginOf(edge.to) !== undefined &&
+        pluginOf(edge.from) !== pluginOf(edge.to) &&
+        !/^plugins\/[^/]+\/(index|plugin)\.ts$/.test(edge.to ?? ''),
+    ),
+
+  'the catalog names every plugin': (project) => {
+    if (!project.modules.has('plugins/catalog.ts')) return []
+    const named = new Set(
+      edgesOf(project)
+        .filter(isCatalog)
+        .map((edge) => pluginOf(edge.to)),
+    )
+    return pluginFolders(project)
+      .filter((name) => !notRegistered.has(name) && !named.has(name))
+      .map((name) => `plugins/catalog.ts does not name plugins/${name}`)
+  },
+
+  'optional packages are loaded by import() or named by import type': (project) =>
+    breaches(project, (edge) => project.peers.has(edge.package ?? '') && edge.kind === 'value'),
+
+  'every imported package is declared as a dependency or a peer': (project) =>
+    breaches(
+      project,
+      (edge) =>
+        edge.package !== undefined &&
+        edge.kind !== 'augment' &&
+        !project.dependencies.has(edge.package) &&
+        !project.peers.has(edge.package),
+    ),
+
+  'relative imports carry .ts and lead to a file': (project) =>
+    breaches(project, (edge) => edge.to !== undefined && !project.modules.has(edge.to)),
+
+  'no module has a default export': (project) =>
+    [...project.modules].flatMap(([path, facts]) =>
+      facts.defaultExports.map((line) => `${path}:${line} export default`),
+    ),
+
+  [`no file is longer than ${maxLines} lines`]: (project) =>
+    [...project.modules]
+      .filter(([, facts]) => facts.lines > maxLines)
+      .map(([path, facts]) => `${path} has ${facts.lines} lines`),
+
+  'every plugin folder has its door, its glue, its page and its tests': (project) =>
+    pluginFolders(project).flatMap((name) => {
+      const missing: string[] = []
+      if (!project.modules.has(`plugins/${name}/index.ts`)) missing.push('index.ts')
+      if (!project.modules.has(`plugins/${name}/plugin.ts`) && !notRegistered.has(name)) missing.push('plugin.ts')
+      if (!project.companions.includes(`docs/plugins/${name}.md`)) missing.push(`docs/plugins/${name}.md`)
+      if (!hasTests(project, name)) missing.push(`tests in test/plugins/${name}/ or test/plugins/${name}*.test.ts`)
+      return missing.map((what) => `plugins/${name} has no ${what}`)
+    }),
+}
+
+function breaches(project: Project, isBreach: (edge: Edge) => boolean): string[] {
+  return edgesOf(project)
+    .filter(isBreach)
+    .map((edge) => `${edge.from}:${edge.line} ${wording[edge.kind]} '${edge.specifier}'`)
+}
+
+const wording = { value: 'imports', dynamic: 'import()', type: 'import type', augment: 'declare module' }
+
+/** A type may be named against the arrow, since nothing is loaded by it; but not through the door, which is for outsiders. */
+function isAgainstTheArrow(edge: Edge): boolean {
+  if (!isIn(edge.from, 'kernel') || edge.to === undefined || !isIn(edge.to, 'kernel')) return false
+  const [from, to] = [layerOf(edge.from), layerOf(edge.to)]
+  if (to === 'index') return true
+  if (edge.kind === 'type' || edge.kind === 'augment') return !(from in below && to in below)
+  return from !== to && !below[from]?.includes(to)
+}
+
+/** Files beside kernel.ts that are no layer, such as options.ts, count as `file`. */
+function layerOf(path: string): string {
+  const [, first, ...rest] = path.split('/')
+  if (rest.length > 0) return first!
+  const name = first!.replace(/\.ts$/, '')
+  return name === 'index' || name === 'kernel' || name === 'dispatch' ? name : 'file'
+}
+
+const isCatalog = (edge: Edge) => edge.from === 'plugins/catalog.ts'
+
+function pluginFolders(project: Project): string[] {
+  return [...new Set([...project.modules.keys()].map(pluginOf))].filter((name) => name !== undefined)
+}
+
+function hasTests(project: Project, name: string): boolean {
+  return project.companions.some(
+    (path) =>
+      path.endsWith('.test.ts') && (path.startsWith(`test/plugins/${name}/`) || isTestFileOf(name, path.split('/'))),
+  )
+}
+
+/** `cache.test.ts` and `cache-locks.test.ts`, but not `cachet.test.ts`, are tests of `cache`. */
+function isTestFileOf(name: string, [, , file, ...rest]: string[]): boolean {
+  return rest.length === 0 && file!.startsWith(name) && /^[.-]/.test(file!.slice(name.length))
+}

@@ -1,0 +1,62 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+const execute = promisify(execFile)
+
+/** Runs a program to its end; rejects with everything it printed. */
+export async function execOutput(command: string, args: readonly string[], cwd: string): Promise<string> {
+  const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' }
+  // The options of a surrounding `npm test`, and what vitest does to its workers, are not for the program under test.
+  for (const name of Object.keys(env)) {
+    if (
+      /^npm_(package|lifecycle)_|^npm_config_local_prefix$|^INIT_CWD$|^NODE_OPTIONS$|^VITEST|^FORCE_COLOR$/i.test(name)
+    ) {
+      delete env[name]
+    }
+  }
+  const options = { cwd, env, encoding: 'utf8', timeout: 150_000, maxBuffer: 64 * 1024 * 1024 } as const
+  try {
+    return (await execute(command, args, options)).stdout
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    throw new Error(`${command} ${args.join(' ')} failed\n${stdout}\n${stderr}`.trim(), { cause: error })
+  }
+}
+
+export function npm(args: readonly string[], cwd: string): Promise<string> {
+  const cli = process.env.npm_execpath
+  return cli?.endsWith('.js') ? execOutput(process.execPath, [cli, ...args], cwd) : execOutput('npm', args, cwd)
+}
+
+/** The runner builds before the tests; a test file that runs alone builds what is missing. */
+export function buildIfMissing(): void {
+  if (existsSync(join(root, 'dist/index.js'))) return
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const result = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, encoding: 'utf8' })
+  if (result.status !== 0) throw new Error(`dist is missing and cannot be built:\n${result.stdout}${result.stderr}`)
+}
+
+/** Packs what would be published and returns the path of the tarball. */
+export async function pack(destination: string): Promise<string> {
+  await npm(['pack', '--ignore-scripts', '--pack-destination', destination], root)
+  const tarball = readdirSync(destination).find((file) => file.endsWith('.tgz'))
+  if (!tarball) throw new Error(`npm pack left no tarball in ${destination}`)
+  return join(destination, tarball)
+}
+
+/** A project whose only dependency is the tarball, with the Node types that every TypeScript server project has. */
+export async function installInto(folder: string, tarball: string): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'consumer', private: true, type: 'module', dependencies: { framework: `file:${tarball}` } }),
+  )
+  await npm(['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
+  mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
+  symlinkSync(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'))
+}

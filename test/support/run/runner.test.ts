@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+interface Outcome {
+  passed: number
+  failed: number
+  skipped: number
+  note?: string
+}
+
+/** The runner is plain JavaScript, because it must start on a Node that cannot strip types. */
+async function load<T>(file: string): Promise<T> {
+  return (await import(new URL(file, import.meta.url).href)) as T
+}
+
+const { finalLine } = await load<{ finalLine(totals: Outcome): string }>('./summary.mjs')
+const { countReport } = await load<{ countReport(report: object, code: number, root: string): Outcome }>('./tools.mjs')
+const { parseArguments } = await load<{
+  parseArguments(argv: string[]): { steps: string[]; vitest: string[] }
+}>('./selection.mjs')
+const { isInstalled } = await load<{ isInstalled(folder: string): boolean }>('./runtimes.mjs')
+
+test('the last line names what was skipped only when something was', () => {
+  expect(finalLine({ passed: 3, failed: 0, skipped: 0 })).toBe('3 passed, 0 failed')
+  expect(finalLine({ passed: 0, failed: 1, skipped: 2 })).toBe('0 passed, 1 failed, 2 skipped')
+})
+
+describe('the count of the tests', () => {
+  const file = (status: string, ...statuses: string[]) => ({
+    name: '/r/a.test.ts',
+    status,
+    assertionResults: statuses.map((each) => ({ status: each })),
+  })
+  const count = (code: number, ...files: object[]) => countReport({ testResults: files }, code, '/r')
+
+  test('goes over every single test', () => {
+    expect(count(1, file('failed', 'passed', 'failed', 'pending', 'todo'), file('passed', 'passed'))).toMatchObject({
+      passed: 2,
+      failed: 1,
+      skipped: 2,
+    })
+  })
+
+  test('takes a file that fails outside its tests for a failure', () => {
+    expect(count(1, file('failed'))).toMatchObject({ passed: 0, failed: 1 })
+    expect(count(1, file('failed', 'passed'))).toMatchObject({ passed: 1, failed: 1 })
+  })
+
+  test('takes an exit code without a failed test, and a run without any test, for a failure', () => {
+    expect(count(1, file('passed', 'passed'))).toMatchObject({ passed: 1, failed: 1 })
+    expect(count(0)).toMatchObject({ passed: 0, failed: 1 })
+    expect(count(0, file('passed', 'pending'))).toMatchObject({ passed: 0, failed: 1, skipped: 1 })
+  })
+})
+
+describe('the choice of parts', () => {
+  test('is everything unless something is named', () => {
+    expect(parseArguments([])).toMatchObject({
+      steps: ['runtimes', 'build', 'types', 'lint', 'install', 'tests'],
+      vitest: [],
+    })
+  })
+
+  test('brings the steps that a part needs, in their order', () => {
+    expect(parseArguments(['--only', 'package,lint'])).toMatchObject({
+      steps: ['build', 'lint', 'tests'],
+      vitest: ['test/package'],
+    })
+    expect(parseArguments(['--only=lint', '--only', 'types'])).toMatchObject({
+      steps: ['types', 'lint', 'tests'],
+      vitest: ['test/types/'],
+    })
+  })
+
+  test('leaves the other groups out of the unit tests', () => {
+    const { steps, vitest } = parseArguments(['--only', 'unit,architecture'])
+    expect(steps).toEqual(['tests'])
+    expect(vitest).toContain('test/package**')
+    expect(vitest).not.toContain('test/architecture.test.ts')
+  })
+
+  test('passes file filters on and refuses what it does not know', () => {
+    expect(parseArguments(['test/kernel'])).toMatchObject({ steps: ['tests'], vitest: ['test/kernel'] })
+    expect(() => parseArguments(['--only', 'nothing'])).toThrow('no part "nothing"')
+    expect(() => parseArguments(['--only'])).toThrow('needs the name')
+    expect(() => parseArguments(['--fast'])).toThrow('Unknown option')
+    expect(() => parseArguments(['--only', 'unit', 'test/kernel'])).toThrow('not both')
+  })
+})
+
+test('an installation counts when it is what the lock file asks for', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'framework-installed-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const lock = (file: string, packages: object) => writeFileSync(join(folder, file), JSON.stringify({ packages }))
+  const a = { version: '1.0.0', integrity: 'x' }
+  const wanted = { '': {}, 'node_modules/a': a, 'node_modules/other-platform': { ...a, optional: true } }
+
+  lock('package-lock.json', wanted)
+  expect(isInstalled(folder)).toBe(false)
+  mkdirSync(join(folder, 'node_modules/a'), { recursive: true })
+  lock('node_modules/.package-lock.json', { 'node_modules/a': a })
+  expect(isInstalled(folder)).toBe(true)
+  lock('node_modules/.package-lock.json', { 'node_modules/a': { ...a, version: '1.0.1' } })
+  expect(isInstalled(folder)).toBe(false)
+  lock('node_modules/.package-lock.json', { 'node_modules/a': a, 'node_modules/left-over': a })
+  expect(isInstalled(folder)).toBe(false)
+  lock('node_modules/.package-lock.json', {})
+  expect(isInstalled(folder)).toBe(false)
+})

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+export interface Compilation {
+  ok: boolean
+  /** Diagnostics by file, relative to the folder it ran in; `''` holds those that belong to no file. */
+  errors: Map<string, string[]>
+  output: string
+}
+
+/**
+ * Runs the project's `tsc` and sorts what it says by file. The native compiler has no API, so this reads its output,
+ * `file(line,column): error TS1234: message` with continuation lines indented.
+ */
+export function runTsc(args: string[], cwd: string = root): Compilation {
+  const tsc = resolve(root, 'node_modules/typescript/bin/tsc')
+  const result = spawnSync(process.execPath, [tsc, ...args, '--pretty', 'false'], { cwd, encoding: 'utf8' })
+  const output = `${result.stdout}${result.stderr}${result.error?.message ?? ''}`.trim()
+  return { ok: result.status === 0, errors: errorsByFile(output), output }
+}
+
+export function errorsByFile(output: string): Map<string, string[]> {
+  const errors = new Map<string, string[]>()
+  let current: string[] | undefined
+  for (const line of output.split(/\r?\n/)) {
+    if (/^\s/.test(line) && current) {
+      current[current.length - 1] += `\n${line}`
+      continue
+    }
+    const found = /^(?<file>.+?)\((?<place>\d+,\d+)\): (?<message>error TS\d+: .*)$/.exec(line)?.groups
+    const file = found ? found.file!.replaceAll('\\', '/') : ''
+    const message = found ? `${file}:${found.place!.replace(',', ':')} ${found.message}` : line
+    if (!found && !/^error TS\d+/.test(line)) continue
+    current = errors.get(file) ?? []
+    current.push(message)
+    errors.set(file, current)
+  }
+  return errors
+}

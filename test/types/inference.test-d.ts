@@ -1,0 +1,51 @@
+import { defineMiddleware, definePlugin, router, Server } from 'framework'
+
+const user = defineMiddleware<{ user: { id: string } }>((req, res, next) => {
+  if (req.headers.authorization === undefined) return res.unauthorized()
+  req.user = { id: 'x' }
+  return next()
+})
+router.get('/a/:id/:x?', (req) => {
+  const id: string = req.params.id
+  const x: string | undefined = req.params.x
+  // @ts-expect-error no such parameter
+  req.params.nope
+  return { id, x }
+})
+router.get('/f/*', { middlewares: [user, (req, res, next) => next()] }, (req, res) => {
+  const s: string = req.params['*']
+  const id: string = req.user.id
+  res.ok({ s, id })
+})
+router.group('/g', [user], (r) => {
+  r.get('/:z', (req) => req.user.id + req.params.z)
+})
+router.get('/old', user, (req) => req.user.id, { summary: 'x' })
+// @ts-expect-error not typed without the middleware
+router.get('/b', (req) => req.user.id)
+class Audit {
+  n = 1
+}
+const audit = definePlugin({
+  name: 'audit',
+  provide: (o: { keep: number }) => ({ audit: new Audit(), k: o.keep }),
+  setup(ctx, o) {
+    ctx.use((req, res, next) => {
+      req.headers
+      return next()
+    })
+    o.keep
+  },
+})
+const s = new Server({ plugins: [audit({ keep: 2 }), (req, res, next) => next(), user] })
+const n: number = s.services.audit.n
+// @ts-expect-error options are required
+audit()
+// @ts-expect-error wrong key
+new Server({ plugins: { corz: {} } })
+new Server({ plugins: { cors: {}, json: { sizeLimit: '1mb' }, log: true, audit: audit({ keep: 1 }) } }).services.audit.n
+// @ts-expect-error wrong option type
+new Server({ plugins: { json: { sizeLimit: 5 } } })
+const t = new Server([audit({ keep: 1 }), (req, res, next) => next()])
+t.services.audit.n
+export { n }
