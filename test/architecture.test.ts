@@ -161,6 +161,9 @@ describe('a breach is found', () => {
     expect(broken('server.ts', `export const a = () => import('./plugins/cors/plugin.ts')`, others)).toEqual([rule])
     expect(broken('plugins/resolve.ts', `import type { A } from './cors/plugin.ts'`, others)).toEqual([])
     expect(broken('plugins/catalog.ts', `import { cors } from './cors/plugin.ts'`, others)).toEqual([])
+    expect(
+      broken('server.ts', `import { mock } from './plugins/testing/index.ts'`, ['plugins/testing/index.ts']),
+    ).toEqual([])
     expect(broken('plugins/catalog.ts', `import { origin } from './cors/origin.ts'`, others)).toEqual([
       'a plugin folder is entered through index.ts or plugin.ts',
     ])

@@ -32,7 +32,39 @@ function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
 
-const noop = () => {}
+/** What `next()` returns while something behind is at work: the promise, and whether the step looked at it. */
+class Downstream implements Promise<void> {
+  readonly promise: Promise<void>
+  observed = false
+  settled = false
+  readonly [Symbol.toStringTag] = 'Promise'
+
+  constructor(promise: Promise<unknown>) {
+    this.promise = promise as Promise<void>
+    const settle = () => {
+      this.settled = true
+    }
+    // Also keeps a failure that nobody looks at from ending the process.
+    promise.then(settle, settle)
+  }
+
+  then<A = void, B = never>(
+    resolved?: ((value: void) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.observed = true
+    return this.promise.then(resolved, rejected)
+  }
+
+  catch<B = never>(rejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<void | B> {
+    return this.then(undefined, rejected)
+  }
+
+  finally(run?: (() => void) | null): Promise<void> {
+    this.observed = true
+    return this.promise.finally(run)
+  }
+}
 
 /**
  * Runs the steps from `index` on, then the terminal. Returns a promise only when something on the way was
@@ -52,20 +84,18 @@ export function runChain(
   if (index === links.length) return runTerminal(terminal, req, res)
   const link = links[index]!
   let called = false
-  let returned = false
-  let behind: unknown
+  let behind: Downstream | undefined
   // Set while the step is pending: it has returned, and did nothing yet.
-  let resume: ((error: unknown, result?: unknown) => void) | undefined
+  let resume: ((...failure: unknown[]) => void) | undefined
 
   const next = (error?: unknown): void | Promise<void> => {
     if (called) throw NextCalledTwiceError(link.name)
     called = true
     if (resume === undefined) {
       if (error !== undefined && error !== null) throw error
-      behind = runChain(links, index + 1, terminal, req, res, pending)
-      // An async step that called next() late may never look at the promise.
-      if (returned && isPromise(behind)) behind.then(noop, noop)
-      return behind as void | Promise<void>
+      const rest = runChain(links, index + 1, terminal, req, res, pending)
+      if (isPromise(rest)) behind = new Downstream(rest)
+      return behind
     }
     const settle = resume
     resume = undefined
@@ -74,66 +104,51 @@ export function runChain(
       return undefined
     }
     try {
-      behind = runChain(links, index + 1, terminal, req, res, pending)
+      const rest = runChain(links, index + 1, terminal, req, res, pending)
+      if (isPromise(rest)) {
+        rest.then(() => settle(), settle)
+        return new Downstream(rest)
+      }
+      settle()
     } catch (thrown) {
       settle(thrown)
-      return undefined
     }
-    if (isPromise(behind)) {
-      behind.then(
-        () => settle(undefined),
-        (reason: unknown) => settle(reason ?? new Error('rejected without a reason')),
-      )
-    } else settle(undefined)
-    return behind as void | Promise<void>
+    return undefined
   }
 
-  let result: unknown
-  try {
-    result = link.run(req, res, next)
-  } catch (error) {
-    // What runs behind is nobody's any more; its failure must not end the process.
-    if (isPromise(behind)) behind.then(noop, noop)
-    throw error
-  }
-  returned = true
+  const result = link.run(req, res, next)
   if (isPromise(result)) {
-    if (called && result === behind) return result
-    if (isPromise(behind)) behind.then(noop, noop)
-    return settleAsync(
-      result,
-      link,
-      res,
-      () => called,
-      () => behind,
-    )
+    if (behind !== undefined && (result as unknown) === behind) return behind.promise
+    return settleAsync(result, link, res, () => (called ? (behind ?? 'done') : undefined))
   }
-  if (called) return behind
+  if (called) return behind?.promise
   if (res.answered) return undefined
-  return new Promise((resolve, reject) => {
+  return new Promise<void>((resolve, reject) => {
     const stop = pending.watch(link.name, req, (error) => resume?.(error))
-    resume = (error) => {
+    resume = (...failure) => {
       resume = undefined
       res.onAnswer = undefined
       called = true
       stop()
-      if (error === undefined) resolve(undefined)
-      else reject(error)
+      if (failure.length === 0) resolve()
+      else reject(failure[0])
     }
-    res.onAnswer = () => resume?.(undefined)
+    res.onAnswer = () => resume?.()
   })
 }
 
+/** Waits for an async step, and for what is behind it unless the step itself has seen how that ended. */
 async function settleAsync(
   result: Promise<unknown>,
   link: Link,
   res: KernelResponse,
-  called: () => boolean,
-  behind: () => unknown,
-) {
+  behind: () => Downstream | 'done' | undefined,
+): Promise<void> {
   await result
-  if (called()) await behind()
-  else if (!res.answered) throw ChainStoppedError(link.name)
+  const rest = behind()
+  if (rest === undefined) {
+    if (!res.answered) throw ChainStoppedError(link.name)
+  } else if (rest !== 'done' && !(rest.observed && rest.settled)) await rest.promise
 }
 
 function runTerminal(terminal: Terminal, req: KernelRequest, res: KernelResponse): unknown {

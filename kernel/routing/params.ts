@@ -3,7 +3,7 @@ import type { TypedMiddleware } from './middleware.ts'
 
 type Segments<Path extends string> = Path extends `${infer Head}/${infer Tail}` ? Head | Segments<Tail> : Path
 
-type ParamName<Segment> = Segment extends `:${infer Name}?` ? never : Segment extends `:${infer Name}` ? Name : never
+type ParamName<Segment> = Segment extends `:${string}?` ? never : Segment extends `:${infer Name}` ? Name : never
 type OptionalParamName<Segment> = Segment extends `:${infer Name}?` ? Name : never
 
 /**

@@ -60,9 +60,9 @@ export interface Shape {
 
 function toShape(segments: readonly Segment[]): Shape {
   // A colon that is text is doubled for the router; what a request may not spell decoded stays encoded.
-  const escape = (text: string) => text.replaceAll(':', '::')
+  const doubleColons = (text: string) => text.replaceAll(':', '::')
   const write = (part: Segment) =>
-    part.kind === 'static' ? escape(part.text) : part.kind === 'param' ? `:${part.text}` : '*'
+    part.kind === 'static' ? doubleColons(part.text) : part.kind === 'param' ? `:${part.text}` : '*'
   return {
     pattern: `/${segments.map(write).join('/')}`,
     key: `/${segments.map((part) => (part.kind === 'static' ? part.text : part.kind === 'param' ? ':' : '*')).join('/')}`,

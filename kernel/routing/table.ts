@@ -94,5 +94,5 @@ export class RouteTable<Target> {
 
 /** The escapes that matching keeps (`%`, `/`, `?`, `#`) are decoded in values. */
 function decodeKept(value: string): string {
-  return value.replace(/%(25|2F|3F|23)/g, (escape) => decodeURIComponent(escape))
+  return value.replace(/%(25|2F|3F|23)/g, (encoded) => decodeURIComponent(encoded))
 }

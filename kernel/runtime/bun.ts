@@ -1,6 +1,7 @@
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { fetchHandler, type Phase } from './fetch.ts'
 import { listenError } from './listen-errors.ts'
+import { type Activity, quietMoment } from './quiet.ts'
 
 type WebRequest = globalThis.Request
 
@@ -28,7 +29,7 @@ export function bunAdapter(): Adapter {
 class BunAdapter implements Adapter {
   readonly name = 'bun'
   #server: BunServer | undefined
-  #used = false
+  readonly #activity: Activity = { count: 0 }
   #stopped: Promise<void> | undefined
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
@@ -40,6 +41,7 @@ class BunAdapter implements Adapter {
       onWarning,
       secure: https !== undefined,
       wire: true,
+      activity: this.#activity,
       ip: (request) => this.#server?.requestIP(request)?.address ?? '',
       // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it.
       phase: (request: WebRequest, phase: Phase) => {
@@ -55,10 +57,7 @@ class BunAdapter implements Adapter {
         // The kernel counts while it reads, and answers in its own words.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         ...(https && { tls: https }),
-        fetch: (request: WebRequest) => {
-          this.#used = true
-          return answer(request)
-        },
+        fetch: answer,
         error: (error: unknown) => {
           onWarning('the server reported an error', error)
           return new Response(null, { status: 500 })
@@ -72,11 +71,11 @@ class BunAdapter implements Adapter {
 
   /** Bun tells how many requests are open, not how many connections: 1 stands for any number of idle ones. */
   connections(): number {
-    return this.#used ? Math.max(1, this.#server?.pendingRequests ?? 0) : 0
+    return this.#activity.count > 0 ? Math.max(1, this.#server?.pendingRequests ?? 0) : 0
   }
 
   stop(): Promise<void> {
-    this.#stopped ??= this.#server?.stop(false) ?? Promise.resolve()
+    this.#stopped ??= quietMoment(this.#activity).then(() => this.#server?.stop(false))
     return this.#stopped
   }
 

@@ -1,6 +1,7 @@
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { fetchHandler, type Phase } from './fetch.ts'
 import { listenError } from './listen-errors.ts'
+import { type Activity, quietMoment } from './quiet.ts'
 
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
@@ -32,7 +33,7 @@ class DenoAdapter implements Adapter {
   readonly name = 'deno'
   readonly #abort = new AbortController()
   #server: DenoServer | undefined
-  #used = false
+  readonly #activity: Activity = { count: 0 }
   /** Requests that were not answered at once. */
   readonly #pending = new Set<WebRequest>()
   #stopped: Promise<void> | undefined
@@ -45,6 +46,7 @@ class DenoAdapter implements Adapter {
       secure: https !== undefined,
       wire: true,
       countHead: true,
+      activity: this.#activity,
       ip: (_request, info) => (info as ConnectionInfo).remoteAddr.hostname ?? '',
       phase: (request: WebRequest, phase: Phase) => {
         if (phase === 'done') this.#pending.delete(request)
@@ -62,10 +64,7 @@ class DenoAdapter implements Adapter {
           onError: () => new Response(null, { status: 500 }),
           ...(https && { key: text(https.key), cert: text(https.cert) }),
         },
-        (request, info) => {
-          this.#used = true
-          return answer(request, info)
-        },
+        answer,
       )
     } catch (error) {
       throw listenError(error, host, port)
@@ -75,7 +74,7 @@ class DenoAdapter implements Adapter {
 
   /** Deno does not tell how many connections are open: 1 stands for any number of them. */
   connections(): number {
-    return this.#used ? Math.max(1, this.#pending.size) : 0
+    return this.#activity.count > 0 ? Math.max(1, this.#pending.size) : 0
   }
 
   stop(): Promise<void> {
@@ -90,6 +89,8 @@ class DenoAdapter implements Adapter {
   }
 
   async #stop(): Promise<void> {
+    // `shutdown` also resets connections that have not sent their first request yet.
+    await quietMoment(this.#activity)
     await Promise.race([this.#server?.shutdown(), this.#server?.finished])
   }
 }

@@ -3,6 +3,7 @@ import { type FrameworkError, HeaderTooLargeError, PayloadTooLargeError } from '
 import { defaultLimits, type Limits, type RequestHandler } from './adapter.ts'
 import { declaredLength } from './body-source.ts'
 import { plainBody, readWebBody, streamWebBody, webHeaders, webStream } from './fetch-body.ts'
+import type { Activity } from './quiet.ts'
 
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
@@ -18,13 +19,14 @@ export interface FetchContext {
   readonly wire: boolean
   /** The runtime accepts heads above `maxHeaderSize`, so they are counted here. */
   readonly countHead: boolean
+  readonly activity: Activity
   /** The address of the peer. */
   ip(request: WebRequest, info: unknown): string
   phase(request: WebRequest, phase: Phase): void
   onWarning(message: string, error?: unknown): void
 }
 
-const inProcess: FetchContext = {
+const inProcess: Omit<FetchContext, 'activity'> = {
   limits: defaultLimits,
   secure: false,
   wire: false,
@@ -39,8 +41,9 @@ export function fetchHandler(
   handler: RequestHandler,
   context: Partial<FetchContext> = {},
 ): (request: WebRequest, info?: unknown) => WebResponse | Promise<WebResponse> {
-  const whole: FetchContext = { ...inProcess, ...context }
+  const whole: FetchContext = { ...inProcess, activity: { count: 0 }, ...context }
   return (request, info) => {
+    whole.activity.count++
     const raw = new FetchRequest(request, info, whole)
     handler(raw)
     return raw.answer()
@@ -164,6 +167,7 @@ class FetchRequest implements RawRequest {
       response = new Response(null, { status: 500, headers: { 'content-length': '0' } })
       this.#settle()
     }
+    this.#context.activity.count++
     this.#response = response
     this.#resolve?.(response)
   }

@@ -5,9 +5,11 @@ import { type FrameworkError, HeaderTooLargeError, PayloadTooLargeError } from '
 import type { Limits } from './adapter.ts'
 import { declaredLength } from './body-source.ts'
 import { closeUnread, readBody, streamBody, writeStream } from './node-body.ts'
+import type { Activity } from './quiet.ts'
 
 /** What all requests of one server share. */
 export interface NodeContext {
+  readonly activity: Activity
   readonly limits: Limits
   onWarning(message: string, error?: unknown): void
 }
@@ -123,6 +125,7 @@ export class NodeRequest implements RawRequest {
   }
 
   respond(reply: Reply): void {
+    this.#context.activity.count++
     const response = this.#response
     const { body } = reply
     let { headers } = reply

@@ -6,8 +6,9 @@ import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.
 import { listenError } from './listen-errors.ts'
 import { refuseConnect, refuseConnection } from './node-refuse.ts'
 import { type NodeContext, NodeRequest } from './node-request.ts'
+import { type Activity, quietMoment } from './quiet.ts'
 
-/** How often a stopping server looks for connections that have become idle. */
+/** How often a stopping server looks for idle connections; also how long a new one has for the first byte of its request. */
 const sweepMs = 50
 
 /** The adapter on `node:http`: the one of Node, and the hardened choice on Deno, whose own server has no time limits. */
@@ -18,16 +19,18 @@ export function nodeAdapter(): Adapter {
 class NodeAdapter implements Adapter {
   readonly name = 'node'
   readonly #sockets = new Set<Socket>()
+  readonly #activity: Activity = { count: 0 }
   #server: Server | undefined
   #stopped: Promise<void> | undefined
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { port, host } = options
-    const server = create(options, requestListener(options, handler, false))
+    const { port, host, limits } = options
+    const context: NodeContext = { limits, activity: this.#activity, onWarning: options.onWarning }
+    const server = create(options, requestListener(context, handler, false))
     this.#server = server
     // 0: node cuts a longer list in silence; the count is checked in `refusal()`, the size by the parser.
     server.maxHeadersCount = 0
-    server.on('checkContinue', requestListener(options, handler, true))
+    server.on('checkContinue', requestListener(context, handler, true))
     server.on('connection', (socket: Socket) => this.#track(socket))
     server.on('clientError', (error: Error & { code?: string }, socket) => {
       // A client that leaves in the middle of a request is everyday life.
@@ -61,17 +64,25 @@ class NodeAdapter implements Adapter {
   async #stop(): Promise<void> {
     const server = this.#server
     if (!server?.listening) return
-    await new Promise<void>((resolve) => {
-      // Connections that become idle later (an answer without `connection: close` was on its way) are nobody's business any more.
-      const sweep = setInterval(() => server.closeIdleConnections(), sweepMs)
-      server.close(() => {
-        clearInterval(sweep)
-        resolve()
-      })
+    await quietMoment(this.#activity)
+    // Connections that the system has taken are accepted in the poll phase; closing right after it resets none of them.
+    await new Promise((resolve) => setImmediate(resolve))
+    const closed = new Promise((resolve) => server.close(resolve))
+    // An answer without `connection: close` may have been on its way: what becomes idle later is ended later.
+    const sweep = setInterval(() => {
       server.closeIdleConnections()
-      // Node counts a connection without a single byte as busy, and would wait for it for ever.
-      for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
-    })
+      this.#endSilent()
+    }, sweepMs)
+    server.closeIdleConnections()
+    await closed
+    clearInterval(sweep)
+  }
+
+  /** Node counts a connection without a single byte as busy and would wait for it for ever. */
+  #endSilent(): void {
+    // Bun shows a connection only with its first request, and counts no bytes.
+    if ('Bun' in globalThis) return
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
   }
 
   #track(socket: Socket): void {
@@ -106,6 +117,7 @@ function pem(material: string | Uint8Array): string | Buffer {
 
 function requestListener(context: NodeContext, handler: RequestHandler, expectsContinue: boolean) {
   return (message: IncomingMessage, response: ServerResponse) => {
+    context.activity.count++
     handler(new NodeRequest(message, response, context, expectsContinue))
   }
 }

@@ -11,7 +11,6 @@ export interface FrameworkErrorOptions {
  * `code` is the class name, `status` the HTTP status an answer built from it carries. Applications recognise an
  * error by its `code`; the classes are not exported from the public door.
  *
- * @internal
  */
 export class FrameworkError extends Error {
   readonly code: string

@@ -23,7 +23,8 @@ const below: Record<string, readonly string[]> = {
 }
 
 /** Folders of `plugins/` that are a public door of functions and classes, with nothing to register. */
-export const notRegistered: ReadonlySet<string> = new Set(['serializer', 'testing'])
+const notRegistered: ReadonlySet<string> = new Set(['serializer', 'testing'])
+const isRegistered = (plugin: string | undefined) => plugin !== undefined && !notRegistered.has(plugin)
 
 /** Who may load a plugin folder from outside: the catalog, the public doors and the command line. */
 const plugAnything = (path: string) =>
@@ -66,7 +67,7 @@ export const rules: Record<string, Rule> = {
     breaches(
       project,
       (edge) =>
-        pluginOf(edge.to) !== undefined &&
+        isRegistered(pluginOf(edge.to)) &&
         pluginOf(edge.from) === undefined &&
         edge.kind !== 'type' &&
         !plugAnything(edge.from),
@@ -89,7 +90,7 @@ export const rules: Record<string, Rule> = {
         .map((edge) => pluginOf(edge.to)),
     )
     return pluginFolders(project)
-      .filter((name) => !notRegistered.has(name) && !named.has(name))
+      .filter((name) => isRegistered(name) && !named.has(name))
       .map((name) => `plugins/catalog.ts does not name plugins/${name}`)
   },
 
@@ -123,7 +124,7 @@ export const rules: Record<string, Rule> = {
     pluginFolders(project).flatMap((name) => {
       const missing: string[] = []
       if (!project.modules.has(`plugins/${name}/index.ts`)) missing.push('index.ts')
-      if (!project.modules.has(`plugins/${name}/plugin.ts`) && !notRegistered.has(name)) missing.push('plugin.ts')
+      if (!project.modules.has(`plugins/${name}/plugin.ts`) && isRegistered(name)) missing.push('plugin.ts')
       if (!project.companions.includes(`docs/plugins/${name}.md`)) missing.push(`docs/plugins/${name}.md`)
       if (!hasTests(project, name)) missing.push(`tests in test/plugins/${name}/ or test/plugins/${name}*.test.ts`)
       return missing.map((what) => `plugins/${name} has no ${what}`)

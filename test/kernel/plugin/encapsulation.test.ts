@@ -1,0 +1,189 @@
+import { definePlugin, type Middleware } from 'framework/kernel'
+import { expect, test } from 'vitest'
+import { makeKernel, send } from '../../support/kernel.ts'
+
+const mark =
+  (name: string): Middleware =>
+  (_req, res, next) => {
+    res.appendHeader('x-marks', name)
+    return next()
+  }
+
+test('a middleware reaches the routes of its scope and below, and no sibling', async () => {
+  const { kernel, router } = makeKernel()
+  router.get('/open', () => 'open')
+  kernel.register(
+    definePlugin({
+      name: 'admin',
+      scoped: true,
+      setup(ctx) {
+        ctx.use(mark('admin'))
+        ctx.get('/admin', () => 'admin')
+        ctx.register(definePlugin({ name: 'inner', setup: (inner) => inner.get('/inner', () => 'inner') })())
+      },
+    })(),
+  )
+  kernel.register(definePlugin({ name: 'other', scoped: true, setup: (ctx) => ctx.get('/other', () => 'other') })())
+  expect((await send(kernel, '/admin')).headers['x-marks']).toBe('admin')
+  expect((await send(kernel, '/inner')).headers['x-marks']).toBe('admin')
+  expect((await send(kernel, '/other')).headers['x-marks']).toBeUndefined()
+  expect((await send(kernel, '/open')).headers['x-marks']).toBeUndefined()
+  expect((await send(kernel, '/missing')).headers['x-marks']).toBeUndefined()
+})
+
+test('an unscoped plugin shares the context it is registered in', async () => {
+  const { kernel, router } = makeKernel()
+  router.get('/open', () => 'open')
+  kernel.register(definePlugin({ name: 'shared', setup: (ctx) => ctx.use(mark('shared')) })())
+  expect((await send(kernel, '/open')).headers['x-marks']).toBe('shared')
+  expect((await send(kernel, '/missing')).headers['x-marks']).toBe('shared')
+})
+
+test('a prefix makes a scope and goes before every route, nested ones too', async () => {
+  const { kernel } = makeKernel()
+  const leaf = definePlugin({
+    name: 'leaf',
+    setup(ctx) {
+      ctx.get('/', () => ctx.prefix)
+      ctx.get('/:id', (req) => req.params.id)
+      ctx.group('/deep', (routes) => routes.get('/er', () => 'deeper'))
+    },
+  })
+  kernel.register(definePlugin({ name: 'api', setup: (ctx) => ctx.register(leaf(), { prefix: '/v1' }) })(), { prefix: '/api' })
+  expect((await send(kernel, '/api/v1')).json).toBe('/api/v1')
+  expect((await send(kernel, '/api/v1/7')).json).toBe('7')
+  expect((await send(kernel, '/api/v1/deep/er')).json).toBe('deeper')
+  expect((await send(kernel, '/v1')).status).toBe(404)
+})
+
+test('the middlewares of the scopes run root first', async () => {
+  const { kernel } = makeKernel()
+  kernel.use(mark('root'))
+  kernel.register(
+    definePlugin({
+      name: 'outer',
+      scoped: true,
+      setup(ctx) {
+        ctx.use(mark('outer'))
+        ctx.register(
+          definePlugin({
+            name: 'inner',
+            scoped: true,
+            setup(inner) {
+              inner.use(mark('inner'))
+              inner.get('/x', { middlewares: [mark('route')] }, () => 'x')
+            },
+          })(),
+        )
+      },
+    })(),
+  )
+  kernel.use(mark('root later'))
+  expect((await send(kernel, '/x')).headers['x-marks']).toBe('root, root later, outer, inner, route')
+})
+
+test('services are seen by descendants, shadowed by nearer ones, and hidden from siblings', async () => {
+  const { kernel } = makeKernel()
+  const seen: Record<string, unknown> = {}
+  const db = (name: string, value: string, scoped: boolean, then?: () => ReturnType<typeof look>) =>
+    definePlugin({ name, scoped, provide: () => ({ db: value }), setup: (ctx) => (then === undefined ? undefined : ctx.register(then())) })()
+  const look = (name: string) =>
+    definePlugin({
+      name,
+      setup(ctx) {
+        seen[name] = ctx.services.find('db' as never)
+      },
+    })()
+  kernel.register(db('one', 'root', false))
+  kernel.register(db('two', 'nearer', true, () => look('below')))
+  kernel.register(look('beside'))
+  await kernel.ready()
+  expect(seen).toEqual({ below: 'nearer', beside: 'root' })
+  expect((kernel.services as unknown as { db: string }).db).toBe('root')
+})
+
+test('a scope may register again what an ancestor has', async () => {
+  const { kernel } = makeKernel()
+  const cors = definePlugin({ name: 'cors', setup: (ctx) => ctx.use(mark('cors')) })
+  kernel.register(cors())
+  kernel.register(
+    definePlugin({
+      name: 'area',
+      scoped: true,
+      setup(ctx) {
+        expect(ctx.hasPlugin('cors')).toBe(true)
+        ctx.register(cors())
+        ctx.get('/area', () => 'area')
+      },
+    })(),
+  )
+  expect((await send(kernel, '/area')).headers['x-marks']).toBe('cors, cors')
+})
+
+test('the nearest error handler answers', async () => {
+  const { kernel, router } = makeKernel()
+  const fail = () => {
+    throw new Error('x')
+  }
+  router.get('/root', fail)
+  kernel.setErrorHandler((_req, res) => res.status(418).json('root'))
+  kernel.register(
+    definePlugin({
+      name: 'area',
+      scoped: true,
+      setup(ctx) {
+        ctx.setErrorHandler((_req, res) => res.status(400).json('area'))
+        ctx.get('/area', fail)
+      },
+    })(),
+  )
+  expect(await send(kernel, '/area')).toMatchObject({ status: 400, text: '"area"' })
+  expect(await send(kernel, '/root')).toMatchObject({ status: 418, text: '"root"' })
+})
+
+test('onSend, onResponse and onError reach their scope only', async () => {
+  const { kernel, router } = makeKernel()
+  const calls: string[] = []
+  router.get('/out', () => 'out')
+  kernel.register(
+    definePlugin({
+      name: 'area',
+      scoped: true,
+      setup(ctx) {
+        ctx.onSend((req, res) => {
+          calls.push(`send ${req.path}`)
+          res.setHeader('x-sent', 'yes')
+        })
+        ctx.onResponse((req, res, ms) => void calls.push(`response ${req.path} ${res.statusCode} ${typeof ms}`))
+        ctx.onError((error, req) => void calls.push(`error ${req.path} ${(error as Error).message}`))
+        ctx.get('/in', () => 'in')
+        ctx.get('/bad', () => Promise.reject(new Error('bad')))
+      },
+    })(),
+  )
+  expect((await send(kernel, '/in')).headers['x-sent']).toBe('yes')
+  expect((await send(kernel, '/out')).headers['x-sent']).toBeUndefined()
+  await send(kernel, '/bad')
+  expect(calls).toEqual(['send /in', 'response /in 200 number', 'error /bad bad', 'send /bad', 'response /bad 500 number'])
+})
+
+test('a decoration holds for one server only', async () => {
+  const one = makeKernel()
+  const two = makeKernel()
+  for (const { router } of [one, two]) router.get('/', (req) => (req as unknown as { agent?: string }).agent ?? 'none')
+  one.kernel.register(
+    definePlugin({
+      name: 'agent',
+      setup: (ctx) =>
+        ctx.decorate('request', {
+          agent: {
+            get(this: { headers: Record<string, string> }) {
+              return this.headers['user-agent']
+            },
+          },
+        }),
+    })(),
+  )
+  expect((await send(one.kernel, '/', 'GET', { headers: { 'user-agent': 'me' } })).json).toBe('me')
+  expect((await send(two.kernel, '/', 'GET', { headers: { 'user-agent': 'me' } })).json).toBe('none')
+})

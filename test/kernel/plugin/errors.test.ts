@@ -1,0 +1,151 @@
+import { definePlugin } from 'framework/kernel'
+import { describe, expect, test } from 'vitest'
+import { makeKernel } from '../../support/kernel.ts'
+
+const empty = (name: string, dependencies: string[] = []) => definePlugin({ name, dependencies, setup() {} })
+
+describe('errors of the plugin tree name the plugin and the remedy', () => {
+  test('a missing dependency, with the nearest name', async () => {
+    const { kernel } = makeKernel()
+    kernel.register(empty('audti')())
+    kernel.register(empty('reports', ['audit'])())
+    await expect(kernel.ready()).rejects.toThrow(
+      /"reports" depends on "audit", which is not registered.*Did you mean "audti"\? Register it, for example plugins: \[audit\(\), reports\(\)\]/,
+    )
+  })
+
+  test('a cycle, with its whole path', async () => {
+    const { kernel } = makeKernel()
+    kernel.register(empty('a', ['b'])())
+    kernel.register(empty('b', ['c'])())
+    kernel.register(empty('c', ['a'])())
+    await expect(kernel.ready()).rejects.toThrow(/in a circle: a → b → c → a/)
+  })
+
+  test('a cycle that others wait for', async () => {
+    const { kernel } = makeKernel()
+    kernel.register(empty('z', ['a'])())
+    kernel.register(empty('a', ['b'])())
+    kernel.register(empty('b', ['a'])())
+    await expect(kernel.ready()).rejects.toThrow(/in a circle: a → b → a/)
+  })
+
+  test('a duplicate, with both places', () => {
+    const { kernel } = makeKernel()
+    kernel.register(empty('twice')())
+    expect(() => kernel.register(empty('twice')())).toThrow(/"twice" is registered twice in one scope: at .*errors\.test\.ts:\d+:\d+ and at .*errors\.test\.ts:\d+:\d+/)
+  })
+
+  test('a service that two plugins provide', () => {
+    const { kernel } = makeKernel()
+    kernel.register(definePlugin({ name: 'one', provide: () => ({ db: 1 }) })())
+    expect(() => kernel.register(definePlugin({ name: 'two', provide: () => ({ db: 2 }) })())).toThrow(
+      /the service "db" is provided by "one" and by "two"/,
+    )
+  })
+
+  test('a service that nobody provides, with the nearest name and what there is', () => {
+    const { kernel } = makeKernel()
+    kernel.register(definePlugin({ name: 'one', provide: () => ({ cache: 1 }) })())
+    expect(() => kernel.services.get('cahce' as never)).toThrow(/no service "cahce" here. Did you mean "cache"\?.*Provided here: cache/)
+    expect(kernel.services.find('cahce' as never)).toBeUndefined()
+  })
+
+  test('registering, using and a kept context after boot', async () => {
+    const { kernel } = makeKernel()
+    let kept: { use(fn: () => void): void; get(path: string, handler: () => void): void; onClose(fn: () => void): void } | undefined
+    kernel.register(
+      definePlugin({
+        name: 'keeper',
+        setup(ctx) {
+          kept = ctx
+        },
+      })(),
+    )
+    await kernel.ready()
+    expect(() => kernel.register(empty('late')())).toThrow(/register\(\) was called after boot/)
+    expect(() => kernel.use(() => {})).toThrow(/use\(\) was called after boot/)
+    expect(() => kept?.use(() => {})).toThrow(/"keeper" adds the middleware .* after boot/)
+    expect(() => kept?.onClose(() => {})).toThrow(/"keeper" adds the hook onClose after boot/)
+    expect(() => kept?.get('/x', () => {})).toThrow(/"keeper" registers the route GET \/x after boot/)
+  })
+
+  test('another contract version, with both numbers', () => {
+    const { kernel } = makeKernel()
+    const foreign = { plugin: { name: 'old' }, options: undefined, [Symbol.for('framework.plugin')]: 7 }
+    expect(() => kernel.register(foreign as never)).toThrow(/"old" was built for plugin contract 7, this is contract 1/)
+  })
+
+  test('a setup that throws, with the cause kept', async () => {
+    const { kernel } = makeKernel()
+    const cause = new Error('no route to database')
+    kernel.register(
+      definePlugin({
+        name: 'db',
+        setup() {
+          throw cause
+        },
+      })(),
+    )
+    const error = await kernel.ready().catch((e: Error) => e)
+    expect(error).toMatchObject({ code: 'PluginSetupError', message: expect.stringMatching(/"db" failed in setup: no route to database/), cause })
+  })
+
+  test('a setup that never ends', async () => {
+    const { kernel } = makeKernel({ bootTimeout: 50 })
+    kernel.register(definePlugin({ name: 'hung', setup: () => new Promise(() => {}) })())
+    await expect(kernel.ready()).rejects.toThrow(/"hung" did not finish its setup within 50 ms.*raise bootTimeout/)
+  })
+
+  test('a provide that throws, or is async', () => {
+    const { kernel } = makeKernel()
+    const throws = definePlugin({
+      name: 'p',
+      provide(): object {
+        throw new Error('nope')
+      },
+    })
+    expect(() => kernel.register(throws())).toThrow(/"p" failed in provide: nope/)
+    expect(() => kernel.register(definePlugin({ name: 'q', provide: async () => ({}) })())).toThrow(/"q" failed in provide: it is async/)
+  })
+
+  test('a factory that was not called and needs options', () => {
+    const { kernel } = makeKernel()
+    const needy = definePlugin({ name: 'needy', provide: (options: { keep: number }) => ({ size: options.keep }) })
+    expect(() => kernel.register(needy as never)).toThrow(/"needy" failed in provide: .*Its factory was passed without being called: .* write needy\(\{ … \}\)/)
+  })
+
+  test('a factory that was not called and needs none works', async () => {
+    const { kernel } = makeKernel()
+    kernel.register(empty('plain') as never)
+    await kernel.ready()
+    expect(kernel.plugins.children.map((node) => node.name)).toEqual(['plain'])
+  })
+
+  test.each([[{}], [5], ['cors'], [null], [[]]])('what is no plugin: %j', (value) => {
+    const { kernel } = makeKernel()
+    expect(() => kernel.register(value as never)).toThrow(/is neither a plugin nor a middleware/)
+  })
+
+  test.each([[{}], [{ name: '' }], [{ name: 'x', setup: 5 }], [{ name: 'x', dependencies: 'y' }]])('a definition that is wrong: %j', (definition) => {
+    expect(() => definePlugin(definition as never)).toThrow(/definePlugin\(/)
+  })
+
+  test('a ready hook and a listen hook that throw', async () => {
+    const { kernel } = makeKernel()
+    kernel.register(definePlugin({ name: 'warm', setup: (ctx) => ctx.onReady(() => Promise.reject(new Error('cold'))) })())
+    await expect(kernel.listen()).rejects.toThrow(/"warm" failed in a ready hook: cold/)
+    const other = makeKernel().kernel
+    other.register(definePlugin({ name: 'jobs', setup: (ctx) => ctx.onListen(() => Promise.reject(new Error('no broker'))) })())
+    await expect(other.listen()).rejects.toThrow(/"jobs" failed in a listen hook: no broker/)
+    expect(other.isListening).toBe(false)
+  })
+
+  test('a decoration that is there already', async () => {
+    const { kernel } = makeKernel()
+    const decorates = (name: string) => definePlugin({ name, setup: (ctx) => ctx.decorate('request', { user: { value: name } }) })()
+    kernel.register(decorates('one'))
+    kernel.register(decorates('two'))
+    await expect(kernel.ready()).rejects.toThrow(/"two" decorates the request with "user", which is there already/)
+  })
+})
