@@ -1,12 +1,12 @@
-import type { CompiledRoutes, Lane } from './compile.ts'
-import { laneWithoutRoute } from './compile.ts'
-import { type Pending, runChain } from './http/compose.ts'
-import { failureBody, isAnsweredByFramework } from './http/failure.ts'
+import { Answers } from './answer.ts'
+import { type CompiledRoutes, type Lane, laneWithoutRoute } from './compile.ts'
+import { isPromise, type Pending, runChain } from './http/compose.ts'
+import { failureBody } from './http/failure.ts'
 import { isValidHost } from './http/host.ts'
-import type { RawRequest, Reply } from './http/raw.ts'
-import { toReply } from './http/reply.ts'
+import type { RawRequest } from './http/raw.ts'
 import type { KernelRequest, Request } from './http/request.ts'
-import type { KernelResponse, Response } from './http/response.ts'
+import type { Response } from './http/response.ts'
+import type { KernelResponse } from './http/response-buffer.ts'
 import { parseTarget, type Target } from './http/target.ts'
 import type { Kernel } from './kernel.ts'
 import type { Scope } from './plugin/scope.ts'
@@ -26,20 +26,14 @@ export type NotFoundHandler = (req: Request, res: Response, error: Error & { cod
 
 const malformed: Target = { path: '/', query: '', match: '/' }
 
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-}
-
-/** The request path, top to bottom: match, run the chain, encode, hand over; and the same for every failure. */
+/** The request path from its top: match, run the chain; {@link Answers} does the rest. */
 export class Dispatcher {
-  /** Answers carry `Connection: close`. */
-  closing = false
+  readonly answers = new Answers(() => {
+    if (--this.#inFlight === 0) this.#onIdle?.()
+  })
   /** New requests are refused. */
   refusing = false
   notFoundHandler: NotFoundHandler | undefined
-  /** Requests that are being worked on. */
-  inFlight = 0
-  onIdle: (() => void) | undefined
 
   readonly #kernel: Kernel
   readonly #routes: CompiledRoutes
@@ -48,6 +42,9 @@ export class Dispatcher {
   readonly #Request: typeof KernelRequest
   readonly #Response: typeof KernelResponse
   readonly #pending: Pending
+  /** Requests that are being worked on. */
+  #inFlight = 0
+  #onIdle: (() => void) | undefined
 
   constructor(
     kernel: Kernel,
@@ -66,9 +63,17 @@ export class Dispatcher {
     this.#pending = { watch: (name, req, giveUp) => this.#watch(name, req, giveUp) }
   }
 
+  /** Resolves when no request is being worked on. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#inFlight === 0) resolve()
+      else this.#onIdle = resolve
+    })
+  }
+
   /** Takes one request from an adapter. Never throws. */
   readonly handle = (raw: RawRequest): void => {
-    this.inFlight++
+    this.#inFlight++
     const target = parseTarget(raw.target)
     let lane: Lane
     let params: Record<string, string> | undefined
@@ -89,15 +94,15 @@ export class Dispatcher {
     try {
       result = runChain(lane.steps, 0, lane.terminal, req, res, this.#pending)
     } catch (error) {
-      this.#fail(error, lane, req, res, started)
+      this.answers.fail(error, lane, req, res, started)
       return
     }
     if (isPromise(result)) {
       result.then(
-        () => this.#finish(lane, req, res, started),
-        (error: unknown) => this.#fail(error, lane, req, res, started),
+        () => this.answers.finish(lane, req, res, started),
+        (error: unknown) => this.answers.fail(error, lane, req, res, started),
       )
-    } else this.#finish(lane, req, res, started)
+    } else this.answers.finish(lane, req, res, started)
   }
 
   #isAcceptable(raw: RawRequest): boolean {
@@ -132,145 +137,5 @@ export class Dispatcher {
     )
     req.raw.onAbort(() => giveUp(ClientGoneError()))
     return () => clearTimeout(timer)
-  }
-
-  // — the answer —
-
-  #finish(lane: Lane, req: KernelRequest, res: KernelResponse, started: number, from = 0): void {
-    if (!res.answered) res.answer('empty', undefined)
-    for (let i = from; i < lane.onSend.length; i++) {
-      let result: unknown
-      try {
-        result = lane.onSend[i]!.run(req, res)
-      } catch (error) {
-        this.#answerBare(error, lane, req, res, started)
-        return
-      }
-      if (isPromise(result)) {
-        result.then(
-          () => this.#finish(lane, req, res, started, i + 1),
-          (error: unknown) => this.#answerBare(error, lane, req, res, started),
-        )
-        return
-      }
-    }
-    this.#send(lane, req, res, started)
-  }
-
-  #send(lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
-    let reply: Reply
-    try {
-      reply = toReply(res, req.method === 'HEAD', this.closing, lane.serialize)
-    } catch (error) {
-      if (res.failed) this.#answerBare(error, lane, req, res, started)
-      else this.#fail(error, lane, req, res, started)
-      return
-    }
-    this.#respond(reply, lane, req, res, started)
-  }
-
-  #respond(reply: Reply, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
-    try {
-      req.raw.respond(reply)
-    } catch (error) {
-      req.log.error({ err: error }, `the answer to ${req.method} ${req.path} could not be sent`)
-    }
-    if (lane.onResponse.length > 0)
-      this.#notify(lane.onResponse, (run) => run(req, res, performance.now() - started), req)
-    if (--this.inFlight === 0) this.onIdle?.()
-  }
-
-  // — failures —
-
-  /** Somebody threw: the framework answers its own failures, the nearest error handler the others, else 500 and no body. */
-  #fail(error: unknown, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
-    res.reset()
-    res.failed = true
-    this.#notify(lane.onError, (run) => run(error, req, res), req)
-    if (isAnsweredByFramework(error)) {
-      if (error.code === RequestTimeoutError.code) req.log.error({ err: error }, error.message)
-      res.answer('json', failureBody(error), error.status)
-      this.#finish(lane, req, res, started)
-      return
-    }
-    if (lane.errorHandler === undefined) {
-      this.#logFailure(error, req)
-      res.answer('empty', undefined, 500)
-      this.#finish(lane, req, res, started)
-      return
-    }
-    this.#callErrorHandler(lane.errorHandler, error, req, res).then(
-      () => this.#finish(lane, req, res, started),
-      (second: unknown) => this.#answerBare(second, lane, req, res, started, error),
-    )
-  }
-
-  async #callErrorHandler(
-    handler: NonNullable<Lane['errorHandler']>,
-    error: unknown,
-    req: KernelRequest,
-    res: KernelResponse,
-  ): Promise<void> {
-    res.code = 500
-    let passedOn = false
-    const value = await handler(
-      req,
-      res,
-      (other) => {
-        if (other !== undefined && other !== null) throw other
-        passedOn = true
-      },
-      error,
-    )
-    if (res.answered) return
-    if (passedOn) {
-      this.#logFailure(error, req)
-      res.answer('empty', undefined, 500)
-    } else if (value !== undefined && value !== res) res.sendWith(value, 0)
-  }
-
-  /** A failure while answering a failure: nothing of the application runs any more. */
-  #answerBare(
-    error: unknown,
-    lane: Lane,
-    req: KernelRequest,
-    res: KernelResponse,
-    started: number,
-    original?: unknown,
-  ): void {
-    res.reset()
-    this.#logFailure(error, req, original)
-    res.answer('empty', undefined, 500)
-    this.#respond(toReply(res, true, this.closing, lane.serialize), lane, req, res, started)
-  }
-
-  #logFailure(error: unknown, req: KernelRequest, original?: unknown): void {
-    const fields = original === undefined ? { err: error } : { err: error, original }
-    req.log.error(fields, `${req.method} ${req.path} failed with ${this.#describe(error)}`)
-  }
-
-  #describe(error: unknown): string {
-    try {
-      return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-    } catch {
-      return 'an error that cannot be read'
-    }
-  }
-
-  /** Hooks that may not change an answer: their errors are logged, their promises not waited for. */
-  #notify<Run>(
-    hooks: readonly { run: Run; entry: { name: string } }[],
-    call: (run: Run) => unknown,
-    req: KernelRequest,
-  ): void {
-    for (const { run, entry } of hooks) {
-      const failed = (error: unknown) => req.log.error({ err: error }, `a hook of the plugin "${entry.name}" failed`)
-      try {
-        const result = call(run)
-        if (isPromise(result)) result.then(undefined, failed)
-      } catch (error) {
-        failed(error)
-      }
-    }
   }
 }

@@ -27,19 +27,13 @@ export type { ErrorHandler, HookName, HookTypes } from './plugin/hooks.ts'
 export type { PluginTimes, RegisterOptions, Registrable } from './plugin/scope.ts'
 export type { ServiceStore, Services } from './plugin/services.ts'
 export type { PluginNode } from './plugin/tree.ts'
-export {
-  type Handler,
-  type Method,
-  RouteCollection,
-  type RouteRecord,
-  type Routes,
-  type Verb,
-} from './routing/collection.ts'
+export { RouteCollection, type RouteRecord } from './routing/collection.ts'
 export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } from './routing/middleware.ts'
 export type { ApiDoc, RouteOptions } from './routing/options.ts'
 export type { ExtensionOf, PathParams, RouteRequest } from './routing/params.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
 export { router } from './routing/router.ts'
+export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export {

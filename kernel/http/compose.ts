@@ -1,6 +1,6 @@
 import { defineError } from '../support/errors.ts'
 import type { KernelRequest } from './request.ts'
-import type { KernelResponse } from './response.ts'
+import type { KernelResponse } from './response-buffer.ts'
 
 export const ChainStoppedError = defineError(
   'ChainStoppedError',
@@ -28,7 +28,7 @@ export interface Pending {
   watch(name: string, req: KernelRequest, giveUp: (error: unknown) => void): () => void
 }
 
-function isPromise(value: unknown): value is Promise<unknown> {
+export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
 

@@ -1,7 +1,7 @@
 import { defineError } from '../support/errors.ts'
 import { disposeStream } from './dispose.ts'
 import type { Reply, StreamBody } from './raw.ts'
-import type { KernelResponse } from './response.ts'
+import type { KernelResponse } from './response-buffer.ts'
 
 export const UnserializableError = defineError(
   'UnserializableError',

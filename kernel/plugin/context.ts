@@ -1,7 +1,7 @@
 import type { Kernel } from '../kernel.ts'
-import { type RouteCollection, type Routes, routesOver, type Verb } from '../routing/collection.ts'
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
+import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import type { ErrorHandler, Hook, HookLists, HookName, HookTypes, LifeCycleHookName } from './hooks.ts'
@@ -26,7 +26,7 @@ export interface ContextHost {
   readonly booted: boolean
   /** The hooks of the whole tree in order of registration; those of requests are kept by scope. */
   readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
-  addRoute(owner: PluginEntry, ...route: Parameters<RouteCollection['add']>): void
+  addRoute(owner: PluginEntry, ...route: AddRoute): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap, plugin: string): void
 }
 
@@ -35,38 +35,21 @@ export interface ContextHost {
  *
  * A context is for boot: `use`, `register`, hooks and routes on a kept one throw afterwards.
  */
-export class Context implements Routes {
+export class Context extends RouteVerbs {
   readonly #host: ContextHost
   readonly #entry: PluginEntry
 
-  readonly get: Verb
-  readonly head: Verb
-  readonly post: Verb
-  readonly put: Verb
-  readonly patch: Verb
-  readonly delete: Verb
-  readonly options: Verb
-  readonly any: Verb
-  readonly group: Routes['group']
-
   constructor(host: ContextHost, entry: PluginEntry) {
+    super()
     this.#host = host
     this.#entry = entry
-    const routes = routesOver((method, path, options, handler, groups) => {
-      this.#mustBoot(`the plugin "${entry.name}" registers the route ${method} ${path}`)
-      const full = joinPaths(entry.scope.prefix, path)
-      host.addRoute(entry, method, full, options, handler, groups)
-      entry.routes.push(`${method} ${full}`)
-    })
-    this.get = routes.get
-    this.head = routes.head
-    this.post = routes.post
-    this.put = routes.put
-    this.patch = routes.patch
-    this.delete = routes.delete
-    this.options = routes.options
-    this.any = routes.any
-    this.group = routes.group
+  }
+
+  protected override addRoute(...[method, path, ...rest]: AddRoute): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" registers the route ${method} ${path}`)
+    const full = joinPaths(this.#entry.scope.prefix, path)
+    this.#host.addRoute(this.#entry, method, full, ...rest)
+    this.#entry.routes.push(`${method} ${full}`)
   }
 
   /** The name of the plugin. */

@@ -21,6 +21,9 @@ interface BunRuntime {
 /** The largest idle timeout that Bun takes; 0 is none. */
 const longestSeconds = 255
 
+/** How long a connection that was accepted last has for its request. */
+const graceMs = 50
+
 /** The adapter on `Bun.serve`. */
 export function bunAdapter(): Adapter {
   return new BunAdapter()
@@ -75,7 +78,7 @@ class BunAdapter implements Adapter {
   }
 
   stop(): Promise<void> {
-    this.#stopped ??= quietMoment(this.#activity).then(() => this.#server?.stop(false))
+    this.#stopped ??= this.#stop()
     return this.#stopped
   }
 
@@ -83,6 +86,23 @@ class BunAdapter implements Adapter {
     const open = this.#server?.pendingRequests ?? 0
     void this.#server?.stop(true)
     return open
+  }
+
+  async #stop(): Promise<void> {
+    const server = this.#server
+    if (!server) return
+    await quietMoment(this.#activity)
+    let stopped = false
+    void server.stop(false).then(() => {
+      stopped = true
+    })
+    // `stop` neither ends silent connections nor always resolves with the last request.
+    let quietSince = performance.now()
+    while (!stopped && performance.now() - quietSince < graceMs) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      if (server.pendingRequests > 0) quietSince = performance.now()
+    }
+    void server.stop(true)
   }
 }
 

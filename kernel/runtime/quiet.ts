@@ -3,7 +3,7 @@ export interface Activity {
   count: number
 }
 
-const quietMs = 4
+const quietMs = 2
 const patienceMs = 250
 
 /**
@@ -18,7 +18,7 @@ export async function quietMoment(activity: Activity): Promise<void> {
   let seen = activity.count
   let since = performance.now()
   for (let now = since; now < latest && now - since < quietMs; now = performance.now()) {
-    await new Promise((resolve) => setTimeout(resolve, 1))
+    await new Promise((resolve) => setImmediate(resolve))
     if (activity.count !== seen) {
       seen = activity.count
       since = performance.now()

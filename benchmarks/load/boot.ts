@@ -1,0 +1,38 @@
+import { exactCpuTime, residentMemory } from '../support/machine.ts'
+import { shuffled } from '../support/statistics.ts'
+import type { Exchange } from './probe.ts'
+import { ServerProcess, type Subject } from './server-process.ts'
+
+export interface BootSeries {
+  readonly name: string
+  /** From spawn to the first right answer, in milliseconds. */
+  readonly wall: number[]
+  readonly cpu: number[]
+  readonly memory: number[]
+}
+
+/** Starts every server `runs` times, in a new order each time, with warm disk caches: the first round is not counted. */
+export async function measureBoot(
+  subjects: readonly Subject[],
+  exchange: Exchange,
+  runs: number,
+  node: string,
+): Promise<BootSeries[]> {
+  const series = subjects.map(({ name }): BootSeries => ({ name, wall: [], cpu: [], memory: [] }))
+  for (let run = -1; run < runs; run++) {
+    for (const subject of shuffled(subjects)) {
+      const start = performance.now()
+      const server = await ServerProcess.start(subject, exchange, node, 2)
+      const wall = performance.now() - start
+      const cpu = exactCpuTime(server.pid)
+      const memory = residentMemory(server.pid)
+      await server.stop()
+      if (run < 0) continue
+      const own = series[subjects.indexOf(subject)]!
+      own.wall.push(wall)
+      own.cpu.push(cpu)
+      own.memory.push(memory)
+    }
+  }
+  return series
+}

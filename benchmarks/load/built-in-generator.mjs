@@ -1,0 +1,61 @@
+// Stands in for wrk: as many kept connections, one request each at a time. Bare sockets, because node's own client
+// costs more than the servers it would load.
+import { connect } from 'node:net'
+
+const url = new URL(process.argv[2] ?? '')
+const body = process.env.BENCH_BODY ?? ''
+const type = process.env.BENCH_TYPE ?? ''
+const seconds = Number(process.env.BENCH_SECONDS)
+const head = [`${process.env.BENCH_METHOD} ${url.pathname}${url.search} HTTP/1.1`, `Host: ${url.host}`]
+if (type !== '') head.push(`Content-Type: ${type}`)
+if (body !== '') head.push(`Content-Length: ${Buffer.byteLength(body)}`)
+const request = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+
+let requests = 0
+let running = true
+/** @type {import('node:net').Socket[]} */
+const sockets = []
+
+/** @param {unknown} reason */
+function fail(reason) {
+  if (!running) return
+  console.error(`${url}: ${reason}`)
+  process.exit(1)
+}
+
+/** The length of the first whole answer in a text, `0` when it is not whole yet. @param {string} text */
+function answerLength(text) {
+  const end = text.indexOf('\r\n\r\n')
+  if (end === -1) return 0
+  if (!text.startsWith('HTTP/1.1 2')) fail(text.slice(0, 60))
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, end + 2))?.[1]
+  if (length === undefined) fail('an answer without content-length')
+  const whole = end + 4 + Number(length)
+  return text.length < whole ? 0 : whole
+}
+
+for (let i = 0; i < Number(process.env.BENCH_CONNECTIONS); i++) {
+  const socket = connect(Number(url.port), url.hostname, () => socket.write(request))
+  let pending = ''
+  socket.setEncoding('latin1')
+  socket.setNoDelay(true)
+  socket.on('data', (/** @type {string} */ chunk) => {
+    pending += chunk
+    const length = answerLength(pending)
+    if (length === 0) return
+    pending = pending.slice(length)
+    requests++
+    if (running) socket.write(request)
+  })
+  socket.on('error', fail)
+  socket.on('close', () => fail('the server closed a connection'))
+  sockets.push(socket)
+}
+
+const start = performance.now()
+setTimeout(() => {
+  running = false
+  const elapsed = (performance.now() - start) / 1000
+  console.log(JSON.stringify({ requests, perSecond: requests / elapsed }))
+  for (const socket of sockets) socket.destroy()
+}, seconds * 1000)

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { pinned } from '../support/machine.ts'
+import type { Stage } from '../support/stage.ts'
+import { type Exchange, firstAnswer, freePort } from './probe.ts'
+
+/** Something that is measured: a server file of a stage. */
+export interface Subject {
+  readonly name: string
+  readonly stage: Stage
+  /** A file in `servers/`, and the scenario it is told. */
+  readonly file: string
+  readonly scenario: string
+}
+
+/** A server in a process of its own, on core 0. */
+export class ServerProcess {
+  readonly subject: Subject
+  readonly port: number
+  readonly #child: ChildProcess
+  #stderr = ''
+
+  private constructor(subject: Subject, port: number, node: string) {
+    this.subject = subject
+    this.port = port
+    const [command, ...args] = pinned(0, [node, join('servers', subject.file), subject.scenario])
+    this.#child = spawn(command!, args, {
+      cwd: subject.stage.folder,
+      env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '', PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString()).slice(0, 4000)
+    })
+    process.once('exit', this.#kill)
+  }
+
+  /** Starts a server and waits for its first right answer. */
+  static async start(subject: Subject, exchange: Exchange, node: string, everyMs = 25): Promise<ServerProcess> {
+    const server = new ServerProcess(subject, await freePort(), node)
+    try {
+      const died = new Promise<never>((_, reject) => {
+        server.#child.once('error', reject)
+        server.#child.once('exit', (code) => reject(new Error(`${subject.name} ended with ${code}: ${server.#stderr}`)))
+      })
+      await Promise.race([firstAnswer(server.port, exchange, subject.name, everyMs), died])
+      died.catch(() => {})
+      return server
+    } catch (error) {
+      await server.stop()
+      throw error
+    }
+  }
+
+  /** taskset replaces itself by the server, so this is the server's own. */
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  async stop(): Promise<void> {
+    process.off('exit', this.#kill)
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) return
+    const gone = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.kill('SIGKILL')
+    await gone
+  }
+
+  readonly #kill = () => {
+    this.#child.kill('SIGKILL')
+  }
+}

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { availableParallelism, cpus, platform, release, totalmem } from 'node:os'
+
+function answers(command: string, argument: string): boolean {
+  return spawnSync(command, [argument], { stdio: 'ignore' }).error === undefined
+}
+
+/** Whether processes can be pinned: the server to core 0, the generator (and this process) to core 1. */
+export const canPin = availableParallelism() > 1 && answers('taskset', '--version')
+export const hasWrk = answers('wrk', '--version')
+/** Without `/proc` there are no CPU times of other processes, and the main figure is wall time. */
+export const hasProc = existsSync('/proc/self/stat')
+
+/** A command that runs on one core where that is possible. */
+export function pinned(core: 0 | 1, command: readonly string[]): string[] {
+  return canPin ? ['taskset', '-c', String(core), ...command] : [...command]
+}
+
+/** Moves this process away from the core of the servers; what it starts inherits that until it is pinned itself. */
+export function leaveServerCore(): void {
+  if (canPin) spawnSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' })
+}
+
+const ticks = hasProc ? Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout || 100) : 100
+
+/** User and system time of all threads of a process so far, in microseconds, in steps of (usually) 10 ms. */
+export function cpuTime(pid: number): { user: number; system: number } | undefined {
+  if (!hasProc) return undefined
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  // The name in parentheses may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { user: (Number(fields[11]) * 1e6) / ticks, system: (Number(fields[12]) * 1e6) / ticks }
+}
+
+/** CPU time of all threads in milliseconds, exact: a boot has too few ticks of 10 ms to count in them. */
+export function exactCpuTime(pid: number): number {
+  if (!existsSync(`/proc/${pid}/schedstat`)) return Number.NaN
+  let nanoseconds = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0])
+  }
+  return nanoseconds / 1e6
+}
+
+/** Resident memory of a process in MB. */
+export function residentMemory(pid: number): number {
+  if (!hasProc) return Number.NaN
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+  return Number(kilobytes) / 1024
+}
+
+const require = createRequire(import.meta.url)
+const versionOf = (name: string) => (require(`${name}/package.json`) as { version: string }).version
+
+/** What a reader must know to place the figures. */
+export function describeMachine(node: string): string[] {
+  const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
+  const memory = Math.round(totalmem() / 2 ** 30)
+  return [
+    `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${availableParallelism()} cores, ${memory} GB, ${platform()} ${release()}`,
+    `Node ${version}, fastify ${versionOf('fastify')}, find-my-way ${versionOf('find-my-way')}`,
+    hasWrk ? 'load by wrk' : 'load by the built-in generator: wrk is not installed, so req/s is what Node can ask for',
+    canPin ? 'server on core 0, load on core 1' : 'not pinned: taskset is missing or there is one core',
+    ...(hasProc ? [] : ['no /proc: the main figure is wall time per request, not CPU time']),
+  ]
+}

@@ -1,0 +1,60 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * A built copy of a checkout in a temporary folder: `dist`, the servers of the benchmarks and the dependencies.
+ *
+ * A run takes minutes; a build in the checkout meanwhile must not change what is measured. The servers import
+ * `framework`, which is the package they lie in, so that each stage measures its own build with today's servers.
+ */
+export interface Stage {
+  readonly label: string
+  readonly folder: string
+}
+
+const made: string[] = []
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'framework-bench-'))
+  made.push(folder)
+  return folder
+}
+
+/** Removes what this process has made; also at its end, whatever ends it. */
+export function removeStages(): void {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
+}
+process.once('exit', removeStages)
+
+/** Builds a checkout into a stage. */
+export function stageFolder(checkout: string, label: string): Stage {
+  const folder = temporaryFolder()
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  const result = spawnSync(tsc, ['-p', 'tsconfig.build.json', '--outDir', join(folder, 'dist')], {
+    cwd: checkout,
+    encoding: 'utf8',
+  })
+  // Type errors do not keep tsc from writing, and whoever measures half-done work knows; no output is another matter.
+  if (!existsSync(join(folder, 'dist/index.js'))) throw new Error(`${label} cannot be built:\n${result.stdout}`)
+  if (result.status !== 0) console.error(`${label} has type errors; measured all the same`)
+  cpSync(join(checkout, 'package.json'), join(folder, 'package.json'))
+  cpSync(join(root, 'benchmarks/servers'), join(folder, 'servers'), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return { label, folder }
+}
+
+/** Builds a commit, branch or tag. By `git archive`, which leaves no trace in the repository when a run is cut off. */
+export function stageCommit(commit: string): Stage {
+  const name = execFileSync('git', ['rev-parse', '--short', `${commit}^{commit}`], { cwd: root, encoding: 'utf8' })
+  const checkout = join(temporaryFolder(), 'checkout')
+  mkdirSync(checkout)
+  const archive = execFileSync('git', ['archive', '--format=tar', name.trim()], { cwd: root, maxBuffer: 1 << 28 })
+  execFileSync('tar', ['-x', '-C', checkout], { input: archive })
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  return stageFolder(checkout, commit === name.trim() ? commit : `${commit} (${name.trim()})`)
+}

@@ -1,0 +1,31 @@
+import { makeServer } from './server.ts'
+
+const { DATA_FILE } = process.env
+const server = makeServer(DATA_FILE === undefined ? {} : { file: DATA_FILE })
+
+try {
+  // PORT and HOST of the environment are the defaults of `port` and `host`.
+  await server.listen(() => console.log(welcome(server.url)))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}
+
+function welcome(url: string): string {
+  const json = `-H 'content-type: application/json'`
+  const ada = `-H 'authorization: Bearer ada'`
+  return `
+A library on ${url}
+
+  curl ${url}/books
+  curl '${url}/books?author=Italo%20Calvino'
+  curl ${url}/books ${ada} ${json} -d '{"title":"Kindred","author":"Octavia E. Butler"}'
+  curl ${url}/loans ${ada} ${json} -d '{"book":"1"}'
+  curl ${url}/loans ${ada}
+  curl -N ${url}/events
+  curl ${url}/health/ready
+  curl -i -X PUT ${url}/books
+
+Ctrl-C closes it.
+`
+}

@@ -1,0 +1,230 @@
+import { disposeStream } from './dispose.ts'
+import { dispositionOf, type FileOptions, fileBody, wellFormed } from './file.ts'
+import { HeaderBag, type HeaderValue } from './headers.ts'
+import { mediaType } from './media-types.ts'
+import type { StreamBody } from './raw.ts'
+import type { Request } from './request.ts'
+import type { Response } from './response.ts'
+import { type SseMessage, serverSentEvents } from './sse.ts'
+import { statuses } from './statuses.ts'
+
+/** What kind of body was given. */
+export type BodyKind = 'none' | 'empty' | 'json' | 'text' | 'bytes' | 'stream'
+
+export interface KernelResponse extends Response {}
+
+/** The implementation of {@link Response}: a buffer that `reply.ts` turns into what leaves. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the shorthands are made from one table, merged members arrive by decorate
+export class KernelResponse {
+  readonly request: Request
+  kind: BodyKind = 'none'
+  payload: unknown = undefined
+  code = 0
+  /** Whether this answers a failure already. */
+  failed = false
+  /** Called once when an answer is given; for a middleware that answers after it has returned. */
+  onAnswer: (() => void) | undefined = undefined
+  #headers: HeaderBag | undefined = undefined
+
+  constructor(request: Request) {
+    this.request = request
+  }
+
+  get answered(): boolean {
+    return this.kind !== 'none'
+  }
+
+  get statusCode(): number {
+    return this.code === 0 ? 200 : this.code
+  }
+
+  status(code: number): this {
+    if (!Number.isInteger(code) || code < 200 || code > 599) {
+      throw new RangeError(`res.status(${String(code)}): a status is a whole number from 200 to 599`)
+    }
+    // A second answer must not change the status of the first one.
+    if (this.kind === 'none') this.code = code
+    return this
+  }
+
+  /** The one place where an answer is taken. */
+  answer(kind: BodyKind, payload: unknown, status = 0): this {
+    if (this.kind !== 'none') {
+      this.request.log.warn(
+        { route: `${this.request.method} ${this.request.route ?? this.request.path}` },
+        `answered twice: ${this.request.method} ${this.request.route ?? this.request.path} keeps its first answer (${this.statusCode}); return after answering`,
+      )
+      return this
+    }
+    if (status !== 0) this.code = status
+    this.kind = kind
+    this.payload = payload
+    this.onAnswer?.()
+    return this
+  }
+
+  /** Whether headers were set at all; most small answers have none. */
+  get headers(): HeaderBag {
+    this.#headers ??= new HeaderBag()
+    return this.#headers
+  }
+
+  get headersIfAny(): HeaderBag | undefined {
+    return this.#headers
+  }
+
+  /** Takes the answer back, and what described its body; what middlewares said about the connection and the origin stays. */
+  reset(): void {
+    if (this.kind === 'stream') disposeStream(this.payload as StreamBody)
+    this.kind = 'none'
+    this.payload = undefined
+    this.code = 0
+    if (this.#headers === undefined) return
+    for (const name of bodyHeaders) this.#headers.remove(name)
+  }
+
+  setHeader(name: string, value: HeaderValue): this {
+    this.headers.set(name, value)
+    return this
+  }
+
+  header(name: string, value: HeaderValue): this {
+    this.headers.set(name, value)
+    return this
+  }
+
+  getHeader(name: string): string | readonly string[] | undefined {
+    return this.#headers?.get(name)
+  }
+
+  removeHeader(name: string): this {
+    this.#headers?.remove(name)
+    return this
+  }
+
+  appendHeader(name: string, value: string): this {
+    this.headers.append(name, value)
+    return this
+  }
+
+  vary(...names: string[]): this {
+    const there = String(this.headers.get('vary') ?? '')
+    const listed = there.toLowerCase().split(/, */)
+    if (listed.includes('*')) return this
+    for (const name of names) if (!listed.includes(name.toLowerCase())) this.headers.append('vary', name)
+    return this
+  }
+
+  type(type: string): this {
+    return this.setHeader('content-type', mediaType(type))
+  }
+
+  json(body?: unknown): this {
+    return this.answer(body === undefined ? 'empty' : 'json', body)
+  }
+
+  send(body?: unknown): this {
+    return this.sendWith(body, 0)
+  }
+
+  /** Sends by what the body is, with a status of its own unless that is 0. */
+  sendWith(body: unknown, status: number): this {
+    if (body === undefined) return this.answer('empty', undefined, status)
+    if (typeof body !== 'object' || body === null) return this.answer('json', body, status)
+    if (body instanceof Uint8Array) return this.answer('bytes', body, status)
+    if (body instanceof ArrayBuffer) return this.answer('bytes', new Uint8Array(body), status)
+    return this.answer(isStream(body) ? 'stream' : 'json', body, status)
+  }
+
+  text(body: string): this {
+    if (this.kind === 'none' && this.getHeader('content-type') === undefined) this.type('text')
+    return this.answer('text', String(body))
+  }
+
+  html(body: string): this {
+    if (this.kind === 'none' && this.getHeader('content-type') === undefined) this.type('html')
+    return this.answer('text', String(body))
+  }
+
+  bytes(body: Uint8Array): this {
+    return this.answer('bytes', body)
+  }
+
+  stream(body: StreamBody): this {
+    if (!isStream(body)) throw new TypeError('res.stream takes a ReadableStream, a Readable or an async iterable')
+    return this.answer('stream', body)
+  }
+
+  sse(events: AsyncIterable<string | SseMessage>): this {
+    if (this.kind === 'none') {
+      this.setHeader('content-type', 'text/event-stream; charset=utf-8')
+      this.setHeader('cache-control', 'no-cache')
+      // nginx would hold events back until its buffer is full.
+      this.setHeader('x-accel-buffering', 'no')
+    }
+    return this.answer('stream', serverSentEvents(events))
+  }
+
+  async file(path: string, options?: FileOptions): Promise<this> {
+    const file = await fileBody(path, options)
+    if (this.kind === 'none') {
+      if (this.getHeader('content-type') === undefined) this.setHeader('content-type', file.type)
+      this.setHeader('content-length', file.size)
+      this.setHeader('last-modified', file.modified)
+    }
+    return this.answer('stream', file.body)
+  }
+
+  async download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<this> {
+    const name =
+      filename ?? (typeof pathOrBytes === 'string' ? pathOrBytes.split(/[\\/]/).at(-1) : undefined) ?? 'download'
+    if (this.kind === 'none') this.setHeader('content-disposition', dispositionOf(name))
+    if (typeof pathOrBytes === 'string') return this.file(pathOrBytes, options)
+    if (this.kind === 'none' && this.getHeader('content-type') === undefined) this.type(name.split('.').at(-1) ?? '')
+    return this.bytes(pathOrBytes)
+  }
+
+  redirect(url: string, status: 301 | 302 | 303 | 307 | 308 = 302): this {
+    if (this.kind === 'none') this.setHeader('location', encodeLocation(url))
+    return this.answer('empty', undefined, status)
+  }
+
+  noContent(): this {
+    return this.answer('empty', undefined, 204)
+  }
+}
+
+/** Headers that describe a body, and go with it when an answer is taken back. */
+const bodyHeaders = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-disposition',
+  'content-range',
+  'cache-control',
+  'etag',
+  'last-modified',
+  'location',
+  'set-cookie',
+]
+
+/** Encodes what a header cannot carry, and leaves escapes that are there alone. */
+function encodeLocation(url: string): string {
+  return String(url).replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(wellFormed(part)))
+}
+
+function isStream(body: object): body is StreamBody {
+  return body instanceof ReadableStream || Symbol.asyncIterator in body
+}
+
+for (const [name, status] of Object.entries(statuses)) {
+  Object.defineProperty(KernelResponse.prototype, name, {
+    value: {
+      [name](this: KernelResponse, body?: unknown) {
+        return this.sendWith(body, status)
+      },
+    }[name],
+    writable: true,
+    configurable: true,
+  })
+}

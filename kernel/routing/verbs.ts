@@ -1,0 +1,138 @@
+import type { Response } from '../http/response.ts'
+import { defineError } from '../support/errors.ts'
+import { readRouteArguments } from './arguments.ts'
+import type { Middleware } from './middleware.ts'
+import type { ApiDoc, RouteOptions } from './options.ts'
+import type { ExtensionOf, RouteRequest } from './params.ts'
+import { joinPaths, parsePattern } from './pattern.ts'
+
+/** The methods a route can be registered for, in the order that `Allow` lists them. */
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export type Method = (typeof methods)[number]
+
+/** Answers a request; a value it returns is sent as the body with status 200. */
+export type Handler<Path extends string = string, Extension = {}> = (
+  req: RouteRequest<Path, Extension>,
+  res: Response,
+) => unknown
+
+type OptionsExtension<Options> = Options extends { middlewares: infer List } ? ExtensionOf<List> : {}
+
+/** The call forms of one verb. */
+export interface Verb<Extension = {}> {
+  <const Path extends string>(path: Path, handler: Handler<Path, Extension>): void
+  <const Path extends string, const Options extends RouteOptions>(
+    path: Path,
+    options: Options & RouteOptions,
+    handler: Handler<Path, Extension & OptionsExtension<Options>>,
+  ): void
+  /** The older form: middlewares in second place, data for the API description last. */
+  <const Path extends string, const Middlewares extends Middleware | readonly Middleware[]>(
+    path: Path,
+    middlewares: Middlewares,
+    handler: Handler<
+      Path,
+      Extension & ExtensionOf<Middlewares extends readonly unknown[] ? Middlewares : readonly [Middlewares]>
+    >,
+    apidoc?: ApiDoc,
+  ): void
+}
+
+/** Whatever routes can be registered on: a collection, a group of one, a server, a plugin's context. */
+export interface Routes<Extension = {}> {
+  readonly get: Verb<Extension>
+  readonly head: Verb<Extension>
+  readonly post: Verb<Extension>
+  readonly put: Verb<Extension>
+  readonly patch: Verb<Extension>
+  readonly delete: Verb<Extension>
+  readonly options: Verb<Extension>
+  /** Registers the route for GET, POST, PUT, PATCH, DELETE and OPTIONS. */
+  readonly any: Verb<Extension>
+  /** Registers everything that `define` registers under a prefix and behind middlewares. */
+  group(prefix: string, define: (routes: Routes<Extension>) => void): void
+  group<const Middlewares extends readonly Middleware[]>(
+    prefix: string,
+    middlewares: Middlewares,
+    define: (routes: Routes<Extension & ExtensionOf<Middlewares>>) => void,
+  ): void
+}
+
+/** One route to add: method, path, options, handler, and the middlewares of the groups around it. */
+export type AddRoute = [
+  method: Method,
+  path: string,
+  options: RouteOptions,
+  handler: Function,
+  groups: readonly Middleware[],
+]
+type Register = (...route: AddRoute) => void
+
+/** Makes the verbs over one way of registering; a group is the same with a longer prefix. */
+function routesOver(register: Register, prefix = '', groups: readonly Middleware[] = []): Routes {
+  const verb =
+    (...names: Method[]): Verb =>
+    (path: string, ...rest: unknown[]) => {
+      const { options, handler } = readRouteArguments(names[0]!, path, rest)
+      if (typeof path === 'string' && path.startsWith('/')) parsePattern(path)
+      for (const name of names) register(name, joinPaths(prefix, path), options, handler, groups)
+    }
+  return {
+    get: verb('GET'),
+    head: verb('HEAD'),
+    post: verb('POST'),
+    put: verb('PUT'),
+    patch: verb('PATCH'),
+    delete: verb('DELETE'),
+    options: verb('OPTIONS'),
+    any: verb('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'),
+    group(path: string, ...rest: unknown[]) {
+      const define = rest.at(-1)
+      const middlewares = rest.length > 1 ? rest[0] : []
+      if (typeof define !== 'function') throw GroupArgumentsError(String(path), 'the last argument is not a function')
+      if (!Array.isArray(middlewares) || middlewares.some((one) => typeof one !== 'function')) {
+        throw GroupArgumentsError(String(path), 'the middlewares are not an array of functions')
+      }
+      if (parsePattern(path)[0]?.segments.at(-1)?.kind === 'wildcard') {
+        throw GroupArgumentsError(path, 'a prefix cannot end in a wildcard')
+      }
+      define(routesOver(register, joinPaths(prefix, path), [...groups, ...(middlewares as Middleware[])]))
+    },
+  }
+}
+
+const GroupArgumentsError = defineError(
+  'GroupArgumentsError',
+  500,
+  (prefix: string, why: string) =>
+    `group ${prefix}: ${why}. A group is registered as (prefix, define) or (prefix, middlewares, define)`,
+)
+
+/** The verbs as members, over one way of adding a route: what collections, servers and contexts have in common. */
+export abstract class RouteVerbs implements Routes {
+  readonly get: Verb
+  readonly head: Verb
+  readonly post: Verb
+  readonly put: Verb
+  readonly patch: Verb
+  readonly delete: Verb
+  readonly options: Verb
+  readonly any: Verb
+  readonly group: Routes['group']
+
+  constructor() {
+    const routes = routesOver((...route) => this.addRoute(...route))
+    this.get = routes.get
+    this.head = routes.head
+    this.post = routes.post
+    this.put = routes.put
+    this.patch = routes.patch
+    this.delete = routes.delete
+    this.options = routes.options
+    this.any = routes.any
+    this.group = routes.group
+  }
+
+  /** Takes every route that the verbs register. */
+  protected abstract addRoute(...route: AddRoute): void
+}
