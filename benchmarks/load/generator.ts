@@ -33,7 +33,11 @@ export async function load(port: number, exchange: Exchange, seconds: number): P
   const url = `http://127.0.0.1:${port}${path}`
   if (!hasWrk) {
     const command = pinned(1, [process.execPath, file('built-in-generator.mjs'), url])
-    const output = await run(command, { ...env, BENCH_SECONDS: String(seconds), BENCH_CONNECTIONS: String(connections) })
+    const output = await run(command, {
+      ...env,
+      BENCH_SECONDS: String(seconds),
+      BENCH_CONNECTIONS: String(connections),
+    })
     return JSON.parse(output) as Slice
   }
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '5s', '-s', file('request.lua')]

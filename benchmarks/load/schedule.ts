@@ -33,9 +33,7 @@ export async function measureLoad(
   exchange: Exchange,
   settings: LoadSettings,
 ): Promise<LoadSeries[]> {
-  const series = subjects.map(
-    ({ name }): LoadSeries => ({ name, cost: [], user: [], perSecond: [], memory: [] }),
-  )
+  const series = subjects.map(({ name }): LoadSeries => ({ name, cost: [], user: [], perSecond: [], memory: [] }))
   const seriesOf = (server: ServerProcess) => series[subjects.indexOf(server.subject)]!
   for (let generation = 0; generation < settings.generations; generation++) {
     const servers: ServerProcess[] = []

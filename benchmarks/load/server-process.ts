@@ -17,6 +17,8 @@ export interface Subject {
 export class ServerProcess {
   readonly subject: Subject
   readonly port: number
+  /** When the process was started. */
+  readonly startedAt: number
   readonly #child: ChildProcess
   #stderr = ''
 
@@ -24,6 +26,7 @@ export class ServerProcess {
     this.subject = subject
     this.port = port
     const [command, ...args] = pinned(0, [node, join('servers', subject.file), subject.scenario])
+    this.startedAt = performance.now()
     this.#child = spawn(command!, args, {
       cwd: subject.stage.folder,
       env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '', PORT: String(port) },

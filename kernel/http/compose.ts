@@ -48,6 +48,7 @@ class Downstream implements Promise<void> {
     promise.then(settle, settle)
   }
 
+  // biome-ignore lint/suspicious/noThenProperty: it stands in for a promise
   then<A = void, B = never>(
     resolved?: ((value: void) => A | PromiseLike<A>) | null,
     rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,

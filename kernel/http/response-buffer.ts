@@ -213,7 +213,8 @@ function encodeLocation(url: string): string {
   return String(url).replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(wellFormed(part)))
 }
 
-function isStream(body: object): body is StreamBody {
+function isStream(body: unknown): body is StreamBody {
+  if (typeof body !== 'object' || body === null) return false
   return body instanceof ReadableStream || Symbol.asyncIterator in body
 }
 

@@ -46,6 +46,13 @@ function parseSegment(raw: string, pattern: string, last: boolean): Segment {
   const text = raw.includes('%') ? decodePath(raw) : raw
   if (text === undefined)
     throw RoutePatternError(pattern, `has the malformed escape "${raw}"`, 'Write "%25" for a percent sign.')
+  if (/%(2F|3F|23)/.test(text)) {
+    throw RoutePatternError(
+      pattern,
+      `has an escaped "/", "?" or "#" in the segment "${raw}"`,
+      'Take the segment as a parameter, whose value is decoded.',
+    )
+  }
   return { kind: 'static', text, optional: false }
 }
 
@@ -59,10 +66,10 @@ export interface Shape {
 }
 
 function toShape(segments: readonly Segment[]): Shape {
-  // A colon that is text is doubled for the router; what a request may not spell decoded stays encoded.
-  const doubleColons = (text: string) => text.replaceAll(':', '::')
+  // find-my-way doubles a colon that is text, and takes a percent sign as it is.
+  const toRouterSyntax = (text: string) => text.replaceAll(':', '::').replaceAll('%25', '%')
   const write = (part: Segment) =>
-    part.kind === 'static' ? doubleColons(part.text) : part.kind === 'param' ? `:${part.text}` : '*'
+    part.kind === 'static' ? toRouterSyntax(part.text) : part.kind === 'param' ? `:${part.text}` : '*'
   return {
     pattern: `/${segments.map(write).join('/')}`,
     key: `/${segments.map((part) => (part.kind === 'static' ? part.text : part.kind === 'param' ? ':' : '*')).join('/')}`,

@@ -79,7 +79,20 @@ describe('a throw without an error handler', () => {
           boom()
         }),
     ],
-    ['a body that is circular', ({ router }) => router.get('/x', () => Object.assign({}, { get self() { return boom() } }))],
+    [
+      'a body that is circular',
+      ({ router }) =>
+        router.get('/x', () =>
+          Object.assign(
+            {},
+            {
+              get self() {
+                return boom()
+              },
+            },
+          ),
+        ),
+    ],
     [
       'an error handler that throws',
       ({ kernel, router }) => {
@@ -109,7 +122,9 @@ describe('a throw without an error handler', () => {
     ],
   ]
 
-  test.each(throwing)('in %s: 500, empty, one log line with the request id, in under 100 ms', async (_name, prepare) => {
+  test.each(
+    throwing,
+  )('in %s: 500, empty, one log line with the request id, in under 100 ms', async (_name, prepare) => {
     const made = makeKernel()
     prepare(made)
     await made.kernel.ready()
@@ -121,7 +136,10 @@ describe('a throw without an error handler', () => {
     await pause(15)
     const errors = made.log.filter((entry) => entry.level === 'error')
     expect(errors).toHaveLength(1)
-    expect(errors[0]).toMatchObject({ fields: { reqId: expect.any(String) }, message: expect.stringMatching(/^GET \/x failed with .*boom/) })
+    expect(errors[0]).toMatchObject({
+      fields: { reqId: expect.any(String) },
+      message: expect.stringMatching(/^GET \/x failed with .*boom/),
+    })
   })
 
   test.each([
@@ -151,14 +169,23 @@ describe('a throw without an error handler', () => {
     expect(await send(kernel, '/y')).toMatchObject({ status: 500, text: '' })
   })
 
-  test.each([['a circular body', () => { const a: Record<string, unknown> = {}; a.a = a; return a }], ['a BigInt', () => ({ n: 1n })], ['a function', () => () => {}], ['a toJSON that throws', () => ({ toJSON: boom })]])(
-    '%s is a 500, never half a body',
-    async (_name, body) => {
-      const { kernel, router } = makeKernel()
-      router.get('/x', body)
-      expect(await send(kernel, '/x')).toMatchObject({ status: 500, text: '' })
-    },
-  )
+  test.each([
+    [
+      'a circular body',
+      () => {
+        const a: Record<string, unknown> = {}
+        a.a = a
+        return a
+      },
+    ],
+    ['a BigInt', () => ({ n: 1n })],
+    ['a function', () => () => {}],
+    ['a toJSON that throws', () => ({ toJSON: boom })],
+  ])('%s is a 500, never half a body', async (_name, body) => {
+    const { kernel, router } = makeKernel()
+    router.get('/x', body)
+    expect(await send(kernel, '/x')).toMatchObject({ status: 500, text: '' })
+  })
 })
 
 describe('the error handler', () => {
@@ -216,9 +243,15 @@ describe('404 and 405', () => {
     router.post('/users', () => 'x')
     router.get('/users', () => 'x')
     router.delete('/users', () => 'x')
-    expect((await send(kernel, '/nope?x=1')).json).toEqual({ code: 'RouteNotFoundError', message: 'ROUTE_NOT_FOUND: Cannot GET /nope' })
+    expect((await send(kernel, '/nope?x=1')).json).toEqual({
+      code: 'RouteNotFoundError',
+      message: 'ROUTE_NOT_FOUND: Cannot GET /nope',
+    })
     const res = await send(kernel, '/users', 'PUT')
-    expect(res).toMatchObject({ status: 405, json: { code: 'MethodNotAllowedError', message: 'METHOD_NOT_ALLOWED: Cannot PUT /users' } })
+    expect(res).toMatchObject({
+      status: 405,
+      json: { code: 'MethodNotAllowedError', message: 'METHOD_NOT_ALLOWED: Cannot PUT /users' },
+    })
     expect(res.headers.allow).toBe('GET, POST, DELETE')
   })
 

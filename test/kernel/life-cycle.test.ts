@@ -3,18 +3,26 @@ import { definePlugin, Kernel } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, pause, send } from '../support/kernel.ts'
 
-const closing = (name: string, run: () => void | Promise<void>) => definePlugin({ name, setup: (ctx) => ctx.onClose(run) })()
+const closing = (name: string, run: () => void | Promise<void>) =>
+  definePlugin({ name, setup: (ctx) => ctx.onClose(run) })()
 const hang = () => new Promise<void>(() => {})
 
 describe('listen', () => {
   test('gives the real port to the promise, the callback, the hooks and the server', async () => {
     const { kernel } = makeKernel()
     const seen: unknown[] = []
-    kernel.register(definePlugin({ name: 'jobs', setup: (ctx) => ctx.onListen((address) => void seen.push(address)) })())
+    kernel.register(
+      definePlugin({ name: 'jobs', setup: (ctx) => ctx.onListen((address) => void seen.push(address)) })(),
+    )
     const address = await kernel.listen((given) => void seen.push(given))
     expect(address.port).toBeGreaterThan(0)
     expect(seen).toEqual([address, address])
-    expect(kernel).toMatchObject({ port: address.port, host: '127.0.0.1', isListening: true, url: `http://127.0.0.1:${address.port}` })
+    expect(kernel).toMatchObject({
+      port: address.port,
+      host: '127.0.0.1',
+      isListening: true,
+      url: `http://127.0.0.1:${address.port}`,
+    })
     await kernel.close()
     expect(kernel.isListening).toBe(false)
   })
@@ -116,7 +124,10 @@ describe('close', () => {
     kernel.register(closing('a', () => void calls.push('a')))
     kernel.register(closing('b', () => Promise.reject(new Error('stuck'))))
     await kernel.ready()
-    await expect(kernel.close()).rejects.toMatchObject({ code: 'CloseHookError', message: expect.stringMatching(/"b" failed: stuck/) })
+    await expect(kernel.close()).rejects.toMatchObject({
+      code: 'CloseHookError',
+      message: expect.stringMatching(/"b" failed: stuck/),
+    })
     expect(calls).toEqual(['a'])
   })
 
@@ -154,7 +165,9 @@ describe('close', () => {
     await kernel.close()
     expect(await short).toBe('done')
     expect(await forever).toBe('cut')
-    expect(log.find((entry) => entry.level === 'warn')?.message).toMatch(/closing took longer than 300 ms: 1 connections were cut/)
+    expect(log.find((entry) => entry.level === 'warn')?.message).toMatch(
+      /closing took longer than 300 ms: 1 connections were cut/,
+    )
   })
 
   test('ends a socket on which nothing was ever sent', async () => {

@@ -40,8 +40,12 @@ describe('the order of a request', () => {
   test('an unknown slot is an error that names the route', async () => {
     const { kernel, router } = makeKernel()
     router.get('/x', () => 'x')
-    kernel.register(definePlugin({ name: 'p', setup: (ctx) => ctx.onRoute((route) => route.add('before' as never, () => {})) })())
-    await expect(kernel.ready()).rejects.toThrow(/GET \/x cannot be compiled: .*there is no slot "before".*\(plugin "p"\)/)
+    kernel.register(
+      definePlugin({ name: 'p', setup: (ctx) => ctx.onRoute((route) => route.add('before' as never, () => {})) })(),
+    )
+    await expect(kernel.ready()).rejects.toThrow(
+      /GET \/x cannot be compiled: .*there is no slot "before".*\(plugin "p"\)/,
+    )
   })
 })
 

@@ -8,7 +8,10 @@ export interface Entry {
 }
 
 /** A logger that remembers, children included. */
-export function memoryLogger(entries: Entry[] = [], bound: Record<string, unknown> = {}): Logger & { entries: Entry[] } {
+export function memoryLogger(
+  entries: Entry[] = [],
+  bound: Record<string, unknown> = {},
+): Logger & { entries: Entry[] } {
   const at = (level: string) => (first: string | object, message?: string) => {
     if (typeof first === 'string') entries.push({ level, fields: bound, message: first })
     else entries.push({ level, fields: { ...bound, ...first }, message })

@@ -49,7 +49,9 @@ test('a prefix makes a scope and goes before every route, nested ones too', asyn
       ctx.group('/deep', (routes) => routes.get('/er', () => 'deeper'))
     },
   })
-  kernel.register(definePlugin({ name: 'api', setup: (ctx) => ctx.register(leaf(), { prefix: '/v1' }) })(), { prefix: '/api' })
+  kernel.register(definePlugin({ name: 'api', setup: (ctx) => ctx.register(leaf(), { prefix: '/v1' }) })(), {
+    prefix: '/api',
+  })
   expect((await send(kernel, '/api/v1')).json).toBe('/api/v1')
   expect((await send(kernel, '/api/v1/7')).json).toBe('7')
   expect((await send(kernel, '/api/v1/deep/er')).json).toBe('deeper')
@@ -86,7 +88,12 @@ test('services are seen by descendants, shadowed by nearer ones, and hidden from
   const { kernel } = makeKernel()
   const seen: Record<string, unknown> = {}
   const db = (name: string, value: string, scoped: boolean, then?: () => ReturnType<typeof look>) =>
-    definePlugin({ name, scoped, provide: () => ({ db: value }), setup: (ctx) => (then === undefined ? undefined : ctx.register(then())) })()
+    definePlugin({
+      name,
+      scoped,
+      provide: () => ({ db: value }),
+      setup: (ctx) => (then === undefined ? undefined : ctx.register(then())),
+    })()
   const look = (name: string) =>
     definePlugin({
       name,
@@ -164,7 +171,13 @@ test('onSend, onResponse and onError reach their scope only', async () => {
   expect((await send(kernel, '/in')).headers['x-sent']).toBe('yes')
   expect((await send(kernel, '/out')).headers['x-sent']).toBeUndefined()
   await send(kernel, '/bad')
-  expect(calls).toEqual(['send /in', 'response /in 200 number', 'error /bad bad', 'send /bad', 'response /bad 500 number'])
+  expect(calls).toEqual([
+    'send /in',
+    'response /in 200 number',
+    'error /bad bad',
+    'send /bad',
+    'response /bad 500 number',
+  ])
 })
 
 test('a decoration holds for one server only', async () => {

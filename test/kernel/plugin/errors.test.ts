@@ -33,7 +33,9 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
   test('a duplicate, with both places', () => {
     const { kernel } = makeKernel()
     kernel.register(empty('twice')())
-    expect(() => kernel.register(empty('twice')())).toThrow(/"twice" is registered twice in one scope: at .*errors\.test\.ts:\d+:\d+ and at .*errors\.test\.ts:\d+:\d+/)
+    expect(() => kernel.register(empty('twice')())).toThrow(
+      /"twice" is registered twice in one scope: at .*errors\.test\.ts:\d+:\d+ and at .*errors\.test\.ts:\d+:\d+/,
+    )
   })
 
   test('a service that two plugins provide', () => {
@@ -47,13 +49,17 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
   test('a service that nobody provides, with the nearest name and what there is', () => {
     const { kernel } = makeKernel()
     kernel.register(definePlugin({ name: 'one', provide: () => ({ cache: 1 }) })())
-    expect(() => kernel.services.get('cahce' as never)).toThrow(/no service "cahce" here. Did you mean "cache"\?.*Provided here: cache/)
+    expect(() => kernel.services.get('cahce' as never)).toThrow(
+      /no service "cahce" here. Did you mean "cache"\?.*Provided here: cache/,
+    )
     expect(kernel.services.find('cahce' as never)).toBeUndefined()
   })
 
   test('registering, using and a kept context after boot', async () => {
     const { kernel } = makeKernel()
-    let kept: { use(fn: () => void): void; get(path: string, handler: () => void): void; onClose(fn: () => void): void } | undefined
+    let kept:
+      | { use(fn: () => void): void; get(path: string, handler: () => void): void; onClose(fn: () => void): void }
+      | undefined
     kernel.register(
       definePlugin({
         name: 'keeper',
@@ -88,7 +94,11 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
       })(),
     )
     const error = await kernel.ready().catch((e: Error) => e)
-    expect(error).toMatchObject({ code: 'PluginSetupError', message: expect.stringMatching(/"db" failed in setup: no route to database/), cause })
+    expect(error).toMatchObject({
+      code: 'PluginSetupError',
+      message: expect.stringMatching(/"db" failed in setup: no route to database/),
+      cause,
+    })
   })
 
   test('a setup that never ends', async () => {
@@ -106,13 +116,17 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
       },
     })
     expect(() => kernel.register(throws())).toThrow(/"p" failed in provide: nope/)
-    expect(() => kernel.register(definePlugin({ name: 'q', provide: async () => ({}) })())).toThrow(/"q" failed in provide: it is async/)
+    expect(() => kernel.register(definePlugin({ name: 'q', provide: async () => ({}) })())).toThrow(
+      /"q" failed in provide: it is async/,
+    )
   })
 
   test('a factory that was not called and needs options', () => {
     const { kernel } = makeKernel()
     const needy = definePlugin({ name: 'needy', provide: (options: { keep: number }) => ({ size: options.keep }) })
-    expect(() => kernel.register(needy as never)).toThrow(/"needy" failed in provide: .*Its factory was passed without being called: .* write needy\(\{ … \}\)/)
+    expect(() => kernel.register(needy as never)).toThrow(
+      /"needy" failed in provide: .*Its factory was passed without being called: .* write needy\(\{ … \}\)/,
+    )
   })
 
   test('a factory that was not called and needs none works', async () => {
@@ -127,23 +141,33 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     expect(() => kernel.register(value as never)).toThrow(/is neither a plugin nor a middleware/)
   })
 
-  test.each([[{}], [{ name: '' }], [{ name: 'x', setup: 5 }], [{ name: 'x', dependencies: 'y' }]])('a definition that is wrong: %j', (definition) => {
+  test.each([
+    [{}],
+    [{ name: '' }],
+    [{ name: 'x', setup: 5 }],
+    [{ name: 'x', dependencies: 'y' }],
+  ])('a definition that is wrong: %j', (definition) => {
     expect(() => definePlugin(definition as never)).toThrow(/definePlugin\(/)
   })
 
   test('a ready hook and a listen hook that throw', async () => {
     const { kernel } = makeKernel()
-    kernel.register(definePlugin({ name: 'warm', setup: (ctx) => ctx.onReady(() => Promise.reject(new Error('cold'))) })())
+    kernel.register(
+      definePlugin({ name: 'warm', setup: (ctx) => ctx.onReady(() => Promise.reject(new Error('cold'))) })(),
+    )
     await expect(kernel.listen()).rejects.toThrow(/"warm" failed in a ready hook: cold/)
     const other = makeKernel().kernel
-    other.register(definePlugin({ name: 'jobs', setup: (ctx) => ctx.onListen(() => Promise.reject(new Error('no broker'))) })())
+    other.register(
+      definePlugin({ name: 'jobs', setup: (ctx) => ctx.onListen(() => Promise.reject(new Error('no broker'))) })(),
+    )
     await expect(other.listen()).rejects.toThrow(/"jobs" failed in a listen hook: no broker/)
     expect(other.isListening).toBe(false)
   })
 
   test('a decoration that is there already', async () => {
     const { kernel } = makeKernel()
-    const decorates = (name: string) => definePlugin({ name, setup: (ctx) => ctx.decorate('request', { user: { value: name } }) })()
+    const decorates = (name: string) =>
+      definePlugin({ name, setup: (ctx) => ctx.decorate('request', { user: { value: name } }) })()
     kernel.register(decorates('one'))
     kernel.register(decorates('two'))
     await expect(kernel.ready()).rejects.toThrow(/"two" decorates the request with "user", which is there already/)

@@ -36,7 +36,15 @@ describe('boot order', () => {
   })
 
   test('holds for every shuffle of a valid list', async () => {
-    const needs: Record<string, string[]> = { a: [], b: ['a'], c: ['a'], d: ['b', 'c'], e: [], f: ['d', 'e'], g: ['f', 'a'] }
+    const needs: Record<string, string[]> = {
+      a: [],
+      b: ['a'],
+      c: ['a'],
+      d: ['b', 'c'],
+      e: [],
+      f: ['d', 'e'],
+      g: ['f', 'a'],
+    }
     let seed = 7
     const random = () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648

@@ -1,0 +1,73 @@
+import { hasProc } from '../support/machine.ts'
+import { median, pairedRatio, spread } from '../support/statistics.ts'
+import { decimals, percent, section } from '../support/table.ts'
+import type { BootSeries } from './boot.ts'
+import type { LoadSeries, LoadSettings } from './schedule.ts'
+
+type Named = { readonly name: string }
+
+/** One column a reference: how many times cheaper than it a subject is. */
+function ratios<Series extends Named>(
+  own: Series,
+  all: readonly Series[],
+  references: readonly string[],
+  values: (series: Series) => readonly number[],
+): string[] {
+  return references.map((name) => {
+    const reference = all.find((one) => one.name === name)
+    return reference === undefined ? '–' : pairedRatio(values(own), values(reference)).toFixed(2)
+  })
+}
+
+export function loadReport(
+  title: string,
+  series: readonly LoadSeries[],
+  references: readonly string[],
+  settings: LoadSettings,
+): string {
+  const { generations, rounds, seconds } = settings
+  const rows = [...series]
+    .sort((a, b) => median(a.cost) - median(b.cost))
+    .map((one) => [
+      one.name,
+      decimals(2)(median(one.cost)),
+      percent(spread(one.cost)),
+      decimals(2)(median(one.user)),
+      String(Math.round(median(one.perSecond))),
+      ...ratios(one, series, references, (each) => each.cost),
+      decimals(0)(median(one.memory)),
+    ])
+  return section(
+    title,
+    `100 connections, ${generations} generations × ${rounds} rounds × ${seconds} s.`,
+    [
+      'server',
+      `${hasProc ? 'CPU' : 'wall'} µs/req`,
+      'IQR',
+      'user µs',
+      'req/s',
+      ...references.map((r) => `× ${r}`),
+      'RSS MB',
+    ],
+    rows,
+  )
+}
+
+export function bootReport(title: string, series: readonly BootSeries[], references: readonly string[]): string {
+  const rows = [...series]
+    .sort((a, b) => median(a.wall) - median(b.wall))
+    .map((one) => [
+      one.name,
+      decimals(0)(median(one.wall)),
+      percent(spread(one.wall)),
+      decimals(0)(median(one.cpu)),
+      decimals(0)(median(one.memory)),
+      ...ratios(one, series, references, (each) => each.wall),
+    ])
+  return section(
+    title,
+    `From spawn to the first answer; ${series[0]?.wall.length ?? 0} starts each.`,
+    ['server', 'ms', 'IQR', 'CPU ms', 'RSS MB', ...references.map((r) => `× ${r}`)],
+    rows,
+  )
+}

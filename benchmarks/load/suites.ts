@@ -1,0 +1,75 @@
+import type { Stage } from '../support/stage.ts'
+import type { Exchange } from './probe.ts'
+import type { Subject } from './server-process.ts'
+
+/** Servers that do the same work, and the request they are loaded with. */
+export interface ServerSuite {
+  readonly title: string
+  readonly kind: 'load' | 'boot'
+  readonly exchange: Exchange
+  /** The names of the subjects that the others are divided by. */
+  readonly references: readonly string[]
+  subjects(stage: Stage): Subject[]
+}
+
+const get = (path: string, answer: unknown): Exchange => ({ method: 'GET', path, headers: {}, body: '', answer })
+
+/** About 1 KB, as an order of a shop would be. */
+export const order = {
+  id: 4711,
+  customer: { name: 'Ada Lovelace', email: 'ada@example.com', street: '12 St James Square', city: 'London' },
+  lines: Array.from({ length: 12 }, (_, i) => ({
+    sku: `SKU-${1000 + i}`,
+    title: `Analytical engine, part ${i}`,
+    price: 5 + i,
+    quantity: 1 + (i % 3),
+  })),
+}
+const total = order.lines.reduce((sum, line) => sum + line.price * line.quantity, 0)
+export const receipt = { id: order.id, lines: order.lines.length, total }
+
+const postOrder: Exchange = {
+  method: 'POST',
+  path: '/orders',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(order),
+  answer: receipt,
+}
+
+const peers = { framework: 'framework.mjs', fastify: 'fastify.mjs', raw: 'raw.mjs' }
+const with100Plugins = {
+  'framework, 100 plugins': 'framework-plugins.mjs',
+  'fastify, 100 plugins': 'fastify-plugins.mjs',
+}
+
+function servers(files: Record<string, string>, scenario: string) {
+  return (stage: Stage) => Object.entries(files).map(([name, file]) => ({ name, stage, file, scenario }))
+}
+
+const references = ['raw', 'fastify']
+const hello = get('/', { hello: 'world' })
+
+export const serverSuites = {
+  hello: { title: 'Hello JSON', kind: 'load', exchange: hello, references, subjects: servers(peers, 'hello') },
+  'get-params': {
+    title: 'GET /users/:id',
+    kind: 'load',
+    exchange: get('/users/42', { id: '42', name: 'Ada Lovelace', admin: false }),
+    references,
+    subjects: servers(peers, 'params'),
+  },
+  'post-json': {
+    title: 'POST 1 KB of JSON, not validated',
+    kind: 'load',
+    exchange: postOrder,
+    references,
+    subjects: servers(peers, 'post'),
+  },
+  boot: {
+    title: 'Boot to the first answer',
+    kind: 'boot',
+    exchange: hello,
+    references: ['fastify'],
+    subjects: servers({ ...peers, ...with100Plugins }, 'hello'),
+  },
+} as const satisfies Record<string, ServerSuite>

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+type Door = typeof import('../../index.ts')
+type Table = typeof import('../../kernel/routing/table.ts')
+type Collection = typeof import('../../kernel/routing/collection.ts')
+type Compose = typeof import('../../kernel/http/compose.ts')
+type Response = typeof import('../../kernel/http/response-buffer.ts')
+
+/**
+ * The modules of a stage's build. Never the sources: the loader that reads TypeScript wraps every named closure in a
+ * call, and a chain of middlewares is made of closures.
+ */
+export class Built {
+  readonly #folder: string
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  #load<Module>(path: string): Promise<Module> {
+    return import(pathToFileURL(join(this.#folder, 'dist', path)).href) as Promise<Module>
+  }
+
+  door(): Promise<Door> {
+    return this.#load('index.js')
+  }
+  table(): Promise<Table> {
+    return this.#load('kernel/routing/table.js')
+  }
+  collection(): Promise<Collection> {
+    return this.#load('kernel/routing/collection.js')
+  }
+  compose(): Promise<Compose> {
+    return this.#load('kernel/http/compose.js')
+  }
+  response(): Promise<Response> {
+    return this.#load('kernel/http/response-buffer.js')
+  }
+}

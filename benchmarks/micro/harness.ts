@@ -1,0 +1,59 @@
+import { shuffled } from '../support/statistics.ts'
+
+/** Something that is measured in process. Cases of one group do the same work; the first one is the reference. */
+export interface MicroCase {
+  readonly group: string
+  readonly name: string
+  /** Does the work that many times. A loop of its own for each case: a shared one would call through one megamorphic site. */
+  run(times: number): unknown
+}
+
+export interface MicroSettings {
+  readonly rounds: number
+  readonly sliceMs: number
+  /** Runs every case once and measures nothing. */
+  readonly check: boolean
+}
+
+/** Nanoseconds of CPU time for each operation, a value a round. */
+export interface MicroSeries {
+  readonly group: string
+  readonly name: string
+  readonly cost: number[]
+}
+
+/** CPU time of this process in ns; with garbage collection, which is a part of the price, and without what other processes take away. */
+function cpuNow(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) * 1000
+}
+
+async function timed(one: MicroCase, times: number): Promise<number> {
+  const start = cpuNow()
+  await one.run(times)
+  return (cpuNow() - start) / times
+}
+
+/** How many operations fill a slice; finding out also warms the case up. */
+async function calibrate(one: MicroCase, sliceMs: number): Promise<number> {
+  let times = 100
+  for (;;) {
+    const cost = await timed(one, times)
+    if (cost * times > sliceMs * 500_000) return Math.max(1, Math.round((sliceMs * 1e6) / cost))
+    times *= 4
+  }
+}
+
+export async function measure(cases: readonly MicroCase[], settings: MicroSettings): Promise<MicroSeries[]> {
+  const series = cases.map(({ group, name }): MicroSeries => ({ group, name, cost: [] }))
+  if (settings.check) {
+    for (const one of cases) await one.run(1)
+    return series
+  }
+  const times: number[] = []
+  for (const one of cases) times.push(await calibrate(one, settings.sliceMs))
+  for (let round = 0; round < settings.rounds; round++) {
+    for (const i of shuffled([...cases.keys()])) series[i]!.cost.push(await timed(cases[i]!, times[i]!))
+  }
+  return series
+}

@@ -1,0 +1,70 @@
+import fastify from 'fastify'
+import { order, receipt } from '../load/suites.ts'
+import type { Built } from './built.ts'
+import type { MicroCase } from './harness.ts'
+
+const payload = JSON.stringify(order)
+const headers = { 'content-type': 'application/json' }
+const greeting = JSON.stringify({ hello: 'world' })
+const expected = JSON.stringify(receipt)
+
+const answerTo = (body: unknown) => {
+  const { id, lines } = body as typeof order
+  return { id, lines: lines.length, total: lines.reduce((sum, line) => sum + line.price * line.quantity, 0) }
+}
+
+function must(text: string, wanted: string): void {
+  if (text !== wanted) throw new Error(`the answer is ${text.slice(0, 200)}, not ${wanted}`)
+}
+
+/** Requests without a socket, one after the other, with the body as text: what a test suite or a cold start does. */
+export async function injectCases(built: Built): Promise<MicroCase[]> {
+  const { RouteCollection, Server } = await built.door()
+  const server = new Server({ router: new RouteCollection() })
+  server.get('/', () => ({ hello: 'world' }))
+  server.post('/orders', (req) => answerTo(req.body))
+  await server.ready()
+  const app = fastify()
+  app.get('/', () => ({ hello: 'world' }))
+  app.post('/orders', (request) => answerTo(request.body))
+  await app.ready()
+  const decoder = new TextDecoder()
+  return [
+    {
+      group: 'GET hello',
+      name: 'fastify.inject',
+      async run(times) {
+        for (let i = 0; i < times; i++) must((await app.inject({ method: 'GET', url: '/' })).payload, greeting)
+      },
+    },
+    {
+      group: 'GET hello',
+      name: 'framework',
+      async run(times) {
+        for (let i = 0; i < times; i++) {
+          const { body } = await server.inject({ method: 'GET', url: '/' })
+          must(decoder.decode(body), greeting)
+        }
+      },
+    },
+    {
+      group: 'POST 1 KB',
+      name: 'fastify.inject',
+      async run(times) {
+        for (let i = 0; i < times; i++) {
+          must((await app.inject({ method: 'POST', url: '/orders', headers, payload })).payload, expected)
+        }
+      },
+    },
+    {
+      group: 'POST 1 KB',
+      name: 'framework',
+      async run(times) {
+        for (let i = 0; i < times; i++) {
+          const { body } = await server.inject({ method: 'POST', url: '/orders', headers, body: payload })
+          must(decoder.decode(body), expected)
+        }
+      },
+    },
+  ]
+}

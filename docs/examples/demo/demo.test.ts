@@ -1,0 +1,178 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import manifest from '../../../package.json' with { type: 'json' }
+import { type Program, startProgram } from '../../../test/support/docs/program.ts'
+import { makeServer } from './server.ts'
+
+const ada = { authorization: 'Bearer ada' }
+const grace = { authorization: 'Bearer grace' }
+const kindred = { title: 'Kindred', author: 'Octavia E. Butler' }
+
+describe('in process', () => {
+  let server: ReturnType<typeof makeServer>
+  beforeEach(() => {
+    server = makeServer({ log: false })
+  })
+  afterEach(() => server.close())
+
+  test('books are listed, by author too', async () => {
+    const all = await server.inject.get('/books')
+    all.assertStatus(200).assertHeader('content-type', 'application/json; charset=utf-8')
+    expect(all.body()).toHaveLength(3)
+    const some = await server.inject.get('/books', { query: { author: 'Italo Calvino' } })
+    some.assertBodyDeepEqual([{ id: '3', title: 'Invisible Cities', author: 'Italo Calvino' }])
+  })
+
+  test('a book that is not there is a 404 with a reason of the application', async () => {
+    const res = await server.inject.get('/books/99')
+    res.assertStatus(404).assertBodyDeepEqual({ code: 'no-such-book', message: 'there is no book 99' })
+  })
+
+  test('only members add books', async () => {
+    const refused = await server.inject.post('/books', { body: kindred })
+    refused.assertStatus(401).assertHeader('www-authenticate', 'Bearer realm="library"')
+    const added = await server.inject.post('/books', { body: kindred, headers: ada })
+    added.assertStatus(201).assertHeader('location', '/books/4').assertBodyDeepEqual({ id: '4', ...kindred })
+    const found = await server.inject.get('/books/4')
+    found.assertStatus(200).assertBodySubset(kindred)
+  })
+
+  test('input that is not a book is a 422, and no JSON at all a 400', async () => {
+    const incomplete = await server.inject.post('/books', { body: { title: ' ' }, headers: ada })
+    incomplete.assertStatus(422).assertBodySubset({ code: 'invalid-input' })
+    const missing = await server.inject.post('/books', { headers: ada })
+    missing.assertStatus(422)
+    const broken = await server.inject.post('/books', { body: '{"title":', headers: ada })
+    broken.assertStatus(400).assertBodySubset({ code: 'JsonNotValidError' })
+    const large = await server.inject.post('/books', { body: { title: 'x'.repeat(20_000) }, headers: ada })
+    large.assertStatus(413).assertBodySubset({ code: 'PayloadTooLargeError' })
+  })
+
+  test('a book is lent to one member at a time', async () => {
+    const lent = await server.inject.post('/loans', { body: { book: '1' }, headers: ada })
+    lent.assertStatus(201).assertBodySubset({ book: '1', member: 'm1' })
+    const again = await server.inject.post('/loans', { body: { book: '1' }, headers: grace })
+    again.assertStatus(409).assertBodySubset({ code: 'lent' })
+    const { id } = lent.body() as { id: string }
+    ;(await server.inject.delete(`/loans/${id}`, { headers: grace })).assertStatus(404)
+    ;(await server.inject.delete(`/loans/${id}`, { headers: ada })).assertStatus(204)
+    ;(await server.inject.get('/loans', { headers: ada })).assertBodyDeepEqual([])
+    ;(await server.inject.post('/loans', { body: { book: '1' }, headers: grace })).assertStatus(201)
+  })
+
+  test('loans are for members', async () => {
+    for (const method of ['GET', 'POST'] as const) {
+      const res = await server.inject.request(method, '/loans')
+      res.assertStatus(401)
+    }
+  })
+
+  test('an error that nobody expected tells the client no details', async () => {
+    server.get('/broken', () => {
+      throw new Error('the password is swordfish')
+    })
+    const res = await server.inject.get('/broken')
+    res.assertStatus(500).assertBodySubset({ code: 'internal', message: 'that should not have happened' })
+    expect(JSON.stringify(res.body())).not.toContain('swordfish')
+  })
+
+  test('what is built in: 404, 405, probes and cross-origin headers', async () => {
+    const missing = await server.inject.get('/nowhere')
+    missing.assertStatus(404).assertBodyDeepEqual({
+      code: 'RouteNotFoundError',
+      message: 'ROUTE_NOT_FOUND: Cannot GET /nowhere',
+    })
+    const wrong = await server.inject.put('/books')
+    wrong.assertStatus(405).assertHeader('allow', 'GET, POST').assertHeader('access-control-allow-origin', '*')
+    ;(await server.inject.get('/health/live')).assertStatus(200)
+    ;(await server.inject.get('/health/ready')).assertStatus(200)
+  })
+})
+
+test('the library outlives the server when it has a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'framework-demo-'))
+  const file = join(folder, 'library.json')
+  try {
+    const first = makeServer({ log: false, file })
+    await first.inject.post('/books', { body: kindred, headers: ada })
+    await first.close()
+    const second = makeServer({ log: false, file })
+    const res = await second.inject.get('/books/4')
+    res.assertStatus(200).assertBodySubset(kindred)
+    await second.close()
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+describe('as a process, started as npm start does', () => {
+  let program: Program
+  beforeAll(async () => {
+    const [node, ...args] = manifest.scripts.start.split('&&').at(-1)!.trim().split(' ')
+    expect(node).toBe('node')
+    program = await startProgram(args)
+  }, 30_000)
+  afterAll(() => {
+    program?.child.kill('SIGKILL')
+  })
+
+  test('it tells its address and what to try', () => {
+    expect(program.output()).toContain(`curl ${program.url}/books\n`)
+  })
+
+  test('JSON', async () => {
+    const res = await fetch(`${program.url}/books/1`)
+    expect(res.status).toBe(200)
+    expect(await res.json()).toEqual({ id: '1', title: 'The Dispossessed', author: 'Ursula K. Le Guin' })
+  })
+
+  test('404, 405 with Allow, 400 for broken JSON, 401', async () => {
+    const missing = await fetch(`${program.url}/nowhere`)
+    expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'RouteNotFoundError' }])
+    const wrong = await fetch(`${program.url}/books`, { method: 'PUT' })
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, POST'])
+    expect(await wrong.json()).toMatchObject({ code: 'MethodNotAllowedError' })
+    const post = (body: string, headers: object) =>
+      fetch(`${program.url}/books`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+    const broken = await post('{"title":', ada)
+    expect([broken.status, await broken.json()]).toMatchObject([400, { code: 'JsonNotValidError' }])
+    expect((await post('{}', {})).status).toBe(401)
+    expect((await post(JSON.stringify(kindred), ada)).status).toBe(201)
+  })
+
+  test('nonsense instead of HTTP is a 400', async () => {
+    const { port } = new URL(program.url)
+    const socket = connect(Number(port), '127.0.0.1', () => socket.write('hello?\r\n\r\n'))
+    let answer = ''
+    for await (const chunk of socket) answer += String(chunk)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  })
+
+  test('events arrive while they happen, and SIGTERM ends stream and process with 0', async () => {
+    const stream = await fetch(`${program.url}/events`)
+    expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    let text = ''
+    const reading = (async () => {
+      for await (const chunk of stream.body!) text += new TextDecoder().decode(chunk)
+    })()
+    await expect.poll(() => text).toContain('event: hello')
+    await fetch(`${program.url}/loans`, {
+      method: 'POST',
+      body: '{"book":"2"}',
+      headers: { 'content-type': 'application/json', ...grace },
+    })
+    await expect.poll(() => text).toContain('event: lent')
+    const start = performance.now()
+    expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    expect(performance.now() - start).toBeLessThan(8_000)
+    await reading
+    await expect(fetch(`${program.url}/books`)).rejects.toThrow()
+  })
+})

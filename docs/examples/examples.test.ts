@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Program, runProgram, startProgram } from '../../test/support/docs/program.ts'
+
+const command = (name: string) => ['--import', 'tsx', `docs/examples/${name}`]
+const started: Program[] = []
+
+async function start(name: string, env: NodeJS.ProcessEnv = {}): Promise<Program> {
+  const program = await startProgram(command(name), env)
+  started.push(program)
+  return program
+}
+
+afterEach(() => {
+  for (const program of started.splice(0)) program.child.kill('SIGKILL')
+})
+
+const answer = async (url: string, init?: RequestInit) => {
+  const res = await fetch(url, init)
+  return { status: res.status, headers: res.headers, text: await res.text() }
+}
+
+/** One test an example. */
+const examples: Record<string, () => Promise<void>> = {
+  async 'hello.ts'() {
+    const { url } = await start('hello.ts')
+    expect((await answer(`${url}/hello`)).text).toBe('{"hello":"world"}')
+    expect((await answer(`${url}/hello/you`)).text).toBe('{"hello":"you"}')
+  },
+
+  async 'service.ts'() {
+    const { url } = await start('service.ts')
+    await answer(url)
+    await answer(`${url}/nowhere`)
+    expect((await answer(`${url}/visits`)).text).toBe('["/nowhere","/"]')
+  },
+
+  async 'scope.ts'() {
+    const { url, output } = await start('scope.ts')
+    expect((await answer(url)).status).toBe(200)
+    expect((await answer(`${url}/admin/stats`)).status).toBe(401)
+    expect((await answer(`${url}/admin/stats`, { headers: { 'x-key': 'secret' } })).status).toBe(200)
+    await expect.poll(output).toMatch(/admin \(scoped, \/admin\)[^]*GET +\/admin\/stats +json > key > handler/)
+  },
+
+  async 'middleware.ts'() {
+    const { url } = await start('middleware.ts')
+    expect((await answer(`${url}/me`)).status).toBe(401)
+    const me = await answer(`${url}/me`, { headers: { authorization: 'Ada' } })
+    expect(me.text).toBe('{"name":"Ada"}')
+    expect(me.headers.get('server-timing')).toMatch(/^app;dur=\d/)
+  },
+
+  async 'stream.ts'() {
+    const { url } = await start('stream.ts')
+    const clock = await answer(`${url}/clock`)
+    expect(clock.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(clock.text).toBe([1, 2, 3].map((n) => `event: tick\nid: ${n}\ndata: {"tick":${n}}\n\n`).join(''))
+    const lines = await answer(`${url}/lines`)
+    expect(lines.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(lines.text.split('\n')).toHaveLength(1001)
+    expect((await answer(`${url}/files/hello.ts`)).text).toContain('new Server()')
+    const outside = await answer(`${url}/files/..%2F..%2Fpackage.json`)
+    expect([outside.status, JSON.parse(outside.text).code]).toEqual([404, 'FileNotFoundError'])
+  },
+
+  async 'inject.ts'() {
+    expect(await runProgram(command('inject.ts'))).toEqual({ code: 0, stdout: 'all as expected\n', stderr: '' })
+  },
+
+  async 'close.ts'() {
+    const program = await start('close.ts')
+    const slow = answer(`${program.url}/slow`)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    const ended = program.end('SIGTERM')
+    expect((await slow).text).toBe('"answered all the same"')
+    expect(await ended).toEqual({ code: 0, signal: null })
+    expect(program.output()).toContain('the worker is stopped')
+  },
+
+  async 'https.ts'() {
+    const folder = mkdtempSync(join(tmpdir(), 'framework-https-'))
+    try {
+      const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+      const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
+      const args = ['req', '-x509', ...curve, '-nodes', '-keyout', key, '-out', cert, '-subj', '/CN=localhost']
+      execFileSync('openssl', args, { stdio: 'ignore' })
+      const { url } = await start('https.ts', { KEY: key, CERT: cert })
+      const text = await new Promise<string>((resolve, reject) => {
+        request(url, { rejectUnauthorized: false }, (res) => {
+          let body = ''
+          res.on('data', (chunk: Buffer) => {
+            body += chunk.toString()
+          })
+          res.on('end', () => resolve(body))
+        })
+          .on('error', reject)
+          .end()
+      })
+      expect(JSON.parse(text)).toEqual({ protocol: 'https', url: `${url}/` })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+function hasOpenssl(): boolean {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('the example', () => {
+  for (const [name, run] of Object.entries(examples)) {
+    test.skipIf(name === 'https.ts' && !hasOpenssl())(name, run, 30_000)
+  }
+
+  test('that is missing here does not exist', () => {
+    const there = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    expect(Object.keys(examples).sort()).toEqual(there.sort())
+  })
+})

@@ -1,0 +1,25 @@
+import { defineMiddleware, router, Server } from 'framework'
+
+/** Says what it adds to the request, so that handlers behind it see it. */
+const user = defineMiddleware<{ user: { name: string } }>(function user(req, res, next) {
+  const { authorization } = req.headers
+  if (authorization === undefined) return res.unauthorized({ message: 'who are you?' })
+  req.user = { name: authorization }
+  return next()
+})
+
+/** Works on the way back too: `next()` settles when everything behind has. */
+const timed = defineMiddleware(async function timed(_req, res, next) {
+  const start = performance.now()
+  await next()
+  res.header('server-timing', `app;dur=${(performance.now() - start).toFixed(1)}`)
+})
+
+const server = new Server()
+server.use(timed)
+
+router.group('/me', [user], (me) => {
+  me.get('/', (req) => ({ name: req.user.name }))
+})
+
+await server.listen(() => console.log(`${server.url}/me`))

@@ -1,0 +1,249 @@
+import { RouteCollection } from 'framework/kernel'
+import { describe, expect, test } from 'vitest'
+import { makeKernel, send } from '../../support/kernel.ts'
+
+/** Serves the paths, each answering with its own pattern and its parameters. */
+function serving(...paths: string[]) {
+  const { kernel, router } = makeKernel()
+  for (const path of paths) router.get(path, (req) => ({ path, params: req.params }))
+  return async (url: string) => {
+    const { status, json } = await send(kernel, url)
+    return status === 200 ? (json as { path: string; params: Record<string, string> }) : status
+  }
+}
+
+describe('matching', () => {
+  test('prefers static, then parameter, then wildcard, and goes back all the way', async () => {
+    const get = serving('/a/b', '/a/:x/c', '/a/*', '/*')
+    expect(await get('/a/b')).toEqual({ path: '/a/b', params: {} })
+    expect(await get('/a/b/c')).toEqual({ path: '/a/:x/c', params: { x: 'b' } })
+    expect(await get('/a/b/d')).toEqual({ path: '/a/*', params: { '*': 'b/d' } })
+    expect(await get('/z/b/d')).toEqual({ path: '/*', params: { '*': 'z/b/d' } })
+  })
+
+  test('ignores a trailing slash, and no doubled one', async () => {
+    const get = serving('/users', '/users/:id')
+    expect(await get('/users/')).toEqual({ path: '/users', params: {} })
+    expect(await get('/users/5/')).toEqual({ path: '/users/:id', params: { id: '5' } })
+    expect(await get('//users')).toBe(404)
+    expect(await get('/users//')).toBe(404)
+    expect(await get('/users//5')).toBe(404)
+  })
+
+  test('a wildcard matches the slash and deeper, not the bare prefix, and keeps a trailing slash', async () => {
+    const get = serving('/files/*')
+    expect(await get('/files')).toBe(404)
+    expect(await get('/files/')).toEqual({ path: '/files/*', params: { '*': '' } })
+    expect(await get('/files/a/b')).toEqual({ path: '/files/*', params: { '*': 'a/b' } })
+    expect(await get('/files/a/')).toEqual({ path: '/files/*', params: { '*': 'a/' } })
+    expect(await get('/files//a')).toEqual({ path: '/files/*', params: { '*': '/a' } })
+  })
+
+  test('a static path answers with a trailing slash before its wildcard', async () => {
+    const get = serving('/files', '/files/*')
+    expect(await get('/files/')).toEqual({ path: '/files', params: {} })
+  })
+
+  test('an optional parameter may be anywhere', async () => {
+    const get = serving('/posts/:id?', '/a/:b?/*')
+    expect(await get('/posts')).toEqual({ path: '/posts/:id?', params: {} })
+    expect(await get('/posts/5')).toEqual({ path: '/posts/:id?', params: { id: '5' } })
+    expect(await get('/a/x')).toEqual({ path: '/a/:b?/*', params: { '*': 'x' } })
+    expect(await get('/a/x/y')).toEqual({ path: '/a/:b?/*', params: { b: 'x', '*': 'y' } })
+  })
+
+  test('parameters of different routes never mix', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/:id', (req) => req.params)
+    router.get('/:name/x', (req) => req.params)
+    router.post('/:slug', (req) => req.params)
+    expect((await send(kernel, '/1')).json).toEqual({ id: '1' })
+    expect((await send(kernel, '/1/x')).json).toEqual({ name: '1' })
+    expect((await send(kernel, '/1', 'POST')).json).toEqual({ slug: '1' })
+  })
+
+  test('a parameter never matches an empty segment, a wildcard may', async () => {
+    const get = serving('/a/:x/c', '/a/*')
+    expect(await get('/a//c')).toEqual({ path: '/a/*', params: { '*': '/c' } })
+  })
+
+  test('values are decoded once', async () => {
+    const get = serving('/u/:v', '/w/*')
+    const value = async (text: string) => ((await get(`/u/${text}`)) as { params: { v: string } }).params.v
+    expect(await value('%C3%A9%20%2F%3F%23')).toBe('é /?#')
+    expect(await value('%2525')).toBe('%25')
+    expect(await value('a+b')).toBe('a+b')
+    expect(await value('a%2Fb')).toBe('a/b')
+    expect(await value('__proto__')).toBe('__proto__')
+    expect(await value('x'.repeat(10_000))).toHaveLength(10_000)
+    expect(await get('/w/a%2Fb/%2e%2e')).toEqual({ path: '/w/*', params: { '*': '' } })
+  })
+
+  test.each([
+    '/u/%',
+    '/u/%zz',
+    '/u/%ff',
+    '/u/%C3',
+    '/u/%00',
+    '/u/a%00b',
+    '/%E0%A4%A',
+  ])('%s is 400, never 500', async (url) => {
+    expect(await serving('/u/:v')(url)).toBe(400)
+  })
+
+  test('static segments are compared decoded', async () => {
+    const get = serving('/café', '/a b', '/x:y', '/50%25', '/semi;colon')
+    expect(await get('/caf%C3%A9')).toMatchObject({ path: '/café' })
+    expect(await get('/a%20b')).toMatchObject({ path: '/a b' })
+    expect(await get('/x:y')).toMatchObject({ path: '/x:y' })
+    expect(await get('/x%3Ay')).toMatchObject({ path: '/x:y' })
+    expect(await get('/50%25')).toMatchObject({ path: '/50%25' })
+    expect(await get('/semi%3Bcolon')).toMatchObject({ path: '/semi;colon' })
+    expect(await get('/%63afé')).toMatchObject({ path: '/café' })
+  })
+})
+
+describe('methods', () => {
+  test('HEAD is answered by GET without the body and with its length', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/x', () => 'hello')
+    const res = await send(kernel, '/x', 'HEAD')
+    expect(res).toMatchObject({ status: 200, text: '' })
+    expect(res.headers['content-length']).toBe('7')
+  })
+
+  test('an own HEAD route wins', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/x', () => 'hello')
+    router.head('/x', (_req, res) => res.setHeader('x-own', '1').noContent())
+    expect(await send(kernel, '/x', 'HEAD')).toMatchObject({ status: 204, headers: { 'x-own': '1' } })
+  })
+
+  test('any registers GET, POST, PUT, PATCH, DELETE and OPTIONS', async () => {
+    const { kernel, router } = makeKernel()
+    router.any('/x', (req) => req.method)
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      expect((await send(kernel, '/x', method)).json).toBe(method)
+    }
+  })
+
+  test.each(['TRACE', 'CONNECT', 'PROPFIND', 'get', 'JUNK'])('%s never reaches a handler', async (method) => {
+    const { kernel, router } = makeKernel()
+    router.any('/x', () => 'reached')
+    expect((await send(kernel, '/x', method)).status).toBe(405)
+    expect((await send(kernel, '/y', method)).status).toBe(404)
+  })
+})
+
+describe('registration errors', () => {
+  test.each([
+    ['users', /begin with "\/"/],
+    ['/a//b', /empty segment/],
+    ['/a/*/b', /"\*" before its end/],
+    ['/:a-:b', /not one whole parameter/],
+    ['/:id(\\d+)', /not one whole parameter/],
+    ['/:', /not one whole parameter/],
+    ['/:id/:id', /"id" twice/],
+    ['/:__proto__', /"__proto__"/],
+    ['/a*', /stands alone/],
+    ['/what?', /stands alone/],
+    ['/%zz', /malformed escape/],
+    ['/a%2Fb', /escaped "\/"/],
+  ])('the path %s', (path, message) => {
+    expect(() => new RouteCollection().get(path, () => {})).toThrow(message)
+  })
+
+  test.each([
+    ['/a', '/a'],
+    ['/a', '/a/'],
+    ['/:id', '/:name'],
+    ['/posts/:id?', '/posts'],
+    ['/caf%C3%A9', '/café'],
+    ['/x/*', '/x/*'],
+  ])('%s and %s are one route, and both places are named', (one, two) => {
+    const routes = new RouteCollection()
+    routes.get(one, () => {})
+    expect(() => routes.get(two, () => {})).toThrow(
+      /registered twice: at .*matching\.test\.ts:\d+:\d+.* and at .*matching\.test\.ts:\d+:\d+/,
+    )
+    routes.post(two, () => {})
+  })
+
+  test('a route in the server’s own and in the mounted collection, at boot', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/a', () => 1)
+    kernel.get('/a', () => 2)
+    await expect(kernel.ready()).rejects.toThrow(/GET \/a is registered twice/)
+  })
+
+  test.each([
+    [[]],
+    [['x']],
+    [[null]],
+    [[{}, 'x']],
+    [[[5], () => {}]],
+    [[[], 'x']],
+    [[{ middlewares: [5] }, () => {}]],
+  ])('the arguments %j', (rest) => {
+    const get = new RouteCollection().get as unknown as (...args: unknown[]) => void
+    expect(() => get('/x', ...rest)).toThrow(/GET \/x: .* A route is registered as/)
+  })
+
+  test('a group that is wrong', () => {
+    const group = new RouteCollection().group as unknown as (...args: unknown[]) => void
+    expect(() => group('/x')).toThrow(/group \/x: the last argument is not a function/)
+    expect(() => group('/x', {}, () => {})).toThrow(/not an array of functions/)
+    expect(() => group('/x/*', () => {})).toThrow(/cannot end in a wildcard/)
+  })
+})
+
+describe('collections', () => {
+  test('late and cleared routes take effect at the next request; the server’s own stay', async () => {
+    const { kernel, router } = makeKernel()
+    kernel.get('/own', () => 'own')
+    router.get('/one', () => 'one')
+    expect((await send(kernel, '/one')).status).toBe(200)
+    router.get('/two', () => 'two')
+    expect((await send(kernel, '/two')).status).toBe(200)
+    router.clearRoutes()
+    expect((await send(kernel, '/one')).status).toBe(404)
+    expect((await send(kernel, '/own')).status).toBe(200)
+    router.get('/one', () => 'again')
+    expect((await send(kernel, '/one')).json).toBe('again')
+  })
+
+  test('a late route that is faulty is left out and logged, the others stay', async () => {
+    const { kernel, router, log } = makeKernel()
+    kernel.get('/own', () => 'own')
+    await kernel.ready()
+    router.get('/own', () => 'other')
+    router.get('/fine', () => 'fine')
+    expect((await send(kernel, '/own')).json).toBe('own')
+    expect((await send(kernel, '/fine')).json).toBe('fine')
+    expect(log.filter((entry) => entry.level === 'error')).toHaveLength(1)
+  })
+
+  test('groups nest, and their middlewares run from the outside in', async () => {
+    const { kernel, router } = makeKernel()
+    const mark =
+      (name: string) => (_req: unknown, res: { appendHeader(n: string, v: string): unknown }, next: () => unknown) => {
+        res.appendHeader('x-marks', name)
+        return next()
+      }
+    router.group('/a', [mark('a')], (a) => {
+      a.get('/', () => 'a')
+      a.group('/b', [mark('b')], (b) => b.get('/:id', [mark('route')], (req) => req.params.id))
+    })
+    expect((await send(kernel, '/a')).headers['x-marks']).toBe('a')
+    expect(await send(kernel, '/a/b/7')).toMatchObject({ text: '"7"', headers: { 'x-marks': 'a, b, route' } })
+  })
+
+  test('two servers over one collection do not touch each other', async () => {
+    const one = makeKernel()
+    const two = makeKernel({ router: one.router })
+    one.router.get('/x', () => 'x')
+    one.kernel.use((_req, res) => res.forbidden())
+    expect((await send(one.kernel, '/x')).status).toBe(403)
+    expect((await send(two.kernel, '/x')).status).toBe(200)
+  })
+})
