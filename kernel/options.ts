@@ -2,11 +2,18 @@ import type { RouteCollection } from './routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from './runtime/adapter.ts'
 import { defineError } from './support/errors.ts'
 import type { Logger } from './support/logger.ts'
+import { nearest } from './support/nearest.ts'
 
 export const OptionError = defineError('OptionError', 500, (option: string, got: unknown, expected: string) => {
   const shown = typeof got === 'string' ? JSON.stringify(got) : String(got)
   return `the option "${option}" is ${shown}; it takes ${expected}`
 })
+
+const UnknownOptionError = defineError(
+  'UnknownOptionError',
+  500,
+  (name: string, guess: string) => `there is no option "${name}".${guess}`,
+)
 
 /** Options of the kernel; every time is in milliseconds. */
 export interface KernelOptions {
@@ -71,8 +78,34 @@ function milliseconds(name: string, value: unknown, fallback: number): number {
   return value
 }
 
+const known = new Set([
+  'port',
+  'host',
+  'router',
+  'logger',
+  'gracefulShutdown',
+  'closeTimeout',
+  'drainWindow',
+  'bootTimeout',
+  'requestTimeout',
+  'trustRequestId',
+  'limits',
+  'https',
+  'abortSignal',
+  'adapter',
+] satisfies (keyof KernelOptions)[])
+
+function refuseUnknown(options: object): void {
+  for (const name of Object.keys(options)) {
+    if ((known as Set<string>).has(name)) continue
+    const near = nearest(name, known)
+    throw UnknownOptionError(name, near === undefined ? '' : ` Did you mean "${near}"?`)
+  }
+}
+
 /** Fills in the defaults and refuses what cannot be meant. */
 export function resolveOptions(options: KernelOptions): ResolvedKernelOptions {
+  refuseUnknown(options)
   if (options.adapter !== undefined && !['node', 'bun', 'deno'].includes(options.adapter)) {
     throw OptionError('adapter', options.adapter, '"node", "bun" or "deno"')
   }

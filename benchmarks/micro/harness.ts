@@ -11,6 +11,8 @@ export interface MicroCase {
 export interface MicroSettings {
   readonly rounds: number
   readonly sliceMs: number
+  /** How long each case runs before anything is measured. */
+  readonly warmMs: number
   /** Runs every case once and measures nothing. */
   readonly check: boolean
 }
@@ -34,13 +36,14 @@ async function timed(one: MicroCase, times: number): Promise<number> {
   return (cpuNow() - start) / times
 }
 
-/** How many operations fill a slice; finding out also warms the case up. */
-async function calibrate(one: MicroCase, sliceMs: number): Promise<number> {
+/** How many operations fill a slice, found in the warm state: the first thousands of an inject cost three times the rest. */
+async function calibrate(one: MicroCase, { sliceMs, warmMs }: MicroSettings): Promise<number> {
+  const start = cpuNow()
   let times = 100
   for (;;) {
     const cost = await timed(one, times)
-    if (cost * times > sliceMs * 500_000) return Math.max(1, Math.round((sliceMs * 1e6) / cost))
-    times *= 4
+    if (cpuNow() - start > warmMs * 1e6) return Math.max(1, Math.round((sliceMs * 1e6) / cost))
+    if (cost * times < sliceMs * 1e6) times *= 2
   }
 }
 
@@ -51,7 +54,7 @@ export async function measure(cases: readonly MicroCase[], settings: MicroSettin
     return series
   }
   const times: number[] = []
-  for (const one of cases) times.push(await calibrate(one, settings.sliceMs))
+  for (const one of cases) times.push(await calibrate(one, settings))
   for (let round = 0; round < settings.rounds; round++) {
     for (const i of shuffled([...cases.keys()])) series[i]!.cost.push(await timed(cases[i]!, times[i]!))
   }

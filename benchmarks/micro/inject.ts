@@ -1,3 +1,4 @@
+import { setImmediate as macrotask } from 'node:timers/promises'
 import fastify from 'fastify'
 import { order, receipt } from '../load/suites.ts'
 import type { Built } from './built.ts'
@@ -17,6 +18,12 @@ function must(text: string, wanted: string): void {
   if (text !== wanted) throw new Error(`the answer is ${text.slice(0, 200)}, not ${wanted}`)
 }
 
+/**
+ * Lets the event loop turn now and then: fastify.inject leaves work for it, and in one long chain of promises that piles
+ * up until a request costs 150 µs in place of 50.
+ */
+const breathe = (i: number) => (i % 64 === 0 ? macrotask() : undefined)
+
 /** Requests without a socket, one after the other, with the body as text: what a test suite or a cold start does. */
 export async function injectCases(built: Built): Promise<MicroCase[]> {
   const { RouteCollection, Server } = await built.door()
@@ -34,7 +41,10 @@ export async function injectCases(built: Built): Promise<MicroCase[]> {
       group: 'GET hello',
       name: 'fastify.inject',
       async run(times) {
-        for (let i = 0; i < times; i++) must((await app.inject({ method: 'GET', url: '/' })).payload, greeting)
+        for (let i = 0; i < times; i++) {
+          await breathe(i)
+          must((await app.inject({ method: 'GET', url: '/' })).payload, greeting)
+        }
       },
     },
     {
@@ -42,6 +52,7 @@ export async function injectCases(built: Built): Promise<MicroCase[]> {
       name: 'framework',
       async run(times) {
         for (let i = 0; i < times; i++) {
+          await breathe(i)
           const { body } = await server.inject({ method: 'GET', url: '/' })
           must(decoder.decode(body), greeting)
         }
@@ -52,6 +63,7 @@ export async function injectCases(built: Built): Promise<MicroCase[]> {
       name: 'fastify.inject',
       async run(times) {
         for (let i = 0; i < times; i++) {
+          await breathe(i)
           must((await app.inject({ method: 'POST', url: '/orders', headers, payload })).payload, expected)
         }
       },
@@ -61,6 +73,7 @@ export async function injectCases(built: Built): Promise<MicroCase[]> {
       name: 'framework',
       async run(times) {
         for (let i = 0; i < times; i++) {
+          await breathe(i)
           const { body } = await server.inject({ method: 'POST', url: '/orders', headers, body: payload })
           must(decoder.decode(body), expected)
         }

@@ -3,12 +3,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 
+// Counted before anything is pinned: afterwards it would be the cores of this process.
+const cores = availableParallelism()
+
 function answers(command: string, argument: string): boolean {
   return spawnSync(command, [argument], { stdio: 'ignore' }).error === undefined
 }
 
 /** Whether processes can be pinned: the server to core 0, the generator (and this process) to core 1. */
-export const canPin = availableParallelism() > 1 && answers('taskset', '--version')
+export const canPin = cores > 1 && answers('taskset', '--version')
 export const hasWrk = answers('wrk', '--version')
 /** Without `/proc` there are no CPU times of other processes, and the main figure is wall time. */
 export const hasProc = existsSync('/proc/self/stat')
@@ -59,7 +62,7 @@ export function describeMachine(node: string): string[] {
   const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
   const memory = Math.round(totalmem() / 2 ** 30)
   return [
-    `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${availableParallelism()} cores, ${memory} GB, ${platform()} ${release()}`,
+    `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cores} cores, ${memory} GB, ${platform()} ${release()}`,
     `Node ${version}, fastify ${versionOf('fastify')}, find-my-way ${versionOf('find-my-way')}`,
     hasWrk ? 'load by wrk' : 'load by the built-in generator: wrk is not installed, so req/s is what Node can ask for',
     canPin ? 'server on core 0, load on core 1' : 'not pinned: taskset is missing or there is one core',

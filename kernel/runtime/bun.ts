@@ -1,7 +1,7 @@
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { fetchHandler, type Phase } from './fetch.ts'
 import { listenError } from './listen-errors.ts'
-import { type Activity, quietMoment } from './quiet.ts'
+import type { Activity } from './quiet.ts'
 
 type WebRequest = globalThis.Request
 
@@ -91,7 +91,6 @@ class BunAdapter implements Adapter {
   async #stop(): Promise<void> {
     const server = this.#server
     if (!server) return
-    await quietMoment(this.#activity)
     let stopped = false
     void server.stop(false).then(() => {
       stopped = true

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { fetchHandler, type Phase } from './fetch.ts'
 import { listenError } from './listen-errors.ts'
@@ -23,6 +24,9 @@ interface DenoRuntime {
 interface ConnectionInfo {
   remoteAddr: { hostname?: string }
 }
+
+/** How long clients have to hear that their connection ends. */
+const graceMs = 100
 
 /** The adapter on `Deno.serve`. It has no time limits at all; where clients are not trusted, take `adapter: 'node'`. */
 export function denoAdapter(): Adapter {
@@ -89,6 +93,8 @@ class DenoAdapter implements Adapter {
   }
 
   async #stop(): Promise<void> {
+    // Answers carry `connection: close` by now, and clients act on it; `shutdown` resets the idle connections of others.
+    await pause(graceMs)
     // `shutdown` also resets connections that have not sent their first request yet.
     await quietMoment(this.#activity)
     await Promise.race([this.#server?.shutdown(), this.#server?.finished])

@@ -1,15 +1,21 @@
 import { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { listenError } from './listen-errors.ts'
 import { refuseConnect, refuseConnection } from './node-refuse.ts'
 import { type NodeContext, NodeRequest } from './node-request.ts'
-import { type Activity, quietMoment } from './quiet.ts'
+import type { Activity } from './quiet.ts'
 
-/** How often a stopping server looks for idle connections; also how long a new one has for the first byte of its request. */
+/** How long a kept connection may stay silent after the listener was closed. */
+const graceMs = 100
+
+/** How often a stopping server looks for connections that have become idle. */
 const sweepMs = 50
+
+const isBun = 'Bun' in globalThis
 
 /** The adapter on `node:http`: the one of Node, and the hardened choice on Deno, whose own server has no time limits. */
 export function nodeAdapter(): Adapter {
@@ -64,24 +70,25 @@ class NodeAdapter implements Adapter {
   async #stop(): Promise<void> {
     const server = this.#server
     if (!server?.listening) return
-    await quietMoment(this.#activity)
-    // Connections that the system has taken are accepted in the poll phase; closing right after it resets none of them.
+    // What the system has taken is accepted in the poll phase; closing right behind it resets the fewest.
     await new Promise((resolve) => setImmediate(resolve))
-    const closed = new Promise((resolve) => server.close(resolve))
-    // An answer without `connection: close` may have been on its way: what becomes idle later is ended later.
-    const sweep = setInterval(() => {
-      server.closeIdleConnections()
-      this.#endSilent()
-    }, sweepMs)
-    server.closeIdleConnections()
+    const closed = new Promise((resolve) => closeListener(server, resolve))
+    // Idle connections first get the time of one more request: `http.Server.close` ends them at once, and a client
+    // whose next request is already under way is reset (measured: up to 12 of 40).
+    await Promise.race([closed, pause(graceMs)])
+    this.#endIdle(server)
+    const sweep = setInterval(() => this.#endIdle(server), sweepMs)
     await closed
     clearInterval(sweep)
+    // Frees the timer that checks the limits.
+    server.close(() => {})
   }
 
-  /** Node counts a connection without a single byte as busy and would wait for it for ever. */
-  #endSilent(): void {
-    // Bun shows a connection only with its first request, and counts no bytes.
-    if ('Bun' in globalThis) return
+  #endIdle(server: Server): void {
+    server.closeIdleConnections()
+    // Node counts a connection without a single byte as busy and would wait for it for ever. Bun shows a connection
+    // only with its first request, and counts no bytes.
+    if (isBun) return
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
   }
 
@@ -109,6 +116,12 @@ function create(
   if (!https) return createServer(settings, listener)
   const { key, cert, ca, passphrase } = https
   return createSecureServer({ ...settings, key: pem(key), cert: pem(cert), ca: ca && pem(ca), passphrase }, listener)
+}
+
+/** Stops accepting, and nothing else. */
+function closeListener(server: Server, onClosed: () => void): void {
+  if (server instanceof NetServer && !isBun) NetServer.prototype.close.call(server, onClosed)
+  else server.close(onClosed)
 }
 
 function pem(material: string | Uint8Array): string | Buffer {

@@ -3,7 +3,7 @@ export interface Activity {
   count: number
 }
 
-const quietMs = 2
+const quietMs = 4
 const patienceMs = 250
 
 /**

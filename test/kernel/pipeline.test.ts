@@ -174,7 +174,13 @@ describe('a middleware', () => {
   })
 
   test.each([
-    ['sync', (_req: unknown, _res: unknown, next: () => unknown) => (next(), next())],
+    [
+      'sync',
+      (_req: unknown, _res: unknown, next: () => unknown) => {
+        next()
+        return next()
+      },
+    ],
     [
       'async',
       async (_req: unknown, _res: unknown, next: () => unknown) => {

@@ -35,7 +35,10 @@ describe('in process', () => {
     const refused = await server.inject.post('/books', { body: kindred })
     refused.assertStatus(401).assertHeader('www-authenticate', 'Bearer realm="library"')
     const added = await server.inject.post('/books', { body: kindred, headers: ada })
-    added.assertStatus(201).assertHeader('location', '/books/4').assertBodyDeepEqual({ id: '4', ...kindred })
+    added
+      .assertStatus(201)
+      .assertHeader('location', '/books/4')
+      .assertBodyDeepEqual({ id: '4', ...kindred })
     const found = await server.inject.get('/books/4')
     found.assertStatus(200).assertBodySubset(kindred)
   })

@@ -83,9 +83,11 @@ describe('bodies', () => {
       'a web stream',
       () =>
         new ReadableStream({
-          start: (c) => (
-            c.enqueue(new TextEncoder().encode('ab')), c.enqueue(new TextEncoder().encode('c')), c.close()
-          ),
+          start(controller) {
+            controller.enqueue(new TextEncoder().encode('ab'))
+            controller.enqueue(new TextEncoder().encode('c'))
+            controller.close()
+          },
         }),
     ],
     ['a Readable', () => Readable.from([Buffer.from('ab'), Buffer.from('c')])],

@@ -48,7 +48,10 @@ export async function startProgram(args: readonly string[], env: NodeJS.ProcessE
 
 /** Runs a program to its end. */
 export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env } })
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env },
+  })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => {

@@ -16,9 +16,10 @@ export const member = defineMiddleware<{ member: Member }>(function member(req, 
   const [scheme, token] = (req.headers.authorization ?? '').split(' ')
   const found = scheme?.toLowerCase() === 'bearer' ? membersByToken.get(token ?? '') : undefined
   if (found === undefined) {
-    return res
-      .header('www-authenticate', 'Bearer realm="library"')
-      .unauthorized({ code: 'unauthorized', message: 'send authorization: Bearer <token>; the demo knows ada and grace' })
+    return res.header('www-authenticate', 'Bearer realm="library"').unauthorized({
+      code: 'unauthorized',
+      message: 'send authorization: Bearer <token>; the demo knows ada and grace',
+    })
   }
   req.member = found
   return next()

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Block, docstringBlocks, markdownAnchors, markdownBlocks, markdownLinks } from './support/docs/blocks.ts'
+import { compileBlocks } from './support/docs/compile.ts'
+import { errorRows, read, readFolder, root } from './support/docs/texts.ts'
+
+const pages = [
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']
+    .filter((file) => existsSync(join(root, file)))
+    .map(read),
+  ...readFolder('docs', '.md'),
+]
+const sources = [read('server.ts'), ...['kernel', 'plugins', 'cli'].flatMap((folder) => readFolder(folder, '.ts'))]
+
+describe('the code in the documentation compiles', () => {
+  const inPages = pages.flatMap(({ file, text }) => markdownBlocks(file, text))
+  const inDocstrings = sources.flatMap(({ file, text }) => docstringBlocks(file, text))
+  const compiled = [...inPages, ...inDocstrings].filter((block) => !block.skip && !block.source)
+  let found = new Map<Block, string[]>()
+
+  beforeAll(() => {
+    found = compileBlocks(compiled)
+  }, 120_000)
+
+  const files = [...new Set(compiled.map((block) => block.file))]
+  test.each(files)('in %s', (file) => {
+    const errors = compiled.filter((block) => block.file === file).flatMap((block) => found.get(block) ?? [])
+    expect(errors).toEqual([])
+  })
+
+  const shown = inPages.filter((block) => block.source !== undefined)
+  test.each(
+    shown.map((block) => [`${block.file}:${block.line}`, block] as const),
+  )('%s shows lines of the file that it names', (_place, block) => {
+    const { text } = read(block.source!)
+    expect(text.includes(`${block.code}\n`), `${block.source} does not have these lines:\n${block.code}`).toBe(true)
+  })
+})
+
+test.each(pages.map(({ file, text }) => [file, text]))('the links of %s lead somewhere', (file, text) => {
+  const broken = markdownLinks(text).filter(({ target }) => {
+    if (/^[a-z]+:/.test(target)) return false
+    const [path = '', anchor] = target.split('#')
+    const to = path === '' ? file : normalize(join(dirname(file), path))
+    if (!existsSync(join(root, to))) return true
+    return anchor !== undefined && to.endsWith('.md') && !markdownAnchors(read(to).text).has(anchor)
+  })
+  expect(broken.map(({ line, target }) => `${file}:${line} → ${target}`)).toEqual([])
+})
+
+describe('docs/errors.md', () => {
+  const page = read('docs/errors.md').text
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, code, status]) => `${code} ${status}`)
+  const raised = sources.flatMap(({ text }) => errorRows(text)).map(({ code, status }) => `${code} ${status}`)
+
+  test('has every error that the code can raise, with its status, and no other', () => {
+    // The examples of defineError raise nothing.
+    const examples = sources
+      .flatMap(({ file, text }) => docstringBlocks(file, text))
+      .flatMap(({ code }) => errorRows(code))
+    const real = new Set(raised.filter((one) => !examples.some(({ code, status }) => one === `${code} ${status}`)))
+    expect([...rows].sort()).toEqual([...real].sort())
+  })
+
+  test('has each once, in the order of the alphabet within its table', () => {
+    expect(rows.filter((row, i) => rows.indexOf(row) !== i)).toEqual([])
+    for (const table of page.split(/^## /m).slice(1)) {
+      const codes = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code!)
+      expect(codes).toEqual([...codes].sort())
+    }
+  })
+})
+
+describe('the readers of the documentation', () => {
+  const block = (...lines: string[]) => markdownBlocks('a.md', lines.join('\n'))
+
+  test('find blocks with their lines, indented ones too, and other languages not', () => {
+    expect(block('text', '```ts', 'a', 'b', '```', '- item', '  ```ts', '  c', '  ```', '```sh', 'd', '```')).toEqual([
+      { file: 'a.md', line: 3, code: 'a\nb' },
+      { file: 'a.md', line: 8, code: 'c' },
+    ])
+  })
+
+  test('know why a block is left out, and which file one shows', () => {
+    expect(block('```ts skip: shows a mistake', 'a', '```')[0]).toMatchObject({ skip: 'shows a mistake' })
+    expect(block('```ts file=docs/a.ts', 'a', '```')[0]).toMatchObject({ source: 'docs/a.ts' })
+    expect(() => block('```ts skip', 'a', '```')).toThrow(/neither/)
+    expect(() => block('```ts', 'a')).toThrow(/not closed/)
+  })
+
+  test('find examples in docstrings', () => {
+    const text = '/**\n * Text.\n *\n * @example\n * a(\n *   b)\n */\n/** @example none */\n'
+    expect(docstringBlocks('a.ts', text)).toEqual([{ file: 'a.ts', line: 5, code: 'a(\n  b)' }])
+  })
+
+  test('report errors where they stand in the text', () => {
+    const [first, second] = block(
+      '```ts',
+      "router.get('/', () => 1)",
+      'const a: string = 1',
+      '```',
+      '',
+      '```ts',
+      'ctx.use(5)',
+      '```',
+    )
+    const found = compileBlocks([first!, second!])
+    expect(found.get(first!)).toEqual([expect.stringMatching(/^a\.md:3:7 error TS2322/)])
+    expect(found.get(second!)).toEqual([expect.stringMatching(/^a\.md:7:9 error TS2345/)])
+  }, 60_000)
+
+  test('find links outside of code, and anchors', () => {
+    expect(markdownLinks('[a](b.md#c) `[d](e)`\n```\n[f](g)\n```\n[h](i)')).toEqual([
+      { line: 1, target: 'b.md#c' },
+      { line: 5, target: 'i' },
+    ])
+    expect([...markdownAnchors('# A page\n## What `it` is, twice?\n## A page\n```\n# no\n```')]).toEqual([
+      'a-page',
+      'what-it-is-twice',
+      'a-page-1',
+    ])
+  })
+
+  test('find the rows of the table of errors, over several lines too', () => {
+    expect(
+      errorRows("const a = defineError('AError', 400, () => '')\nconst b = defineError(\n  'BError',\n  500,"),
+    ).toEqual([
+      { code: 'AError', status: 400 },
+      { code: 'BError', status: 500 },
+    ])
+  })
+})

@@ -1,0 +1,111 @@
+import { definePlugin } from 'framework/kernel'
+import { expect, test } from 'vitest'
+import { makeKernel, pause } from '../support/kernel.ts'
+
+function application() {
+  const made = makeKernel()
+  made.router.get(
+    '/posts/:id',
+    [
+      function author(_req, _res, next) {
+        return next()
+      },
+    ],
+    function showPost() {},
+  )
+  made.kernel.use(function everywhere(_req, _res, next) {
+    return next()
+  })
+  made.kernel.register(
+    definePlugin({
+      name: 'audit',
+      version: '1.2.0',
+      provide: () => ({ audit: [] }),
+      async setup(ctx) {
+        await pause(5)
+        ctx.get('/audit', () => [])
+        ctx.onReady(() => pause(5))
+        ctx.onClose(() => pause(5))
+        ctx.register(
+          definePlugin({
+            name: 'admin',
+            scoped: true,
+            setup(inner) {
+              inner.use(function requireRole(_req, res) {
+                res.forbidden()
+              })
+              inner.get('/stats', function stats() {})
+            },
+          })(),
+          { prefix: '/admin' },
+        )
+      },
+    })(),
+  )
+  return made
+}
+
+test('the tree tells what each plugin contributed, and the time of each phase', async () => {
+  const { kernel } = application()
+  await kernel.ready()
+  await kernel.close()
+  const [first, audit] = kernel.plugins.children
+  expect(kernel.plugins.name).toBe('root')
+  expect(first).toMatchObject({ name: 'everywhere', middlewares: ['everywhere'] })
+  expect(audit).toMatchObject({
+    name: 'audit',
+    version: '1.2.0',
+    scoped: false,
+    services: ['audit'],
+    routes: ['GET /audit'],
+    hooks: ['onReady', 'onClose'],
+    children: [
+      { name: 'admin', scoped: true, prefix: '/admin', middlewares: ['requireRole'], routes: ['GET /admin/stats'] },
+    ],
+  })
+  for (const phase of ['boot', 'ready', 'close'] as const) expect(audit?.ms[phase]).toBeGreaterThan(3)
+})
+
+test('the printed tree draws it', async () => {
+  const { kernel } = application()
+  await kernel.ready()
+  const lines = kernel.printPlugins().split('\n')
+  expect(lines[0]).toMatch(/^root {2}boot \d+\.\d · ready 0\.0 · close 0\.0 ms$/)
+  expect(lines[1]).toMatch(/^├─ everywhere .*uses everywhere$/)
+  expect(lines[2]).toMatch(/^└─ audit 1\.2\.0 {2}boot .* provides audit · onReady, onClose · GET \/audit$/)
+  expect(lines[3]).toMatch(/^ {3}└─ admin \(scoped, \/admin\) .*uses requireRole · GET \/admin\/stats$/)
+})
+
+test('the printed routes show each chain by name', async () => {
+  const { kernel } = application()
+  await kernel.ready()
+  expect(kernel.printRoutes()).toBe(
+    [
+      'GET     /audit        everywhere > handler',
+      'GET     /admin/stats  everywhere > requireRole > stats',
+      'GET     /posts/:id    everywhere > author > showPost',
+    ].join('\n'),
+  )
+})
+
+test('explain lists the steps with slot, plugin and scope', async () => {
+  const { kernel } = application()
+  expect(() => kernel.explain('GET', '/')).toThrow(/explain\(\) needs a booted server/)
+  expect(() => kernel.printRoutes()).toThrow(/await server.ready\(\)/)
+  await kernel.ready()
+  expect(kernel.explain('get', '/admin/stats')).toEqual({
+    route: 'GET /admin/stats',
+    params: {},
+    steps: [
+      { slot: 'scope', name: 'everywhere', plugin: 'everywhere', scope: 'root' },
+      { slot: 'scope', name: 'requireRole', plugin: 'admin', scope: 'admin' },
+      { slot: 'handler', name: 'stats', plugin: 'admin', scope: 'admin' },
+    ],
+  })
+  expect(kernel.explain('HEAD', '/posts/5?x=1')).toMatchObject({ route: 'GET /posts/:id', params: { id: '5' } })
+  expect(kernel.explain('GET', '/nope')).toEqual({
+    route: undefined,
+    params: {},
+    steps: [{ slot: 'scope', name: 'everywhere', plugin: 'everywhere', scope: 'root' }],
+  })
+})

@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runTsc } from '../typescript.ts'
+import type { Block } from './blocks.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** What a fragment may use without declaring it, and what it then stands for. */
+const standIns: Record<string, string> = {
+  ctx: 'declare const ctx: import("framework").Context',
+  kernel: 'declare const kernel: import("framework/kernel").Kernel',
+  req: 'declare const req: import("framework").Request',
+  res: 'declare const res: import("framework").Response',
+  next: 'declare const next: import("framework").Next',
+  route: 'declare const route: import("framework").Route',
+  server: 'declare const server: import("framework").Server',
+  limitConcurrency: 'declare const limitConcurrency: import("framework").Middleware',
+  stringifiers: 'declare const stringifiers: Record<number, (body: unknown) => string>',
+}
+
+/** The names that a door exports, values and types alike, read from its source. */
+function exportsOf(door: string): string[] {
+  const source = readFileSync(join(root, door), 'utf8').replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '')
+  return [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
+    list!
+      .split(',')
+      .map((name) =>
+        name
+          .trim()
+          .replace(/^type /, '')
+          .replace(/^.* as /, ''),
+      )
+      .filter((name) => name !== ''),
+  )
+}
+
+const uses = (code: string, name: string) => new RegExp(`(?<![\\w.$'"])${name}(?![\\w$'":]|\\?:)`).test(code)
+const declares = (code: string, name: string) =>
+  new RegExp(
+    `\\b(?:const|let|function|class|interface|type)\\s+${name}\\b|\\{[^}]*\\b${name}\\b[^}]*\\} = |[(,]\\s*(?:async )?${name}\\s*[,):?]`,
+  ).test(code)
+
+/** One line that gives a fragment what it uses; a block with imports of its own is left as it is. */
+function preludeOf(code: string): string {
+  if (/^import /m.test(code)) return ''
+  const taken = new Set<string>()
+  const imports = Object.entries({
+    framework: 'index.ts',
+    'framework/kernel': 'kernel/index.ts',
+    'framework/plugins': 'plugins/index.ts',
+  }).map(([specifier, door]) => {
+    const names = exportsOf(door).filter((name) => !taken.has(name) && uses(code, name) && !declares(code, name))
+    for (const name of names) taken.add(name)
+    return names.length === 0 ? '' : `import { ${names.join(', ')} } from '${specifier}'; `
+  })
+  const declared = Object.entries(standIns)
+    .filter(([name]) => !taken.has(name) && uses(code, name) && !declares(code, name))
+    .map(([, text]) => `${text}; `)
+  return [...imports, ...declared].join('')
+}
+
+/**
+ * Compiles all blocks in one run, each as a module of its own, and returns what the compiler says about each, with
+ * the place in the text where the block stands.
+ */
+export function compileBlocks(blocks: readonly Block[]): Map<Block, string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'framework-docs-'))
+  try {
+    mkdirSync(join(folder, 'blocks'))
+    // Where the blocks' imports of packages, vitest for example, are looked for.
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
+    const names = new Map<string, Block>()
+    blocks.forEach((block, index) => {
+      const name = `blocks/${index}.ts`
+      names.set(name, block)
+      writeFileSync(join(folder, name), `${preludeOf(block.code)}\n${block.code}\nexport {}\n`)
+    })
+    const config = {
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: { verbatimModuleSyntax: false, typeRoots: [join(root, 'node_modules/@types')] },
+      include: ['blocks'],
+      exclude: [],
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+    const { errors, output, ok } = runTsc(['-p', 'tsconfig.json'], folder)
+    const found = new Map<Block, string[]>()
+    const strange: string[] = []
+    for (const [file, messages] of errors) {
+      const block = names.get(file)
+      if (block === undefined) strange.push(...messages)
+      else
+        found.set(
+          block,
+          messages.map((message) => relocate(message, block)),
+        )
+    }
+    if (strange.length > 0 || (!ok && errors.size === 0)) throw new Error(strange.join('\n') || output)
+    return found
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** `blocks/3.ts:5:7 error …` → `docs/a.md:41:7 error …`; the first line is the prelude's. */
+function relocate(message: string, block: Block): string {
+  return message.replace(/^blocks\/\d+\.ts:(\d+):(\d+)/, (_all, line: string, column: string) => {
+    return `${block.file}:${block.line + Math.max(0, Number(line) - 2)}:${column}`
+  })
+}

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** A file of the project, with its text. */
+export interface Text {
+  /** Relative to the project's folder. */
+  readonly file: string
+  readonly text: string
+}
+
+export const read = (file: string): Text => ({ file, text: readFileSync(join(root, file), 'utf8') })
+
+/** All files below a folder whose names end in one way. */
+export function readFolder(folder: string, ending: string): Text[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/'))
+    .filter((file) => !file.includes('node_modules/'))
+    .sort()
+    .map(read)
+}
+
+/** Every `defineError('Code', status, …)` of a source. */
+export function errorRows(text: string): { code: string; status: number }[] {
+  return [...text.matchAll(/defineError\(\s*'(\w+)',\s*(\d+)/g)].map(([, code, status]) => ({
+    code: code!,
+    status: Number(status),
+  }))
+}
