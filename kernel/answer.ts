@@ -5,6 +5,7 @@ import type { Reply } from './http/raw.ts'
 import { toReply } from './http/reply.ts'
 import type { KernelRequest } from './http/request.ts'
 import type { KernelResponse } from './http/response-buffer.ts'
+import type { ErrorHandler } from './plugin/hooks.ts'
 import { RequestTimeoutError } from './support/errors.ts'
 
 /** What comes after a chain has run: hooks, encoding, handing over; and deciding who answers a failure. */
@@ -75,20 +76,21 @@ export class Answers {
       this.finish(lane, req, res, started)
       return
     }
-    if (lane.errorHandler === undefined) {
+    const errorHandler = lane.errorHandler()
+    if (errorHandler === undefined) {
       this.#logFailure(error, req)
       res.answer('empty', undefined, 500)
       this.finish(lane, req, res, started)
       return
     }
-    this.#callErrorHandler(lane.errorHandler, error, req, res).then(
+    this.#callErrorHandler(errorHandler, error, req, res).then(
       () => this.finish(lane, req, res, started),
       (second: unknown) => this.#answerBare(second, lane, req, res, started, error),
     )
   }
 
   async #callErrorHandler(
-    handler: NonNullable<Lane['errorHandler']>,
+    handler: ErrorHandler,
     error: unknown,
     req: KernelRequest,
     res: KernelResponse,

@@ -27,7 +27,8 @@ export interface Lane {
   readonly onSend: readonly Hook<'onSend'>[]
   readonly onResponse: readonly Hook<'onResponse'>[]
   readonly onError: readonly Hook<'onError'>[]
-  readonly errorHandler: ErrorHandler | undefined
+  /** Looked up when something fails: `server.setErrorHandler` works at any time. */
+  errorHandler(): ErrorHandler | undefined
 }
 
 /** A lane without a route: the root's middlewares, then a terminal of the kernel's own. */
@@ -49,7 +50,7 @@ function reach(scope: Scope): Pick<Lane, 'onSend' | 'onResponse' | 'onError' | '
     onSend: scope.hooksReaching('onSend'),
     onResponse: scope.hooksReaching('onResponse'),
     onError: scope.hooksReaching('onError'),
-    errorHandler: scope.nearestErrorHandler,
+    errorHandler: () => scope.nearestErrorHandler,
   }
 }
 

@@ -98,17 +98,18 @@ export class LifeCycle {
     if (this.#listenCalled) throw ListeningTwiceError()
     this.#listenCalled = true
     await this.ready()
-    const address = await this.#bind()
-    if (this.#parts.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
     try {
+      const address = await this.#bind()
+      if (this.#parts.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
       await this.#runHooks(this.#parts.host.lifeCycle.onListen, 'a listen hook', (run) => run(address))
+      return address
     } catch (error) {
+      // A server listens once, so what boot has opened is of no use any more and would keep the process alive.
       await this.close().catch((failure: unknown) =>
         this.#parts.logger().error({ err: failure }, 'closing after a failed start failed too'),
       )
       throw error
     }
-    return address
   }
 
   async #bind(): Promise<Address> {

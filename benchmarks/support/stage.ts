@@ -42,7 +42,19 @@ export function stageFolder(checkout: string, label: string): Stage {
   // Type errors do not keep tsc from writing, and whoever measures half-done work knows; no output is another matter.
   if (!existsSync(join(folder, 'dist/index.js'))) throw new Error(`${label} cannot be built:\n${result.stdout}`)
   if (result.status !== 0) console.error(`${label} has type errors; measured all the same`)
-  cpSync(join(checkout, 'package.json'), join(folder, 'package.json'))
+  return furnish(folder, join(checkout, 'package.json'), label)
+}
+
+/** A stage of a folder that holds a `dist` already: for trying a change in the built files. */
+export function adoptFolder(built: string, label: string): Stage {
+  const folder = temporaryFolder()
+  cpSync(join(built, 'dist'), join(folder, 'dist'), { recursive: true })
+  return furnish(folder, join(root, 'package.json'), label)
+}
+
+/** Adds to a `dist` what it needs to run: the manifest that names it, the servers, the dependencies. */
+function furnish(folder: string, manifest: string, label: string): Stage {
+  cpSync(manifest, join(folder, 'package.json'))
   cpSync(join(root, 'benchmarks/servers'), join(folder, 'servers'), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   return { label, folder }

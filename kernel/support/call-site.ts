@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
 // The folder that holds this package's own code, sources and build alike: frames below it are not the caller's.
-const own = new URL('../../', import.meta.url).pathname
+const own = fileURLToPath(new URL('../../', import.meta.url))
 const ownFolders = ['kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => own + part)
 
 /**

@@ -204,6 +204,14 @@ describe('the error handler', () => {
     expect(seen).toMatchObject({ message: 'top', cause, stack: expect.any(String) })
   })
 
+  test('may be set at any time', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/x', boom)
+    expect((await send(kernel, '/x')).status).toBe(500)
+    kernel.setErrorHandler((_req, res) => res.status(418).json('late'))
+    expect((await send(kernel, '/x')).status).toBe(418)
+  })
+
   test('starts from status 500, and a returned value is the body', async () => {
     const { kernel, router } = makeKernel()
     router.get('/x', boom)

@@ -39,12 +39,19 @@ describe('listen', () => {
     const { port } = await one.listen()
     const two = makeKernel({ port }).kernel
     let called = false
+    let released = false
+    two.register(
+      closing('db', () => {
+        released = true
+      }),
+    )
     await expect(
       two.listen(() => {
         called = true
       }),
     ).rejects.toThrow(new RegExp(`${port}`))
     expect(called).toBe(false)
+    expect(released).toBe(true)
     await Promise.all([one.close(), two.close()])
   })
 

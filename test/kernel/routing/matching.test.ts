@@ -69,7 +69,7 @@ describe('matching', () => {
 
   test('values are decoded once', async () => {
     const get = serving('/u/:v', '/w/*')
-    const value = async (text: string) => ((await get(`/u/${text}`)) as { params: { v: string } }).params.v
+    const value = async (text: string) => ((await get(`/u/${text}`)) as unknown as { params: { v: string } }).params.v
     expect(await value('%C3%A9%20%2F%3F%23')).toBe('é /?#')
     expect(await value('%2525')).toBe('%25')
     expect(await value('a+b')).toBe('a+b')

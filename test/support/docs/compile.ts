@@ -20,9 +20,18 @@ const standIns: Record<string, string> = {
   stringifiers: 'declare const stringifiers: Record<number, (body: unknown) => string>',
 }
 
+/** Route options that fragments read. */
+const ambient = `import 'framework'
+declare module 'framework' {
+  interface RouteOptions {
+    maxConcurrent?: number
+  }
+}
+`
+
 /** The names that a door exports, values and types alike, read from its source. */
 function exportsOf(door: string): string[] {
-  const source = readFileSync(join(root, door), 'utf8').replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '')
+  const source = readFileSync(join(root, door), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
   return [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
     list!
       .split(',')
@@ -37,10 +46,15 @@ function exportsOf(door: string): string[] {
 }
 
 const uses = (code: string, name: string) => new RegExp(`(?<![\\w.$'"])${name}(?![\\w$'":]|\\?:)`).test(code)
-const declares = (code: string, name: string) =>
-  new RegExp(
-    `\\b(?:const|let|function|class|interface|type)\\s+${name}\\b|\\{[^}]*\\b${name}\\b[^}]*\\} = |[(,]\\s*(?:async )?${name}\\s*[,):?]`,
-  ).test(code)
+/** Whether the fragment itself brings the name: as a declaration, an import, or a parameter. */
+function declares(code: string, name: string): boolean {
+  return [
+    `\\b(?:const|let|function|class|interface|type)\\s+${name}\\b`,
+    `\\bconst \\{[^}]*\\b${name}\\b[^}]*\\} =`,
+    `\\((?:[^()]*[,\\s])?${name}\\b[^()]*\\)(?::[^=(]+)?\\s*(?:=>|\\{)`,
+    `\\b${name} =>`,
+  ].some((pattern) => new RegExp(pattern).test(code))
+}
 
 /** One line that gives a fragment what it uses; a block with imports of its own is left as it is. */
 function preludeOf(code: string): string {
@@ -77,9 +91,14 @@ export function compileBlocks(blocks: readonly Block[]): Map<Block, string[]> {
       names.set(name, block)
       writeFileSync(join(folder, name), `${preludeOf(block.code)}\n${block.code}\nexport {}\n`)
     })
+    writeFileSync(join(folder, 'blocks/ambient.ts'), ambient)
     const config = {
       extends: join(root, 'tsconfig.json'),
-      compilerOptions: { verbatimModuleSyntax: false, typeRoots: [join(root, 'node_modules/@types')] },
+      compilerOptions: {
+        noUncheckedIndexedAccess: false,
+        verbatimModuleSyntax: false,
+        typeRoots: [join(root, 'node_modules/@types')],
+      },
       include: ['blocks'],
       exclude: [],
     }
@@ -89,6 +108,8 @@ export function compileBlocks(blocks: readonly Block[]): Map<Block, string[]> {
     const strange: string[] = []
     for (const [file, messages] of errors) {
       const block = names.get(file)
+      // Mistakes in the sources are the business of the run over the whole project.
+      if (block === undefined && file !== '') continue
       if (block === undefined) strange.push(...messages)
       else
         found.set(

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { measureBoot } from './load/boot.ts'
+import { bootReport, loadReport } from './load/report.ts'
+import { measureLoad } from './load/schedule.ts'
+import { type ServerSuite, serverSuites } from './load/suites.ts'
+import type { MicroSeries } from './micro/harness.ts'
+import { joinSeries, microReport, runMicro } from './micro/measure.ts'
+import { type MicroName, microSuites } from './micro/suites.ts'
+import { chooseSuites, isMicro, readSettings, type ServerName, suiteNames } from './settings.ts'
+import { describeMachine, leaveServerCore } from './support/machine.ts'
+import { adoptFolder, type Stage, stageCommit, stageFolder } from './support/stage.ts'
+import { shuffled } from './support/statistics.ts'
+
+const usage = `node --import tsx benchmarks/compare.ts [side…] [suite…] [option…]
+A side is a commit, a branch, the folder of a checkout, or a folder that holds a dist. The first side is the
+reference; without any, HEAD is compared with this checkout.`
+
+const settings = readSettings(process.argv.slice(2), usage)
+const isSuite = (word: string) => (suiteNames as readonly string[]).includes(word)
+const given = settings.words.filter((word) => !isSuite(word))
+const sides = given.length === 0 ? ['HEAD', '.'] : given.length === 1 ? [given[0]!, '.'] : given
+const suites = chooseSuites(settings.words.filter(isSuite))
+
+function stageOf(side: string): Stage {
+  const folder = resolve(side)
+  if (existsSync(join(folder, 'tsconfig.build.json'))) return stageFolder(folder, side)
+  return existsSync(join(folder, 'dist/index.js')) ? adoptFolder(folder, side) : stageCommit(side)
+}
+
+/** Each generation runs every side once, in a new order; rounds of one generation are pairs. */
+async function micro(name: MicroName, stages: readonly Stage[]): Promise<string> {
+  const generations = new Map(stages.map((stage) => [stage, [] as MicroSeries[][]]))
+  for (let i = 0; i < settings.load.generations; i++) {
+    for (const stage of shuffled(stages)) {
+      generations.get(stage)!.push(await runMicro(name, stage, settings.micro, settings.load.node))
+    }
+  }
+  const series = [...generations].flatMap(([{ label }, own]) =>
+    joinSeries(own)
+      .filter((one) => one.name === 'framework')
+      .map((one) => ({ ...one, name: label })),
+  )
+  series.sort((a, b) => a.group.localeCompare(b.group))
+  return microReport(microSuites[name].title, stages[0]!.label, series)
+}
+
+async function servers(name: ServerName, stages: readonly Stage[]): Promise<string> {
+  const { title, kind, exchange, subjects: of }: ServerSuite = serverSuites[name]
+  const subjects = stages.flatMap((stage) =>
+    of(stage)
+      .filter((subject) => subject.name === 'framework')
+      .map((subject) => ({ ...subject, name: stage.label })),
+  )
+  const references = [stages[0]!.label]
+  const { node } = settings.load
+  if (kind === 'boot') {
+    return bootReport(title, await measureBoot(subjects, exchange, settings.boots, node), references)
+  }
+  return loadReport(title, await measureLoad(subjects, exchange, settings.load), references, settings.load)
+}
+
+const stages = sides.map(stageOf)
+leaveServerCore()
+console.log(
+  `# ${sides.join(' · ')}\n\n${describeMachine(settings.load.node)
+    .map((line) => `- ${line}`)
+    .join('\n')}\n`,
+)
+for (const name of suites) console.log(isMicro(name) ? await micro(name, stages) : await servers(name, stages))
