@@ -38,7 +38,7 @@ export function laneWithoutRoute(root: Scope, terminal: Terminal): Lane {
     path: undefined,
     plugin: 'kernel',
     scope: root.name,
-    steps: root.middlewares,
+    steps: root.middlewaresReaching,
     terminal,
     serialize: toJson,
     ...reach(root),
@@ -56,19 +56,13 @@ function reach(scope: Scope): Pick<Lane, 'onSend' | 'onResponse' | 'onError' | '
 
 function compileRoute(record: RouteRecord, owner: PluginEntry | undefined, root: Scope): Lane {
   const scope = owner?.scope ?? root
-  const { lineage } = scope
-  const route = new Route(
-    record,
-    lineage.flatMap((one) => one.middlewares),
-  )
-  for (const one of lineage) {
-    for (const { run, entry } of one.hooks.onRoute) {
-      try {
-        route.extend({ plugin: entry.name, scope: one.name }, run)
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error)
-        throw Object.assign(RouteCompileError(`${record.method} ${record.path}`, entry.name, why), { cause: error })
-      }
+  const route = new Route(record, scope.middlewaresReaching)
+  for (const { run, entry } of scope.hooksReaching('onRoute')) {
+    try {
+      route.extend({ plugin: entry.name, scope: entry.scope.name }, run)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw Object.assign(RouteCompileError(`${record.method} ${record.path}`, entry.name, why), { cause: error })
     }
   }
   return {

@@ -37,8 +37,9 @@ export class Dispatcher {
 
   readonly #kernel: Kernel
   readonly #routes: CompiledRoutes
-  readonly #miss: Lane
-  readonly #refuse: Lane
+  readonly #root: Scope
+  #miss!: Lane
+  #refuse!: Lane
   readonly #Request: typeof KernelRequest
   readonly #Response: typeof KernelResponse
   readonly #pending: Pending
@@ -56,11 +57,16 @@ export class Dispatcher {
     this.#routes = routes
     this.#Request = classes.Request
     this.#Response = classes.Response
-    this.#miss = laneWithoutRoute(root, (req, res) => this.#answerMiss(req, res))
-    this.#refuse = laneWithoutRoute(root, (req) => {
+    this.#root = root
+    this.#pending = { watch: (name, req, giveUp) => this.#watch(name, req, giveUp) }
+  }
+
+  /** Fixes the chains of what has no route; the root has all its middlewares and hooks by then. */
+  compile(): void {
+    this.#miss = laneWithoutRoute(this.#root, (req, res) => this.#answerMiss(req, res))
+    this.#refuse = laneWithoutRoute(this.#root, (req) => {
       throw this.#refusalOf(req.raw)
     })
-    this.#pending = { watch: (name, req, giveUp) => this.#watch(name, req, giveUp) }
   }
 
   /** Resolves when no request is being worked on. */

@@ -27,7 +27,7 @@ export function explainRoute(
   const verb = method.toUpperCase()
   const found =
     target && (table.match(verb, target.match) ?? (verb === 'HEAD' ? table.match('GET', target.match) : undefined))
-  if (found === undefined) return { route: undefined, params: {}, steps: root.middlewares.map(plain) }
+  if (found === undefined) return { route: undefined, params: {}, steps: root.middlewaresReaching.map(plain) }
   const lane = found.target
   const handler = {
     slot: 'handler' as const,

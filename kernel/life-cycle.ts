@@ -60,11 +60,12 @@ export class LifeCycle {
   }
 
   async #bootOnce(): Promise<void> {
-    const { root, host, routes, settings } = this.#parts
+    const { root, host, routes, dispatcher, settings } = this.#parts
     const start = performance.now()
     try {
       await bootTree(root, host, settings.bootTimeout)
       routes.compile()
+      dispatcher.compile()
       host.booted = true
       await this.#runHooks(host.lifeCycle.onReady, 'a ready hook', (run) => run())
     } catch (error) {

@@ -12,8 +12,26 @@ export const OptionError = defineError('OptionError', 500, (option: string, got:
 const UnknownOptionError = defineError(
   'UnknownOptionError',
   500,
-  (name: string, guess: string) => `there is no option "${name}".${guess}`,
+  (option: string, near: string | undefined, known: readonly string[]) =>
+    `"${option}" is no option.${near === undefined ? '' : ` Did you mean "${near}"?`} There are ${known.join(', ')}`,
 )
+
+/**
+ * Checks the options object of a plugin: an object, and no name it does not know.
+ *
+ * @throws OptionError or UnknownOptionError; the latter tells the nearest known name.
+ * @example
+ * checkOptions('json', options, ['sizeLimit', 'maxDepth'])
+ */
+export function checkOptions(plugin: string, options: object, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw OptionError(plugin, options, `an object with ${known.join(', ')}`)
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (known.includes(name) || value === undefined) continue
+    throw UnknownOptionError(plugin === '' ? name : `${plugin}.${name}`, nearest(name, known), known)
+  }
+}
 
 /** Options of the kernel; every time is in milliseconds. */
 export interface KernelOptions {
@@ -59,6 +77,8 @@ export interface ResolvedKernelOptions {
   readonly https: TlsOptions | undefined
   readonly abortSignal: AbortSignal | undefined
   readonly adapter: 'node' | 'bun' | 'deno' | undefined
+  /** The logger that was given, `undefined` when the server makes its own. */
+  readonly logger: Logger | undefined
 }
 
 function portOf(option: unknown): number {
@@ -78,7 +98,7 @@ function milliseconds(name: string, value: unknown, fallback: number): number {
   return value
 }
 
-const known = new Set([
+const known = [
   'port',
   'host',
   'router',
@@ -93,19 +113,11 @@ const known = new Set([
   'https',
   'abortSignal',
   'adapter',
-] satisfies (keyof KernelOptions)[])
-
-function refuseUnknown(options: object): void {
-  for (const name of Object.keys(options)) {
-    if ((known as Set<string>).has(name)) continue
-    const near = nearest(name, known)
-    throw UnknownOptionError(name, near === undefined ? '' : ` Did you mean "${near}"?`)
-  }
-}
+] satisfies (keyof KernelOptions)[]
 
 /** Fills in the defaults and refuses what cannot be meant. */
 export function resolveOptions(options: KernelOptions): ResolvedKernelOptions {
-  refuseUnknown(options)
+  checkOptions('', options, known)
   if (options.adapter !== undefined && !['node', 'bun', 'deno'].includes(options.adapter)) {
     throw OptionError('adapter', options.adapter, '"node", "bun" or "deno"')
   }
@@ -133,5 +145,6 @@ export function resolveOptions(options: KernelOptions): ResolvedKernelOptions {
     https: options.https,
     abortSignal: options.abortSignal,
     adapter: options.adapter,
+    logger: options.logger,
   }
 }

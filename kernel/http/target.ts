@@ -31,7 +31,7 @@ const QUESTION = 63
 export function parseTarget(target: string): Target | undefined {
   if (target.charCodeAt(0) !== SLASH) {
     // Absolute form (RFC 9112 section 3.2.2): route on the path, the host is that of the Host header.
-    const authority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\\]*/i.exec(target)
+    const authority = /^https?:\/\/[^/?#\\]*/i.exec(target)
     if (authority === null) return undefined
     const rest = target.slice(authority[0].length)
     return parseTarget(/^[/\\]/.test(rest) ? `/${rest.slice(1)}` : `/${rest}`)

@@ -82,13 +82,8 @@ export class Context extends RouteVerbs {
     this.#mustBoot(`the plugin "${this.#entry.name}" adds the middleware ${name}`)
     if (typeof middleware !== 'function') throw HookError('use', this.#entry.name)
     const scope = this.#entry.scope
-    scope.middlewares.push({
-      slot: 'scope',
-      name,
-      plugin: this.#entry.name,
-      scope: scope.name,
-      run: middleware as Middleware,
-    })
+    const step = { slot: 'scope' as const, name, plugin: this.#entry.name, scope: scope.name, run: middleware }
+    scope.middlewares.push({ step, entry: this.#entry })
     this.#entry.middlewares.push(name)
   }
 
@@ -114,7 +109,7 @@ export class Context extends RouteVerbs {
    * Adds members to every request or response of this server.
    *
    * @example
-   * ctx.decorate('request', { agent: { get() { return this.headers['user-agent'] } } })
+   * ctx.decorate('request', { agent: { get(this: Request) { return this.headers['user-agent'] } } })
    */
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" decorates the ${target}`)

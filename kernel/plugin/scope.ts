@@ -82,7 +82,7 @@ export class Scope {
   readonly prefix: string
   readonly parent: Scope | undefined
   readonly services: ServiceStore
-  readonly middlewares: Step[] = []
+  readonly middlewares: { readonly step: Step; readonly entry: PluginEntry }[] = []
   readonly hooks: HookLists = emptyHooks()
   readonly plugins = new Map<string, PluginEntry>()
   errorHandler: ErrorHandler | undefined
@@ -104,9 +104,31 @@ export class Scope {
     return this.plugins.get(name) ?? this.parent?.findPlugin(name)
   }
 
+  /** All middlewares that reach this scope, the root's first. */
+  get middlewaresReaching(): Step[] {
+    return this.lineage.flatMap((from) =>
+      from.middlewares.filter(({ entry }) => this.#isHeld(entry, from)).map(({ step }) => step),
+    )
+  }
+
   /** All hooks of one kind that reach this scope, the root's first. */
   hooksReaching<Name extends HookName>(name: Name): Hook<Name>[] {
-    return this.lineage.flatMap((scope) => scope.hooks[name] as Hook<Name>[])
+    return this.lineage.flatMap((from) =>
+      (from.hooks[name] as Hook<Name>[]).filter(({ entry }) => this.#isHeld(entry, from)),
+    )
+  }
+
+  /**
+   * Whether what a plugin added to `from` holds down to here: not when the same plugin was registered again nearer.
+   * By entry and not by name, so that a middleware which happens to be called like a plugin is never dropped.
+   */
+  #isHeld(entry: PluginEntry, from: Scope): boolean {
+    const isNamed = from.plugins.get(entry.name) === entry || from.parent?.plugins.get(entry.name) === entry
+    for (let scope: Scope = this; isNamed && scope !== from; scope = scope.parent!) {
+      if (scope.plugins.get(entry.name)?.scope === scope) return false
+      if (scope.parent?.plugins.get(entry.name)?.scope === scope) return false
+    }
+    return true
   }
 
   /** The nearest failure handler. */

@@ -47,10 +47,12 @@ class InjectRaw implements RawRequest {
     this.host = this.#headers.host ?? hostOf(request.url)
     this.#headers.host ??= this.host
     this.#body = request.body
-    this.hasBody = request.body !== undefined
     if (typeof request.body === 'string' || request.body instanceof Uint8Array) {
       this.#headers['content-length'] ??= String(Buffer.byteLength(request.body))
     }
+    const length = this.#headers['content-length']
+    // As over a socket: no byte is no body, while a stream is one until it has ended.
+    this.hasBody = length === undefined ? request.body !== undefined : Number(length) > 0
     this.#signal = request.signal
     this.#resolve = resolve
   }
@@ -64,6 +66,7 @@ class InjectRaw implements RawRequest {
   }
 
   async bytes(limit: number): Promise<Uint8Array> {
+    if (Number(this.#headers['content-length']) > limit) throw PayloadTooLargeError(`${limit} bytes`)
     const chunks: Uint8Array[] = []
     let size = 0
     for await (const chunk of this.stream()) {

@@ -1,1 +1,2 @@
+export type { JsonOptions } from './options.ts'
 export { json } from './plugin.ts'

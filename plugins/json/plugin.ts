@@ -1,12 +1,39 @@
-import { definePlugin } from '../../kernel/index.ts'
+import { definePlugin, type RawRequest, UnsupportedMediaTypeError } from '../../kernel/index.ts'
+import { jsonTypeOf } from './media-type.ts'
+import { type JsonOptions, limitsOf } from './options.ts'
+import { parseJson } from './parse.ts'
 
+/**
+ * Parses JSON bodies into `req.body`: up to 100 kB and 64 levels by default. On unless turned off.
+ *
+ * Answers 400 `JsonNotValidError`, 413 `PayloadTooLargeError`, and 415 for a charset or an encoding it does not read.
+ *
+ * @example
+ * new Server({ plugins: { json: { sizeLimit: '1mb' } } })
+ */
 export const json = definePlugin({
   name: 'json',
-  setup(ctx, _options: { sizeLimit?: string } = {}) {
-    ctx.use(async function json(req, _res, next) {
-      if (!req.raw.hasBody) return next()
-      req.body = JSON.parse(Buffer.from(await req.raw.bytes(100_000)).toString())
-      return next()
+  setup(ctx, options: JsonOptions = {}) {
+    const limits = limitsOf(options)
+    ctx.use(function json(req, _res, next) {
+      const { raw } = req
+      if (!raw.hasBody) return next()
+      const type = jsonTypeOf(raw.header('content-type'))
+      if (type === 'none') return next()
+      refuseUnreadable(raw, type)
+      // The promise of `next()` is left to the chain, which waits for it anyway: one promise less.
+      return raw.bytes(limits.bytes).then((bytes) => {
+        req.body = parseJson(bytes, limits.depth)
+        next()
+      })
     })
   },
 })
+
+function refuseUnreadable(raw: RawRequest, type: 'json' | 'charset'): void {
+  if (type === 'charset') throw UnsupportedMediaTypeError('JSON is read in UTF-8 only')
+  const encoding = raw.header('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw UnsupportedMediaTypeError('a body with a content-encoding is not read')
+  }
+}

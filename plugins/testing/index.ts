@@ -1,17 +1,4 @@
-import type { Inject } from '../../kernel/index.ts'
-
-export interface MockMethods {
-  get(path: string): Promise<unknown>
-}
-export function mockMethods(inject: Inject): MockMethods {
-  return { get: (path) => inject({ url: path }) }
-}
-export class MockServer {
-  readonly #inject: Inject
-  constructor(inject: Inject) {
-    this.#inject = inject
-  }
-  get(path: string): Promise<unknown> {
-    return this.#inject({ url: path })
-  }
-}
+export type { MockCookie, MockHeaders } from './content.ts'
+export { type MockMethods, MockServer, type MockVerb, mockMethods } from './mock-server.ts'
+export type { MockOptions, MockPart, MockQuery, MockValue } from './options.ts'
+export { MockResponse } from './response.ts'

@@ -109,7 +109,7 @@ test('services are seen by descendants, shadowed by nearer ones, and hidden from
   expect((kernel.services as unknown as { db: string }).db).toBe('root')
 })
 
-test('a scope may register again what an ancestor has', async () => {
+test('a scope may register again what an ancestor has, and the nearer one holds', async () => {
   const { kernel } = makeKernel()
   const cors = definePlugin({ name: 'cors', setup: (ctx) => ctx.use(mark('cors')) })
   kernel.register(cors())
@@ -124,7 +124,52 @@ test('a scope may register again what an ancestor has', async () => {
       },
     })(),
   )
-  expect((await send(kernel, '/area')).headers['x-marks']).toBe('cors, cors')
+  expect((await send(kernel, '/area')).headers['x-marks']).toBe('cors')
+})
+
+test('a bare middleware is never taken for the plugin of the same name', async () => {
+  const { kernel, router } = makeKernel()
+  router.get('/open', () => 'open')
+  kernel.use(function guard(_req, res) {
+    res.forbidden()
+  })
+  kernel.register(
+    definePlugin({
+      name: 'area',
+      scoped: true,
+      setup(ctx) {
+        ctx.register(definePlugin({ name: 'guard', setup() {} })())
+        ctx.get('/area', () => 'area')
+      },
+    })(),
+  )
+  expect((await send(kernel, '/area')).status).toBe(403)
+})
+
+test('a scoped plugin takes the place of an ancestor’s in its own scope only', async () => {
+  const { kernel } = makeKernel()
+  kernel.register(definePlugin({ name: 'marks', setup: (ctx) => ctx.use(mark('outer')) })())
+  kernel.register(
+    definePlugin({
+      name: 'area',
+      scoped: true,
+      setup(ctx) {
+        ctx.get('/area', () => 'area')
+        ctx.register(
+          definePlugin({
+            name: 'marks',
+            scoped: true,
+            setup(inner) {
+              inner.use(mark('inner'))
+              inner.get('/inner', () => 'inner')
+            },
+          })(),
+        )
+      },
+    })(),
+  )
+  expect((await send(kernel, '/area')).headers['x-marks']).toBe('outer')
+  expect((await send(kernel, '/inner')).headers['x-marks']).toBe('inner')
 })
 
 test('the nearest error handler answers', async () => {
@@ -178,6 +223,23 @@ test('onSend, onResponse and onError reach their scope only', async () => {
     'send /bad',
     'response /bad 500 number',
   ])
+})
+
+test('hooks of the root reach 404 and 405 too', async () => {
+  const { kernel } = makeKernel()
+  const calls: string[] = []
+  kernel.register(
+    definePlugin({
+      name: 'observer',
+      setup(ctx) {
+        ctx.onSend((_req, res) => void res.setHeader('x-sent', 'yes'))
+        ctx.onResponse((_req, res) => void calls.push(String(res.statusCode)))
+      },
+    })(),
+  )
+  expect((await send(kernel, '/missing')).headers['x-sent']).toBe('yes')
+  expect((await send(kernel, '/%zz')).headers['x-sent']).toBe('yes')
+  expect(calls).toEqual(['404', '400'])
 })
 
 test('a decoration holds for one server only', async () => {

@@ -25,6 +25,7 @@ const ambient = `import 'framework'
 declare module 'framework' {
   interface RouteOptions {
     maxConcurrent?: number
+    slowAfter?: number | false
   }
 }
 `
@@ -51,7 +52,7 @@ function declares(code: string, name: string): boolean {
   return [
     `\\b(?:const|let|function|class|interface|type)\\s+${name}\\b`,
     `\\bconst \\{[^}]*\\b${name}\\b[^}]*\\} =`,
-    `\\((?:[^()]*[,\\s])?${name}\\b[^()]*\\)(?::[^=(]+)?\\s*(?:=>|\\{)`,
+    `\\((?:[^()]*,\\s*)?${name}\\s*(?:[:,?=][^()]*)?\\)(?::[^=(]+)?\\s*(?:=>|\\{)`,
     `\\b${name} =>`,
   ].some((pattern) => new RegExp(pattern).test(code))
 }
@@ -91,6 +92,7 @@ export function compileBlocks(blocks: readonly Block[]): Map<Block, string[]> {
       names.set(name, block)
       writeFileSync(join(folder, name), `${preludeOf(block.code)}\n${block.code}\nexport {}\n`)
     })
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'blocks/ambient.ts'), ambient)
     const config = {
       extends: join(root, 'tsconfig.json'),

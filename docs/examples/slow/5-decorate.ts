@@ -1,0 +1,35 @@
+import { definePlugin, type Request } from 'framework'
+
+export interface Lap {
+  readonly name: string
+  readonly at: number
+}
+
+declare module 'framework' {
+  interface Request {
+    /** Notes that a part of the work is done. */
+    lap(name: string): void
+    readonly laps: readonly Lap[]
+  }
+}
+
+/** Lets handlers note how far they are: `req.lap('queried')`. */
+export const laps = definePlugin({
+  name: 'laps',
+  setup(ctx) {
+    const lapsOf = new WeakMap<Request, Lap[]>()
+    ctx.decorate('request', {
+      lap: {
+        value(this: Request, name: string) {
+          const laps = lapsOf.get(this) ?? []
+          lapsOf.set(this, [...laps, { name, at: performance.now() }])
+        },
+      },
+      laps: {
+        get(this: Request) {
+          return lapsOf.get(this) ?? []
+        },
+      },
+    })
+  },
+})

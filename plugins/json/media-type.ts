@@ -1,0 +1,29 @@
+import { parse } from 'content-type'
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const quoted = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t \\x21-\\x7e\\x80-\\xff])*"'
+// `content-type` reads leniently: trailing garbage passed for JSON in other frameworks five times. A blank belongs to
+// exactly one part of this expression, so it reads in linear time.
+const grammar = new RegExp(`^[\\t ]*${token}/${token}(?:[\\t ]*;(?:[\\t ]*${token}=(?:${token}|${quoted}))?)*[\\t ]*$`)
+const jsonType = new RegExp(`^application/(?:json|${token}\\+json)$`)
+const charsets = /;[\t ]*charset=/gi
+
+/** What a content type says about a body: not JSON, JSON in UTF-8, or JSON in a charset nobody reads. */
+export type JsonType = 'none' | 'json' | 'charset'
+
+/**
+ * Reads a content type exactly (RFC 9110 section 8.3.1), ignoring case: `application/json` and `application/*+json`,
+ * with any well-formed parameters. What is malformed is no JSON.
+ */
+export function jsonTypeOf(header: string | undefined): JsonType {
+  // What nearly every client sends.
+  if (header === 'application/json') return 'json'
+  if (header === undefined || !grammar.test(header)) return 'none'
+  const { type, parameters } = parse(header)
+  if (!jsonType.test(type)) return 'none'
+  const { charset } = parameters
+  if (charset === undefined) return 'json'
+  // Of two charsets one would be believed here and the other one elsewhere.
+  const several = (header.match(charsets)?.length ?? 0) > 1
+  return charset.toLowerCase() === 'utf-8' && !several ? 'json' : 'charset'
+}

@@ -1,0 +1,81 @@
+/** Header names to values; looking one up ignores case. */
+export type MockHeaders = { readonly [name: string]: string | readonly string[] | undefined }
+
+/** A plain object with lower-case keys that also answers to other spellings of them. */
+export function caseless(headers: Readonly<Record<string, string | readonly string[]>>): MockHeaders {
+  const lower = (key: string | symbol) => (typeof key === 'string' ? key.toLowerCase() : key)
+  return new Proxy<MockHeaders>(
+    { ...headers },
+    {
+      get: (target, key) => Reflect.get(target, Reflect.has(target, key) ? key : lower(key)) as unknown,
+      has: (target, key) => Reflect.has(target, lower(key)),
+    },
+  )
+}
+
+const utf8 = new TextDecoder()
+
+/** The bytes of a body as text, whatever its type. */
+export function textOf(bytes: Uint8Array): string {
+  return utf8.decode(bytes)
+}
+
+/** A body by its content type: JSON parsed, text as text, everything else as bytes; `undefined` when it is empty. */
+export function bodyOf(bytes: Uint8Array, contentType: string | undefined): unknown {
+  if (bytes.byteLength === 0) return undefined
+  const type = (contentType ?? '').split(';')[0]!.trim().toLowerCase()
+  if (type === 'application/json' || type.endsWith('+json')) {
+    const text = textOf(bytes)
+    try {
+      return JSON.parse(text)
+    } catch (error) {
+      throw new Error(`the answer calls itself ${type}, and is none: ${shorten(text)}`, { cause: error })
+    }
+  }
+  const isText =
+    type.startsWith('text/') ||
+    type.endsWith('+xml') ||
+    ['application/xml', 'application/yaml', 'application/javascript', 'application/x-www-form-urlencoded'].includes(
+      type,
+    )
+  return isText ? textOf(bytes) : bytes
+}
+
+/** A text for a message: its beginning. */
+export function shorten(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text
+}
+
+/** One `Set-Cookie` line, taken apart. */
+export interface MockCookie {
+  readonly name: string
+  /** Percent-decoded. */
+  readonly value: string
+  /** Lower-case names; one without a value, such as `httponly`, is `true`. */
+  readonly attributes: { readonly [name: string]: string | true | undefined }
+}
+
+export function parseSetCookie(line: string): MockCookie {
+  const [pair = '', ...rest] = line.split(';')
+  const [name, value] = splitPair(pair)
+  const attributes: Record<string, string | true> = {}
+  for (const attribute of rest) {
+    const [key, text] = splitPair(attribute)
+    attributes[key.toLowerCase()] = text === undefined ? true : text
+  }
+  return { name, value: decode(value ?? ''), attributes }
+}
+
+function splitPair(pair: string): [name: string, value: string | undefined] {
+  const at = pair.indexOf('=')
+  return at === -1 ? [pair.trim(), undefined] : [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+}
+
+function decode(value: string): string {
+  const bare = value.startsWith('"') && value.endsWith('"') && value.length > 1 ? value.slice(1, -1) : value
+  try {
+    return decodeURIComponent(bare)
+  } catch {
+    return bare
+  }
+}

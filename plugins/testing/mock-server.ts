@@ -1,0 +1,102 @@
+import type { Inject } from '../../kernel/index.ts'
+import { cookieHeader, type MockOptions, type MockQuery, withQuery } from './options.ts'
+import { payloadOf } from './payload.ts'
+import { MockResponse } from './response.ts'
+
+/** A request with a method of its own. */
+export type MockVerb = <Body = unknown, Query extends object = MockQuery, Answer = unknown>(
+  path: string,
+  options?: MockOptions<Body, Query>,
+) => Promise<MockResponse<Answer>>
+
+/** The verbs of a test client: `server.inject` and every {@link MockServer} have them. */
+export interface MockMethods {
+  readonly get: MockVerb
+  readonly head: MockVerb
+  readonly post: MockVerb
+  readonly put: MockVerb
+  readonly patch: MockVerb
+  readonly delete: MockVerb
+  readonly options: MockVerb
+  request<Body = unknown, Query extends object = MockQuery, Answer = unknown>(
+    method: string,
+    path: string,
+    options?: MockOptions<Body, Query>,
+  ): Promise<MockResponse<Answer>>
+}
+
+/** Sends one request through the whole pipeline, without a socket; the first one boots the server. */
+async function send(
+  inject: Inject,
+  method: string,
+  path: string,
+  options: MockOptions<unknown, object> = {},
+): Promise<MockResponse<never>> {
+  const { query, ip, signal } = options
+  const payload = await payloadOf(options)
+  const url = withQuery(path, query)
+  const headers = headersOf(options, payload?.type)
+  const answer = await inject({ method: method.toUpperCase(), url, headers, body: payload?.body, ip, signal })
+  return new MockResponse(`${method.toUpperCase()} ${url}`, answer)
+}
+
+function headersOf({ headers = {}, cookies }: MockOptions<unknown, object>, type: string | undefined) {
+  const lower: Record<string, string | number | readonly string[] | undefined> = {}
+  if (type !== undefined) lower['content-type'] = type
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) lower[name.toLowerCase()] = value
+  if (cookies !== undefined) {
+    const own = lower.cookie === undefined ? [] : [lower.cookie].flat()
+    lower.cookie = [...own, cookieHeader(cookies)].filter((one) => one !== '').join('; ')
+  }
+  return lower
+}
+
+/** Makes the verbs over one way of injecting. */
+export function mockMethods(inject: Inject): MockMethods {
+  const verb =
+    (method: string): MockVerb =>
+    (path, options) =>
+      send(inject, method, path, options)
+  return {
+    get: verb('GET'),
+    head: verb('HEAD'),
+    post: verb('POST'),
+    put: verb('PUT'),
+    patch: verb('PATCH'),
+    delete: verb('DELETE'),
+    options: verb('OPTIONS'),
+    request: (method, path, options) => send(inject, method, path, options),
+  }
+}
+
+/**
+ * A test client of its own: the whole pipeline, no socket. It keeps no cookies; pass those of an answer on.
+ *
+ * @example
+ * const client = server.getMockServer()
+ * const login = await client.post('/login', { body: { name: 'ada' } })
+ * const res = await client.get('/me', { cookies: login.cookies() })
+ * res.assertStatus(200).assertBodySubset({ name: 'ada' })
+ */
+export class MockServer implements MockMethods {
+  readonly get: MockVerb
+  readonly head: MockVerb
+  readonly post: MockVerb
+  readonly put: MockVerb
+  readonly patch: MockVerb
+  readonly delete: MockVerb
+  readonly options: MockVerb
+  readonly request: MockMethods['request']
+
+  constructor(inject: Inject) {
+    const methods = mockMethods(inject)
+    this.get = methods.get
+    this.head = methods.head
+    this.post = methods.post
+    this.put = methods.put
+    this.patch = methods.patch
+    this.delete = methods.delete
+    this.options = methods.options
+    this.request = methods.request
+  }
+}

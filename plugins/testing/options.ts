@@ -1,0 +1,73 @@
+/** One value of a query or a form; `undefined` leaves it out, a list repeats the name. */
+export type MockValue = string | number | boolean | null | undefined | readonly (string | number | boolean)[]
+
+/** A query or an urlencoded form as plain data. */
+export type MockQuery = { readonly [name: string]: MockValue }
+
+/** One part of a multipart form; a `File` carries its name and type. */
+export type MockPart =
+  | string
+  | number
+  | boolean
+  | Blob
+  | null
+  | undefined
+  | readonly (string | number | boolean | Blob)[]
+
+/** What a request is made of; at most one of `body`, `formData` and `urlencoded`. */
+export interface MockOptions<Body = unknown, Query extends object = MockQuery> {
+  /**
+   * Sent as JSON; a string, bytes and streams are sent as they are. The content type is JSON for data and strings and
+   * `application/octet-stream` for bytes and streams, unless `headers` names one.
+   */
+  body?: Body
+  /** Sent as `multipart/form-data`: web `FormData`, or names with values and files. */
+  formData?: FormData | { readonly [name: string]: MockPart }
+  /** Sent as `application/x-www-form-urlencoded`. */
+  urlencoded?: string | URLSearchParams | MockQuery
+  /** Names in any case. */
+  headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
+  /** Takes the place of what the path's own query has under the same names. */
+  query?: Query
+  /** Sent as the `Cookie` header, percent-encoded where it must be. */
+  cookies?: { readonly [name: string]: string }
+  /** The address of the client. Default `127.0.0.1`. */
+  ip?: string
+  /** The client goes away when it aborts. */
+  signal?: AbortSignal
+}
+
+/** Adds a query to a path; names it gives replace those the path has. */
+export function withQuery(path: string, query: object | undefined): string {
+  if (query === undefined) return path
+  const [target = ''] = path.split('#')
+  const at = target.indexOf('?')
+  const merged = new URLSearchParams(at === -1 ? '' : target.slice(at + 1))
+  for (const name of Object.keys(query)) merged.delete(name)
+  appendValues(merged, query)
+  const text = merged.toString()
+  const base = at === -1 ? target : target.slice(0, at)
+  return text === '' ? base : `${base}?${text}`
+}
+
+/** Writes names and values of plain data into search parameters. */
+export function appendValues(params: URLSearchParams, values: object): void {
+  for (const [name, value] of Object.entries(values) as [string, unknown][]) {
+    if (value === undefined) continue
+    for (const one of Array.isArray(value) ? value : [value]) params.append(name, String(one))
+  }
+}
+
+const cookieName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+// Everything but the octets of RFC 6265 section 4.1.1; `%` too, since whoever reads cookies decodes it.
+const notCookieOctet = /[^\x21\x23\x24\x26-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/gu
+
+/** The value of a `Cookie` header. */
+export function cookieHeader(cookies: { readonly [name: string]: string }): string {
+  return Object.entries(cookies)
+    .map(([name, value]) => {
+      if (!cookieName.test(name)) throw new TypeError(`${JSON.stringify(name)} is no cookie name`)
+      return `${name}=${String(value).replace(notCookieOctet, encodeURIComponent)}`
+    })
+    .join('; ')
+}

@@ -1,0 +1,61 @@
+import { appendValues, type MockOptions, type MockPart } from './options.ts'
+
+/** A body as it goes over the wire, with its content type. */
+export interface Payload {
+  readonly body: string | Uint8Array | AsyncIterable<Uint8Array>
+  readonly type: string
+}
+
+/** The body of a request, from whichever of the three options has one. */
+export async function payloadOf(options: MockOptions<unknown, object>): Promise<Payload | undefined> {
+  const { body, formData, urlencoded } = options
+  if ([body, formData, urlencoded].filter((one) => one !== undefined).length > 1) {
+    throw new TypeError('Only one of body, formData, urlencoded can be provided')
+  }
+  if (formData !== undefined) return multipart(formData instanceof FormData ? formData : toFormData(formData))
+  if (urlencoded !== undefined) return form(urlencoded)
+  return body === undefined ? undefined : plain(body)
+}
+
+function plain(body: unknown): Payload {
+  if (typeof body === 'string') return { body, type: 'application/json' }
+  if (body instanceof Uint8Array) return { body, type: 'application/octet-stream' }
+  if (body instanceof ArrayBuffer) return { body: new Uint8Array(body), type: 'application/octet-stream' }
+  if (body instanceof FormData) throw new TypeError('pass a FormData as formData, not as body')
+  if (body instanceof URLSearchParams) throw new TypeError('pass URLSearchParams as urlencoded, not as body')
+  if (isStream(body)) return { body, type: 'application/octet-stream' }
+  const text = JSON.stringify(body)
+  if (text === undefined) throw new TypeError(`a ${typeof body} cannot be sent as JSON`)
+  return { body: text, type: 'application/json' }
+}
+
+function isStream(body: unknown): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}
+
+function form(fields: NonNullable<MockOptions['urlencoded']>): Payload {
+  const type = 'application/x-www-form-urlencoded'
+  if (typeof fields === 'string') return { body: fields, type }
+  if (fields instanceof URLSearchParams) return { body: fields.toString(), type }
+  const params = new URLSearchParams()
+  appendValues(params, fields)
+  return { body: params.toString(), type }
+}
+
+/** The runtime itself writes the parts, so that the bytes are those of a real client. */
+async function multipart(data: FormData): Promise<Payload> {
+  const written = new Response(data)
+  return { body: new Uint8Array(await written.arrayBuffer()), type: written.headers.get('content-type') ?? '' }
+}
+
+function toFormData(fields: { readonly [name: string]: MockPart }): FormData {
+  const data = new FormData()
+  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
+    if (value === undefined) continue
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one instanceof Blob) data.append(name, one)
+      else data.append(name, String(one))
+    }
+  }
+  return data
+}

@@ -1,0 +1,210 @@
+import { AssertionError } from 'node:assert'
+import type { InjectResponse } from '../../kernel/index.ts'
+import { bodyOf, caseless, type MockCookie, type MockHeaders, parseSetCookie, shorten, textOf } from './content.ts'
+import { isSame, isSubset } from './subset.ts'
+
+type Judgement = Readonly<{ actual: unknown; expected: unknown; operator: string }>
+
+/**
+ * The answer to a mock request. Assertions throw node's `AssertionError` with what was and what should have been, and
+ * return the response, so that they can be chained.
+ *
+ * @example
+ * const res = await server.inject.post('/users', { body: { name: 'Ada' } })
+ * res.assertStatus(201).assertHeader('location', '/users/1').assertBodySubset({ name: 'Ada' })
+ */
+export class MockResponse<Answer = unknown> {
+  readonly #request: string
+  readonly #answer: InjectResponse
+  readonly #headers: MockHeaders
+
+  constructor(request: string, answer: InjectResponse) {
+    this.#request = request
+    this.#answer = answer
+    this.#headers = caseless(answer.headers)
+  }
+
+  statusCode(): number {
+    return this.#answer.status
+  }
+
+  /** JSON parsed, text as text, everything else as bytes; `undefined` when it is empty. */
+  body<Body = Answer>(): Body {
+    // The caller says what it expects; assertions are there to check it.
+    return bodyOf(this.#answer.body, this.#header('content-type')) as Body
+  }
+
+  /** A plain object with lower-case keys; looking one up ignores case. `set-cookie` is a list. */
+  headers(): MockHeaders {
+    return this.#headers
+  }
+
+  /** The cookies that the answer sets, name to value; can be passed on as the `cookies` of the next request. */
+  cookies(): Record<string, string> {
+    return Object.fromEntries(this.#setCookies().map(({ name, value }) => [name, value]))
+  }
+
+  /** One cookie that the answer sets, with its attributes; the last one of that name. */
+  cookie(name: string): MockCookie | undefined {
+    return this.#setCookies().findLast((one) => one.name === name)
+  }
+
+  /** The bytes of the body. */
+  raw(): Uint8Array {
+    return this.#answer.body
+  }
+
+  /** The body as text, whatever its type. */
+  text(): string {
+    return textOf(this.#answer.body)
+  }
+
+  assertStatus(status: number): this {
+    const actual = this.statusCode()
+    const body = actual === status ? '' : `. Body: ${shorten(this.text()) || '(empty)'}`
+    return this.#judge(actual === status, `status ${status}, got ${actual}${body}`, {
+      actual,
+      expected: status,
+      operator: 'strictEqual',
+    })
+  }
+
+  /** `value`: equal, or matched by a regular expression; of a repeated header one line is enough. */
+  assertHeader(name: string, value: string | number | RegExp | readonly string[]): this {
+    const actual = this.#headers[name]
+    const lines = actual === undefined ? [] : [actual].flat()
+    const holds = Array.isArray(value)
+      ? isSame(lines, value)
+      : lines.some((line) => (value instanceof RegExp ? line.search(value) !== -1 : line === String(value)))
+    const expected = typeof value === 'number' ? String(value) : value
+    return this.#judge(holds, `the header ${name} to be ${show(expected)}, got ${show(actual)}`, {
+      actual,
+      expected,
+      operator: 'assertHeader',
+    })
+  }
+
+  assertHeaderExists(name: string): this {
+    const { [name]: actual } = this.#headers
+    return this.#judge(actual !== undefined, `the header ${name}`, { actual, expected: name, operator: 'exists' })
+  }
+
+  assertHeaderNotExists(name: string): this {
+    const { [name]: actual } = this.#headers
+    return this.#judge(actual === undefined, `no header ${name}, got ${show(actual)}`, {
+      actual,
+      expected: undefined,
+      operator: 'notExists',
+    })
+  }
+
+  /** The answer sets a cookie to the value; `attributes` compares those it names: `{ path: '/', httponly: true }`. */
+  assertCookie(name: string, value: string, attributes: MockCookie['attributes'] = {}): this {
+    const cookie = this.cookie(name)
+    const actual = cookie && { value: cookie.value, ...pick(cookie.attributes, Object.keys(attributes)) }
+    const expected = { value, ...lowerKeys(attributes) }
+    return this.#judge(isSame(actual, expected), `the cookie ${name} to be ${show(expected)}, got ${show(actual)}`, {
+      actual,
+      expected,
+      operator: 'assertCookie',
+    })
+  }
+
+  assertCookieExists(name: string): this {
+    const actual = Object.keys(this.cookies())
+    return this.#judge(actual.includes(name), `the cookie ${name}, got ${show(actual)}`, {
+      actual,
+      expected: [name],
+      operator: 'exists',
+    })
+  }
+
+  assertCookieNotExists(name: string): this {
+    const actual = this.cookie(name)
+    return this.#judge(actual === undefined, `no cookie ${name}, got ${show(actual?.value)}`, {
+      actual,
+      expected: undefined,
+      operator: 'notExists',
+    })
+  }
+
+  /** Members of objects by name, members of lists in order with others in between allowed. */
+  assertBodySubset(expected: unknown): this {
+    const actual = this.body<unknown>()
+    const operator = 'assertBodySubset'
+    return this.#judge(isSubset(actual, expected), `a body with ${show(expected)}, got ${show(actual)}`, {
+      actual,
+      expected,
+      operator,
+    })
+  }
+
+  assertBodyDeepEqual(expected: unknown): this {
+    const actual = this.body<unknown>()
+    const operator = 'deepStrictEqual'
+    return this.#judge(isSame(actual, expected), `the body ${show(expected)}, got ${show(actual)}`, {
+      actual,
+      expected,
+      operator,
+    })
+  }
+
+  assertBodyNotSubset(expected: unknown): this {
+    const actual = this.body<unknown>()
+    const operator = 'assertBodyNotSubset'
+    return this.#judge(!isSubset(actual, expected), `a body without ${show(expected)}, got ${show(actual)}`, {
+      actual,
+      expected,
+      operator,
+    })
+  }
+
+  assertBodyNotDeepEqual(expected: unknown): this {
+    const actual = this.body<unknown>()
+    const operator = 'notDeepStrictEqual'
+    return this.#judge(!isSame(actual, expected), `another body than ${show(expected)}`, {
+      actual,
+      expected,
+      operator,
+    })
+  }
+
+  /** Holds unless the function throws or returns `false`; it must not be async. */
+  assertCustom(check: (response: this) => void | boolean): this {
+    const actual: unknown = check(this)
+    if (typeof (actual as { then?: unknown } | undefined)?.then === 'function') {
+      throw new TypeError('assertCustom takes a function that is not async: nobody would wait for it')
+    }
+    return this.#judge(actual !== false, `the check ${check.name || '(anonymous)'} to hold`, {
+      actual,
+      expected: true,
+      operator: 'assertCustom',
+    })
+  }
+
+  #judge(holds: boolean, expectation: string, judgement: Judgement): this {
+    if (holds) return this
+    throw new AssertionError({ message: `${this.#request}: expected ${expectation}`, ...judgement })
+  }
+
+  #header(name: string): string | undefined {
+    const value = this.#answer.headers[name]
+    return value === undefined ? undefined : String(value)
+  }
+
+  #setCookies(): MockCookie[] {
+    return [this.#answer.headers['set-cookie'] ?? []].flat().map(parseSetCookie)
+  }
+}
+
+function show(value: unknown): string {
+  return value instanceof RegExp ? String(value) : shorten(JSON.stringify(value) ?? String(value))
+}
+
+function lowerKeys(attributes: MockCookie['attributes']): Record<string, string | true | undefined> {
+  return Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key.toLowerCase(), value]))
+}
+
+function pick(attributes: MockCookie['attributes'], names: readonly string[]): MockCookie['attributes'] {
+  return Object.fromEntries(names.map((name) => [name.toLowerCase(), attributes[name.toLowerCase()]]))
+}

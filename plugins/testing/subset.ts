@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util'
+
+/**
+ * Whether everything in `part` is found in `whole`: members of objects by name, members of lists in the same order,
+ * others in between. Everything else must be equal.
+ */
+export function isSubset(whole: unknown, part: unknown): boolean {
+  if (Array.isArray(part)) return Array.isArray(whole) && holdsInOrder(whole, part)
+  if (isRecord(part)) {
+    return (
+      isRecord(whole) && Object.keys(part).every((key) => Object.hasOwn(whole, key) && isSubset(whole[key], part[key]))
+    )
+  }
+  return isSame(whole, part)
+}
+
+function holdsInOrder(whole: readonly unknown[], part: readonly unknown[]): boolean {
+  let at = 0
+  return part.every((wanted) => {
+    while (at < whole.length && !isSubset(whole[at], wanted)) at++
+    return at++ < whole.length
+  })
+}
+
+/** Deep equality; bytes are equal by content, whichever class they are of. */
+export function isSame(actual: unknown, expected: unknown): boolean {
+  if (actual instanceof Uint8Array && expected instanceof Uint8Array) {
+    return actual.length === expected.length && actual.every((byte, index) => byte === expected[index])
+  }
+  return isDeepStrictEqual(actual, expected)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
+  )
+}

@@ -1,0 +1,86 @@
+import { connect } from 'node:net'
+
+/** What came back over one connection. */
+export interface RawAnswer {
+  /** Everything, as latin1. */
+  readonly text: string
+  /** The statuses of all final answers, in order; 1xx left out. */
+  readonly statuses: number[]
+  /** Whether the server ended the connection. */
+  readonly closed: boolean
+  /** Milliseconds from the last write to the end. */
+  readonly ms: number
+}
+
+export interface RawOptions {
+  /** How long to wait for the server to close; shorter for answers that keep the connection. */
+  readonly waitMs?: number
+  /** Stop waiting after this many answers. */
+  readonly answers?: number
+  /** Write the parts one after the other, with this pause between them. */
+  readonly dripMs?: number
+}
+
+const statusLine = /HTTP\/1\.[01] (\d{3})/g
+
+/** Sends bytes as they are over a fresh connection and collects what comes back. */
+export function sendRaw(port: number, data: string | string[], options: RawOptions = {}): Promise<RawAnswer> {
+  const { waitMs = 1000, answers, dripMs = 0 } = options
+  const parts = typeof data === 'string' ? [data] : data
+  return new Promise((resolve) => {
+    let text = ''
+    let closed = false
+    let started = performance.now()
+    let drip: NodeJS.Timeout | undefined
+    const socket = connect(port, '127.0.0.1')
+    const timer = setTimeout(() => socket.destroy(), waitMs)
+    socket.on('connect', () => {
+      started = performance.now()
+      let next = 0
+      const write = () => {
+        if (next < parts.length && !socket.destroyed) socket.write(Buffer.from(parts[next++]!, 'latin1'))
+        else clearInterval(drip)
+      }
+      write()
+      if (parts.length > 1) drip = setInterval(write, dripMs)
+    })
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      if (answers !== undefined && finals(text).length >= answers && endsWhole(text)) socket.destroy()
+    })
+    socket.on('end', () => {
+      closed = true
+    })
+    // A reset is a way of closing, too.
+    socket.on('error', () => {
+      closed = true
+    })
+    socket.on('close', () => {
+      clearTimeout(timer)
+      clearInterval(drip)
+      resolve({ text, statuses: finals(text), closed, ms: performance.now() - started })
+    })
+  })
+}
+
+/** The first answer's body, decoded when it is JSON. */
+export function bodyOf(answer: RawAnswer): unknown {
+  const body = answer.text.slice(answer.text.indexOf('\r\n\r\n') + 4)
+  try {
+    return JSON.parse(body)
+  } catch {
+    return body
+  }
+}
+
+function finals(text: string): number[] {
+  return [...text.matchAll(statusLine)].map((match) => Number(match[1])).filter((status) => status >= 200)
+}
+
+function endsWhole(text: string): boolean {
+  const head = text.lastIndexOf('HTTP/1.')
+  const end = text.indexOf('\r\n\r\n', head)
+  if (end === -1) return false
+  const length = /content-length: *(\d+)/i.exec(text.slice(head, end))
+  return length === null ? text.endsWith('0\r\n\r\n') : text.length - end - 4 >= Number(length[1])
+}
