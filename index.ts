@@ -50,4 +50,5 @@ export type {
   TypedMiddleware,
 } from './kernel/index.ts'
 export { defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
+export { logger } from './plugins/log/index.ts'
 export { Server, type ServerOptions } from './server.ts'

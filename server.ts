@@ -35,10 +35,13 @@ export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> ex
  * server.get('/hello', () => ({ hello: 'world' }))
  * await server.listen()
  */
-export class Server<const Plugins extends PluginsOption = {}> extends Kernel {
+export class Server<const Plugins extends PluginsOption = {}, out Provided = ProvidedBy<Plugins>> extends Kernel {
   /** Requests without a socket, on one shared instance: `server.inject.get('/users')`. */
   declare readonly inject: Inject & MockMethods
 
+  // Two signatures: in one union, options without `plugins` would be taken for the plugins themselves.
+  constructor(plugins: Plugins & readonly PluginListItem[])
+  constructor(options?: ServerOptions<Plugins>)
   constructor(options: ServerOptions<Plugins> | (Plugins & readonly PluginListItem[]) = {}) {
     const given = (Array.isArray(options) ? { plugins: options } : options) as ServerOptions
     const { plugins, exposeErrorDetails, ...kernelOptions } = given
@@ -48,8 +51,8 @@ export class Server<const Plugins extends PluginsOption = {}> extends Kernel {
     for (const plugin of resolvePlugins(plugins as PluginsOption | undefined)) this.register(plugin as never)
   }
 
-  override get services(): ServiceStore & Partial<Services> & ProvidedBy<Plugins> {
-    return super.services as ServiceStore & Partial<Services> & ProvidedBy<Plugins>
+  override get services(): ServiceStore & Partial<Services> & Provided {
+    return super.services as ServiceStore & Partial<Services> & Provided
   }
 
   /** A test client of its own. */

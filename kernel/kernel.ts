@@ -167,6 +167,11 @@ export class Kernel extends RouteVerbs {
     return this.#life.address !== undefined && !this.#life.closed
   }
 
+  /** Whether requests should be sent here: booted, listen hooks done, not closing. */
+  get isReady(): boolean {
+    return this.#life.isReady
+  }
+
   /** Whether closing has begun: readiness probes answer no from then on. */
   get isClosing(): boolean {
     return this.#life.closing

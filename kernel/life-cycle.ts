@@ -35,6 +35,7 @@ export class LifeCycle {
   #boot: Promise<void> | undefined
   #adapter: Adapter | undefined
   #listenCalled = false
+  #started = false
   #close: Promise<void> | undefined
   #stopWatching: (() => void) | undefined
   /** Set while the socket is bound. */
@@ -48,6 +49,11 @@ export class LifeCycle {
 
   get closing(): boolean {
     return this.#close !== undefined
+  }
+
+  /** Booted, not closing, and through with the listen hooks where it listens. */
+  get isReady(): boolean {
+    return this.#parts.host.booted && !this.closing && (!this.#listenCalled || this.#started)
   }
 
   mustBeOpen(): void {
@@ -103,6 +109,7 @@ export class LifeCycle {
       const address = await this.#bind()
       if (this.#parts.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
       await this.#runHooks(this.#parts.host.lifeCycle.onListen, 'a listen hook', (run) => run(address))
+      this.#started = true
       return address
     } catch (error) {
       // A server listens once, so what boot has opened is of no use any more and would keep the process alive.

@@ -3,6 +3,7 @@ import { defaultLimits, type Limits, type TlsOptions } from './runtime/adapter.t
 import { defineError } from './support/errors.ts'
 import type { Logger } from './support/logger.ts'
 import { nearest } from './support/nearest.ts'
+import { parseSize } from './support/size.ts'
 
 export const OptionError = defineError('OptionError', 500, (option: string, got: unknown, expected: string) => {
   const shown = typeof got === 'string' ? JSON.stringify(got) : String(got)
@@ -31,6 +32,13 @@ export function checkOptions(plugin: string, options: object, known: readonly st
     if (known.includes(name) || value === undefined) continue
     throw UnknownOptionError(plugin === '' ? name : `${plugin}.${name}`, nearest(name, known), known)
   }
+}
+
+/** The bytes that a size option of a plugin means; else an error that names the option. */
+export function sizeOption(option: string, size: unknown): number {
+  const bytes = parseSize(size)
+  if (bytes === undefined) throw OptionError(option, size, 'a number of bytes above 0 or a size like "100kb" or "2mb"')
+  return bytes
 }
 
 /** Options of the kernel; every time is in milliseconds. */

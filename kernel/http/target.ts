@@ -82,7 +82,8 @@ function parseSlowly(target: string): Target | undefined {
   } catch {
     return undefined
   }
-  const path = url.pathname
+  // Part of the path's encode set only since 2024: Bun and newer Nodes encode it, Node 20 does not.
+  const path = url.pathname.replaceAll('^', '%5E')
   const match = path.includes('%') ? decodePath(path) : path
   return match === undefined ? undefined : { path, query: url.search.slice(1), match }
 }

@@ -44,6 +44,8 @@ class BunAdapter implements Adapter {
       onWarning,
       secure: https !== undefined,
       wire: true,
+      // Bun itself refuses HTTP/1.1 without a Host, so only HTTP/1.0 comes here.
+      hostOptional: true,
       activity: this.#activity,
       ip: (request) => this.#server?.requestIP(request)?.address ?? '',
       // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it.

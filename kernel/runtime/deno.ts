@@ -49,6 +49,7 @@ class DenoAdapter implements Adapter {
       onWarning,
       secure: https !== undefined,
       wire: true,
+      hostOptional: false,
       countHead: true,
       activity: this.#activity,
       ip: (_request, info) => (info as ConnectionInfo).remoteAddr.hostname ?? '',

@@ -10,6 +10,9 @@ export function detectRuntime(): RuntimeName {
   return 'node'
 }
 
+/** Whether this process is Bun, whose `node:http` shows less of its connections than Node's. */
+export const isBun = detectRuntime() === 'bun'
+
 /** Loads the adapter of a runtime, of this one if none is named. `'node'` runs everywhere. */
 export async function loadAdapter(name: RuntimeName = detectRuntime()): Promise<Adapter> {
   switch (name) {

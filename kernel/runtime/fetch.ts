@@ -5,6 +5,8 @@ import { declaredLength } from './body-source.ts'
 import { plainBody, readWebBody, streamWebBody, webHeaders, webStream } from './fetch-body.ts'
 import type { Activity } from './quiet.ts'
 
+const lowerH = 104
+
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
 
@@ -17,6 +19,8 @@ export interface FetchContext {
   readonly secure: boolean
   /** The request came over a socket: its Host is a header, and its body is as long as its head says. */
   readonly wire: boolean
+  /** A missing Host is not refused by the kernel: the runtime does that where it is a fault. */
+  readonly hostOptional: boolean
   /** The runtime accepts heads above `maxHeaderSize`, so they are counted here. */
   readonly countHead: boolean
   readonly activity: Activity
@@ -30,6 +34,7 @@ const inProcess: Omit<FetchContext, 'activity'> = {
   limits: defaultLimits,
   secure: false,
   wire: false,
+  hostOptional: true,
   countHead: false,
   ip: () => '',
   phase: () => {},
@@ -74,7 +79,8 @@ class FetchRequest implements RawRequest {
   /** The runtimes put an authority in front, made of Host or of an absolute target; whose it is, only `host` says. */
   get target(): string {
     const { url } = this.#request
-    if (url.charCodeAt(0) === 47) return url
+    // Bun gives the path alone when the Host is bad; a scheme other than http is for the kernel to refuse.
+    if ((url.charCodeAt(0) | 32) !== lowerH) return url
     const slash = url.indexOf('/', url.indexOf(':') + 3)
     return slash === -1 ? url : url.slice(slash)
   }
@@ -86,7 +92,7 @@ class FetchRequest implements RawRequest {
   }
 
   get hostOptional(): boolean {
-    return !this.#context.wire
+    return this.#context.hostOptional
   }
 
   get secure(): boolean {

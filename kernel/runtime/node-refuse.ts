@@ -9,6 +9,7 @@ import {
   PayloadTooLargeError,
   RequestTimeoutError,
 } from '../support/errors.ts'
+import { isBun } from './detect.ts'
 
 /** The methods that a server may have at all; only for answers that are given before a route can be known. */
 const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -30,7 +31,8 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
   }
   if (timedOut) {
     // An early 408 on a connection that never spoke would be read as the answer to its first request.
-    if ((socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
+    // Bun counts no bytes, and shows no connection that never spoke.
+    if (!isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
     else write(socket, 408, RequestTimeoutError('the request did not arrive in time'))
   } else if (code === 'HPE_HEADER_OVERFLOW') {
     write(socket, 431, HeaderTooLargeError('the head of the request is too large'))

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
-import { type FrameworkError, HeaderTooLargeError, PayloadTooLargeError } from '../support/errors.ts'
+import { BadRequestError, type FrameworkError, HeaderTooLargeError, PayloadTooLargeError } from '../support/errors.ts'
 import type { Limits } from './adapter.ts'
 import { declaredLength } from './body-source.ts'
 import { closeUnread, readBody, streamBody, writeStream } from './node-body.ts'
@@ -117,10 +117,12 @@ export class NodeRequest implements RawRequest {
   }
 
   refusal(): FrameworkError | undefined {
-    const { rawHeaders, url } = this.#message
+    const { rawHeaders, url, httpVersionMajor } = this.#message
     const { maxHeaderCount, maxHeaderSize } = this.#context.limits
     if (rawHeaders.length > maxHeaderCount * 2) return HeaderTooLargeError(`more than ${maxHeaderCount} header lines`)
     if (url !== undefined && url.length > maxHeaderSize) return HeaderTooLargeError(`more than ${maxHeaderSize} bytes`)
+    // `GET /path` without a version passes the parser as HTTP/0.9.
+    if (httpVersionMajor < 1) return BadRequestError('the HTTP version is missing')
     return undefined
   }
 

@@ -4,18 +4,17 @@ import { createServer as createSecureServer } from 'node:https'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
+import { isBun } from './detect.ts'
 import { listenError } from './listen-errors.ts'
 import { refuseConnect, refuseConnection } from './node-refuse.ts'
 import { type NodeContext, NodeRequest } from './node-request.ts'
-import { type Activity, quietMoment } from './quiet.ts'
+import { type Activity, quietMoment, silence } from './quiet.ts'
 
-/** How long a kept connection may stay silent after the listener was closed. */
-const graceMs = 100
+/** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
+const graceMs = 120
 
 /** How often a stopping server looks for connections that have become idle. */
 const sweepMs = 50
-
-const isBun = 'Bun' in globalThis
 
 /** The adapter on `node:http`: the one of Node, and the hardened choice on Deno, whose own server has no time limits. */
 export function nodeAdapter(): Adapter {
@@ -80,7 +79,7 @@ class NodeAdapter implements Adapter {
     const closed = new Promise<void>((resolve) => closeListener(server, resolve))
     // Idle connections first get the time of one more request: `http.Server.close` ends them at once, and a client
     // whose next request is already under way is reset (measured: up to 12 of 40).
-    await Promise.race([closed, pause(graceMs)])
+    await Promise.race([closed, silence(this.#activity, graceMs)])
     this.#endIdle(server)
     const sweep = setInterval(() => this.#endIdle(server), sweepMs)
     await closed

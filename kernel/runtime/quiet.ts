@@ -3,9 +3,6 @@ export interface Activity {
   count: number
 }
 
-const quietMs = 4
-const patienceMs = 250
-
 /**
  * Waits for a moment in which nothing arrives and nothing is answered, to close the listening socket in.
  *
@@ -13,12 +10,17 @@ const patienceMs = 250
  * system has taken but the runtime has not are reset with the listener: up to 28 of 40 were, when the window ended
  * just behind a batch of answers. A server that is never quiet closes all the same after a quarter of a second.
  */
-export async function quietMoment(activity: Activity): Promise<void> {
-  const latest = performance.now() + patienceMs
+export function quietMoment(activity: Activity): Promise<void> {
+  return silence(activity, 4, 250)
+}
+
+/** Resolves when nothing has arrived and nothing was answered for `ms`, or after `patience`. */
+export async function silence(activity: Activity, ms: number, patience = 1000): Promise<void> {
+  const latest = performance.now() + patience
   let seen = activity.count
   let since = performance.now()
-  for (let now = since; now < latest && now - since < quietMs; now = performance.now()) {
-    await new Promise((resolve) => setImmediate(resolve))
+  for (let now = since; now < latest && now - since < ms; now = performance.now()) {
+    await new Promise((resolve) => setTimeout(resolve, 1))
     if (activity.count !== seen) {
       seen = activity.count
       since = performance.now()

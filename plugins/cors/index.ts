@@ -1,1 +1,3 @@
+export type { CorsOptions } from './options.ts'
+export type { OriginFunction, OriginOption } from './origin.ts'
 export { cors } from './plugin.ts'

@@ -1,1 +1,2 @@
+export type { Check, HealthOptions } from './options.ts'
 export { health } from './plugin.ts'

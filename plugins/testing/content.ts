@@ -3,14 +3,12 @@ export type MockHeaders = { readonly [name: string]: string | readonly string[] 
 
 /** A plain object with lower-case keys that also answers to other spellings of them. */
 export function caseless(headers: Readonly<Record<string, string | readonly string[]>>): MockHeaders {
-  const lower = (key: string | symbol) => (typeof key === 'string' ? key.toLowerCase() : key)
-  return new Proxy<MockHeaders>(
-    { ...headers },
-    {
-      get: (target, key) => Reflect.get(target, Reflect.has(target, key) ? key : lower(key)) as unknown,
-      has: (target, key) => Reflect.has(target, lower(key)),
-    },
-  )
+  const own: Record<string, string | readonly string[]> = { ...headers }
+  const find = (key: string) => (Object.hasOwn(own, key.toLowerCase()) ? key.toLowerCase() : key)
+  return new Proxy<MockHeaders>(own, {
+    get: (target, key) => Reflect.get(target, typeof key === 'string' ? find(key) : key) as unknown,
+    has: (target, key) => Reflect.has(target, typeof key === 'string' ? find(key) : key),
+  })
 }
 
 const utf8 = new TextDecoder()
@@ -21,9 +19,9 @@ export function textOf(bytes: Uint8Array): string {
 }
 
 /** A body by its content type: JSON parsed, text as text, everything else as bytes; `undefined` when it is empty. */
-export function bodyOf(bytes: Uint8Array, contentType: string | undefined): unknown {
+export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
   if (bytes.byteLength === 0) return undefined
-  const type = (contentType ?? '').split(';')[0]!.trim().toLowerCase()
+  const type = contentType.split(';')[0]!.trim().toLowerCase()
   if (type === 'application/json' || type.endsWith('+json')) {
     const text = textOf(bytes)
     try {

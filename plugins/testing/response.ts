@@ -31,7 +31,7 @@ export class MockResponse<Answer = unknown> {
   /** JSON parsed, text as text, everything else as bytes; `undefined` when it is empty. */
   body<Body = Answer>(): Body {
     // The caller says what it expects; assertions are there to check it.
-    return bodyOf(this.#answer.body, this.#header('content-type')) as Body
+    return bodyOf(this.#answer.body, String(this.#header('content-type') ?? '')) as Body
   }
 
   /** A plain object with lower-case keys; looking one up ignores case. `set-cookie` is a list. */
@@ -71,7 +71,7 @@ export class MockResponse<Answer = unknown> {
 
   /** `value`: equal, or matched by a regular expression; of a repeated header one line is enough. */
   assertHeader(name: string, value: string | number | RegExp | readonly string[]): this {
-    const actual = this.#headers[name]
+    const actual = this.#header(name)
     const lines = actual === undefined ? [] : [actual].flat()
     const holds = Array.isArray(value)
       ? isSame(lines, value)
@@ -85,12 +85,12 @@ export class MockResponse<Answer = unknown> {
   }
 
   assertHeaderExists(name: string): this {
-    const { [name]: actual } = this.#headers
+    const actual = this.#header(name)
     return this.#judge(actual !== undefined, `the header ${name}`, { actual, expected: name, operator: 'exists' })
   }
 
   assertHeaderNotExists(name: string): this {
-    const { [name]: actual } = this.#headers
+    const actual = this.#header(name)
     return this.#judge(actual === undefined, `no header ${name}, got ${show(actual)}`, {
       actual,
       expected: undefined,
@@ -187,9 +187,9 @@ export class MockResponse<Answer = unknown> {
     throw new AssertionError({ message: `${this.#request}: expected ${expectation}`, ...judgement })
   }
 
-  #header(name: string): string | undefined {
-    const value = this.#answer.headers[name]
-    return value === undefined ? undefined : String(value)
+  #header(name: string): string | readonly string[] | undefined {
+    const key = name.toLowerCase()
+    return Object.hasOwn(this.#answer.headers, key) ? this.#answer.headers[key] : undefined
   }
 
   #setCookies(): MockCookie[] {

@@ -1,1 +1,2 @@
+export type { UrlencodedOptions } from './options.ts'
 export { urlencoded } from './plugin.ts'

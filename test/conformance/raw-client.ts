@@ -65,7 +65,8 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
 
 /** The first answer's body, decoded when it is JSON. */
 export function bodyOf(answer: RawAnswer): unknown {
-  const body = answer.text.slice(answer.text.indexOf('\r\n\r\n') + 4)
+  const bytes = Buffer.from(answer.text.slice(answer.text.indexOf('\r\n\r\n') + 4), 'latin1')
+  const body = bytes.toString()
   try {
     return JSON.parse(body)
   } catch {

@@ -49,3 +49,16 @@ new Server({ plugins: { json: { sizeLimit: true } } })
 const t = new Server([audit({ keep: 1 }), (req, res, next) => next()])
 t.services.audit.n
 export { n }
+
+// Every server is a Server, whatever its plugins provide.
+const servers: Server[] = [
+  new Server(),
+  new Server({ port: 0 }),
+  new Server({ plugins: { json: { sizeLimit: '1mb' } } }),
+  new Server({ plugins: [audit({ keep: 1 })] }),
+  new Server([audit({ keep: 1 })]),
+]
+const audited: Server<{}, { audit: Audit }> = new Server({ plugins: { audit: audit({ keep: 1 }) } })
+// @ts-expect-error nobody provides audit
+const unaudited: Server<{}, { audit: Audit }> = servers[0]!
+export { audited, servers, unaudited }

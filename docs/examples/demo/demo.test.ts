@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { type Program, startProgram } from '../../../test/support/docs/program.ts'
 import { makeServer } from './server.ts'
@@ -17,6 +17,15 @@ describe('in process', () => {
     server = makeServer({ log: false })
   })
   afterEach(() => server.close())
+
+  test('the front page leads on', async () => {
+    const home = await server.inject.get('/')
+    const paths: Record<string, string> = home.body()
+    for (const path of Object.values(paths).filter((one) => one !== '/events')) {
+      const res = await server.inject.get(path, { headers: ada })
+      res.assertStatus(200)
+    }
+  })
 
   test('books are listed, by author too', async () => {
     const all = await server.inject.get('/books')
@@ -47,7 +56,7 @@ describe('in process', () => {
     const incomplete = await server.inject.post('/books', { body: { title: ' ' }, headers: ada })
     incomplete.assertStatus(422).assertBodySubset({ code: 'invalid-input' })
     const missing = await server.inject.post('/books', { headers: ada })
-    missing.assertStatus(422)
+    missing.assertStatus(422).assertBodySubset({ message: 'send a JSON body, with content-type: application/json' })
     const broken = await server.inject.post('/books', { body: '{"title":', headers: ada })
     broken.assertStatus(400).assertBodySubset({ code: 'JsonNotValidError' })
     const large = await server.inject.post('/books', { body: { title: 'x'.repeat(20_000) }, headers: ada })
@@ -77,7 +86,10 @@ describe('in process', () => {
     server.get('/broken', () => {
       throw new Error('the password is swordfish')
     })
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const res = await server.inject.get('/broken')
+    expect(written.mock.calls.join()).toContain('swordfish')
+    written.mockRestore()
     res.assertStatus(500).assertBodySubset({ code: 'internal', message: 'that should not have happened' })
     expect(JSON.stringify(res.body())).not.toContain('swordfish')
   })

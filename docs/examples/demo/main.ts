@@ -1,10 +1,10 @@
 import { makeServer } from './server.ts'
 
 const { DATA_FILE } = process.env
-const server = makeServer(DATA_FILE === undefined ? {} : { file: DATA_FILE })
 
 try {
   // PORT and HOST of the environment are the defaults of `port` and `host`.
+  const server = makeServer(DATA_FILE === undefined ? {} : { file: DATA_FILE })
   await server.listen(() => console.log(welcome(server.url)))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -52,7 +52,20 @@ test.each([
   expect(read && { path: read.path, query: read.query }).toEqual(standard(target))
 })
 
-test.each(['', 'x', '*', '/%', '/%zz', '/%ff', '/a%00b', '/\0', '/a\tb', '/a\n', 'ftp://h/x', 'h:80'])('%j is refused', (target) => {
+test.each([
+  '',
+  'x',
+  '*',
+  '/%',
+  '/%zz',
+  '/%ff',
+  '/a%00b',
+  '/\0',
+  '/a\tb',
+  '/a\n',
+  'ftp://h/x',
+  'h:80',
+])('%j is refused', (target) => {
   expect(parseTarget(target)).toBeUndefined()
 })
 

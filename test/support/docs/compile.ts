@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,11 +11,13 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const standIns: Record<string, string> = {
   ctx: 'declare const ctx: import("framework").Context',
   kernel: 'declare const kernel: import("framework/kernel").Kernel',
+  pool: 'declare const pool: { query(sql: string): Promise<unknown> }',
   req: 'declare const req: import("framework").Request',
   res: 'declare const res: import("framework").Response',
   next: 'declare const next: import("framework").Next',
   route: 'declare const route: import("framework").Route',
   server: 'declare const server: import("framework").Server',
+  options: 'declare const options: { [name: string]: unknown }',
   limitConcurrency: 'declare const limitConcurrency: import("framework").Middleware',
   stringifiers: 'declare const stringifiers: Record<number, (body: unknown) => string>',
 }
@@ -57,18 +59,27 @@ function declares(code: string, name: string): boolean {
   ].some((pattern) => new RegExp(pattern).test(code))
 }
 
+/** What a fragment may import, by specifier: the doors, and for a docstring the file that it stands in. */
+function exportsFor(file: string): [specifier: string, names: string[]][] {
+  const doors: [string, string[]][] = [
+    ['framework', exportsOf('index.ts')],
+    ['framework/kernel', exportsOf('kernel/index.ts')],
+    ['framework/plugins', exportsOf('plugins/index.ts')],
+  ]
+  if (!file.endsWith('.ts') || !existsSync(join(root, file))) return doors
+  const source = readFileSync(join(root, file), 'utf8')
+  const own = [...source.matchAll(/^export (?:async )?(?:function\*?|class|const|interface|type) (\w+)/gm)]
+  return [...doors, [join(root, file), own.map(([, name]) => name!)]]
+}
+
 /** One line that gives a fragment what it uses; a block with imports of its own is left as it is. */
-function preludeOf(code: string): string {
+function preludeOf({ code, file }: Block): string {
   if (/^import /m.test(code)) return ''
   const taken = new Set<string>()
-  const imports = Object.entries({
-    framework: 'index.ts',
-    'framework/kernel': 'kernel/index.ts',
-    'framework/plugins': 'plugins/index.ts',
-  }).map(([specifier, door]) => {
-    const names = exportsOf(door).filter((name) => !taken.has(name) && uses(code, name) && !declares(code, name))
+  const imports = exportsFor(file).map(([specifier, all]) => {
+    const names = all.filter((name) => !taken.has(name) && uses(code, name) && !declares(code, name))
     for (const name of names) taken.add(name)
-    return names.length === 0 ? '' : `import { ${names.join(', ')} } from '${specifier}'; `
+    return names.length === 0 ? '' : `import { ${names.join(', ')} } from ${JSON.stringify(specifier)}; `
   })
   const declared = Object.entries(standIns)
     .filter(([name]) => !taken.has(name) && uses(code, name) && !declares(code, name))
@@ -90,7 +101,7 @@ export function compileBlocks(blocks: readonly Block[]): Map<Block, string[]> {
     blocks.forEach((block, index) => {
       const name = `blocks/${index}.ts`
       names.set(name, block)
-      writeFileSync(join(folder, name), `${preludeOf(block.code)}\n${block.code}\nexport {}\n`)
+      writeFileSync(join(folder, name), `${preludeOf(block)}\n${block.code}\nexport {}\n`)
     })
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'blocks/ambient.ts'), ambient)

@@ -1,4 +1,5 @@
 // Importing a file of routes declares them; every server of this process serves them.
 import './books.ts'
 import './events.ts'
+import './home.ts'
 import './loans.ts'

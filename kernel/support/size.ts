@@ -1,0 +1,13 @@
+const units: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }
+
+/**
+ * A size as bytes: a number of them, or text such as `'100kb'` (of 1024) and `'1.5 MB'`; `undefined` for anything else.
+ *
+ * @example
+ * parseSize('100kb') // 102400
+ */
+export function parseSize(size: unknown): number | undefined {
+  const [, amount, unit] = typeof size === 'string' ? (/^(\d+(?:\.\d+)?) *(b|kb|mb|gb)?$/i.exec(size) ?? []) : []
+  const bytes = amount === undefined ? size : Math.floor(Number(amount) * units[(unit ?? 'b').toLowerCase()]!)
+  return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined
+}

@@ -1,0 +1,67 @@
+/** Decides about one origin, which is a single serialised origin or `null`. */
+export type OriginFunction<Request = unknown> = (origin: string, req: Request) => boolean | Promise<boolean>
+
+/** What the `origin` option takes. */
+export type OriginOption<Request = unknown> =
+  | false
+  | string
+  | RegExp
+  | readonly (string | RegExp)[]
+  | OriginFunction<Request>
+
+/** How answers depend on the origin: not at all, always the same, or by asking. */
+export type OriginRule<Request = unknown> =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'ask'; readonly allows: OriginFunction<Request>; readonly dynamic: boolean }
+
+/** Tells why a value is no `origin`. */
+export class OriginError extends Error {}
+
+const takes = `'*', an origin such as 'https://app.example', a RegExp, a list of them, or a function`
+
+/** Turns the option into a rule, once. */
+export function originRule<Request>(option: OriginOption<Request> | undefined): OriginRule<Request> {
+  if (option === undefined || option === false) return { kind: 'none' }
+  if (option === '*') return { kind: 'any' }
+  if (typeof option === 'function') return { kind: 'ask', dynamic: true, allows: option }
+  const list: readonly unknown[] = Array.isArray(option) ? option : [option]
+  if (list.length === 0) return { kind: 'none' }
+  const exact = new Set<string>()
+  const patterns: RegExp[] = []
+  for (const one of list) {
+    if (typeof one === 'string') exact.add(checkOrigin(one))
+    // A global or sticky expression remembers where it matched last and would refuse every second request.
+    else if (one instanceof RegExp) patterns.push(new RegExp(one.source, one.flags.replace(/[gy]/g, '')))
+    else throw new OriginError(takes)
+  }
+  return {
+    kind: 'ask',
+    dynamic: false,
+    allows: (origin) => exact.has(origin) || patterns.some((pattern) => pattern.test(origin)),
+  }
+}
+
+function checkOrigin(text: string): string {
+  if (text === '*') throw new OriginError(`'*' alone, not in a list`)
+  const normal = normalOrigin(text)
+  if (normal === text) return text
+  const hint = normal === undefined ? '' : `. Browsers send that one as '${normal}'`
+  throw new OriginError(`${takes}${hint}`)
+}
+
+/** An origin as browsers send it, `undefined` for what is none. */
+function normalOrigin(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined
+  const { origin, protocol, host } = new URL(text)
+  if (origin !== 'null') return origin
+  // Schemes of extensions and of app shells have no origin for a URL parser, and one for browsers.
+  return host === '' ? undefined : `${protocol}//${host}`
+}
+
+const serialised = /^(?:null|[a-z][a-z0-9+.-]*:\/\/[\x21\x22\x24-\x2b\x2d\x2e\x30-\x3e\x40-\x7e]+)$/i
+
+/** Whether an `Origin` header is one origin; two of them joined with a comma could match a loose pattern. */
+export function isOneOrigin(origin: string | undefined): origin is string {
+  return origin !== undefined && origin.length <= 2_048 && serialised.test(origin)
+}

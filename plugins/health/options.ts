@@ -1,0 +1,34 @@
+import { checkOptions, OptionError } from '../../kernel/index.ts'
+
+/** Says whether one part works: `false`, a throw and a rejection mean no, everything else yes. */
+export type Check = () => unknown
+
+/** Options of the health probes. */
+export interface HealthOptions {
+  /** The path of the liveness probe, `false` for none. Default `/health/live`. */
+  live?: string | false
+  /** The path of the readiness probe, `false` for none. Default `/health/ready`. */
+  ready?: string | false
+  /** What must work for the server to be ready, by name. */
+  checks?: { readonly [name: string]: Check }
+  /** Milliseconds after which a check counts as failed. Default 2000. */
+  timeout?: number
+}
+
+export function settingsOf(options: HealthOptions = {}): Required<HealthOptions> {
+  checkOptions('health', options, ['live', 'ready', 'checks', 'timeout'])
+  const { live = '/health/live', ready = '/health/ready', checks = {}, timeout = 2_000 } = options
+  for (const [name, path] of Object.entries({ live, ready })) {
+    if (path !== false && (typeof path !== 'string' || !path.startsWith('/'))) {
+      throw OptionError(`health.${name}`, path, 'a path that begins with "/", or false')
+    }
+  }
+  if (typeof checks !== 'object' || checks === null)
+    throw OptionError('health.checks', checks, 'an object of functions')
+  for (const [name, check] of Object.entries(checks)) {
+    if (typeof check !== 'function') throw OptionError(`health.checks.${name}`, check, 'a function')
+  }
+  if (typeof timeout !== 'number' || !(timeout > 0))
+    throw OptionError('health.timeout', timeout, 'milliseconds above 0')
+  return { live, ready, checks, timeout }
+}

@@ -1,0 +1,88 @@
+import { Agent, get } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { startApp, targets } from './targets.ts'
+
+const clients = 40
+const drainWindow = 300
+
+/** Requests without pause over one agent until the server refuses connections. */
+class Load {
+  readonly answered = new Map<number, number>()
+  readonly failures: string[] = []
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: clients })
+  readonly #port: number
+  #stopped = false
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  async run(): Promise<void> {
+    await Promise.all(Array.from({ length: clients }, () => this.#client()))
+    this.#agent.destroy()
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  async #client(): Promise<void> {
+    while (!this.#stopped && (await this.#one()));
+  }
+
+  /** Whether to go on. */
+  #one(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const request = get(
+        { agent: this.#agent, host: '127.0.0.1', port: this.#port, path: '/wait?ms=20' },
+        (response) => {
+          const { statusCode = 0 } = response
+          response.resume()
+          response.on('error', (error) => this.#fail(error, resolve))
+          response.on('end', () => {
+            this.answered.set(statusCode, (this.answered.get(statusCode) ?? 0) + 1)
+            resolve(true)
+          })
+        },
+      )
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ECONNREFUSED') resolve(false)
+        else this.#fail(error, resolve)
+      })
+    })
+  }
+
+  #fail(error: NodeJS.ErrnoException, resolve: (goOn: boolean) => void): void {
+    this.failures.push(error.code ?? error.message)
+    resolve(true)
+  }
+}
+
+describe('GS-01 SIGTERM under load loses no request', () => {
+  it.each(targets)('$name', async (target) => {
+    const app = await startApp(target, { drainWindow })
+    try {
+      const load = new Load(app.port)
+      const running = load.run()
+      // A connection on which nothing was ever sent must not hold the process.
+      const silent = connect(app.port, '127.0.0.1').on('error', () => {})
+      await pause(400)
+      const start = performance.now()
+      app.signal('SIGTERM')
+      const code = await app.exited
+      const ms = performance.now() - start
+      load.stop()
+      await running
+      silent.destroy()
+      expect(load.failures).toEqual([])
+      expect([...load.answered.keys()]).toEqual([200])
+      expect(load.answered.get(200)).toBeGreaterThan(200)
+      expect(code).toBe(0)
+      expect(ms).toBeLessThan(drainWindow + 2000)
+    } finally {
+      await app.stop()
+    }
+  })
+})

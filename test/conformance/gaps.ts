@@ -1,0 +1,44 @@
+import type { Target } from './targets.ts'
+
+/** What a runtime's own parser does before the framework sees a request: documented, and nothing an adapter can change. */
+export interface Gap {
+  /** The name of a vector of the corpus. */
+  readonly vector: string
+  /** The first statuses that come instead. */
+  readonly statuses: readonly number[]
+  readonly reason: string
+}
+
+const gaps: Readonly<Record<string, readonly Gap[]>> = {
+  bun: [{ vector: 'line break in front', statuses: [400], reason: 'Bun takes no empty line before a request' }],
+  deno: [
+    {
+      vector: 'HTTP/1.0 without Host',
+      statuses: [400],
+      reason: 'Deno does not tell the version, so a Host is always asked for',
+    },
+    { vector: 'blank behind the size', statuses: [200, 200], reason: 'Deno reads `2 ` as a chunk size' },
+    { vector: 'bare line feed between headers', statuses: [200], reason: 'Deno takes a bare line feed as a line end' },
+    { vector: '2500 headers', statuses: [400], reason: 'Deno answers 400 in place of 431' },
+    { vector: '1500 short headers', statuses: [400], reason: 'Deno answers 400 in place of 431' },
+    { vector: 'HTTP/2 preface', statuses: [], reason: 'Deno speaks HTTP/2 on the same port' },
+  ],
+  'deno with node:http': [
+    { vector: 'extension of 100 kB', statuses: [200, 200], reason: 'Deno bounds no chunk extensions' },
+  ],
+}
+
+/** The gap of a target for a vector, if it has one. */
+export function gapOf(target: Target, vector: string): Gap | undefined {
+  return gaps[target.name]?.find((gap) => gap.vector === vector)
+}
+
+/** Bun sends every stream in chunks and drops a `content-length` that was given for it. */
+export function losesStreamLength(target: Target): boolean {
+  return target.name === 'bun'
+}
+
+/** `Deno.serve` has no time limit at all; whoever needs limits there takes `node:http`. */
+export function hasNoTimeLimits(target: Target): boolean {
+  return target.name === 'deno'
+}

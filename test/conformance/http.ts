@@ -1,0 +1,249 @@
+import { readFile } from 'node:fs/promises'
+import { Agent, request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { losesStreamLength } from './gaps.ts'
+import { sendRaw } from './raw-client.ts'
+import { type RunningApp, startApp, type Target, usesNodeHttp } from './targets.ts'
+
+interface Answer {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | undefined>
+  readonly bytes: Buffer
+  readonly text: string
+  readonly json: unknown
+}
+
+/** What applications rely on, over a socket. */
+export function httpConformance(target: Target): void {
+  describe(`http: ${target.name}`, () => {
+    let app: RunningApp
+    const agent = new Agent({ keepAlive: true })
+    beforeAll(async () => {
+      app = await startApp(target)
+    })
+    afterAll(async () => {
+      agent.destroy()
+      await app.stop()
+    })
+
+    const send = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
+      exchange(agent, app.port, method, path, headers, body)
+    const events = async () => (await send('GET', '/events')).json as string[]
+    const eventually = async (event: string) => {
+      for (let i = 0; i < 60 && !(await events()).includes(event); i++) await pause(50)
+      expect(await events()).toContain(event)
+    }
+
+    it('answers a returned object as JSON with length and charset', async () => {
+      const { status, headers, text } = await send('GET', '/hello')
+      expect([status, text]).toEqual([200, '{"hello":"world"}'])
+      expect(headers['content-type']).toBe('application/json; charset=utf-8')
+      expect(headers['content-length']).toBe('17')
+    })
+
+    it.each([
+      ['zero', '0'],
+      ['empty', '""'],
+      ['no', 'false'],
+      ['nothing', 'null'],
+      ['text', '"hi"'],
+      ['object', '{"a":1}'],
+    ])('answers the returned value %s', async (kind, text) => {
+      const answer = await send('GET', `/values/${kind}`)
+      expect([answer.status, answer.text]).toEqual([200, text])
+    })
+
+    it('prefers static over parameter, and takes optional parameters and wildcards', async () => {
+      const found = async (path: string) => {
+        const { route, params } = (await send('GET', path)).json as { route: string; params?: unknown }
+        return [route, params]
+      }
+      expect(await found('/users/me')).toEqual(['static', undefined])
+      expect(await found('/users/7')).toEqual(['param', { id: '7' }])
+      expect(await found('/users/a%20b')).toEqual(['param', { id: 'a b' }])
+      expect((await found('/posts'))[0]).toBe('optional')
+      expect(await found('/posts/5')).toEqual(['optional', { id: '5' }])
+      expect(await found('/files/a/b.txt')).toEqual(['wildcard', { '*': 'a/b.txt' }])
+    })
+
+    it('parses the query', async () => {
+      const { query } = (await send('GET', '/x?a=1&a=2&b=%C3%A9&__proto__=1')).json as { query: unknown }
+      expect(query).toEqual({ a: ['1', '2'], b: 'é' })
+    })
+
+    it('answers 404 and 405 with the body of two fields', async () => {
+      const missing = await send('GET', '/nowhere?q=1')
+      expect(missing.status).toBe(404)
+      expect(missing.json).toEqual({ code: 'RouteNotFoundError', message: 'ROUTE_NOT_FOUND: Cannot GET /nowhere' })
+      const wrong = await send('PUT', '/users/1')
+      expect(wrong.status).toBe(405)
+      expect(wrong.headers.allow).toBe('GET, POST')
+      expect(wrong.json).toEqual({ code: 'MethodNotAllowedError', message: 'METHOD_NOT_ALLOWED: Cannot PUT /users/1' })
+    })
+
+    it('serves HEAD by the GET route, without body and with its length', async () => {
+      const { status, headers, bytes } = await send('HEAD', '/hello')
+      expect([status, bytes.length, headers['content-length']]).toEqual([200, 0, '17'])
+    })
+
+    it('parses JSON and refuses what is not', async () => {
+      const json = { 'content-type': 'application/json' }
+      expect((await send('POST', '/json', json, '{"a":[1,"é"]}')).json).toEqual({ body: { a: [1, 'é'] } })
+      expect((await send('DELETE', '/json', json, '{"a":1}')).json).toEqual({ body: { a: 1 } })
+      const broken = await send('POST', '/json', json, '{"a":')
+      expect(broken.status).toBe(400)
+      expect(broken.json).toMatchObject({ code: 'JsonNotValidError' })
+      const large = await send('POST', '/json', json, `"${'x'.repeat(102_400)}"`)
+      expect(large.status).toBe(413)
+      expect(large.json).toMatchObject({ code: 'PayloadTooLargeError' })
+    })
+
+    it('sends bytes, empty answers, statuses and repeated cookies', async () => {
+      expect((await send('GET', '/bytes')).bytes).toEqual(Buffer.from([0, 1, 2, 255]))
+      const none = await send('GET', '/none')
+      expect([none.status, none.bytes.length]).toEqual([204, 0])
+      expect((await send('GET', '/created')).status).toBe(201)
+      expect((await send('GET', '/cookies')).headers['set-cookie']).toEqual(['a=1', 'b=2'])
+    })
+
+    it('joins repeated request headers, cookies by semicolon', async () => {
+      const { text } = await sendRaw(
+        app.port,
+        'GET /headers HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nx-a: 2\r\nCookie: a=1\r\nCookie: b=2\r\nConnection: close\r\n\r\n',
+      )
+      expect(text).toContain('"x-a":"1, 2"')
+      expect(text).toContain('"cookie":"a=1; b=2"')
+    })
+
+    it('tells the address of the client', async () => {
+      expect(((await send('GET', '/headers')).json as { ip: string }).ip).toMatch(/127\.0\.0\.1$/)
+    })
+
+    it('streams text and bytes', async () => {
+      expect((await send('GET', '/stream')).text).toBe('one two')
+    })
+
+    it('sends server-sent events that no data can forge', async () => {
+      const { headers, text } = await send('GET', '/sse')
+      expect(headers['content-type']).toMatch(/^text\/event-stream/)
+      expect(text).toContain('event: tick\nid: 7\ndata: {"n":1}\n\n')
+      expect(text).toContain('data: two\ndata: lines\n\n')
+    })
+
+    it('sends a file with its length', async () => {
+      const file = await readFile(join(import.meta.dirname, 'app.mjs'))
+      const { headers, bytes } = await send('GET', '/file')
+      expect(bytes).toEqual(file)
+      expect(headers['content-length']).toBe(losesStreamLength(target) ? undefined : String(file.length))
+    })
+
+    it('HT-09 pauses a stream that nobody reads, and ends it when the client leaves', async () => {
+      await new Promise<void>((resolve) => {
+        const socket = connect(app.port, '127.0.0.1', () => socket.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n'))
+        socket.once('data', async () => {
+          socket.pause()
+          await pause(300)
+          socket.destroy()
+          resolve()
+        })
+      })
+      await eventually('endless ended')
+      // 64 MiB would be 1000 pieces; the buffers of the system take far less.
+      expect((await events()).filter((event) => /^endless \d+$/.test(event)).length).toBeLessThan(10)
+    })
+
+    it('breaks the connection when a stream fails, so that half an answer is not taken for a whole', async () => {
+      const { text, closed } = await sendRaw(app.port, 'GET /broken-stream HTTP/1.1\r\nHost: x\r\n\r\n', {
+        waitMs: 2000,
+      })
+      expect(closed).toBe(true)
+      expect(text).not.toMatch(/0\r\n\r\n$/)
+    })
+
+    it('HT-10 aborts req.signal when the client leaves', async () => {
+      const socket = connect(app.port, '127.0.0.1', () => socket.write('GET /abort HTTP/1.1\r\nHost: x\r\n\r\n'))
+      await pause(100)
+      socket.destroy()
+      await eventually('abort seen')
+    })
+
+    it.each([
+      'sync',
+      'async',
+      'string',
+      'frozen',
+      'null',
+    ])('VA-08 ends a request whose handler throws (%s)', async (kind) => {
+      const start = performance.now()
+      const { status, bytes } = await send('GET', `/throw/${kind}`)
+      expect([status, bytes.length]).toEqual([500, 0])
+      expect(performance.now() - start).toBeLessThan(100)
+    })
+
+    it.each(['crlf', 'nul'])('HT-14 refuses a header value that would split the answer (%s)', async (kind) => {
+      const { status, headers } = await send('GET', `/bad-header?kind=${kind}`)
+      expect(status).toBe(500)
+      expect(headers['x-forged']).toBeUndefined()
+    })
+
+    it('HT-14 never sends a header value that does not fit into bytes', async () => {
+      expect((await send('GET', '/bad-header?kind=wide')).status).toBe(500)
+    })
+
+    it('keeps the connection for the next request', async () => {
+      const data = 'GET /hello HTTP/1.1\r\nHost: x\r\n\r\n'
+      const { statuses, closed } = await sendRaw(app.port, [data, data], { dripMs: 50, waitMs: 500 })
+      expect([statuses, closed]).toEqual([[200, 200], false])
+    })
+
+    it('closes the connection when the client asks', async () => {
+      const { statuses, closed } = await sendRaw(
+        app.port,
+        'GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      )
+      expect([statuses, closed]).toEqual([[200], true])
+    })
+
+    it('serves 200 concurrent requests of one client', async () => {
+      const answers = await Promise.all(Array.from({ length: 200 }, (_, id) => send('GET', `/users/${id}`)))
+      expect(answers.map(({ json }) => (json as { params: { id: string } }).params.id)).toEqual(
+        Array.from({ length: 200 }, (_, id) => String(id)),
+      )
+    })
+
+    it('is alive at the end, without an unhandled error', async () => {
+      expect((await events()).filter((event) => event.startsWith('un'))).toEqual([])
+      if (usesNodeHttp(target)) expect(app.stderr()).toBe('')
+    })
+  })
+}
+
+function exchange(
+  agent: Agent,
+  port: number,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+    const request = httpRequest({ agent, host: '127.0.0.1', port, method, path, headers: { ...headers, ...length } })
+    request.on('error', reject)
+    request.on('response', (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const bytes = Buffer.concat(chunks)
+        const text = bytes.toString()
+        const answer = { status: response.statusCode!, headers: response.headers, bytes, text }
+        resolve(Object.defineProperty(answer, 'json', { get: () => JSON.parse(text) }) as Answer)
+      })
+    })
+    request.end(body)
+  })
+}

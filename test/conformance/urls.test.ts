@@ -1,0 +1,62 @@
+import { Server } from 'framework'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeApp } from './fixture.mjs'
+import { bodyOf, sendRaw } from './raw-client.ts'
+import { type RunningApp, startApp, targets } from './targets.ts'
+import { type Outcome, outcomeOf, urlTargets } from './urls.ts'
+
+const host = 'app.test'
+const urls = urlTargets()
+
+describe('RO-05 one reading of a URL', () => {
+  const { server } = makeApp(Server, {}, import.meta.filename)
+  const expected: Outcome[] = []
+
+  beforeAll(async () => {
+    for (const url of urls) {
+      // The address is built from the Host header, never from the target.
+      const inject = await server.inject({ method: 'GET', url, headers: { host } })
+      expected.push(outcomeOf(inject.status, parse(inject.body)))
+    }
+  })
+  afterAll(() => server.close())
+
+  it('has 300 targets, most of which lead somewhere', () => {
+    expect(urls.length).toBe(300)
+    expect(expected.filter(({ status }) => status === 200).length).toBeGreaterThan(150)
+    expect(expected.filter(({ status }) => status >= 500)).toEqual([])
+  })
+
+  it('is that of fetch', async () => {
+    const origin = urls.map((url, i) => [url, expected[i]] as const).filter(([url]) => url.startsWith('/'))
+    const differences: unknown[] = []
+    for (const [url, wanted] of origin) {
+      const response = await server.fetch(new Request(`http://${host}${url}`))
+      const got = outcomeOf(response.status, await response.json())
+      if (JSON.stringify(got) !== JSON.stringify(wanted)) differences.push({ url, got, wanted })
+    }
+    expect(differences).toEqual([])
+  })
+
+  describe.each(targets)('$name', (target) => {
+    let app: RunningApp
+    beforeAll(async () => {
+      app = await startApp(target)
+    })
+    afterAll(() => app.stop())
+
+    it('is that of inject', async () => {
+      const differences: unknown[] = []
+      for (const [i, url] of urls.entries()) {
+        const answer = await sendRaw(app.port, `GET ${url} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+        const got = outcomeOf(answer.statuses[0] ?? 0, bodyOf(answer))
+        if (JSON.stringify(got) !== JSON.stringify(expected[i])) differences.push({ url, got, wanted: expected[i] })
+      }
+      expect(differences).toEqual([])
+    })
+  })
+})
+
+function parse(body: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(body))
+}

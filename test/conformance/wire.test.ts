@@ -1,0 +1,4 @@
+import { targets } from './targets.ts'
+import { wireConformance } from './wire.ts'
+
+for (const target of targets) wireConformance(target)

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { corpus, type Expectation } from './corpus.ts'
+import { gapOf } from './gaps.ts'
+import { bodyOf, type RawAnswer, sendRaw } from './raw-client.ts'
+import { type RunningApp, startApp, type Target, usesNodeHttp } from './targets.ts'
+
+/** Bytes on the wire: the raw corpus, unread and oversized bodies, pipelining, and that nothing of it hurts the process. */
+export function wireConformance(target: Target): void {
+  describe(`wire: ${target.name}`, () => {
+    let app: RunningApp
+    beforeAll(async () => {
+      app = await startApp(target)
+    })
+    afterAll(() => app.stop())
+
+    const events = async () => bodyOf(await sendRaw(app.port, request('/events'))) as string[]
+
+    for (const { id, name, data, expect: expected } of corpus) {
+      it(`${id} ${name}`, async () => {
+        const answer = await sendRaw(app.port, data, { waitMs: 300 })
+        const gap = gapOf(target, name)
+        if (gap) expect(answer.statuses, gap.reason).toEqual(gap.statuses)
+        else judge(answer, expected)
+      })
+    }
+
+    it('HT-02 no request that rode behind a doubtful one has run', async () => {
+      const smuggled = corpus.some(({ id, name }) => id === 'HT-02' && gapOf(target, name))
+      expect((await events()).includes('second request ran')).toBe(smuggled)
+    })
+
+    it('HT-08 1000 pipelined requests are answered in order', async () => {
+      const one = (id: number) => `GET /users/${id} HTTP/1.1\r\nHost: x\r\n\r\n`
+      const data = Array.from({ length: 1000 }, (_, id) => one(id)).join('')
+      const answer = await sendRaw(app.port, data, { waitMs: 8000, answers: 1000 })
+      const ids = [...answer.text.matchAll(/"params":\{"id":"(\d+)"\}/g)].map((match) => Number(match[1]))
+      expect(ids).toEqual(Array.from({ length: 1000 }, (_, id) => id))
+    })
+
+    it('BO-02 the limit is exact, by length, in chunks and in small chunks', async () => {
+      const limit = 102_400
+      const text = (size: number) => `"${'x'.repeat(size - 2)}"`
+      const bySize = (size: number) => `Content-Length: ${size}\r\n\r\n${text(size)}`
+      const inChunks = (size: number, step: number) => {
+        let body = ''
+        for (let at = 0; at < size; at += step) {
+          const piece = text(size).slice(at, at + step)
+          body += `${piece.length.toString(16)}\r\n${piece}\r\n`
+        }
+        return `Transfer-Encoding: chunked\r\n\r\n${body}0\r\n\r\n`
+      }
+      const forms = [bySize, (size: number) => inChunks(size, 1000), (size: number) => inChunks(size, 7)]
+      for (const form of forms) {
+        for (const [size, status] of [
+          [limit - 1, 200],
+          [limit, 200],
+          [limit + 1, 413],
+        ] as const) {
+          const answer = await sendRaw(
+            app.port,
+            `${head('POST', '/json')}Content-Type: application/json\r\n${form(size)}`,
+            {
+              waitMs: 3000,
+              answers: 1,
+            },
+          )
+          expect(answer.statuses, `${size} bytes`).toEqual([status])
+        }
+      }
+    })
+
+    it('BO-03 a body far over the limit is answered 413 and its connection closed', async () => {
+      const json = 'Content-Type: application/json\r\n'
+      const declared = `${head('POST', '/json')}${json}Content-Length: 10000000000\r\n\r\n${'x'.repeat(100_000)}`
+      const chunk = `4000\r\n${'x'.repeat(16_384)}\r\n`
+      const endless = [
+        `${head('POST', '/json')}${json}Transfer-Encoding: chunked\r\n\r\n`,
+        ...Array<string>(60).fill(chunk),
+      ]
+      for (const data of [declared, endless]) {
+        const answer = await sendRaw(app.port, data, { waitMs: 4000, dripMs: 5 })
+        expect(answer.statuses).toEqual([413])
+        expect(answer.text).toContain('PayloadTooLargeError')
+        if (usesNodeHttp(target)) expect(answer.closed && answer.ms < 2500).toBe(true)
+      }
+    })
+
+    it('BO-12 an unread body does not become the next request', async () => {
+      for (let i = 0; i < 20; i++) {
+        const body = second.repeat(2500).slice(0, 90_000)
+        const data = `${head('POST', '/unread')}Content-Length: ${body.length}\r\n\r\n${body}${request('/health')}`
+        const answer = await sendRaw(app.port, data, { waitMs: 2000, answers: 2 })
+        // A runtime that closes instead of reading on leaves the second to a new connection.
+        expect(answer.statuses).toEqual(answer.statuses.length === 1 && answer.closed ? [200] : [200, 200])
+        expect(answer.text).not.toContain('second')
+      }
+    })
+
+    it('Expect: 100-continue is honoured', async () => {
+      const data = [
+        `${head('POST', '/json')}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+        '[]',
+      ]
+      const answer = await sendRaw(app.port, data, { dripMs: 100, answers: 1 })
+      expect(answer.statuses).toEqual([200])
+      expect(answer.text).toMatch(/^HTTP\/1.1 100 /)
+    })
+
+    it('HT-01 the process has survived all of it', async () => {
+      expect((await events()).filter((event) => event !== 'second request ran')).toEqual([])
+      expect((await sendRaw(app.port, request('/health'), { answers: 1 })).ms).toBeLessThan(100)
+    })
+  })
+}
+
+const second = 'GET /second HTTP/1.1\r\nHost: x\r\n\r\n'
+
+function head(method: string, path: string): string {
+  return `${method} ${path} HTTP/1.1\r\nHost: x\r\n`
+}
+
+function request(path: string): string {
+  return `${head('GET', path)}Connection: close\r\n\r\n`
+}
+
+function judge(answer: RawAnswer, expected: Expectation): void {
+  const [first] = answer.statuses
+  if (expected === 'refused') {
+    if (first === undefined) expect(answer.closed, 'neither an answer nor a closed connection').toBe(true)
+    else expect(first).toBeGreaterThanOrEqual(400)
+    expect(answer.text).not.toContain('second')
+  } else expect(expected).toContain(first)
+}

@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { defaultLimits } from '../../../kernel/runtime/adapter.ts'
+import { listenError } from '../../../kernel/runtime/listen-errors.ts'
+import { nodeAdapter } from '../../../kernel/runtime/node.ts'
+
+const adapters: ReturnType<typeof nodeAdapter>[] = []
+
+function listen(port: number, host: string) {
+  const adapter = nodeAdapter()
+  adapters.push(adapter)
+  return adapter.listen({ port, host, limits: defaultLimits, onWarning: () => {} }, () => {})
+}
+
+afterEach(async () => {
+  await Promise.all(adapters.splice(0).map((adapter) => adapter.stop()))
+})
+
+describe('listen', () => {
+  it('GS-04 tells the port it was given when it asked for any', async () => {
+    const { port, host } = await listen(0, '127.0.0.1')
+    expect(port).toBeGreaterThan(0)
+    expect(host).toBe('127.0.0.1')
+  })
+
+  it('GS-04 names the port that is taken and what to do', async () => {
+    const { port } = await listen(0, '127.0.0.1')
+    await expect(listen(port, '127.0.0.1')).rejects.toMatchObject({
+      code: 'PortInUseError',
+      message: expect.stringMatching(new RegExp(`^PORT_IN_USE: 127\\.0\\.0\\.1:${port} .*choose another port`)),
+      cause: { code: 'EADDRINUSE' },
+    })
+  })
+
+  it('GS-04 names a host that is not of this machine', async () => {
+    await expect(listen(0, '192.0.2.1')).rejects.toMatchObject({ code: 'HostUnavailableError' })
+  })
+
+  it.each([
+    [{ code: 'EACCES' }, 'PortForbiddenError'],
+    [{ name: 'PermissionDenied' }, 'PortForbiddenError'],
+    [{ name: 'AddrInUse' }, 'PortInUseError'],
+    [{ name: 'AddrNotAvailable' }, 'HostUnavailableError'],
+    [{ code: 'EWHATEVER', message: 'odd' }, 'ListenError'],
+  ])('reads what a runtime throws: %o', (thrown, code) => {
+    const error = listenError(thrown, '0.0.0.0', 80)
+    expect(error.code).toBe(code)
+    expect(error.message).toContain('0.0.0.0:80')
+    expect(error.cause).toBe(thrown)
+  })
+})

@@ -1,0 +1,44 @@
+import { Server } from 'framework'
+import type { MockResponse } from 'framework/testing'
+import type { Equal, Expect, NotAny } from './expect.ts'
+
+interface NewUser {
+  name: string
+}
+const server = new Server()
+const client = server.getMockServer()
+
+// The generics type the body, the query and the body of the answer.
+const plain = await server.inject.get('/users', { query: { page: 1, tag: ['a', 'b'], left: undefined } })
+const created = await client.post<NewUser>('/users', { body: { name: 'Ada' } })
+const found = await server.inject.get<never, { page: number }, NewUser[]>('/users', { query: { page: 1 } })
+const named = await client.request<NewUser, { dry: boolean }>('PUT', '/users/1', {
+  body: { name: 'Ada' },
+  query: { dry: true },
+})
+// @ts-expect-error the body is no user
+client.post<NewUser>('/users', { body: { nam: 'Ada' } })
+// @ts-expect-error the query has another type
+client.request<NewUser, { dry: boolean }>('PUT', '/users/1', { query: { dry: 'yes' } })
+// @ts-expect-error no such option
+client.get('/users', { bodi: {} })
+
+// Assertions keep the type, and are chained.
+const chained = found
+  .assertStatus(200)
+  .assertBodySubset([{}])
+  .assertCustom(() => true)
+// @ts-expect-error nobody would wait for an async check
+found.assertCustom(async () => {})
+
+export type Checks = [
+  Expect<NotAny<typeof plain>>,
+  Expect<Equal<ReturnType<typeof plain.statusCode>, number>>,
+  Expect<Equal<typeof created, MockResponse<unknown>>>,
+  Expect<Equal<typeof named, MockResponse<unknown>>>,
+  Expect<Equal<typeof chained, MockResponse<NewUser[]>>>,
+]
+export const users: NewUser[] = found.body()
+export const user: NewUser = created.body<NewUser>()
+export const unknownBody: unknown = plain.body()
+export const header: string | readonly string[] | undefined = plain.headers()['Content-Type']
