@@ -59,7 +59,7 @@ export function readSettings(argv: readonly string[], usage: string): Settings {
     check: values.check,
     out: values.out,
     load: { generations, rounds, seconds: count('seconds', values.seconds), node: values.node },
-    micro: { rounds: rounds * 3, sliceMs: 25, warmMs: 300, check: values.check },
+    micro: { rounds: rounds * 3, check: values.check },
     boots: generations * rounds,
   }
 }

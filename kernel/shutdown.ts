@@ -28,7 +28,7 @@ export interface ShutdownParts {
 }
 
 /** How long kept connections may send one more request after the listener was closed. */
-const lastRequestsMs = 400
+const lastRequestsMs = 1000
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 

@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import * as mainDoor from 'framework'
+import * as kernelDoor from 'framework/kernel'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { statuses } from '../kernel/http/statuses.ts'
+import { type CatalogKey, catalog, onByDefault } from '../plugins/catalog.ts'
 import { type Block, docstringBlocks, markdownAnchors, markdownBlocks, markdownLinks } from './support/docs/blocks.ts'
 import { compileBlocks } from './support/docs/compile.ts'
 import { errorRows, read, readFolder, root } from './support/docs/texts.ts'
@@ -65,6 +69,52 @@ describe('docs/errors.md', () => {
       const codes = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code!)
       expect(codes).toEqual([...codes].sort())
     }
+  })
+})
+
+test('docs/reference/options.md has the options of the kernel with their real defaults', () => {
+  const rows = read('docs/reference/options.md').text.matchAll(/^\| `([\w.]+)` \| ([^|]*) \|/gm)
+  const told = Object.fromEntries([...rows].map(([, name, value]) => [name!, value!.replaceAll('`', '')]))
+  const { limits, ...settings } = new kernelDoor.Kernel().settings
+  const real = {
+    ...settings,
+    ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [`limits.${name}`, value])),
+  }
+  expect(Object.keys(told)).toEqual(expect.arrayContaining(Object.keys(real)))
+  for (const [name, value] of Object.entries(real)) {
+    if (typeof value === 'boolean' || (typeof value === 'number' && name !== 'port'))
+      expect(told[name], name).toBe(String(value))
+  }
+})
+
+describe('tables that repeat the code', () => {
+  test('the README lists the plugins of the catalog, and which are on by default', () => {
+    const rows = read('README.md').text.matchAll(/^\| (?:\[)?`(\w+)`(?:\]\([^)]*\))? \| .* \| (yes|no) \|$/gm)
+    const told = Object.fromEntries([...rows].map(([, key, on]) => [key!, on === 'yes']))
+    expect(told).toEqual(
+      Object.fromEntries((Object.keys(catalog) as CatalogKey[]).map((key) => [key, onByDefault.includes(key)])),
+    )
+  })
+
+  test('docs/reference/response.md lists the shorthands with their statuses', () => {
+    const { text } = read('docs/reference/response.md')
+    for (const [name, status] of Object.entries(statuses))
+      expect(text.replace(/\s+/g, ' ')).toContain(`\`${name}\` ${status}`)
+  })
+
+  test('docs/reference/kernel.md names what framework/kernel exports beyond framework', () => {
+    const { text } = read('docs/reference/kernel.md')
+    const beyond = Object.keys(kernelDoor).filter((name) => !(name in mainDoor))
+    expect(beyond.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  })
+
+  test('the commands of the README are scripts', () => {
+    const { scripts } = JSON.parse(read('package.json').text) as { scripts: Record<string, string> }
+    const { text } = read('README.md')
+    expect(text).toContain('npm ci && npm start\n')
+    expect(text).toContain('npm ci && npm test\n')
+    expect(scripts.start).toMatch(/^npm run --silent build && node .*docs\/examples\/demo\/main\.ts$/)
+    expect(scripts.test).toBe('node test/run.mjs')
   })
 })
 

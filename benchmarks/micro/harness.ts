@@ -10,11 +10,14 @@ export interface MicroCase {
 
 export interface MicroSettings {
   readonly rounds: number
-  readonly sliceMs: number
-  /** How long each case runs before anything is measured. */
-  readonly warmMs: number
   /** Runs every case once and measures nothing. */
   readonly check: boolean
+}
+
+/** How long a slice of a case is, and how long each case runs before anything is measured. */
+export interface Pace {
+  readonly sliceMs: number
+  readonly warmMs: number
 }
 
 /** Nanoseconds of CPU time for each operation, a value a round. */
@@ -37,7 +40,7 @@ async function timed(one: MicroCase, times: number): Promise<number> {
 }
 
 /** How many operations fill a slice, found in the warm state: the first thousands of an inject cost three times the rest. */
-async function calibrate(one: MicroCase, { sliceMs, warmMs }: MicroSettings): Promise<number> {
+async function calibrate(one: MicroCase, { sliceMs, warmMs }: Pace): Promise<number> {
   const start = cpuNow()
   let times = 100
   for (;;) {
@@ -47,14 +50,18 @@ async function calibrate(one: MicroCase, { sliceMs, warmMs }: MicroSettings): Pr
   }
 }
 
-export async function measure(cases: readonly MicroCase[], settings: MicroSettings): Promise<MicroSeries[]> {
+export async function measure(
+  cases: readonly MicroCase[],
+  pace: Pace,
+  settings: MicroSettings,
+): Promise<MicroSeries[]> {
   const series = cases.map(({ group, name }): MicroSeries => ({ group, name, cost: [] }))
   if (settings.check) {
     for (const one of cases) await one.run(1)
     return series
   }
   const times: number[] = []
-  for (const one of cases) times.push(await calibrate(one, settings))
+  for (const one of cases) times.push(await calibrate(one, pace))
   for (let round = 0; round < settings.rounds; round++) {
     for (const i of shuffled([...cases.keys()])) series[i]!.cost.push(await timed(cases[i]!, times[i]!))
   }

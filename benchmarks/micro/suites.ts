@@ -1,19 +1,23 @@
 import type { Built } from './built.ts'
 import { chainCases } from './chain.ts'
-import type { MicroCase } from './harness.ts'
+import type { MicroCase, Pace } from './harness.ts'
 import { injectCases } from './inject.ts'
 import { routerCases } from './router.ts'
 
-export interface MicroSuite {
+export interface MicroSuite extends Pace {
   readonly title: string
   readonly reference: string
   cases(built: Built): Promise<MicroCase[]>
 }
 
+const short: Pace = { sliceMs: 25, warmMs: 250 }
+// fastify.inject runs through so much code that its cost still halves after a second.
+const long: Pace = { sliceMs: 80, warmMs: 2000 }
+
 export const microSuites = {
-  router: { title: 'Router', reference: 'find-my-way', cases: routerCases },
-  chain: { title: 'Chain of middlewares', reference: 'by hand', cases: chainCases },
-  inject: { title: 'Inject', reference: 'fastify.inject', cases: injectCases },
+  router: { title: 'Router', reference: 'find-my-way', ...short, cases: routerCases },
+  chain: { title: 'Chain of middlewares', reference: 'by hand', ...short, cases: chainCases },
+  inject: { title: 'Inject', reference: 'fastify.inject', ...long, cases: injectCases },
 } as const satisfies Record<string, MicroSuite>
 
 export type MicroName = keyof typeof microSuites

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { runtimeBinary } from '../../test/runtimes/run.mjs'
 import { type Program, runProgram, startProgram } from '../../test/support/docs/program.ts'
 
 const command = (name: string) => ['--import', 'tsx', `docs/examples/${name}`]
@@ -30,6 +31,12 @@ const examples: Record<string, () => Promise<void>> = {
     const { url } = await start('hello.ts')
     expect((await answer(`${url}/hello`)).text).toBe('{"hello":"world"}')
     expect((await answer(`${url}/hello/you`)).text).toBe('{"hello":"you"}')
+  },
+
+  async 'counter.ts'() {
+    const { url } = await start('counter.ts')
+    expect((await answer(`${url}/next`)).text).toBe('{"count":2}')
+    expect((await answer(`${url}/next`)).text).toBe('{"count":3}')
   },
 
   async 'service.ts'() {
@@ -126,4 +133,15 @@ describe('the example', () => {
     const there = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     expect(Object.keys(examples).sort()).toEqual(there.sort())
   })
+})
+
+// With tsx `framework` is the sources, by the paths of tsconfig.json; without it the build, by the name of the package.
+const node24 = runtimeBinary('node24')
+const isBuilt = existsSync(join(import.meta.dirname, '../../dist/index.js'))
+
+test.skipIf(node24 === undefined || !isBuilt)('hello.ts runs against the build, without tsx', async () => {
+  const program = await startProgram(['docs/examples/hello.ts'], {}, node24)
+  started.push(program)
+  expect((await answer(`${program.url}/hello/you`)).text).toBe('{"hello":"you"}')
+  expect(await program.end()).toEqual({ code: 0, signal: null })
 })

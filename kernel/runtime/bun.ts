@@ -1,7 +1,7 @@
+import { type Activity, busiestMoment, silence } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { fetchHandler, type Phase } from './fetch.ts'
 import { listenError } from './listen-errors.ts'
-import type { Activity } from './quiet.ts'
 
 type WebRequest = globalThis.Request
 
@@ -21,8 +21,8 @@ interface BunRuntime {
 /** The largest idle timeout that Bun takes; 0 is none. */
 const longestSeconds = 255
 
-/** How long a connection that was accepted last has for its request. */
-const graceMs = 50
+/** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
+const graceMs = 120
 
 /** The adapter on `Bun.serve`. */
 export function bunAdapter(): Adapter {
@@ -32,7 +32,7 @@ export function bunAdapter(): Adapter {
 class BunAdapter implements Adapter {
   readonly name = 'bun'
   #server: BunServer | undefined
-  readonly #activity: Activity = { count: 0 }
+  readonly #activity: Activity = { count: 0, working: 0 }
   #stopped: Promise<void> | undefined
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
@@ -93,15 +93,12 @@ class BunAdapter implements Adapter {
   async #stop(): Promise<void> {
     const server = this.#server
     if (!server) return
-    let stopped = false
-    void server.stop(false).then(() => {
-      stopped = true
-    })
-    // `stop` neither ends silent connections nor always resolves with the last request.
-    let quietSince = performance.now()
-    while (!stopped && performance.now() - quietSince < graceMs) {
-      await new Promise((resolve) => setTimeout(resolve, 10))
-      if (server.pendingRequests > 0) quietSince = performance.now()
+    await busiestMoment(this.#activity)
+    // Its promise may never resolve, and it never ends connections that stay silent.
+    void server.stop(false)
+    if (this.#activity.count > 0) {
+      do await silence(this.#activity, graceMs)
+      while (server.pendingRequests > 0)
     }
     void server.stop(true)
   }

@@ -1,8 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { type Activity, busiestMoment } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { fetchHandler, type Phase } from './fetch.ts'
 import { listenError } from './listen-errors.ts'
-import { type Activity, quietMoment } from './quiet.ts'
 
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
@@ -25,9 +24,6 @@ interface ConnectionInfo {
   remoteAddr: { hostname?: string }
 }
 
-/** How long clients have to hear that their connection ends. */
-const graceMs = 100
-
 /** The adapter on `Deno.serve`. It has no time limits at all; where clients are not trusted, take `adapter: 'node'`. */
 export function denoAdapter(): Adapter {
   return new DenoAdapter()
@@ -37,7 +33,7 @@ class DenoAdapter implements Adapter {
   readonly name = 'deno'
   readonly #abort = new AbortController()
   #server: DenoServer | undefined
-  readonly #activity: Activity = { count: 0 }
+  readonly #activity: Activity = { count: 0, working: 0 }
   /** Requests that were not answered at once. */
   readonly #pending = new Set<WebRequest>()
   #stopped: Promise<void> | undefined
@@ -94,10 +90,7 @@ class DenoAdapter implements Adapter {
   }
 
   async #stop(): Promise<void> {
-    // Answers carry `connection: close` by now, and clients act on it; `shutdown` resets the idle connections of others.
-    await pause(graceMs)
-    // `shutdown` also resets connections that have not sent their first request yet.
-    await quietMoment(this.#activity)
+    await busiestMoment(this.#activity)
     await Promise.race([this.#server?.shutdown(), this.#server?.finished])
   }
 }

@@ -1,9 +1,9 @@
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { type FrameworkError, HeaderTooLargeError, PayloadTooLargeError } from '../support/errors.ts'
+import type { Activity } from './activity.ts'
 import { defaultLimits, type Limits, type RequestHandler } from './adapter.ts'
 import { declaredLength } from './body-source.ts'
 import { plainBody, readWebBody, streamWebBody, webHeaders, webStream } from './fetch-body.ts'
-import type { Activity } from './quiet.ts'
 
 const lowerH = 104
 
@@ -46,9 +46,10 @@ export function fetchHandler(
   handler: RequestHandler,
   context: Partial<FetchContext> = {},
 ): (request: WebRequest, info?: unknown) => WebResponse | Promise<WebResponse> {
-  const whole: FetchContext = { ...inProcess, activity: { count: 0 }, ...context }
+  const whole: FetchContext = { ...inProcess, activity: { count: 0, working: 0 }, ...context }
   return (request, info) => {
     whole.activity.count++
+    whole.activity.working++
     const raw = new FetchRequest(request, info, whole)
     handler(raw)
     return raw.answer()
@@ -173,7 +174,9 @@ class FetchRequest implements RawRequest {
       response = new Response(null, { status: 500, headers: { 'content-length': '0' } })
       this.#settle()
     }
-    this.#context.activity.count++
+    const { activity } = this.#context
+    activity.count++
+    activity.working--
     this.#response = response
     this.#resolve?.(response)
   }

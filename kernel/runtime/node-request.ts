@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { BadRequestError, type FrameworkError, HeaderTooLargeError, PayloadTooLargeError } from '../support/errors.ts'
+import type { Activity } from './activity.ts'
 import type { Limits } from './adapter.ts'
 import { declaredLength } from './body-source.ts'
 import { closeUnread, readBody, streamBody, writeStream } from './node-body.ts'
-import type { Activity } from './quiet.ts'
 
 /** What all requests of one server share. */
 export interface NodeContext {
@@ -127,7 +127,9 @@ export class NodeRequest implements RawRequest {
   }
 
   respond(reply: Reply): void {
-    this.#context.activity.count++
+    const { activity } = this.#context
+    activity.count++
+    activity.working--
     const response = this.#response
     const { body } = reply
     let { headers } = reply

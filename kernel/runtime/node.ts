@@ -2,13 +2,12 @@ import { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { Server as NetServer, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { type Activity, busiestMoment, silence } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { isBun } from './detect.ts'
 import { listenError } from './listen-errors.ts'
 import { refuseConnect, refuseConnection } from './node-refuse.ts'
 import { type NodeContext, NodeRequest } from './node-request.ts'
-import { type Activity, quietMoment, silence } from './quiet.ts'
 
 /** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
 const graceMs = 120
@@ -24,7 +23,7 @@ export function nodeAdapter(): Adapter {
 class NodeAdapter implements Adapter {
   readonly name = 'node'
   readonly #sockets = new Set<Socket>()
-  readonly #activity: Activity = { count: 0 }
+  readonly #activity: Activity = { count: 0, working: 0 }
   #server: Server | undefined
   #stopped: Promise<void> | undefined
 
@@ -69,13 +68,8 @@ class NodeAdapter implements Adapter {
   async #stop(): Promise<void> {
     const server = this.#server
     if (!server?.listening) return
-    if (isBun) {
-      // Its `close` ends idle connections at once, so clients are told first, as in the adapter of Deno.
-      await pause(graceMs)
-      await quietMoment(this.#activity)
-    }
-    // What the system has taken is accepted in the poll phase; closing right behind it resets the fewest.
-    await new Promise((resolve) => setImmediate(resolve))
+    // Bun's `close` ends idle connections at once.
+    if (isBun) await busiestMoment(this.#activity)
     const closed = new Promise<void>((resolve) => closeListener(server, resolve))
     // Idle connections first get the time of one more request: `http.Server.close` ends them at once, and a client
     // whose next request is already under way is reset (measured: up to 12 of 40).
@@ -84,6 +78,8 @@ class NodeAdapter implements Adapter {
     const sweep = setInterval(() => this.#endIdle(server), sweepMs)
     await closed
     clearInterval(sweep)
+    // The sockets' own 'close' comes a little behind that of the server.
+    this.#sockets.clear()
     // Frees the timer that checks the limits.
     server.close(() => {})
   }
@@ -135,6 +131,7 @@ function pem(material: string | Uint8Array): string | Buffer {
 function requestListener(context: NodeContext, handler: RequestHandler, expectsContinue: boolean) {
   return (message: IncomingMessage, response: ServerResponse) => {
     context.activity.count++
+    context.activity.working++
     handler(new NodeRequest(message, response, context, expectsContinue))
   }
 }

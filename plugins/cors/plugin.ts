@@ -28,23 +28,24 @@ export const cors = definePlugin({
       return void res.status(policy.preflightStatus).send()
     }
 
-    ctx.use(function cors(req, res, next) {
+    const decide = (req: Request, then: (allowed: string | undefined) => void | Promise<void>) => {
       if (rule.kind === 'ask' && rule.dynamic) asked.add(req)
       const allowed = allowedOrigin(policy, req)
-      if (allowed instanceof Promise) return allowed.then((late) => proceed(late, req, res, next))
-      return proceed(allowed, req, res, next)
+      return allowed instanceof Promise ? allowed.then(then) : then(allowed)
+    }
+
+    ctx.use(function cors(req, res, next) {
+      return decide(req, (allowed) => proceed(allowed, req, res, next))
     })
 
     // Who failed or answered before the middleware above had its turn is covered here, and a replaced `Vary` is mended.
     ctx.onSend(function corsOnSend(req, res) {
-      if (res.getHeader('access-control-allow-origin') !== undefined || asked.has(req)) {
+      if (rule.kind === 'ask' && res.getHeader('vary') === 'Origin') return undefined
+      if (asked.has(req) || res.getHeader('access-control-allow-origin') !== undefined) {
         if (rule.kind === 'ask') res.vary('Origin')
         return undefined
       }
-      asked.add(req)
-      const allowed = allowedOrigin(policy, req)
-      if (allowed instanceof Promise) return allowed.then((late) => setOriginHeaders(policy, late, res))
-      return setOriginHeaders(policy, allowed, res)
+      return decide(req, (allowed) => setOriginHeaders(policy, allowed, res))
     })
   },
 })

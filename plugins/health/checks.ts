@@ -1,33 +1,72 @@
 import type { Check } from './options.ts'
 
-async function passes(check: Check, timeout: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeout} ms`)), timeout)
-  })
-  try {
-    return (await Promise.race([check(), late])) !== false
-  } finally {
-    clearTimeout(timer)
+export type Outcome = 'ok' | 'error'
+
+/** Told of every check that changes between working and failing. */
+export type OnChange = (name: string, outcome: Outcome, error: unknown) => void
+
+/** One check with what is known of it. */
+class Watched {
+  readonly #name: string
+  readonly #check: Check
+  readonly #timeout: number
+  readonly #onChange: OnChange
+  /** The run that has not ended; probes come every few seconds and must not pile up behind a check that hangs. */
+  #running: Promise<unknown> | undefined
+  #last: Outcome = 'ok'
+
+  constructor(name: string, check: Check, timeout: number, onChange: OnChange) {
+    this.#name = name
+    this.#check = check
+    this.#timeout = timeout
+    this.#onChange = onChange
+  }
+
+  async outcome(): Promise<readonly [name: string, outcome: Outcome]> {
+    let outcome: Outcome = 'ok'
+    let failure: unknown
+    try {
+      if ((await this.#withinTime()) === false) throw new Error('it answered false')
+    } catch (error) {
+      outcome = 'error'
+      failure = error
+    }
+    if (outcome !== this.#last) this.#onChange(this.#name, outcome, failure)
+    this.#last = outcome
+    return [this.#name, outcome]
+  }
+
+  async #withinTime(): Promise<unknown> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${this.#timeout} ms`)), this.#timeout)
+    })
+    try {
+      return await Promise.race([this.#run(), late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #run(): Promise<unknown> {
+    if (this.#running === undefined) {
+      const running = (async () => this.#check())()
+      const end = () => {
+        this.#running = undefined
+      }
+      running.then(end, end)
+      this.#running = running
+    }
+    return this.#running
   }
 }
 
-/** Runs all checks side by side, each within its time; what failed and why is told apart from the answer. */
-export async function runChecks(
+/** Makes a function that runs all checks side by side, each within its time. Why one failed is told apart from its outcome. */
+export function watchChecks(
   checks: { readonly [name: string]: Check },
   timeout: number,
-  onFailure: (name: string, error: unknown) => void,
-): Promise<Record<string, 'ok' | 'error'>> {
-  const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => {
-      try {
-        if (await passes(check, timeout)) return [name, 'ok'] as const
-        onFailure(name, new Error('it answered false'))
-      } catch (error) {
-        onFailure(name, error)
-      }
-      return [name, 'error'] as const
-    }),
-  )
-  return Object.fromEntries(results)
+  onChange: OnChange,
+): () => Promise<Record<string, Outcome>> {
+  const watched = Object.entries(checks).map(([name, check]) => new Watched(name, check, timeout, onChange))
+  return async () => Object.fromEntries(await Promise.all(watched.map((one) => one.outcome())))
 }

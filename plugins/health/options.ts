@@ -15,6 +15,7 @@ export interface HealthOptions {
   timeout?: number
 }
 
+/** The options with every default in place, checked. */
 export function settingsOf(options: HealthOptions = {}): Required<HealthOptions> {
   checkOptions('health', options, ['live', 'ready', 'checks', 'timeout'])
   const { live = '/health/live', ready = '/health/ready', checks = {}, timeout = 2_000 } = options
@@ -23,12 +24,14 @@ export function settingsOf(options: HealthOptions = {}): Required<HealthOptions>
       throw OptionError(`health.${name}`, path, 'a path that begins with "/", or false')
     }
   }
-  if (typeof checks !== 'object' || checks === null)
+  if (typeof checks !== 'object' || checks === null || Array.isArray(checks)) {
     throw OptionError('health.checks', checks, 'an object of functions')
+  }
   for (const [name, check] of Object.entries(checks)) {
     if (typeof check !== 'function') throw OptionError(`health.checks.${name}`, check, 'a function')
   }
-  if (typeof timeout !== 'number' || !(timeout > 0))
+  if (typeof timeout !== 'number' || !(timeout > 0) || timeout > 2_147_483_647) {
     throw OptionError('health.timeout', timeout, 'milliseconds above 0')
+  }
   return { live, ready, checks, timeout }
 }

@@ -1,36 +1,44 @@
-import { definePlugin, type Handler } from '../../kernel/index.ts'
-import { runChecks } from './checks.ts'
+import { definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
+import { type Outcome, watchChecks } from './checks.ts'
 import { type HealthOptions, settingsOf } from './options.ts'
 
 /**
  * Two probes: `/health/live` says that the process answers, `/health/ready` that it should be sent requests.
  *
- * Ready is 503 until every plugin has started, as soon as the server begins to close (within the drain window, so
- * that a load balancer takes it out first), and while a check fails. Live stays 200.
+ * Ready is 503 until the server has started, as soon as it begins to close (within the drain window, so that a load
+ * balancer takes it out first), and while a check fails. Live stays 200. Neither is cached, nor logged.
  *
  * @example
- * new Server({ plugins: { health: { checks: { database: () => pool.query('select 1').then(() => true) } } } })
+ * new Server({ plugins: { health: { checks: { database: () => pool.query('select 1') } } } })
  */
 export const health = definePlugin({
   name: 'health',
   setup(ctx, options: HealthOptions = {}) {
     const { live, ready, checks, timeout } = settingsOf(options)
+    const check = watchChecks(checks, timeout, (name, outcome, error) => {
+      if (outcome === 'ok') ctx.log.warn({ check: name }, `the health check "${name}" passes again`)
+      else ctx.log.warn({ check: name, err: error }, `the health check "${name}" fails`)
+    })
+
+    const answerLive: Handler = function live(_req, res) {
+      return res.setHeader('cache-control', 'no-store').ok({ status: 'ok' })
+    }
+    const answerReady: Handler = async function ready(_req, res) {
+      const outcomes = await check()
+      res.setHeader('cache-control', 'no-store')
+      // After the checks: closing may have begun while they ran.
+      const status = statusOf(ctx.server, outcomes)
+      return res.status(status === 'ok' ? 200 : 503).json({ status, checks: outcomes })
+    }
+
     const routeOptions = { log: false, apidoc: { tags: ['health'] } }
-    const answerLive: Handler = (_req, res) => {
-      res.setHeader('cache-control', 'no-store')
-      return { status: 'ok' }
-    }
-    const answerReady: Handler = async (req, res) => {
-      res.setHeader('cache-control', 'no-store')
-      if (ctx.server.isClosing) return res.serviceUnavailable({ status: 'closing' })
-      if (!ctx.server.isReady) return res.serviceUnavailable({ status: 'starting' })
-      const results = await runChecks(checks, timeout, (name, error) =>
-        req.log.warn({ err: error, check: name }, `the health check "${name}" failed`),
-      )
-      const failed = Object.values(results).includes('error')
-      return failed ? res.serviceUnavailable({ status: 'error', checks: results }) : { status: 'ok', checks: results }
-    }
     if (live !== false) ctx.get(live, routeOptions, answerLive)
     if (ready !== false) ctx.get(ready, routeOptions, answerReady)
   },
 })
+
+function statusOf(server: Kernel, outcomes: Record<string, Outcome>): 'ok' | 'error' | 'starting' | 'closing' {
+  if (server.isClosing) return 'closing'
+  if (!server.isReady) return 'starting'
+  return Object.values(outcomes).includes('error') ? 'error' : 'ok'
+}

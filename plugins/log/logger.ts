@@ -1,64 +1,65 @@
 import type { Logger, LogMethod } from '../../kernel/index.ts'
+import { censor } from './censor.ts'
 import { type LogSettings, settingsOf } from './options.ts'
 import { loadPino, openSink } from './sink.ts'
 
-const longest = 4_096
-
-/** Long texts are cut: a header of a megabyte must not become a line of a megabyte. */
-function cap(value: unknown, depth: number): unknown {
-  if (typeof value === 'string' && value.length > longest) {
-    return `${value.slice(0, longest)}… (${value.length} characters)`
-  }
-  if (depth === 0 || typeof value !== 'object' || value === null || value instanceof Error || Array.isArray(value))
-    return value
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== null && prototype !== Object.prototype) return value
-  let copy: Record<string, unknown> | undefined
-  for (const [key, member] of Object.entries(value)) {
-    const capped = cap(member, depth - 1)
-    if (capped === member) continue
-    copy ??= { ...value }
-    copy[key] = capped
-  }
-  return copy ?? value
-}
-
-/** A pino logger after the settings, and how to write out what it holds. */
-export function createLogger(settings: LogSettings): { logger: Logger; flush(): void } {
+/** A pino logger after the settings, and how to wait until it has written. */
+export function createLogger(settings: LogSettings): { logger: Logger; flush(): Promise<void> } {
   const pino = loadPino()
   const sink = openSink(pino, settings.stream)
+  const { err } = pino.stdSerializers
+  const error = (value: Error) => censor(err(value))
+  const clean = (entry: object) => censor(entry) as Record<string, unknown>
   const logger = pino(
     {
       level: settings.level,
-      redact: { paths: [...settings.redact], censor: '[redacted]' },
-      formatters: { log: (entry) => cap(entry, 2) as Record<string, unknown> },
-      serializers: { err: pino.stdSerializers.err, original: pino.stdSerializers.err },
+      formatters: { log: clean },
+      serializers: { err: error, error, original: error, req: describeRequest, res: describeResponse },
+      ...(settings.redact.length === 0 ? {} : { redact: { paths: [...settings.redact], censor: '[redacted]' } }),
     },
-    sink.destination,
+    sink,
   )
-  return { logger: logger as unknown as Logger, flush: () => sink.flush() }
+  // pino formats the fields of its root only; children inherit this.
+  const { child } = logger
+  logger.child = function censoredChild(this: typeof logger, fields, options) {
+    return child.call(this, clean(fields), options) as never
+  }
+  return { logger, flush: () => sink.flush() }
+}
+
+// Whole requests and responses hang together with the server: of each only what an entry is about.
+function describeRequest(req: unknown): unknown {
+  const { id, method, path } = (req ?? {}) as Record<string, unknown>
+  return { id, method, path }
+}
+
+function describeResponse(res: unknown): unknown {
+  return { status: ((res ?? {}) as Record<string, unknown>).statusCode }
 }
 
 let shared: Logger | undefined
-const get = (): Logger => {
+
+function processLogger(): Logger {
   shared ??= createLogger(settingsOf()).logger
   return shared
 }
 
-function at(level: 'debug' | 'info' | 'warn' | 'error'): LogMethod {
-  return (fields: string | object, message?: string) => get()[level](fields as object, message)
-}
+const method =
+  (level: 'debug' | 'info' | 'warn' | 'error'): LogMethod =>
+  (first: string | object, message?: string) =>
+    typeof first === 'string' ? processLogger()[level](first) : processLogger()[level](first, message)
 
 /**
- * The logger of the process, for code that has no request and no server in sight; pino with the defaults.
+ * The logger of the process, for code that has no server and no request in sight: pino with the defaults, made with
+ * the first entry.
  *
  * @example
- * logger.info({ port: 3000 }, 'listening')
+ * logger.info({ jobs: 3 }, 'imported')
  */
 export const logger: Logger = {
-  debug: at('debug'),
-  info: at('info'),
-  warn: at('warn'),
-  error: at('error'),
-  child: (fields) => get().child(fields),
+  debug: method('debug'),
+  info: method('info'),
+  warn: method('warn'),
+  error: method('error'),
+  child: (fields) => processLogger().child(fields),
 }

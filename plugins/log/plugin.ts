@@ -1,11 +1,14 @@
-import { definePlugin } from '../../kernel/index.ts'
+import { definePlugin, type Kernel, OptionError } from '../../kernel/index.ts'
 import { createLogger } from './logger.ts'
 import { type LogOptions, settingsOf } from './options.ts'
+
+/** Servers whose logger is that of a log plugin already. */
+const supplied = new WeakSet<Kernel>()
 
 /**
  * Logs with pino: the server's own messages, `req.log`, and one line for every answered request.
  *
- * Credentials are redacted, long values cut, and a sink that breaks or blocks never stops the server. A route with
+ * Credentials are redacted, long entries cut, and a sink that breaks or blocks never stops the server. A route with
  * `log: false` gets no line. With the server option `logger`, that one is written to instead.
  *
  * @example
@@ -15,24 +18,34 @@ export const log = definePlugin({
   name: 'log',
   setup(ctx, options: LogOptions = {}) {
     const settings = settingsOf(options)
-    const given = ctx.server.settings.logger
-    if (given === undefined) {
-      const { logger, flush } = createLogger(settings)
-      ctx.server.logger = logger
-      ctx.onClose(flush)
+    const { server } = ctx
+    let logger = server.settings.logger
+    if (logger === undefined) {
+      const made = createLogger(settings)
+      logger = made.logger
+      ctx.onClose(made.flush)
+      if (!supplied.has(server)) server.logger = logger
+      supplied.add(server)
+    } else {
+      const useless = (['level', 'redact', 'stream'] as const).find((name) => options[name] !== undefined)
+      if (useless !== undefined) {
+        throw OptionError(`log.${useless}`, options[useless], `nothing beside the server's own option "logger"`)
+      }
     }
     if (!settings.logResponse) return
+
+    const target = logger
     const quiet = new Set<string>()
     ctx.onRoute((route) => {
       if (route.options.log === false) quiet.add(`${route.method} ${route.path}`)
     })
     ctx.onResponse(function logResponse(req, res, ms) {
-      const { method, path } = req
-      if (quiet.size > 0 && quiet.has(`${method === 'HEAD' ? 'GET' : method} ${req.route}`)) return
+      const { method, path, route } = req
+      if (quiet.size > 0 && quiet.has(`${method === 'HEAD' ? 'GET' : method} ${route}`)) return
       const status = res.statusCode
       const entry = { reqId: req.id, method, path, status, ms: Math.round(ms * 1000) / 1000 }
-      if (status >= 500) ctx.server.logger.warn(entry, 'request failed')
-      else ctx.server.logger.info(entry, 'request')
+      if (status >= 500) target.warn(entry, 'request failed')
+      else target.info(entry, 'request')
     })
   },
 })

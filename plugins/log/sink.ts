@@ -1,73 +1,116 @@
 import { createRequire } from 'node:module'
-import type { DestinationStream, pino as Pino } from 'pino'
+import { isatty } from 'node:tty'
+import type { pino as Pino } from 'pino'
+import { safeLine } from './line.ts'
 import type { LogStream } from './options.ts'
 
-// Loaded on the first line and synchronously: a logger cannot wait, and importing the framework costs nothing.
+// Loaded with the first logger and synchronously: a logger cannot wait, and importing the framework costs nothing.
 const load = createRequire(import.meta.url)
-
-/** Lines that wait for a sink that does not take them; more are dropped, since a log may not eat the memory. */
-const maxWaiting = 16 * 1024 * 1024
-
-/** Where pino writes to, and how to empty it. */
-export interface Sink {
-  readonly destination: DestinationStream
-  flush(): void
-}
 
 export function loadPino(): typeof Pino {
   return (load('pino') as { pino: typeof Pino }).pino
 }
 
-/** A stream of the application's; what it throws or emits is not the server's end. */
-function guarded(stream: LogStream): Sink {
-  const emitter = stream as LogStream & { on?: (event: string, listener: () => void) => unknown }
-  emitter.on?.('error', () => {})
+/** Bytes that may wait for a sink that does not take them; what comes then is dropped and counted. */
+const maxWaiting = 16 * 1024 * 1024
+/** How long closing waits for the sink. */
+const flushMs = 1_000
+
+/** Where pino writes to. What breaks or blocks there is never the end of the server. */
+export interface Sink {
+  write(line: string): void
+  /** Resolves when everything was written, or after a second. */
+  flush(): Promise<void>
+}
+
+/** A writable stream, as far as one may be asked. */
+interface Target extends LogStream {
+  readonly writableLength?: number
+  readonly destroyed?: boolean
+  on?(event: 'error', listener: () => void): unknown
+}
+
+const guarded = new WeakSet<object>()
+
+function sinkOver(target: Target, waiting: () => number): Sink {
+  let lost = 0
+  // Without a listener an error of the stream would end the process.
+  if (!guarded.has(target)) target.on?.('error', () => {})
+  guarded.add(target)
+  const write = (line: string) => {
+    try {
+      target.write(line)
+    } catch {
+      // A closed stream: there is nowhere left to tell it.
+    }
+  }
   return {
-    destination: {
-      write(line) {
-        try {
-          stream.write(line)
-        } catch {
-          // There is nowhere left to tell it.
-        }
-      },
+    write(line) {
+      if (waiting() > maxWaiting) {
+        lost++
+        return
+      }
+      if (lost > 0) {
+        write(droppedLine(lost))
+        lost = 0
+      }
+      write(safeLine(line))
     },
-    flush() {},
+    flush: () => emptied(target, waiting),
   }
 }
+
+async function emptied(target: Target, waiting: () => number): Promise<void> {
+  const until = Date.now() + flushMs
+  while (waiting() > 0 && target.destroyed !== true && Date.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const droppedLine = (count: number) =>
+  `${JSON.stringify({ level: 40, time: Date.now(), dropped: count, msg: `${count} entries were dropped: nobody took them` })}\n`
+
+let stdout: Sink | undefined
 
 /**
- * Standard output, written asynchronously: a reader that stops reading blocks a synchronous write, and with it every
- * request. What is waiting is written out on exit.
+ * Standard output, one for the process, written asynchronously: a reader that stops reading would block a synchronous
+ * write, and with it every request. What waits is written on exit.
  */
 function standardOutput(pino: typeof Pino): Sink {
-  const destination = pino.destination({ dest: 1, sync: false, maxLength: maxWaiting })
-  // A closed pipe or a full disk ends the log, not the server.
-  destination.on('error', () => {})
-  return {
-    destination,
-    flush() {
-      try {
-        destination.flushSync()
-      } catch {
-        // It never opened, or is closed already: there is nothing to write out.
-      }
-    },
+  if (stdout === undefined) {
+    let waiting = 0
+    let closed = false
+    const destination = pino.destination({ dest: 1, sync: false })
+    destination.on('write', (bytes: number) => {
+      waiting = Math.max(0, waiting - bytes)
+    })
+    destination.on('error', (error: { code?: unknown }) => {
+      closed ||= error.code === 'EPIPE'
+      if (closed) waiting = 0
+    })
+    const write = (line: string) => {
+      if (closed) return
+      waiting += Buffer.byteLength(line)
+      destination.write(line)
+    }
+    stdout = sinkOver({ write }, () => waiting)
   }
+  return stdout
 }
 
-/** pino-pretty, if somebody looks on and has installed it. */
+/** pino-pretty, if somebody develops, looks on and has installed it. */
 function readable(): Sink | undefined {
-  if (process.env.NODE_ENV === 'production' || !process.stdout.isTTY) return undefined
+  if (process.env.NODE_ENV !== 'development' || !isatty(1)) return undefined
   try {
-    const pretty = load('pino-pretty') as (options: object) => DestinationStream
-    return { destination: pretty({ sync: true, ignore: 'pid,hostname' }), flush() {} }
+    const pretty = load('pino-pretty') as (options: object) => Target
+    return sinkOver(pretty({ sync: true, ignore: 'pid,hostname' }), () => 0)
   } catch (error) {
     if ((error as { code?: unknown }).code === 'MODULE_NOT_FOUND') return undefined
     throw error
   }
 }
 
-export function openSink(pino: typeof Pino, stream: LogStream | undefined): Sink {
-  return stream === undefined ? (readable() ?? standardOutput(pino)) : guarded(stream)
+export function openSink(pino: typeof Pino, stream: Target | undefined): Sink {
+  if (stream === undefined) return readable() ?? standardOutput(pino)
+  return sinkOver(stream, () => stream.writableLength ?? 0)
 }

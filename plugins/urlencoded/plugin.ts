@@ -1,13 +1,18 @@
-import { isUtf8 } from 'node:buffer'
-import { BadRequestError, definePlugin, parseQuery } from '../../kernel/index.ts'
-import { isForm } from './media-type.ts'
+import {
+  BadRequestError,
+  definePlugin,
+  parseQuery,
+  type RawRequest,
+  UnsupportedMediaTypeError,
+} from '../../kernel/index.ts'
+import { formTypeOf } from './media-type.ts'
 import { limitOf, type UrlencodedOptions } from './options.ts'
 
 /**
- * Parses form bodies (`application/x-www-form-urlencoded`) into `req.body`: up to 1 MB and 1000 fields.
+ * Parses form bodies (`application/x-www-form-urlencoded`) into `req.body`: up to 1 MB and 1000 fields by default.
  *
- * Repeated names become arrays; brackets in names mean nothing. Answers 413 `PayloadTooLargeError` over the limit, 400
- * `BadRequestError` for more fields or bytes that are no UTF-8.
+ * Repeated names become arrays; brackets in names mean nothing. Answers 413 `PayloadTooLargeError`, 400
+ * `BadRequestError` for more fields or bytes that are not UTF-8, and 415 for a charset or an encoding it does not read.
  *
  * @example
  * new Server({ plugins: { urlencoded: { sizeLimit: '200kb' } } })
@@ -18,15 +23,33 @@ export const urlencoded = definePlugin({
     const limit = limitOf(options)
     ctx.use(function urlencoded(req, _res, next) {
       const { raw } = req
-      if (!raw.hasBody || !isForm(raw.header('content-type'))) return next()
+      if (!raw.hasBody) return next()
+      const type = formTypeOf(raw.header('content-type'))
+      if (type === 'none') return next()
+      refuseUnreadable(raw, type)
+      // The promise of `next()` is left to the chain, which waits for it anyway: one promise less.
       return raw.bytes(limit).then((bytes) => {
-        if (!isUtf8(bytes)) throw BadRequestError('the form is not UTF-8')
-        req.body = parseQuery(
-          Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'),
-          'the form',
-        )
+        req.body = parseQuery(decode(bytes), 'the form')
         next()
       })
     })
   },
 })
+
+function refuseUnreadable(raw: RawRequest, type: 'form' | 'charset'): void {
+  if (type === 'charset') throw UnsupportedMediaTypeError('forms are read in UTF-8 only')
+  const encoding = raw.header('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw UnsupportedMediaTypeError('a body with a content-encoding is not read')
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw BadRequestError('the form is not UTF-8')
+  }
+}

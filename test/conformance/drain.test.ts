@@ -2,6 +2,7 @@ import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { sendRaw } from './raw-client.ts'
 import { startApp, targets } from './targets.ts'
 
 const clients = 40
@@ -81,6 +82,25 @@ describe('GS-01 SIGTERM under load loses no request', () => {
       expect(load.answered.get(200)).toBeGreaterThan(200)
       expect(code).toBe(0)
       expect(ms).toBeLessThan(drainWindow + 2000)
+    } finally {
+      await app.stop()
+    }
+  })
+})
+
+describe('GS-02 a request that never ends is cut at the deadline', () => {
+  it.each(targets)('$name', async (target) => {
+    const app = await startApp(target, { closeTimeout: 800 })
+    try {
+      const hanging = sendRaw(app.port, 'GET /abort HTTP/1.1\r\nHost: x\r\n\r\n', { waitMs: 4000 })
+      const stream = sendRaw(app.port, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n', { waitMs: 4000 })
+      await pause(200)
+      const start = performance.now()
+      app.signal('SIGTERM')
+      expect(await app.exited).toBe(0)
+      expect(performance.now() - start).toBeLessThan(2500)
+      expect((await hanging).closed).toBe(true)
+      expect((await stream).closed).toBe(true)
     } finally {
       await app.stop()
     }

@@ -42,3 +42,8 @@ export function losesStreamLength(target: Target): boolean {
 export function hasNoTimeLimits(target: Target): boolean {
   return target.name === 'deno'
 }
+
+/** Bun's `node:http` times out connections that never spoke without telling them from those that began a request. */
+export function answersSilentClients(target: Target): boolean {
+  return target.name === 'bun with node:http'
+}

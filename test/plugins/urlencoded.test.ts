@@ -1,104 +1,210 @@
-import { RouteCollection, Server } from 'framework'
-import { type UrlencodedOptions, urlencoded } from 'framework/plugins/urlencoded'
-import { describe, expect, test } from 'vitest'
-import { send } from '../support/kernel.ts'
+import { definePlugin, RouteCollection, Server } from 'framework'
+import { urlencoded } from 'framework/plugins'
+import { afterEach, describe, expect, test } from 'vitest'
+import { memoryLogger } from '../support/kernel.ts'
 
-const form = 'application/x-www-form-urlencoded'
+const servers: Server[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+})
 
-function serving(options?: UrlencodedOptions) {
-  const router = new RouteCollection()
-  let calls = 0
-  router.post('/', (req) => {
-    calls++
-    return { body: req.body ?? null, prototype: req.body === undefined ? null : Object.getPrototypeOf(req.body) }
+function makeServer(plugins: object | readonly unknown[] = { urlencoded: true }) {
+  const logger = memoryLogger()
+  const server = new Server<{}>({ plugins, router: new RouteCollection(), logger })
+  servers.push(server)
+  const seen: { body?: unknown; runs: number } = { runs: 0 }
+  server.post('/form', (req) => {
+    seen.body = req.body
+    seen.runs++
+    return { parsed: req.body !== undefined }
   })
-  const server = new Server({ router, plugins: [urlencoded(options)] })
-  return {
-    calls: () => calls,
-    post: (body: string, type: string | null = form) =>
-      send(server, '/', 'POST', { body, headers: type === null ? {} : { 'content-type': type } }),
-    raw: (body: Uint8Array) => server.inject({ url: '/', method: 'POST', body, headers: { 'content-type': form } }),
-  }
+  return { server, seen, log: logger.entries }
 }
 
+const formType = 'application/x-www-form-urlencoded'
+const post = (server: Server, body: string | Uint8Array | AsyncIterable<Uint8Array>, type = formType) =>
+  server.inject.post('/form', { body, headers: { 'content-type': type } })
+
 describe('a form', () => {
-  test('is read into an object without prototype', async () => {
-    const res = await serving().post('a=1&b=x+y&b=%C3%A9&c=&d')
-    expect(res.json).toEqual({ body: { a: '1', b: ['x y', 'é'], c: '', d: '' }, prototype: null })
+  test.each([
+    ['object form', { urlencoded: {} }],
+    ['array form', [urlencoded()]],
+  ])('is parsed, in %s', async (_form, plugins) => {
+    const { server, seen } = makeServer(plugins)
+    const res = await server.inject.post('/form', { urlencoded: { name: 'Ada L', tag: ['a', 'b'], empty: '' } })
+    res.assertBodyDeepEqual({ parsed: true })
+    expect({ ...(seen.body as object) }).toEqual({ name: 'Ada L', tag: ['a', 'b'], empty: '' })
+    expect(Object.getPrototypeOf(seen.body)).toBeNull()
   })
 
-  test('never reaches a prototype, and brackets are part of the name', async () => {
-    const res = await serving().post('__proto__=1&constructor=2&prototype=3&__proto__[x]=4&a[b][c]=5&a[]=6')
-    expect(res.json).toMatchObject({ body: { '__proto__[x]': '4', 'a[b][c]': '5', 'a[]': '6' } })
-    expect(({} as { x?: unknown }).x).toBeUndefined()
+  test('is off unless it is turned on', async () => {
+    const { server } = makeServer({})
+    ;(await server.inject.post('/form', { urlencoded: { a: 1 } })).assertBodyDeepEqual({ parsed: false })
   })
 
-  test('in another type is left alone', async () => {
-    for (const type of [
-      null,
-      'text/plain',
-      'application/json-x',
-      `${form}x`,
-      `x${form}`,
-      `${form}; charset=utf-16`,
-      `${form} x`,
-    ]) {
-      expect((await serving().post('a=1', type)).json).toMatchObject({ body: null })
-    }
+  test('without a body is undefined', async () => {
+    const { server } = makeServer()
+    ;(await post(server, '')).assertBodyDeepEqual({ parsed: false })
+  })
+
+  test.each<[string, object]>([
+    ['a=1&a=2&a=3', { a: ['1', '2', '3'] }],
+    ['a', { a: '' }],
+    ['a=b=c', { a: 'b=c' }],
+    ['a=1+2%2B3', { a: '1 2+3' }],
+    ['%61=%C3%A9', { a: 'é' }],
+    ['é=ü', { é: 'ü' }],
+    ['a=%zz&b=%', { a: '%zz', b: '%' }],
+    ['a[b]=1&a[]=2&a.b=3', { 'a[b]': '1', 'a[]': '2', 'a.b': '3' }],
+    ['__proto__=1&constructor=2&prototype=3&a=4', { a: '4' }],
+    ['__proto__[x]=1', { '__proto__[x]': '1' }],
+    ['toString=1&hasOwnProperty=2', { toString: '1', hasOwnProperty: '2' }],
+  ])('%s', async (body, expected) => {
+    const { server, seen } = makeServer()
+    ;(await post(server, body)).assertStatus(200)
+    expect({ ...(seen.body as object) }).toEqual(expected)
+    expect(({} as Record<string, unknown>).x).toBeUndefined()
+  })
+
+  test('a JSON body beside it is still JSON', async () => {
+    const { server, seen } = makeServer()
+    await server.inject.post('/form', { body: { a: 1 } })
+    expect(seen.body).toEqual({ a: 1 })
+  })
+})
+
+describe('content types', () => {
+  test.each([
+    formType,
+    'Application/X-WWW-Form-Urlencoded',
+    `${formType};charset=UTF-8`,
+    `${formType}; charset="utf-8"`,
+    `${formType} ;`,
+    ` ${formType}\t`,
+  ])('%j is a form', async (type) => {
+    const { server } = makeServer()
+    ;(await post(server, 'a=1', type)).assertStatus(200).assertBodyDeepEqual({ parsed: true })
   })
 
   test.each([
-    form.toUpperCase(),
-    `${form};charset=UTF-8`,
-    ` ${form} ; charset="utf-8"`,
-  ])('is known as %j', async (type) => {
-    expect((await serving().post('a=1', type)).json).toMatchObject({ body: { a: '1' } })
+    'application/x-www-form-urlencodedx',
+    'x-www-form-urlencoded',
+    `${formType} x`,
+    `${formType},text/plain`,
+    `${formType}, ${formType}`,
+    `${formType}; boundary=x`,
+    `${formType}; charset`,
+    `${formType}; charset="utf-8`,
+    `text/plain; ${formType}`,
+    'multipart/form-data',
+    'text/plain',
+    '',
+  ])('%j is none', async (type) => {
+    const { server } = makeServer()
+    ;(await post(server, 'a=1', type)).assertStatus(200).assertBodyDeepEqual({ parsed: false })
+  })
+
+  test('another charset and an encoding are 415', async () => {
+    const { server, seen } = makeServer()
+    for (const type of [`${formType}; charset=iso-8859-1`, `${formType}; charset=utf-7`]) {
+      ;(await post(server, 'a=1', type)).assertStatus(415).assertBodySubset({ code: 'UnsupportedMediaTypeError' })
+    }
+    const headers = { 'content-encoding': 'gzip' }
+    ;(await server.inject.post('/form', { urlencoded: 'a=1', headers })).assertStatus(415)
+    expect(seen.runs).toBe(0)
   })
 })
 
 describe('limits', () => {
-  test('bytes: the limit itself is fine, one more is 413 and the handler does not run', async () => {
-    const { post, calls } = serving({ sizeLimit: 10 })
-    expect((await post('a=12345678')).status).toBe(200)
-    expect(await post('a=123456789')).toMatchObject({ status: 413, json: { code: 'PayloadTooLargeError' } })
-    expect(calls()).toBe(1)
-  })
+  async function* inPieces(text: string): AsyncGenerator<Uint8Array> {
+    const bytes = new TextEncoder().encode(text)
+    for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000)
+  }
 
-  test('fields: more than 1000 are 400', async () => {
-    const { post } = serving()
-    expect((await post(Array.from({ length: 1000 }, (_, i) => `k${i}=1`).join('&'))).status).toBe(200)
-    expect(await post(Array.from({ length: 1001 }, (_, i) => `k${i}=1`).join('&'))).toMatchObject({
-      status: 400,
-      json: { code: 'BadRequestError' },
-    })
-  })
-
-  test('bytes that are no UTF-8 are 400', async () => {
-    expect((await serving().raw(new Uint8Array([97, 61, 255]))).status).toBe(400)
-  })
-
-  test('hostile forms are answered at once', async () => {
-    const { post } = serving()
-    for (const body of [
-      `a=${','.repeat(900_000)}`,
-      `a${'[b]'.repeat(1000)}=1`,
-      '&'.repeat(900_000),
-      '%'.repeat(900_000),
-      '+'.repeat(900_000),
-    ]) {
-      const start = performance.now()
-      expect((await post(body)).status).toBeLessThan(500)
-      expect(performance.now() - start).toBeLessThan(500)
+  test.each([
+    [{ urlencoded: true }, 1024 * 1024],
+    [{ urlencoded: { sizeLimit: '2kb' } }, 2_048],
+    [{ urlencoded: { sizeLimit: 500 } }, 500],
+  ])('%j', async (plugins, limit) => {
+    const { server, seen } = makeServer(plugins)
+    const text = (size: number) => `a=${'x'.repeat(size - 2)}`
+    ;(await post(server, text(limit))).assertStatus(200)
+    ;(await post(server, inPieces(text(limit)))).assertStatus(200)
+    for (const body of [text(limit + 1), inPieces(text(limit + 1))]) {
+      ;(await post(server, body)).assertStatus(413).assertBodySubset({ code: 'PayloadTooLargeError' })
     }
+    expect(seen.runs).toBe(2)
+  })
+
+  test('a nearer parser takes the place of the one around it', async () => {
+    const { server } = makeServer({ urlencoded: { sizeLimit: 10 } })
+    const area = definePlugin({
+      name: 'area',
+      setup(ctx) {
+        ctx.register(urlencoded({ sizeLimit: 100 }))
+        ctx.post('/form', (req) => req.body)
+      },
+    })
+    server.register(area(), { prefix: '/area' })
+    const urlencodedBody = `a=${'x'.repeat(50)}`
+    ;(await server.inject.post('/area/form', { urlencoded: urlencodedBody })).assertStatus(200)
+    ;(await server.inject.post('/form', { urlencoded: urlencodedBody })).assertStatus(413)
+  })
+
+  test('a thousand fields, and no more', async () => {
+    const { server, seen } = makeServer()
+    const fields = (count: number, name = (i: number) => `k${i}`) =>
+      Array.from({ length: count }, (_, i) => `${name(i)}=1`).join('&')
+    ;(await post(server, fields(1_000))).assertStatus(200)
+    expect(Object.keys(seen.body as object)).toHaveLength(1_000)
+    for (const body of [fields(1_001), fields(10_000, () => 'a[]'), '&'.repeat(1_001)]) {
+      const res = await post(server, body)
+      res.assertStatus(400).assertBodyDeepEqual({
+        code: 'BadRequestError',
+        message: 'BAD_REQUEST: the form has more than 1000 parameters',
+      })
+    }
+    expect(seen.runs).toBe(1)
+  })
+
+  test('hostile forms are answered at once, without a failure', async () => {
+    const { server, log } = makeServer({ urlencoded: { sizeLimit: '2mb' } })
+    const bombs = [
+      `a=${','.repeat(1_000_000)}`,
+      `a${'[b]'.repeat(1_000)}=1`,
+      `a=${'%'.repeat(1_000_000)}`,
+      `a=${'+'.repeat(1_000_000)}`,
+      `${'%41'.repeat(300_000)}=1`,
+      '='.repeat(1_000_000),
+      '&'.repeat(2_000_000),
+    ]
+    for (const body of bombs) {
+      const start = performance.now()
+      expect((await post(server, body)).statusCode()).toBeLessThan(500)
+      expect(performance.now() - start).toBeLessThan(400)
+    }
+    expect(log).toEqual([])
+  })
+
+  test.each([
+    ['Latin-1', [0x61, 0x3d, 0xfc]],
+    ['cut short', [0x61, 0x3d, 0xe2, 0x82]],
+  ])('bytes that are not UTF-8: %s', async (_name, bytes) => {
+    const { server } = makeServer()
+    const res = await post(server, Uint8Array.from(bytes))
+    res
+      .assertStatus(400)
+      .assertBodyDeepEqual({ code: 'BadRequestError', message: 'BAD_REQUEST: the form is not UTF-8' })
   })
 })
 
-test.each([
-  [{ sizeLimit: 'big' }],
-  [{ sizeLimit: -1 }],
-  [{ sizeLimit: '10 apples' }],
-  [{ limit: 5 }],
-])('the options %j are refused', async (options) => {
-  const server = new Server({ router: new RouteCollection(), plugins: { urlencoded: options as never } })
-  await expect(server.ready()).rejects.toThrow(/urlencoded\.\w+" is/)
+describe('options that cannot be meant fail the boot', () => {
+  test.each([
+    [{ sizeLimit: 'big' }, /urlencoded\.sizeLimit.*"big"/],
+    [{ sizeLimit: 0 }, /urlencoded\.sizeLimit/],
+    [{ limit: '1mb' }, /urlencoded\.limit.*There are sizeLimit/],
+  ])('%j', async (options, message) => {
+    const { server } = makeServer({ urlencoded: options })
+    await expect(server.ready()).rejects.toThrow(message)
+  })
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
+import { runtimeBinary } from '../../../test/runtimes/run.mjs'
 import { type Program, startProgram } from '../../../test/support/docs/program.ts'
 import { makeServer } from './server.ts'
 
@@ -190,4 +191,33 @@ describe('as a process, started as npm start does', () => {
     await reading
     await expect(fetch(`${program.url}/books`)).rejects.toThrow()
   })
+})
+
+describe.each([
+  ['bun', ['docs/examples/demo/main.ts']],
+  ['deno', ['run', '--allow-all', 'docs/examples/demo/main.ts']],
+])('on %s', (name, args) => {
+  const binary = runtimeBinary(name)
+
+  test.skipIf(binary === undefined)(
+    'it answers, streams and closes the same way',
+    async () => {
+      const program = await startProgram(args, {}, binary)
+      try {
+        const book = await fetch(`${program.url}/books/1`)
+        expect(await book.json()).toMatchObject({ title: 'The Dispossessed' })
+        const wrong = await fetch(`${program.url}/books`, { method: 'PUT' })
+        expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, POST'])
+        const leave = new AbortController()
+        const stream = await fetch(`${program.url}/events`, { signal: leave.signal })
+        const { value } = await stream.body!.getReader().read()
+        expect(new TextDecoder().decode(value)).toContain('event: hello')
+        leave.abort()
+        expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null })
+      } finally {
+        program.child.kill('SIGKILL')
+      }
+    },
+    30_000,
+  )
 })

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, RouteCollection, Server } from 'framework'
-import type { Kernel } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import * as middleware from './1-middleware.ts'
 import * as plugin from './2-plugin.ts'
@@ -27,7 +26,7 @@ function routes(): RouteCollection {
   return routes
 }
 
-const get = (server: Kernel, url: string) => server.inject({ url, headers: { authorization: 'Bearer k' } })
+const get = (server: Server, url: string) => server.inject({ url, headers: { authorization: 'Bearer k' } })
 
 describe('the steps of docs/writing-a-plugin.md', () => {
   test('1: a middleware', async () => {

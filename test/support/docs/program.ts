@@ -15,8 +15,12 @@ export interface Program {
 }
 
 /** Starts a program from the project's folder, on a port of its own choice, and waits until it writes an address. */
-export async function startProgram(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Program> {
-  const child = spawn(process.execPath, args, {
+export async function startProgram(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  runtime: string = process.execPath,
+): Promise<Program> {
+  const child = spawn(runtime, args, {
     cwd: root,
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,32 @@
+/** Characters of one line; a request header may have a megabyte, a log line may not. */
+const maxLine = 32_768
+/** Characters of one text in a line that is too long. */
+const maxText = 1_024
+
+// Control characters that JSON leaves as they are: a terminal takes U+009B for the start of a command, some readers
+// take U+2028 for the end of a line.
+const dangerous = /[\x7f-\x9f\u2028\u2029]/
+
+/** Makes a line of pino's safe to keep and to show: one line, bounded, without control characters. */
+export function safeLine(line: string): string {
+  const short = line.length > maxLine ? shorten(line) : line
+  if (!dangerous.test(short)) return short
+  return short.replace(new RegExp(dangerous, 'g'), (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function shorten(line: string): string {
+  const cut = (_key: string, value: unknown) =>
+    typeof value === 'string' && value.length > maxText
+      ? `${value.slice(0, maxText)}… (${value.length} characters)`
+      : value
+  try {
+    const entry = JSON.parse(line, cut) as Record<string, unknown>
+    const short = `${JSON.stringify(entry)}\n`
+    if (short.length <= maxLine) return short
+    const { level, time, pid, hostname, reqId, msg } = entry
+    const note = `an entry of ${line.length} characters was cut`
+    return `${JSON.stringify({ level, time, pid, hostname, reqId, msg, cut: note })}\n`
+  } catch {
+    return `${JSON.stringify({ level: 40, time: Date.now(), msg: `an entry of ${line.length} characters was cut` })}\n`
+  }
+}
