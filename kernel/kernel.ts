@@ -19,7 +19,7 @@ import type { Address } from './runtime/adapter.ts'
 import { fetchHandler } from './runtime/fetch.ts'
 import { type InjectRequest, type InjectResponse, injectInto } from './runtime/inject.ts'
 import { defineError } from './support/errors.ts'
-import { type Logger, lineLogger } from './support/logger.ts'
+import { type Logger, lineLogger, warnInto } from './support/logger.ts'
 
 export const NotReadyError = defineError(
   'NotReadyError',
@@ -96,7 +96,10 @@ export class Kernel extends RouteVerbs {
       dispatcher: this.#dispatcher,
       logger: () => this.#logger,
     })
-    this.#fetch = fetchHandler(this.#dispatcher.handle)
+    this.#fetch = fetchHandler(this.#dispatcher.handle, {
+      limits: this.settings.limits,
+      onWarning: warnInto(() => this.#logger),
+    })
     this.inject = async (request) => {
       this.#life.mustBeOpen()
       await this.ready()

@@ -10,7 +10,7 @@ import { loadAdapter } from './runtime/detect.ts'
 import { shutDown } from './shutdown.ts'
 import { closeOnSignals } from './signals.ts'
 import { defineError } from './support/errors.ts'
-import type { Logger } from './support/logger.ts'
+import { type Logger, warnInto } from './support/logger.ts'
 
 const ListeningTwiceError = defineError(
   'ListeningTwiceError',
@@ -124,8 +124,7 @@ export class LifeCycle {
     const { settings, dispatcher, logger } = this.#parts
     const { port, host, limits, https } = settings
     const adapter = await loadAdapter(settings.adapter)
-    const onWarning = (message: string, error?: unknown) =>
-      logger().warn(error === undefined ? {} : { err: error }, message)
+    const onWarning = warnInto(logger)
     const options = { port, host, limits, onWarning, ...(https === undefined ? {} : { https }) }
     const address = await adapter.listen(options, dispatcher.handle)
     // Somebody may have closed the server while it was binding.

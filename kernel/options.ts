@@ -54,7 +54,7 @@ export interface KernelOptions {
   gracefulShutdown?: boolean
   /** The whole of closing; connections that are left then are cut. Default 10000. */
   closeTimeout?: number
-  /** How long kept connections are still answered, each with `Connection: close`, before intake stops. Default 300. */
+  /** How long everything is still served, while readiness says no, before the listener closes. Default 300. */
   drainWindow?: number
   /** For each plugin's setup; default 10000. */
   bootTimeout?: number

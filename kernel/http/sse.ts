@@ -26,5 +26,7 @@ function encode(message: string | SseMessage): string {
 /** The wire form of a sequence of events. */
 export async function* serverSentEvents(events: AsyncIterable<string | SseMessage>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
+  // Bun sends the head with the first chunk: without one a client would not know that it is connected.
+  if ('Bun' in globalThis) yield encoder.encode(':\n\n')
   for await (const event of events) yield encoder.encode(encode(event))
 }

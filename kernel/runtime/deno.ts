@@ -37,9 +37,15 @@ class DenoAdapter implements Adapter {
   /** Requests that were not answered at once. */
   readonly #pending = new Set<WebRequest>()
   #stopped: Promise<void> | undefined
+  #secure = false
+  #giveUp: () => void = () => {}
+  readonly #givenUp = new Promise<void>((resolve) => {
+    this.#giveUp = resolve
+  })
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
     const { port, host, limits, https, onWarning } = options
+    this.#secure = https !== undefined
     const answer = fetchHandler(handler, {
       limits,
       onWarning,
@@ -85,13 +91,15 @@ class DenoAdapter implements Adapter {
 
   cut(): number {
     const open = this.#pending.size
-    this.#abort.abort()
+    // Once `shutdown` has closed a TLS listener, aborting throws «Bad resource ID» where nobody can catch it.
+    if (!(this.#secure && this.#stopped)) this.#abort.abort()
+    this.#giveUp()
     return open
   }
 
   async #stop(): Promise<void> {
     await busiestMoment(this.#activity)
-    await Promise.race([this.#server?.shutdown(), this.#server?.finished])
+    await Promise.race([this.#server?.shutdown(), this.#server?.finished, this.#givenUp])
   }
 }
 

@@ -23,6 +23,8 @@ export function nodeAdapter(): Adapter {
 class NodeAdapter implements Adapter {
   readonly name = 'node'
   readonly #sockets = new Set<Socket>()
+  /** The encrypted ends of the same connections: only they tell whether anything was said behind the handshake. */
+  readonly #secured = new Set<Socket>()
   readonly #activity: Activity = { count: 0, working: 0 }
   #server: Server | undefined
   #stopped: Promise<void> | undefined
@@ -35,7 +37,8 @@ class NodeAdapter implements Adapter {
     // 0: node cuts a longer list in silence; the count is checked in `refusal()`, the size by the parser.
     server.maxHeadersCount = 0
     server.on('checkContinue', requestListener(context, handler, true))
-    server.on('connection', (socket: Socket) => this.#track(socket))
+    server.on('connection', (socket: Socket) => track(this.#sockets, socket))
+    server.on('secureConnection', (socket: Socket) => track(this.#secured, socket))
     server.on('clientError', (error: Error & { code?: string }, socket) => {
       // A client that leaves in the middle of a request is everyday life.
       if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
@@ -89,13 +92,13 @@ class NodeAdapter implements Adapter {
     // Node counts a connection without a single byte as busy and would wait for it for ever. Bun shows a connection
     // only with its first request, and counts no bytes.
     if (isBun) return
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
+    for (const socket of [...this.#sockets, ...this.#secured]) if (socket.bytesRead === 0) socket.destroy()
   }
+}
 
-  #track(socket: Socket): void {
-    this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
-  }
+function track(sockets: Set<Socket>, socket: Socket): void {
+  sockets.add(socket)
+  socket.once('close', () => sockets.delete(socket))
 }
 
 function create(
@@ -115,7 +118,15 @@ function create(
   }
   if (!https) return createServer(settings, listener)
   const { key, cert, ca, passphrase } = https
-  return createSecureServer({ ...settings, key: pem(key), cert: pem(cert), ca: ca && pem(ca), passphrase }, listener)
+  // A handshake may otherwise take two minutes, in which no other limit holds.
+  const secure = {
+    key: pem(key),
+    cert: pem(cert),
+    ca: ca && pem(ca),
+    passphrase,
+    handshakeTimeout: limits.headersTimeout,
+  }
+  return createSecureServer({ ...settings, ...secure }, listener)
 }
 
 /** Stops accepting, and nothing else. */

@@ -100,3 +100,8 @@ class LineLogger implements Logger {
 export function lineLogger(write?: (line: string) => void, from: Level = 'warn'): Logger {
   return new LineLogger(write ?? ((line) => process.stderr.write(`${line}\n`)), from)
 }
+
+/** How everything below the kernel reports what is worth a warning; the logger is looked up each time. */
+export function warnInto(logger: () => Logger): (message: string, error?: unknown) => void {
+  return (message, error) => logger().warn(error === undefined ? {} : { err: error }, message)
+}

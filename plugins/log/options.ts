@@ -10,7 +10,7 @@ export type LogLevel = (typeof levels)[number]
 
 /** Options of the log. */
 export interface LogOptions {
-  /** The least level that is written. Default `'info'`. */
+  /** The least level that is written. Default: the environment's `LOG_LEVEL`, else `'info'`. */
   level?: LogLevel
   /** Whether every answered request gets a line with method, path, status, milliseconds and id. Default true. */
   logResponse?: boolean
@@ -31,10 +31,20 @@ export interface LogSettings {
   readonly stream: LogStream | undefined
 }
 
+function isLevel(value: unknown): value is LogLevel {
+  return (levels as readonly unknown[]).includes(value)
+}
+
 export function settingsOf(options: LogOptions = {}): LogSettings {
   checkOptions('log', options, ['level', 'logResponse', 'redact', 'stream'])
-  const { level = 'info', logResponse = true, redact = [], stream } = options
-  if (!levels.includes(level)) throw OptionError('log.level', level, levels.join(', '))
+  const { level = process.env.LOG_LEVEL || 'info', logResponse = true, redact = [], stream } = options
+  if (!isLevel(level)) {
+    throw OptionError(
+      options.level === undefined ? 'LOG_LEVEL of the environment' : 'log.level',
+      level,
+      levels.join(', '),
+    )
+  }
   if (typeof logResponse !== 'boolean') throw OptionError('log.logResponse', logResponse, 'true or false')
   if (!Array.isArray(redact) || redact.some((path) => typeof path !== 'string' || path === '')) {
     throw OptionError('log.redact', redact, 'a list of paths, such as ["user.email"]')

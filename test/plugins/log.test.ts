@@ -2,11 +2,12 @@ import { EventEmitter } from 'node:events'
 import { Writable } from 'node:stream'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { log } from 'framework/plugins'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { memoryLogger, pause } from '../support/kernel.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
+  vi.unstubAllEnvs()
   for (const server of servers.splice(0)) await server.close()
 })
 
@@ -135,6 +136,18 @@ describe('the logger of the server', () => {
     await server.inject.get('/none')
     server.logger.error('e')
     expect(out.lines.map((line) => line.msg)).toEqual(['e'])
+  })
+
+  test('LOG_LEVEL of the environment is the default level', async () => {
+    vi.stubEnv('LOG_LEVEL', 'error')
+    const { server, out } = makeServer()
+    await server.inject.get('/none')
+    expect(out.lines).toEqual([])
+    const named = makeServer({ level: 'info' })
+    await named.server.inject.get('/none')
+    expect(named.out.lines).toHaveLength(1)
+    vi.stubEnv('LOG_LEVEL', 'loud')
+    await expect(makeServer().server.ready()).rejects.toThrow(/LOG_LEVEL of the environment.*trace, debug/)
   })
 
   test('a logger that was given is written to, and keeps its own options', async () => {
