@@ -1,8 +1,10 @@
 import {
+  checkOptions,
   type ExposeErrorDetails,
   type Inject,
   Kernel,
   type KernelOptions,
+  kernelOptions,
   type ServiceStore,
   type Services,
   setExposure,
@@ -22,7 +24,7 @@ export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> ex
    * Object form: keys of the catalog with their options (`true`: defaults, `false`: off), and any other key with a
    * registration. Array form: registrations and middlewares in order.
    */
-  plugins?: Plugins & CheckedPlugins<Plugins>
+  plugins?: Plugins & CheckedPlugins<Plugins> & PluginsOption
   /** Whether built-in error bodies carry `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; the newest server's value holds for all. */
   exposeErrorDetails?: ExposeErrorDetails
 }
@@ -44,8 +46,9 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
   constructor(options?: ServerOptions<Plugins>)
   constructor(options: ServerOptions<Plugins> | (Plugins & readonly PluginListItem[]) = {}) {
     const given = (Array.isArray(options) ? { plugins: options } : options) as ServerOptions
-    const { plugins, exposeErrorDetails, ...kernelOptions } = given
-    super(kernelOptions)
+    checkOptions('', given, [...kernelOptions, 'plugins', 'exposeErrorDetails'])
+    const { plugins, exposeErrorDetails, ...rest } = given
+    super(rest)
     setExposure(exposeErrorDetails ?? false)
     Object.assign(this.inject, mockMethods(this.inject))
     for (const plugin of resolvePlugins(plugins as PluginsOption | undefined)) this.register(plugin as never)

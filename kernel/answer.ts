@@ -107,10 +107,12 @@ export class Answers {
       error,
     )
     if (res.answered) return
-    if (passedOn) {
+    if (value !== undefined && value !== res && !passedOn) res.sendWith(value, 0)
+    else {
+      // Passed on, or simply not answered: then it counts as unhandled, and somebody must hear of it.
       this.#logFailure(error, req)
       res.answer('empty', undefined, 500)
-    } else if (value !== undefined && value !== res) res.sendWith(value, 0)
+    }
   }
 
   /** A failure while answering a failure: nothing of the application runs any more. */

@@ -10,7 +10,14 @@ export type { Response } from './http/response.ts'
 export type { SseMessage } from './http/sse.ts'
 export type { Explanation } from './inspect.ts'
 export { type Inject, Kernel } from './kernel.ts'
-export { checkOptions, type KernelOptions, OptionError, type ResolvedKernelOptions, sizeOption } from './options.ts'
+export {
+  checkOptions,
+  type KernelOptions,
+  kernelOptions,
+  OptionError,
+  type ResolvedKernelOptions,
+  sizeOption,
+} from './options.ts'
 export type { Command, CommandArgument, CommandFlag } from './plugin/command.ts'
 export type { Context } from './plugin/context.ts'
 export {

@@ -3,7 +3,14 @@ import { parseTarget } from './http/target.ts'
 import type { Scope } from './plugin/scope.ts'
 import { nameOf } from './routing/middleware.ts'
 import type { Step } from './routing/route.ts'
+import { defineError } from './support/errors.ts'
 import type { Logger } from './support/logger.ts'
+
+const NotReadyError = defineError(
+  'NotReadyError',
+  500,
+  (what: string) => `${what} needs a booted server. Call await server.ready() first`,
+)
 
 /** How one request would be answered. */
 export interface Explanation {
@@ -18,10 +25,12 @@ const plain = ({ slot, name, plugin, scope }: Step) => ({ slot, name, plugin, sc
 export function explainRoute(
   routes: CompiledRoutes,
   root: Scope,
+  booted: boolean,
   logger: Logger,
   method: string,
   path: string,
 ): Explanation {
+  if (!booted) throw NotReadyError('explain()')
   const target = parseTarget(path)
   const table = routes.current(logger)
   const verb = method.toUpperCase()
@@ -42,7 +51,8 @@ export function explainRoute(
   }
 }
 
-export function printRoutes(routes: CompiledRoutes, logger: Logger): string {
+export function printRoutes(routes: CompiledRoutes, booted: boolean, logger: Logger): string {
+  if (!booted) throw NotReadyError('printRoutes()')
   routes.current(logger)
   const rows = [...routes.entries()].map(({ record, lane }) => ({
     method: record.method,

@@ -1,14 +1,15 @@
 import { CompiledRoutes } from './compile.ts'
 import { Dispatcher, type NotFoundHandler } from './dispatch.ts'
+import { urlOf } from './http/host.ts'
 import { KernelRequest } from './http/request.ts'
 import { KernelResponse } from './http/response-buffer.ts'
 import { type Explanation, explainRoute, printRoutes } from './inspect.ts'
 import { LifeCycle } from './life-cycle.ts'
 import { type KernelOptions, type ResolvedKernelOptions, resolveOptions } from './options.ts'
-import { type ContextHost, PluginAfterBootError } from './plugin/context.ts'
+import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
 import type { ErrorHandler } from './plugin/hooks.ts'
-import { enroll, PluginEntry, type RegisterOptions, type Registrable, Scope } from './plugin/scope.ts'
+import { enroll, type PluginEntry, type RegisterOptions, type Registrable, rootEntry } from './plugin/scope.ts'
 import type { ServiceStore, Services } from './plugin/services.ts'
 import { type PluginNode, printTree, snapshot } from './plugin/tree.ts'
 import { RouteCollection, type RouteRecord } from './routing/collection.ts'
@@ -17,15 +18,8 @@ import { router as sharedRouter } from './routing/router.ts'
 import { type AddRoute, RouteVerbs } from './routing/verbs.ts'
 import type { Address } from './runtime/adapter.ts'
 import { fetchHandler } from './runtime/fetch.ts'
-import { type InjectRequest, type InjectResponse, injectInto } from './runtime/inject.ts'
-import { defineError } from './support/errors.ts'
+import { type InjectRequest, type InjectResponse, injector } from './runtime/inject.ts'
 import { type Logger, lineLogger, warnInto } from './support/logger.ts'
-
-export const NotReadyError = defineError(
-  'NotReadyError',
-  500,
-  (what: string) => `${what} needs a booted server. Call await server.ready() first`,
-)
 
 /** What `server.inject` is: a function from one request to its answer. */
 export type Inject = (request: InjectRequest) => Promise<InjectResponse>
@@ -48,7 +42,7 @@ export class Kernel extends RouteVerbs {
   /** Sends one request through the whole pipeline without a socket; boots the server when needed. */
   readonly inject: Inject
 
-  readonly #root: PluginEntry
+  readonly #root = rootEntry()
   readonly #own = new RouteCollection()
   readonly #owners = new Map<RouteRecord, PluginEntry>()
   readonly #routes: CompiledRoutes
@@ -63,14 +57,6 @@ export class Kernel extends RouteVerbs {
     this.settings = resolveOptions(options)
     this.router = options.router ?? sharedRouter
     this.#logger = options.logger ?? lineLogger()
-    this.#root = new PluginEntry({
-      name: 'root',
-      definition: { name: 'root' },
-      options: undefined,
-      site: '',
-      scope: new Scope('root'),
-      scoped: false,
-    })
     // One subclass each for every server: what plugins add to requests holds for this server only.
     const classes = {
       Request: class Request extends KernelRequest {},
@@ -100,11 +86,7 @@ export class Kernel extends RouteVerbs {
       limits: this.settings.limits,
       onWarning: warnInto(() => this.#logger),
     })
-    this.inject = async (request) => {
-      this.#life.mustBeOpen()
-      await this.ready()
-      return injectInto(this.#dispatcher.handle, request)
-    }
+    this.inject = injector(this.#dispatcher.handle, this.#life)
   }
 
   protected override addRoute(...route: AddRoute): void {
@@ -127,12 +109,14 @@ export class Kernel extends RouteVerbs {
 
   /** Answers errors that handlers, middlewares and plugins throw; those the framework raises for the client pass it by. */
   setErrorHandler(handler: ErrorHandler): this {
+    if (typeof handler !== 'function') throw HookError('setErrorHandler', 'root')
     this.#root.scope.errorHandler = handler
     return this
   }
 
   /** Answers 404 and 405 in place of the built-in body; the status is preset, `Allow` is not. */
   setNotFoundHandler(handler: NotFoundHandler): this {
+    if (typeof handler !== 'function') throw HookError('setNotFoundHandler', 'root')
     this.#dispatcher.notFoundHandler = handler
     return this
   }
@@ -162,8 +146,7 @@ export class Kernel extends RouteVerbs {
 
   /** An address that a browser on this machine can open. */
   get url(): string {
-    const local = this.host === '0.0.0.0' || this.host === '::' ? 'localhost' : this.host
-    return `${this.settings.https === undefined ? 'http' : 'https'}://${local.includes(':') ? `[${local}]` : local}:${this.port}`
+    return urlOf(this.host, this.port, this.settings.https !== undefined)
   }
 
   get isListening(): boolean {
@@ -173,6 +156,11 @@ export class Kernel extends RouteVerbs {
   /** Whether requests should be sent here: booted, listen hooks done, not closing. */
   get isReady(): boolean {
     return this.#life.isReady
+  }
+
+  /** Aborts when the drain window is over and the listener closes: for streams that would go on for ever. */
+  get closing(): AbortSignal {
+    return this.#life.closingSignal
   }
 
   /** Whether closing has begun: readiness probes answer no from then on. */
@@ -240,17 +228,11 @@ export class Kernel extends RouteVerbs {
 
   /** Each route with its chain, one a line. */
   printRoutes(): string {
-    this.#mustBeBooted('printRoutes()')
-    return printRoutes(this.#routes, this.#logger)
+    return printRoutes(this.#routes, this.#host.booted, this.#logger)
   }
 
   /** The steps that a request would go through, in order, each with its owner. */
   explain(method: string, path: string): Explanation {
-    this.#mustBeBooted('explain()')
-    return explainRoute(this.#routes, this.#root.scope, this.#logger, method, path)
-  }
-
-  #mustBeBooted(what: string): void {
-    if (!this.#host.booted) throw NotReadyError(what)
+    return explainRoute(this.#routes, this.#root.scope, this.#host.booted, this.#logger, method, path)
   }
 }

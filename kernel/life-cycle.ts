@@ -9,7 +9,7 @@ import type { Adapter, Address } from './runtime/adapter.ts'
 import { loadAdapter } from './runtime/detect.ts'
 import { shutDown } from './shutdown.ts'
 import { closeOnSignals } from './signals.ts'
-import { defineError } from './support/errors.ts'
+import { defineError, ServerClosingError } from './support/errors.ts'
 import { type Logger, warnInto } from './support/logger.ts'
 
 const ListeningTwiceError = defineError(
@@ -36,6 +36,7 @@ export class LifeCycle {
   #adapter: Adapter | undefined
   #listenCalled = false
   #started = false
+  readonly #closingSignal = new AbortController()
   #close: Promise<void> | undefined
   #stopWatching: (() => void) | undefined
   /** Set while the socket is bound. */
@@ -47,8 +48,16 @@ export class LifeCycle {
     this.#followAbortSignal(parts.settings.abortSignal)
   }
 
+  get closingSignal(): AbortSignal {
+    return this.#closingSignal.signal
+  }
+
   get closing(): boolean {
     return this.#close !== undefined
+  }
+
+  report(error: unknown): void {
+    this.#parts.logger().error({ err: error }, error instanceof Error ? error.message : 'closing failed')
   }
 
   /** Booted, not closing, and through with the listen hooks where it listens. */
@@ -60,7 +69,8 @@ export class LifeCycle {
     if (this.closed) throw ServerClosedError()
   }
 
-  ready(): Promise<void> {
+  async ready(): Promise<void> {
+    if (this.#boot === undefined) this.mustBeOpen()
     this.#boot ??= this.#bootOnce()
     return this.#boot
   }
@@ -177,6 +187,7 @@ export class LifeCycle {
       logger: logger(),
       startDraining: () => {
         dispatcher.answers.closing = true
+        this.#closingSignal.abort(ServerClosingError())
       },
       stopIntake: () => {
         dispatcher.refusing = true

@@ -26,7 +26,7 @@ const UnknownOptionError = defineError(
  */
 export function checkOptions(plugin: string, options: object, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw OptionError(plugin, options, `an object with ${known.join(', ')}`)
+    throw OptionError(plugin || 'options', options, `an object with ${known.join(', ')}`)
   }
   for (const [name, value] of Object.entries(options)) {
     if (known.includes(name) || value === undefined) continue
@@ -90,7 +90,7 @@ export interface ResolvedKernelOptions {
 }
 
 function portOf(option: unknown): number {
-  const [name, value] = option === undefined ? ['PORT of the environment', process.env.PORT] : ['port', option]
+  const [name, value] = option === undefined ? ['PORT (of the environment)', process.env.PORT] : ['port', option]
   if (value === undefined || value === '') return 3000
   const port = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 0 || port > 65_535) {
@@ -106,7 +106,8 @@ function milliseconds(name: string, value: unknown, fallback: number): number {
   return value
 }
 
-const known = [
+/** The names of the kernel's options. */
+export const kernelOptions = [
   'port',
   'host',
   'router',
@@ -125,7 +126,7 @@ const known = [
 
 /** Fills in the defaults and refuses what cannot be meant. */
 export function resolveOptions(options: KernelOptions): ResolvedKernelOptions {
-  checkOptions('', options, known)
+  checkOptions('', options, kernelOptions)
   if (options.adapter !== undefined && !['node', 'bun', 'deno'].includes(options.adapter)) {
     throw OptionError('adapter', options.adapter, '"node", "bun" or "deno"')
   }
@@ -133,9 +134,8 @@ export function resolveOptions(options: KernelOptions): ResolvedKernelOptions {
     throw OptionError('host', options.host, 'a host name or an address')
   }
   const limits = { ...defaultLimits }
+  checkOptions('limits', options.limits ?? {}, Object.keys(defaultLimits))
   for (const [name, value] of Object.entries(options.limits ?? {})) {
-    if (!(name in defaultLimits))
-      throw OptionError(`limits.${name}`, value, `no such name; there are ${Object.keys(defaultLimits).join(', ')}`)
     if (value === undefined) continue
     if (typeof value !== 'number' || !(value > 0)) throw OptionError(`limits.${name}`, value, 'a number above 0')
     limits[name as keyof Limits] = value

@@ -3,6 +3,8 @@ import { constants } from 'node:os'
 /** What a signal closes. */
 export interface Closable {
   close(): Promise<void>
+  /** Takes what closing failed with, before the process ends with status 1. */
+  report(error: unknown): void
 }
 
 const signals = ['SIGTERM', 'SIGINT'] as const
@@ -13,9 +15,12 @@ function onSignal(signal: (typeof signals)[number]): void {
   // A second signal means: now.
   if (closing) process.exit(128 + (constants.signals[signal] ?? 15))
   closing = true
-  Promise.allSettled([...open].map((one) => one.close())).then((results) => {
-    process.exit(results.some((result) => result.status === 'rejected') ? 1 : 0)
-  })
+  let status = 0
+  const failed = (server: Closable) => (error: unknown) => {
+    status = 1
+    server.report(error)
+  }
+  Promise.all([...open].map((server) => server.close().catch(failed(server)))).then(() => process.exit(status))
 }
 
 /**

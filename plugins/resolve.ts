@@ -14,7 +14,11 @@ const UnknownPluginError = defineError('UnknownPluginError', 500, (key: string, 
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`
   return `plugins.${key} is no plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; any other key takes a registration: ${key}: myPlugin({ … })`
 })
-const PluginFormError = defineError('PluginFormError', 500, (key: string, why: string) => `plugins.${key} ${why}`)
+const PluginFormError = defineError(
+  'PluginFormError',
+  500,
+  (key: string, why: string) => `plugins${key === '' ? '' : `.${key}`} ${why}`,
+)
 
 /** One member of the array form. */
 export type PluginListItem = Registration | PluginFactory<never, object> | Middleware | false | undefined
@@ -27,14 +31,24 @@ export type CatalogValue<Key extends CatalogKey> =
   | undefined
 
 /** What the `plugins` option can be before its keys are checked. */
-export type PluginsOption = readonly PluginListItem[] | { readonly [key: string]: unknown }
+export type PluginsOption =
+  | readonly PluginListItem[]
+  // The catalog's keys are named so that functions among their options get the types of their parameters.
+  | ({ readonly [Key in CatalogKey]?: CatalogValue<Key> } & { readonly [key: string]: unknown })
+
+/** Options without a name that the plugin does not know: in a type that is inferred nothing else would refuse it. */
+type OnlyKnown<Value, Options> = Value extends Registration | readonly unknown[]
+  ? unknown
+  : Value extends object
+    ? { readonly [Name in Exclude<keyof Value, keyof Exclude<Options, undefined>>]: never }
+    : unknown
 
 /** Checks the keys of the object form: a misspelt one, or a plain value under a free one, does not compile. */
 export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
   ? Plugins
   : {
       readonly [Key in keyof Plugins]: Key extends CatalogKey
-        ? CatalogValue<Key>
+        ? CatalogValue<Key> & OnlyKnown<Plugins[Key], OptionsOf<Catalog[Key]>>
         : Registration | PluginFactory<never, object> | false | undefined
     }
 

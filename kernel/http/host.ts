@@ -11,3 +11,9 @@ export function isValidHost(host: string): boolean {
   lastValid = host
   return true
 }
+
+/** An address that a browser on this machine can open. */
+export function urlOf(host: string, port: number, secure: boolean): string {
+  const local = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `${secure ? 'https' : 'http'}://${local}:${port}`
+}

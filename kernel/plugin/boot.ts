@@ -16,8 +16,10 @@ export const PluginDependencyMissingError = defineError(
   500,
   (wanted: string, by: string, near: string | undefined, there: string) =>
     `the plugin "${by}" depends on "${wanted}", which is not registered in its scope or around it.${
-      near === undefined ? '' : ` Did you mean "${near}"?`
-    } Register it, for example plugins: [${wanted}(), ${by}()]. Registered: ${there}`,
+      near === undefined
+        ? ` Register it, for example plugins: [${wanted}(), ${by}()].`
+        : ` Did you mean "${near}"? Else register "${wanted}".`
+    } Registered: ${there}`,
 )
 
 /**

@@ -1,3 +1,5 @@
+import type { Request } from '../http/request.ts'
+import type { Response } from '../http/response.ts'
 import type { Kernel } from '../kernel.ts'
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
@@ -109,8 +111,10 @@ export class Context extends RouteVerbs {
    * Adds members to every request or response of this server.
    *
    * @example
-   * ctx.decorate('request', { agent: { get(this: Request) { return this.headers['user-agent'] } } })
+   * ctx.decorate('request', { agent: { get() { return this.headers['user-agent'] } } })
    */
+  decorate(target: 'request', members: PropertyDescriptorMap & ThisType<Request>): void
+  decorate(target: 'response', members: PropertyDescriptorMap & ThisType<Response>): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" decorates the ${target}`)
     this.#host.decorate(target, members, this.#entry.name)

@@ -3,14 +3,24 @@ import { defineError } from '../support/errors.ts'
 const DecorateError = defineError(
   'DecorateError',
   500,
-  (target: string, member: string, plugin: string) =>
-    `the plugin "${plugin}" decorates the ${target} with "${member}", which is there already. Choose another name`,
+  (target: string, member: string, plugin: string, why: string) =>
+    `the plugin "${plugin}" decorates the ${target} with "${member}", which ${why}. Choose another name`,
 )
 
-/** Installs members on the class of one server's requests or responses. */
+// Fields of each object hide what stands on its class, so a decoration would have no effect.
+const fields: Record<string, ReadonlySet<string>> = {
+  request: new Set(['method', 'params', 'body', 'raw', 'server', 'target', 'routePath']),
+  response: new Set(['request', 'kind', 'payload', 'code', 'failed', 'onAnswer']),
+}
+
+/**
+ * Installs members on the class of one server's requests or responses. A getter of the kernel, `ip` for example, may be
+ * replaced once; what another plugin has added may not.
+ */
 export function decorate(prototype: object, target: string, members: PropertyDescriptorMap, plugin: string): void {
   for (const [name, descriptor] of Object.entries(members)) {
-    if (Object.hasOwn(prototype, name)) throw DecorateError(target, name, plugin)
+    if (Object.hasOwn(prototype, name)) throw DecorateError(target, name, plugin, 'is there already')
+    if (fields[target]?.has(name)) throw DecorateError(target, name, plugin, 'is a field of the kernel')
     Object.defineProperty(prototype, name, { configurable: true, ...descriptor })
   }
 }

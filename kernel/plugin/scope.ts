@@ -137,6 +137,19 @@ export class Scope {
   }
 }
 
+/** The entry at the top of a tree, for what is registered on the server itself. */
+export function rootEntry(): PluginEntry {
+  const definition = { name: 'root' }
+  return new PluginEntry({
+    name: 'root',
+    definition,
+    options: undefined,
+    site: '',
+    scope: new Scope('root'),
+    scoped: false,
+  })
+}
+
 /** How a plugin is registered. */
 export interface RegisterOptions {
   /** Path prefix of all its routes; gives the plugin a scope of its own. */
@@ -197,6 +210,9 @@ function provideServices(entry: PluginEntry, provide: (options: never) => object
 }
 
 function describe(value: unknown): string {
-  if (value === null || typeof value !== 'object') return `${String(value)} (${typeof value})`
-  return Array.isArray(value) ? 'an array' : `an object with the keys ${Object.keys(value).join(', ') || '(none)'}`
+  if (value === undefined || value === null) return String(value)
+  if (typeof value !== 'object') return `${String(value)} (${typeof value})`
+  if (Array.isArray(value)) return 'an array'
+  if (value instanceof Promise) return 'a promise'
+  return `an object with the keys ${Object.keys(value).join(', ') || '(none)'}`
 }

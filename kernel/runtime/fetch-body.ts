@@ -85,11 +85,13 @@ export function webStream(
 ): ReadableStream<Uint8Array> {
   const source = openSource(body)
   const guard = lengthGuard(length)
+  let cancelled = false
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await source.next()
+          if (cancelled) return
           if (done) {
             guard.end()
             events.onEnd()
@@ -101,6 +103,7 @@ export function webStream(
           guard.add(bytes.length)
           controller.enqueue(bytes)
         } catch (error) {
+          if (cancelled) return
           source.cancel()
           events.onError(error)
           // An errored stream makes the runtime break the connection off: half an answer must not look finished.
@@ -108,6 +111,7 @@ export function webStream(
         }
       },
       cancel() {
+        cancelled = true
         source.cancel()
         events.onCancel()
       },

@@ -1,4 +1,4 @@
-import type { RawRequest, Reply } from '../http/raw.ts'
+import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { BadRequestError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
 import type { RequestHandler } from './adapter.ts'
 
@@ -36,9 +36,9 @@ class InjectRaw implements RawRequest {
   readonly #headers: Record<string, string>
   readonly #body: InjectRequest['body']
   readonly #signal: AbortSignal | undefined
-  readonly #resolve: (reply: Reply) => void
+  readonly #onReply: (reply: Reply) => void
 
-  constructor(request: InjectRequest, resolve: (reply: Reply) => void) {
+  constructor(request: InjectRequest, onReply: (reply: Reply) => void) {
     this.method = request.method ?? 'GET'
     this.target = request.url
     this.secure = request.url.startsWith('https:')
@@ -54,7 +54,7 @@ class InjectRaw implements RawRequest {
     // As over a socket: no byte is no body, while a stream is one until it has ended.
     this.hasBody = length === undefined ? request.body !== undefined : Number(length) > 0
     this.#signal = request.signal
-    this.#resolve = resolve
+    this.#onReply = onReply
   }
 
   header(name: string): string | undefined {
@@ -65,15 +65,24 @@ class InjectRaw implements RawRequest {
     return Object.assign(Object.create(null), this.#headers) as Record<string, string>
   }
 
-  async bytes(limit: number): Promise<Uint8Array> {
-    if (Number(this.#headers['content-length']) > limit) throw PayloadTooLargeError(`${limit} bytes`)
+  bytes(limit: number): Promise<Uint8Array> {
+    const body = this.#body
+    const tooLarge = () => Promise.reject(PayloadTooLargeError(`${limit} bytes`))
+    if (Number(this.#headers['content-length']) > limit) return tooLarge()
+    if (typeof body !== 'string' && !(body instanceof Uint8Array)) return this.#collect(limit)
+    // Measured, whatever content-length claims.
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    if (bytes.byteLength > limit) return tooLarge()
+    return this.#signal?.aborted ? Promise.reject(left()) : Promise.resolve(bytes)
+  }
+
+  async #collect(limit: number): Promise<Uint8Array> {
     const chunks: Uint8Array[] = []
     let size = 0
     for await (const chunk of this.stream()) {
       size += chunk.byteLength
-      // Counted, whatever content-length claims.
       if (size > limit) throw PayloadTooLargeError(`${limit} bytes`)
-      if (this.#signal?.aborted) throw BadRequestError('the client left before the body was complete')
+      if (this.#signal?.aborted) throw left()
       chunks.push(chunk)
     }
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
@@ -97,12 +106,17 @@ class InjectRaw implements RawRequest {
   }
 
   respond(reply: Reply): void {
-    this.#resolve(reply)
+    this.#onReply(reply)
   }
 }
 
-function lowerCase(headers: InjectRequest['headers'] = {}): Record<string, string> {
+function left(): FrameworkError {
+  return BadRequestError('the client left before the body was complete')
+}
+
+function lowerCase(headers: InjectRequest['headers']): Record<string, string> {
   const lower: Record<string, string> = Object.create(null)
+  if (headers === undefined) return lower
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) lower[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : String(value)
   }
@@ -110,23 +124,52 @@ function lowerCase(headers: InjectRequest['headers'] = {}): Record<string, strin
 }
 
 function hostOf(url: string): string {
+  // Nearly every test asks for a path.
+  if (url.startsWith('/')) return 'localhost'
   return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? 'localhost'
 }
 
-async function collect(reply: Reply): Promise<Uint8Array> {
-  const { body } = reply
-  if (body === null) return new Uint8Array()
-  if (typeof body === 'string') return Buffer.from(body)
-  if (body instanceof Uint8Array) return body
-  const chunks: Uint8Array[] = []
-  for await (const chunk of body as AsyncIterable<Uint8Array | string>)
-    chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
-  return Buffer.concat(chunks)
+/** What `inject` must know of the server's life. */
+interface Life {
+  readonly closed: boolean
+  /** @throws when the server was closed. */
+  mustBeOpen(): void
+  ready(): Promise<void>
 }
 
-/** Sends one request through the pipeline in process. Rejects only when a streamed answer breaks. */
-export async function injectInto(handler: RequestHandler, request: InjectRequest): Promise<InjectResponse> {
-  const reply = await new Promise<Reply>((resolve) => handler(new InjectRaw(request, resolve)))
+/** A function that sends requests through the pipeline in process; the first one boots the server. */
+export function injector(handler: RequestHandler, life: Life): (request: InjectRequest) => Promise<InjectResponse> {
+  let booted = false
+  const boot = async (request: InjectRequest) => {
+    life.mustBeOpen()
+    await life.ready()
+    booted = true
+    return injectInto(handler, request)
+  }
+  return (request) => (booted && !life.closed ? injectInto(handler, request) : boot(request))
+}
+
+/**
+ * Rejects only when a streamed answer breaks.
+ *
+ * The bytes of every other answer are made at once, so that a request costs this one promise: with the four of two
+ * async functions a GET was 1.5 times dearer.
+ */
+function injectInto(handler: RequestHandler, request: InjectRequest): Promise<InjectResponse> {
+  return new Promise((resolve, reject) => {
+    const onReply = (reply: Reply) => {
+      const { status, body } = reply
+      const headers = headersOf(reply)
+      if (body === null) resolve({ status, headers, body: new Uint8Array() })
+      else if (typeof body === 'string') resolve({ status, headers, body: Buffer.from(body) })
+      else if (body instanceof Uint8Array) resolve({ status, headers, body })
+      else collect(body).then((bytes) => resolve({ status, headers, body: bytes }), reject)
+    }
+    handler(new InjectRaw(request, onReply))
+  })
+}
+
+function headersOf(reply: Reply): InjectResponse['headers'] {
   const headers: Record<string, string | string[]> = Object.create(null)
   for (let i = 0; i < reply.headers.length; i += 2) {
     const name = reply.headers[i]!
@@ -134,5 +177,12 @@ export async function injectInto(handler: RequestHandler, request: InjectRequest
     if (name === 'set-cookie') headers[name] = [...((headers[name] as string[] | undefined) ?? []), value]
     else headers[name] = headers[name] === undefined ? value : `${headers[name] as string}, ${value}`
   }
-  return { status: reply.status, headers, body: await collect(reply) }
+  return headers
+}
+
+async function collect(body: StreamBody): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body as AsyncIterable<Uint8Array | string>)
+    chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+  return Buffer.concat(chunks)
 }

@@ -7,8 +7,11 @@ import { asChunk, lengthGuard, openSource } from './body-source.ts'
 /** How long an unread connection may live after its last answer: long enough for the client to read that answer. */
 const lingerMs = 500
 
-/** Reads the whole body into one piece of memory, never more than `limit` bytes of it. */
-export function readBody(message: IncomingMessage, limit: number): Promise<Uint8Array> {
+/**
+ * Reads the whole body into one piece of memory, never more than `limit` bytes of it. `onLeft` is called before the
+ * promise rejects: a `catch` of the caller would be one more promise for every body that arrives whole.
+ */
+export function readBody(message: IncomingMessage, limit: number, onLeft: () => void): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
@@ -17,6 +20,7 @@ export function readBody(message: IncomingMessage, limit: number): Promise<Uint8
       if (size > limit) {
         release()
         message.pause()
+        onLeft()
         reject(PayloadTooLargeError(`${limit} bytes`))
       } else {
         chunks.push(chunk)
@@ -28,6 +32,7 @@ export function readBody(message: IncomingMessage, limit: number): Promise<Uint8
     }
     const onGone = () => {
       release()
+      onLeft()
       reject(BadRequestError('the connection ended before the body was complete'))
     }
     const release = () => {

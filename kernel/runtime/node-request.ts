@@ -90,9 +90,8 @@ export class NodeRequest implements RawRequest {
       return Promise.reject(PayloadTooLargeError(`${limit} bytes`))
     }
     if (this.#expectsContinue) this.#response.writeContinue()
-    return readBody(this.#message, limit).catch((error: FrameworkError) => {
+    return readBody(this.#message, limit, () => {
       this.#abandoned = true
-      throw error
     })
   }
 

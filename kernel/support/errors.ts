@@ -35,6 +35,7 @@ export function messagePrefix(code: string): string {
   return code
     .replace(/Error$/, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toUpperCase()
 }
 

@@ -56,7 +56,13 @@ describe('a throw without an error handler', () => {
           () => pause(10).then(boom),
         ),
     ],
-    ['a root middleware', ({ kernel, router }) => (kernel.use(boom), router.get('/x', () => 'x'))],
+    [
+      'a root middleware',
+      ({ kernel, router }) => {
+        kernel.use(boom)
+        router.get('/x', () => 'x')
+      },
+    ],
     [
       'an onSend hook',
       ({ kernel, router }) => {
@@ -111,6 +117,13 @@ describe('a throw without an error handler', () => {
       'an error handler that only calls next()',
       ({ kernel, router }) => {
         kernel.setErrorHandler((_req, _res, next) => next())
+        router.get('/x', boom)
+      },
+    ],
+    [
+      'an error handler that neither answers nor goes on',
+      ({ kernel, router }) => {
+        kernel.setErrorHandler(() => {})
         router.get('/x', boom)
       },
     ],

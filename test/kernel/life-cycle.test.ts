@@ -124,6 +124,8 @@ describe('close', () => {
     await expect(kernel.inject({ url: '/' })).rejects.toThrow(/the server is closed/)
     await expect(kernel.fetch(new Request('http://x/'))).rejects.toThrow(/the server is closed/)
     await expect(kernel.listen()).rejects.toThrow(/the server is closed/)
+    await expect(kernel.ready()).rejects.toThrow(/the server is closed/)
+    expect(calls).toEqual([])
   })
 
   test('rejects with the one error of a hook, the others having run', async () => {
@@ -197,6 +199,27 @@ describe('close', () => {
     const start = performance.now()
     await kernel.close()
     expect(performance.now() - start).toBeLessThan(500)
+  })
+
+  test('tells streams that would go on for ever, and lets them end', async () => {
+    const { kernel, router, log } = makeKernel({ drainWindow: 50 })
+    router.get('/events', (req, res) =>
+      res.sse(
+        (async function* () {
+          while (!req.server.closing.aborted) {
+            yield 'tick'
+            await pause(10)
+          }
+          yield 'bye'
+        })(),
+      ),
+    )
+    const { port } = await kernel.listen()
+    const text = fetch(`http://127.0.0.1:${port}/events`).then((res) => res.text())
+    await pause(30)
+    await kernel.close()
+    expect(await text).toMatch(/data: tick\n\n(data: tick\n\n)*data: bye\n\n$/)
+    expect(log).toEqual([])
   })
 
   test('waits for a boot that is under way', async () => {

@@ -11,7 +11,7 @@ afterEach(async () => {
 type Options = Parameters<typeof cors>[0]
 
 function serverWith(plugins: object | readonly unknown[]) {
-  const server = new Server<{}>({ plugins, router: new RouteCollection(), logger: memoryLogger() })
+  const server = new Server<{}>({ plugins: plugins as {}, router: new RouteCollection(), logger: memoryLogger() })
   servers.push(server)
   server.get('/data', () => ({ data: 1 }))
   server.post('/data', (req) => req.body)

@@ -30,7 +30,7 @@ describe('the probes', () => {
     ['array form', [health()]],
     ['array form, not called', [health]],
   ])('in %s', async (_form, plugins) => {
-    const server = new Server<{}>({ plugins, router: new RouteCollection(), logger: memoryLogger() })
+    const server = new Server<{}>({ plugins: plugins as {}, router: new RouteCollection(), logger: memoryLogger() })
     servers.push(server)
     const live = await server.inject.get('/health/live')
     live.assertStatus(200).assertBodyDeepEqual({ status: 'ok' }).assertHeader('cache-control', 'no-store')

@@ -11,7 +11,7 @@ afterEach(async () => {
 /** Echoes what arrived as `req.body`, and counts how often the handler ran. */
 function makeServer(plugins: object | readonly unknown[] = {}) {
   const log = memoryLogger()
-  const options = { plugins, router: new RouteCollection(), logger: log, port: 0, host: '127.0.0.1' }
+  const options = { plugins: plugins as {}, router: new RouteCollection(), logger: log, port: 0, host: '127.0.0.1' }
   const server = new Server<{}>(options)
   servers.push(server)
   const seen = { runs: 0, errors: log.entries }

@@ -34,7 +34,7 @@ function collector() {
 function makeServer(options: Options = {}, more: object = {}) {
   const out = collector()
   const plugins = { log: { stream: out, ...options } }
-  const server = new Server<{}>({ plugins, router: new RouteCollection(), ...more })
+  const server = new Server<{}>({ plugins: plugins as {}, router: new RouteCollection(), ...more })
   servers.push(server)
   return { server, out }
 }

@@ -10,7 +10,7 @@ afterEach(async () => {
 
 function makeServer(plugins: object | readonly unknown[] = { urlencoded: true }) {
   const logger = memoryLogger()
-  const server = new Server<{}>({ plugins, router: new RouteCollection(), logger })
+  const server = new Server<{}>({ plugins: plugins as {}, router: new RouteCollection(), logger })
   servers.push(server)
   const seen: { body?: unknown; runs: number } = { runs: 0 }
   server.post('/form', (req) => {

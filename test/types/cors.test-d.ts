@@ -12,6 +12,17 @@ cors({
     return req.path.startsWith('/public')
   },
 })
+new Server({
+  plugins: {
+    cors: {
+      origin: (origin, req) => {
+        type _origin = Expect<Equal<typeof origin, string>>
+        type _req = Expect<Equal<typeof req, Request>>
+        return true
+      },
+    },
+  },
+})
 const options: CorsOptions = { origin: false, preflightContinue: true, optionsSuccessStatus: 200, exposedHeaders: 'x' }
 cors(options)
 // @ts-expect-error true would let everybody in without saying so

@@ -10,8 +10,22 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     kernel.register(empty('audti')())
     kernel.register(empty('reports', ['audit'])())
     await expect(kernel.ready()).rejects.toThrow(
-      /"reports" depends on "audit", which is not registered.*Did you mean "audti"\? Register it, for example plugins: \[audit\(\), reports\(\)\]/,
+      /"reports" depends on "audit", which is not registered.*Did you mean "audti"\? Else register "audit"/,
     )
+  })
+
+  test('a missing dependency that is like nothing there', async () => {
+    const { kernel } = makeKernel()
+    kernel.register(empty('reports', ['database'])())
+    await expect(kernel.ready()).rejects.toThrow(
+      /"reports" depends on "database".*Register it, for example plugins: \[database\(\), reports\(\)\]. Registered: nothing/,
+    )
+  })
+
+  test('a decoration of what every request has of its own', async () => {
+    const { kernel } = makeKernel()
+    kernel.register(definePlugin({ name: 'p', setup: (ctx) => ctx.decorate('request', { body: { value: 1 } }) })())
+    await expect(kernel.ready()).rejects.toThrow(/decorates the request with "body", which is a field of the kernel/)
   })
 
   test('a cycle, with its whole path', async () => {
