@@ -16,8 +16,8 @@ export type JsonType = 'none' | 'json' | 'charset'
  * with any well-formed parameters. What is malformed is no JSON.
  */
 export function jsonTypeOf(header: string | undefined): JsonType {
-  // What nearly every client sends.
-  if (header === 'application/json') return 'json'
+  // What nearly every client sends; the grammar takes 0.7 µs.
+  if (header === 'application/json' || header === 'application/json; charset=utf-8') return 'json'
   if (header === undefined || !grammar.test(header)) return 'none'
   const { type, parameters } = parse(header)
   if (!jsonType.test(type)) return 'none'

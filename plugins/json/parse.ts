@@ -18,7 +18,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  */
 export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
   const text = decode(bytes)
-  if (mayNestDeeper(text, maxDepth) && nestsDeeper(text, maxDepth)) {
+  if (mayNestDeeper(text, maxDepth) && nestsDeeper(bytes, maxDepth)) {
     throw JsonNotValidError(`it nests deeper than ${maxDepth} levels`)
   }
   let value: unknown
@@ -57,19 +57,22 @@ function mayNestDeeper(text: string, maxDepth: number): boolean {
   return false
 }
 
-/** A million nested arrays keep `JSON.parse` busy for a third of a second, so they are counted before. */
-function nestsDeeper(text: string, maxDepth: number): boolean {
+/**
+ * A million nested arrays keep `JSON.parse` busy for a third of a second, so they are counted before. On bytes, which
+ * are read a third faster than characters; no byte of a longer character is one of those looked for.
+ */
+function nestsDeeper(bytes: Uint8Array, maxDepth: number): boolean {
+  const { length } = bytes
   let depth = 0
-  let inString = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (inString) {
-      if (code === 92) at++
-      else if (code === 34) inString = false
-    } else if (code === 34) inString = true
-    else if (code === 123 || code === 91) {
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at]!
+    if (byte === 34) {
+      // To the end of the string; a backslash takes the next byte with it.
+      for (at++; at < length && bytes[at] !== 34; at++) if (bytes[at] === 92) at++
+    } else if ((byte | 32) === 123) {
+      // Square brackets differ from curly ones in one bit.
       if (++depth > maxDepth) return true
-    } else if (code === 125 || code === 93) depth--
+    } else if ((byte | 32) === 125) depth--
   }
   return false
 }

@@ -20,13 +20,13 @@ export const laps = definePlugin({
     const lapsOf = new WeakMap<Request, Lap[]>()
     ctx.decorate('request', {
       lap: {
-        value(this: Request, name: string) {
+        value(name: string) {
           const laps = lapsOf.get(this) ?? []
           lapsOf.set(this, [...laps, { name, at: performance.now() }])
         },
       },
       laps: {
-        get(this: Request) {
+        get() {
           return lapsOf.get(this) ?? []
         },
       },
