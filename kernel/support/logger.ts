@@ -98,7 +98,16 @@ class LineLogger implements Logger {
  * log.info({ port: 3000 }, 'listening')
  */
 export function lineLogger(write?: (line: string) => void, from: Level = 'warn'): Logger {
-  return new LineLogger(write ?? ((line) => process.stderr.write(`${line}\n`)), from)
+  return new LineLogger(write ?? writeToStandardError, from)
+}
+
+let guarded = false
+
+function writeToStandardError(line: string): void {
+  // Without a listener the first line after the reader has gone would end the process.
+  if (!guarded) process.stderr.on('error', () => {})
+  guarded = true
+  process.stderr.write(`${line}\n`)
 }
 
 /** How everything below the kernel reports what is worth a warning; the logger is looked up each time. */
