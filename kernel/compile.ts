@@ -21,6 +21,7 @@ export interface Lane {
   /** The plugin and the scope that the handler belongs to. */
   readonly plugin: string
   readonly scope: string
+  readonly home: Scope
   readonly steps: readonly Step[]
   readonly terminal: Terminal
   readonly serialize: Serialize
@@ -31,18 +32,24 @@ export interface Lane {
   errorHandler(): ErrorHandler | undefined
 }
 
-/** A lane without a route: the root's middlewares, then a terminal of the kernel's own. */
-export function laneWithoutRoute(root: Scope, terminal: Terminal): Lane {
+/** A lane without a route: the middlewares of a scope, then a terminal of the kernel's own. */
+export function laneWithoutRoute(scope: Scope, terminal: Terminal): Lane {
   return {
     method: '',
     path: undefined,
     plugin: 'kernel',
-    scope: root.name,
-    steps: root.middlewaresReaching,
+    scope: scope.name,
+    home: scope,
+    steps: scope.middlewaresReaching,
     terminal,
     serialize: toJson,
-    ...reach(root),
+    ...reach(scope),
   }
+}
+
+/** The scope that a path belongs to, when it has routes for other methods. */
+export function homeOf(table: RouteTable<Lane>, path: string, allowed: readonly string[]): Scope | undefined {
+  return allowed[0] === undefined ? undefined : table.match(allowed[0], path)?.target.home
 }
 
 function reach(scope: Scope): Pick<Lane, 'onSend' | 'onResponse' | 'onError' | 'errorHandler'> {
@@ -70,6 +77,7 @@ function compileRoute(record: RouteRecord, owner: PluginEntry | undefined, root:
     path: record.path,
     plugin: owner?.name ?? 'application',
     scope: scope.name,
+    home: scope,
     steps: route.seal(),
     terminal: record.handler as unknown as Terminal,
     serialize: route.serializer ?? toJson,

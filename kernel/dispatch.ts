@@ -1,5 +1,5 @@
 import { Answers } from './answer.ts'
-import { type CompiledRoutes, type Lane, laneWithoutRoute } from './compile.ts'
+import { type CompiledRoutes, homeOf, type Lane, laneWithoutRoute } from './compile.ts'
 import { isPromise, type Pending, runChain } from './http/compose.ts'
 import { failureBody } from './http/failure.ts'
 import { isValidHost } from './http/host.ts'
@@ -24,6 +24,7 @@ const ClientGoneError = defineError('ClientGoneError', 499, () => 'the client we
 /** Answers 404 and 405; the error tells which, the status is preset. */
 export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
 
+const none: readonly string[] = []
 const malformed: Target = { path: '/', query: '', match: '/' }
 
 /** The request path from its top: match, run the chain; {@link Answers} does the rest. */
@@ -38,7 +39,7 @@ export class Dispatcher {
   readonly #kernel: Kernel
   readonly #routes: CompiledRoutes
   readonly #root: Scope
-  #miss!: Lane
+  readonly #misses = new Map<Scope, Lane>()
   #refuse!: Lane
   readonly #Request: typeof KernelRequest
   readonly #Response: typeof KernelResponse
@@ -61,9 +62,8 @@ export class Dispatcher {
     this.#pending = { watch: (name, req, giveUp) => this.#watch(name, req, giveUp) }
   }
 
-  /** Fixes the chains of what has no route; the root has all its middlewares and hooks by then. */
+  /** Fixes the chain of what is refused; the root has all its middlewares and hooks by then. */
   compile(): void {
-    this.#miss = laneWithoutRoute(this.#root, (req, res) => this.#answerMiss(req, res))
     this.#refuse = laneWithoutRoute(this.#root, (req) => {
       throw this.#refusalOf(req.raw)
     })
@@ -83,18 +83,25 @@ export class Dispatcher {
     const target = parseTarget(raw.target)
     let lane: Lane
     let params: Record<string, string> | undefined
+    let allowed: readonly string[] = none
     if (target === undefined || this.refusing || !this.#isAcceptable(raw)) lane = this.#refuse
     else {
       const table = this.#routes.current(this.#kernel.logger)
       const { method } = raw
       const match =
         table.match(method, target.match) ?? (method === 'HEAD' ? table.match('GET', target.match) : undefined)
-      lane = match === undefined ? this.#miss : match.target
-      params = match?.params
+      if (match === undefined) {
+        allowed = table.allowed(target.match)
+        lane = this.#missIn(homeOf(table, target.match, allowed) ?? this.#root)
+      } else {
+        lane = match.target
+        params = match.params
+      }
     }
     const req = new this.#Request(raw, this.#kernel, target ?? malformed, params ?? Object.create(null))
     const res = new this.#Response(req)
     req.routePath = lane.path
+    req.allowed = allowed
     const started = lane.onResponse.length === 0 ? 0 : performance.now()
     let result: unknown
     try {
@@ -111,6 +118,19 @@ export class Dispatcher {
     } else this.answers.finish(lane, req, res, started)
   }
 
+  /**
+   * The chain of a 404 is the root's; that of a 405 is the one of the scope whose path it is, so that a scope's own cors
+   * answers preflights and its guards hold for every method.
+   */
+  #missIn(scope: Scope): Lane {
+    let lane = this.#misses.get(scope)
+    if (lane === undefined) {
+      lane = laneWithoutRoute(scope, (req, res) => this.#answerMiss(req, res))
+      this.#misses.set(scope, lane)
+    }
+    return lane
+  }
+
   #isAcceptable(raw: RawRequest): boolean {
     const { host } = raw
     return (host === undefined ? raw.hostOptional : isValidHost(host)) && raw.refusal() === undefined
@@ -125,8 +145,7 @@ export class Dispatcher {
   }
 
   #answerMiss(req: KernelRequest, res: KernelResponse): unknown {
-    const { method, path, target } = req
-    const allowed = this.#routes.current(this.#kernel.logger).allowed(target.match)
+    const { method, path, allowed } = req
     const error = allowed.length === 0 ? RouteNotFoundError(method, path) : MethodNotAllowedError(method, path)
     res.code = error.status
     if (this.notFoundHandler !== undefined) return this.notFoundHandler(req, res, error)

@@ -1,4 +1,4 @@
-import type { CompiledRoutes } from './compile.ts'
+import { type CompiledRoutes, homeOf } from './compile.ts'
 import { parseTarget } from './http/target.ts'
 import type { Scope } from './plugin/scope.ts'
 import { nameOf } from './routing/middleware.ts'
@@ -36,7 +36,10 @@ export function explainRoute(
   const verb = method.toUpperCase()
   const found =
     target && (table.match(verb, target.match) ?? (verb === 'HEAD' ? table.match('GET', target.match) : undefined))
-  if (found === undefined) return { route: undefined, params: {}, steps: root.middlewaresReaching.map(plain) }
+  if (found === undefined) {
+    const home = target && homeOf(table, target.match, table.allowed(target.match))
+    return { route: undefined, params: {}, steps: (home ?? root).middlewaresReaching.map(plain) }
+  }
   const lane = found.target
   const handler = {
     slot: 'handler' as const,

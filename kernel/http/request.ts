@@ -44,6 +44,7 @@ export interface Request {
 const prefix = Math.random().toString(36).slice(2, 10).padEnd(8, '0')
 let count = 0
 
+const none: readonly string[] = []
 const trustedId = /^[\w.:-]{1,128}$/
 
 export interface KernelRequest extends Request {}
@@ -59,6 +60,8 @@ export class KernelRequest {
   params: { readonly [name: string]: string | undefined }
   /** Set by the dispatcher once the route is known. */
   routePath: string | undefined = undefined
+  /** The methods of the path, where there is no route for this one. */
+  allowed: readonly string[] = none
 
   #query: Query | undefined = undefined
   #headers: { readonly [name: string]: string | undefined } | undefined = undefined

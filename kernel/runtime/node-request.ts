@@ -6,11 +6,14 @@ import type { Activity } from './activity.ts'
 import type { Limits } from './adapter.ts'
 import { declaredLength } from './body-source.ts'
 import { closeUnread, readBody, streamBody, writeStream } from './node-body.ts'
+import type { DirectWriter } from './node-direct.ts'
 
 /** What all requests of one server share. */
 export interface NodeContext {
   readonly activity: Activity
   readonly limits: Limits
+  /** Set where the direct way of answering is known to be safe. */
+  readonly direct: DirectWriter | undefined
   onWarning(message: string, error?: unknown): void
 }
 
@@ -126,7 +129,7 @@ export class NodeRequest implements RawRequest {
   }
 
   respond(reply: Reply): void {
-    const { activity } = this.#context
+    const { activity, direct } = this.#context
     activity.count++
     activity.working--
     const response = this.#response
@@ -137,6 +140,7 @@ export class NodeRequest implements RawRequest {
       closeUnread(this.#message)
     }
     try {
+      if (typeof body === 'string' && direct?.(response, reply.status, headers, body)) return
       response.writeHead(reply.status, headers as string[])
       if (body === null) response.end()
       else if (typeof body === 'string' || body instanceof Uint8Array) response.end(body)

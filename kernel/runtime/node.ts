@@ -6,6 +6,7 @@ import { type Activity, busiestMoment, silence } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { isBun } from './detect.ts'
 import { listenError } from './listen-errors.ts'
+import { findDirectWriter } from './node-probe.ts'
 import { refuseConnect, refuseConnection } from './node-refuse.ts'
 import { type NodeContext, NodeRequest } from './node-request.ts'
 
@@ -16,8 +17,13 @@ const graceMs = 120
 const sweepMs = 50
 
 /** The adapter on `node:http`: the one of Node, and the hardened choice on Deno, whose own server has no time limits. */
-export function nodeAdapter(): Adapter {
-  return new NodeAdapter()
+export function nodeAdapter(options: NodeAdapterOptions = {}): Adapter {
+  return new NodeAdapter(options)
+}
+
+export interface NodeAdapterOptions {
+  /** Whether small answers may take the short way to the socket; without it everything is written by `node:http`. */
+  direct?: boolean
 }
 
 class NodeAdapter implements Adapter {
@@ -26,12 +32,19 @@ class NodeAdapter implements Adapter {
   /** The encrypted ends of the same connections: only they tell whether anything was said behind the handshake. */
   readonly #secured = new Set<Socket>()
   readonly #activity: Activity = { count: 0, working: 0 }
+  readonly #mayWriteDirectly: boolean
   #server: Server | undefined
   #stopped: Promise<void> | undefined
 
+  constructor({ direct = true }: NodeAdapterOptions) {
+    this.#mayWriteDirectly = direct
+  }
+
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { port, host, limits } = options
-    const context: NodeContext = { limits, activity: this.#activity, onWarning: options.onWarning }
+    const { port, host, limits, https, onWarning } = options
+    // Encryption costs so much more than what is saved that its sockets keep to the beaten track.
+    const direct = this.#mayWriteDirectly && https === undefined ? await findDirectWriter() : undefined
+    const context: NodeContext = { limits, activity: this.#activity, direct, onWarning }
     const server = create(options, requestListener(context, handler, false))
     this.#server = server
     // 0: node cuts a longer list in silence; the count is checked in `refusal()`, the size by the parser.
@@ -42,12 +55,12 @@ class NodeAdapter implements Adapter {
     server.on('clientError', (error: Error & { code?: string }, socket) => {
       // A client that leaves in the middle of a request is everyday life.
       if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
-        options.onWarning('malformed request', error)
+        onWarning('malformed request', error)
       refuseConnection(error, socket)
     })
     server.on('connect', (message: IncomingMessage, socket) => refuseConnect(message.url, socket))
     await bind(server, host, port)
-    server.on('error', (error) => options.onWarning('the server reported an error', error))
+    server.on('error', (error) => onWarning('the server reported an error', error))
     const bound = server.address()
     return { host, port: typeof bound === 'object' && bound !== null ? bound.port : port }
   }

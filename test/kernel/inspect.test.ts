@@ -103,6 +103,10 @@ test('explain lists the steps with slot, plugin and scope', async () => {
     ],
   })
   expect(kernel.explain('HEAD', '/posts/5?x=1')).toMatchObject({ route: 'GET /posts/:id', params: { id: '5' } })
+  expect(kernel.explain('PUT', '/admin/stats')).toMatchObject({
+    route: undefined,
+    steps: [{ name: 'everywhere' }, { name: 'requireRole', scope: 'admin' }],
+  })
   expect(kernel.explain('GET', '/nope')).toEqual({
     route: undefined,
     params: {},

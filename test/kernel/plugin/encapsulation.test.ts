@@ -242,6 +242,26 @@ test('hooks of the root reach 404 and 405 too', async () => {
   expect(calls).toEqual(['404', '400'])
 })
 
+test('a 405 goes through the middlewares of the scope whose path it is', async () => {
+  const { kernel } = makeKernel()
+  kernel.register(
+    definePlugin({
+      name: 'area',
+      scoped: true,
+      setup(ctx) {
+        ctx.use(mark('area'))
+        ctx.onSend((_req, res) => void res.setHeader('x-sent', 'area'))
+        ctx.get('/area', () => 'area')
+      },
+    })(),
+  )
+  expect(await send(kernel, '/area', 'PUT')).toMatchObject({
+    status: 405,
+    headers: { allow: 'GET', 'x-marks': 'area', 'x-sent': 'area' },
+  })
+  expect((await send(kernel, '/nowhere')).headers['x-marks']).toBeUndefined()
+})
+
 test('a decoration holds for one server only', async () => {
   const one = makeKernel()
   const two = makeKernel()

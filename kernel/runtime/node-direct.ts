@@ -1,0 +1,182 @@
+import { ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** What `node:http` keeps beside its documented members, as far as it is leant on here; `node-probe.ts` finds out whether that holds. */
+export interface OpenResponse extends ServerResponse {
+  _header: string | null
+  _headerSent: boolean
+  _hasBody: boolean
+  _defaultKeepAlive: boolean
+  _removedConnection: boolean
+  _expect_continue: boolean
+  _keepAliveTimeout: number
+  readonly outputData: readonly unknown[]
+  _storeHeader(firstLine: string, headers: unknown): void
+  _finish(): void
+}
+
+/** The same of the socket. */
+export interface OpenSocket extends Socket {
+  _httpMessage?: ServerResponse | null
+  _hadError?: boolean
+}
+
+type Encoding = 'latin1' | 'utf8'
+
+/** How head and body leave together. */
+export type Sending = (
+  response: OpenResponse,
+  socket: OpenSocket,
+  head: string,
+  body: string,
+  encoding: Encoding,
+) => void
+
+/** Sends an answer with a text body and returns true; or does nothing and returns false: the ordinary path knows how. */
+export type DirectWriter = (
+  response: ServerResponse,
+  status: number,
+  headers: readonly string[],
+  body: string,
+) => boolean
+
+/**
+ * Both in one write. Until Node 22 the ordinary path makes two of it, the second empty and only there to hear of its
+ * end: with one, a small answer costs 1.1 times less.
+ */
+export const writeOnce: Sending = (response, socket, head, body, encoding) => {
+  response._header = head
+  response._headerSent = true
+  socket.write(head + body, encoding, () => {
+    if (!socket._hadError) response.emit('finish')
+  })
+  response.finished = true
+  response._finish()
+}
+
+/** A head that is made here and the ordinary end: since Node 24 that is one write, and knows alone how to finish. */
+export const endWithHead: Sending = (response, _socket, head, body, encoding) => {
+  response._header = head
+  response.end(body, encoding)
+}
+
+const { writeHead, write, end, _storeHeader } = ServerResponse.prototype as OpenResponse
+
+/** Whether the methods that are passed by are those of Node. An agent that is loaded first has put its own in place by now. */
+export function areNodesOwn(): boolean {
+  const contains = (method: unknown, part: string) => Function.prototype.toString.call(method).includes(part)
+  return (
+    contains(writeHead, 'ERR_HTTP_HEADERS_SENT') &&
+    contains(write, 'write_(') &&
+    contains(end, 'ERR_STREAM_WRITE_AFTER_END') &&
+    contains(_storeHeader, 'processHeader(')
+  )
+}
+
+export function directWriter(send: Sending): DirectWriter {
+  return (response, status, headers, body) => {
+    const open = response as OpenResponse
+    const socket = open.socket as OpenSocket | null
+    if (socket === null || body === '' || !isPlain(open, socket)) return false
+    const line = statusLines[status]
+    if (line === undefined) return false
+    let head = line
+    let length = ''
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i]!
+      const value = headers[i + 1]!
+      const kind = kindOf(name)
+      // The kernel has checked values before; here once more, because this is where a line break would split an answer.
+      if (kind === Kind.special || unusual.test(value)) return false
+      if (kind === Kind.length) length = value
+      head += `${name}: ${value}\r\n`
+    }
+    // Without a length node would send the body in chunks.
+    if (length === '') return false
+    head += date() + persistence(open._keepAliveTimeout)
+    open.statusCode = status
+    open.statusMessage = STATUS_CODES[status]!
+    // As many bytes as characters: all of them are ASCII, and latin1 is the shortest way for those.
+    send(open, socket, head, body, Number(length) === body.length ? 'latin1' : 'utf8')
+    return true
+  }
+}
+
+/** Whether nothing is special about this answer: it is the next one on its connection, which is kept, and nobody has touched it. */
+function isPlain(response: OpenResponse, socket: OpenSocket): boolean {
+  const { req } = response
+  return (
+    socket._httpMessage === response &&
+    socket.writable &&
+    socket.writableCorked === 0 &&
+    response._header === null &&
+    response.outputData.length === 0 &&
+    !response.finished &&
+    !response.destroyed &&
+    response._hasBody &&
+    response.shouldKeepAlive &&
+    response._defaultKeepAlive &&
+    !response._removedConnection &&
+    !response._expect_continue &&
+    response.sendDate &&
+    !response.strictContentLength &&
+    req.httpVersionMajor === 1 &&
+    req.httpVersionMinor === 1 &&
+    // An agent may watch by its own methods, on the prototype or on this one response, or have set a header.
+    response.writeHead === writeHead &&
+    response.write === write &&
+    response.end === end &&
+    response._storeHeader === _storeHeader &&
+    response.statusMessage === undefined &&
+    response.getHeaderNames().length === 0
+  )
+}
+
+const statusLines: string[] = []
+for (const code of Object.keys(STATUS_CODES).map(Number)) {
+  if (code >= 200 && code !== 204 && code !== 304) statusLines[code] = `HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\n`
+}
+
+const Kind = { plain: 0, length: 1, special: 2 } as const
+type Kind = (typeof Kind)[keyof typeof Kind]
+
+const unusual = /[^ -~]/
+const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
+/** Node changes an answer, or the connection, by these. */
+const special = ['connection', 'date', 'expect', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']
+const kinds = new Map<string, Kind>([['content-length', Kind.length]])
+for (const name of special) kinds.set(name, Kind.special)
+
+function kindOf(name: string): Kind {
+  const known = kinds.get(name)
+  if (known !== undefined) return known
+  const kind = token.test(name) ? Kind.plain : Kind.special
+  // Names may be made from input; the memory must not grow with it.
+  if (kinds.size < 500) kinds.set(name, kind)
+  return kind
+}
+
+let second = 0
+let dateLine = ''
+
+/** By the clock and not by a timer: faked timers in somebody's test would stop it for ever. */
+function date(): string {
+  const now = Math.floor(Date.now() / 1000)
+  if (now !== second) {
+    second = now
+    dateLine = `Date: ${new Date(now * 1000).toUTCString()}\r\n`
+  }
+  return dateLine
+}
+
+let keptFor = -1
+let persistenceLines = ''
+
+function persistence(timeout: number): string {
+  if (timeout !== keptFor) {
+    keptFor = timeout
+    const announced = timeout > 0 ? `Keep-Alive: timeout=${Math.floor(timeout / 1000)}\r\n` : ''
+    persistenceLines = `Connection: keep-alive\r\n${announced}\r\n`
+  }
+  return persistenceLines
+}
