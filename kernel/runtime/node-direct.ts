@@ -42,7 +42,8 @@ export type DirectWriter = (
 
 /**
  * Both in one write. Until Node 22 the ordinary path makes two of it, the second empty and only there to hear of its
- * end: with one, a small answer costs 1.1 times less.
+ * end. Since Node 24 it makes one as well and keeps for itself that an answer has ended, so that the probe refuses this
+ * way; a head made here with the ordinary `end` gained nothing there (0.98 to 1.02).
  */
 export const writeOnce: Sending = (response, socket, head, body, encoding) => {
   response._header = head
@@ -52,12 +53,6 @@ export const writeOnce: Sending = (response, socket, head, body, encoding) => {
   })
   response.finished = true
   response._finish()
-}
-
-/** A head that is made here and the ordinary end: since Node 24 that is one write, and knows alone how to finish. */
-export const endWithHead: Sending = (response, _socket, head, body, encoding) => {
-  response._header = head
-  response.end(body, encoding)
 }
 
 const { writeHead, write, end, _storeHeader } = ServerResponse.prototype as OpenResponse

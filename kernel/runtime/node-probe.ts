@@ -7,7 +7,6 @@ import {
   areNodesOwn,
   type DirectWriter,
   directWriter,
-  endWithHead,
   type OpenResponse,
   type OpenSocket,
   type Sending,
@@ -43,8 +42,7 @@ export function findDirectWriter(): Promise<DirectWriter | undefined> {
 
 async function probe(): Promise<DirectWriter | undefined> {
   if (detectRuntime() !== 'node' || !areNodesOwn()) return undefined
-  for (const send of [writeOnce, endWithHead]) if (await isFaithful(send)) return directWriter(send)
-  return undefined
+  return (await isFaithful(writeOnce)) ? directWriter(writeOnce) : undefined
 }
 
 /** Whether answers that are sent this way cannot be told from those that `writeHead` and `end` send. */

@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasNoTimeLimits } from './gaps.ts'
+import { type RunningApp, startApp, targets } from './targets.ts'
+
+const onLinux = process.platform === 'linux'
+
+/** Open file descriptors of a process, where the system tells. */
+function descriptors(pid: number): number {
+  return onLinux ? readdirSync(`/proc/${pid}/fd`).length : 0
+}
+
+/** Resident memory of a process in MB, where the system tells. */
+function megabytes(pid: number): number {
+  return onLinux ? Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024 : 0
+}
+
+function ask(port: number, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path, agent: false }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('end', () => resolve(text))
+    }).on('error', reject)
+  })
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(socket))
+    socket.on('error', reject)
+  })
+}
+
+/** Waits until a value that is read again and again satisfies, at most `ms`. */
+async function until(read: () => number, satisfied: (value: number) => boolean, ms: number): Promise<number> {
+  const end = performance.now() + ms
+  while (!satisfied(read()) && performance.now() < end) await pause(50)
+  return read()
+}
+
+describe.each(targets)('abuse of $name', (target) => {
+  let app: RunningApp
+
+  beforeAll(async () => {
+    app = await startApp(target, { limits: { headersTimeout: 1_000, receiveTimeout: 2_000, keepAliveTimeout: 1_000 } })
+    await ask(app.port, '/hello')
+  })
+  afterAll(() => app.stop())
+
+  it('HT-05 300 connections that send nothing more do not slow down the others, and are ended', async () => {
+    const slow = await Promise.all(Array.from({ length: 300 }, () => open(app.port)))
+    for (const socket of slow) {
+      socket.on('error', () => {}).resume()
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+    }
+    const times: number[] = []
+    for (let i = 0; i < 100; i++) {
+      const start = performance.now()
+      expect(JSON.parse(await ask(app.port, '/hello'))).toEqual({ hello: 'world' })
+      times.push(performance.now() - start)
+    }
+    times.sort((a, b) => a - b)
+    expect(times[98]).toBeLessThan(250)
+    if (!hasNoTimeLimits(target)) {
+      // Bun ends a head after 10 to 12 seconds, whatever it is told.
+      const left = await until(
+        () => slow.filter((socket) => !socket.destroyed).length,
+        (count) => count === 0,
+        15_000,
+      )
+      expect(left).toBe(0)
+    }
+    for (const socket of slow) socket.destroy()
+  }, 30_000)
+
+  it('HT-06 3000 connections that come and go leave no descriptor behind', async () => {
+    const before = descriptors(app.pid)
+    for (let round = 0; round < 30; round++) {
+      await Promise.all(Array.from({ length: 100 }, () => open(app.port).then((socket) => void socket.destroy())))
+    }
+    expect(
+      await until(
+        () => descriptors(app.pid),
+        (count) => count <= before + 20,
+        5_000,
+      ),
+    ).toBeLessThanOrEqual(before + 20)
+    expect(JSON.parse(await ask(app.port, '/hello'))).toEqual({ hello: 'world' })
+  }, 30_000)
+
+  it('HT-10 1000 clients that leave before their answer leave nothing behind', async () => {
+    const before = megabytes(app.pid)
+    for (let round = 0; round < 20; round++) {
+      const sockets = await Promise.all(Array.from({ length: 50 }, () => open(app.port)))
+      for (const socket of sockets) socket.on('error', () => {}).write('GET /wait?ms=60 HTTP/1.1\r\nHost: x\r\n\r\n')
+      await pause(20)
+      for (const socket of sockets) socket.destroy()
+    }
+    await pause(150)
+    expect(JSON.parse(await ask(app.port, '/events'))).toEqual([])
+    expect(megabytes(app.pid) - before).toBeLessThan(64)
+    expect(app.stderr()).toBe('')
+  }, 30_000)
+})
+
+describe.each(targets)('signals to $name', (target) => {
+  it('GS-02 a second one ends the process at once', async () => {
+    const app = await startApp(target, { closeTimeout: 10_000 })
+    try {
+      const hanging = await open(app.port)
+      hanging.on('error', () => {}).write('GET /wait?ms=9000 HTTP/1.1\r\nHost: x\r\n\r\n')
+      await pause(100)
+      const start = performance.now()
+      app.signal('SIGTERM')
+      await pause(300)
+      app.signal('SIGTERM')
+      expect(await app.exited).toBe(128 + 15)
+      expect(performance.now() - start).toBeLessThan(2_000)
+      hanging.destroy()
+    } finally {
+      await app.stop()
+    }
+  })
+})

@@ -1,0 +1,77 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startApp, targets } from './targets.ts'
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+const folder = mkdtempSync(join(tmpdir(), 'framework-tls-'))
+let https: { key: string; cert: string }
+
+beforeAll(() => {
+  if (!hasOpenssl) return
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
+  execFileSync(
+    'openssl',
+    ['req', '-x509', ...curve, '-nodes', '-days', '2', '-keyout', key, '-out', cert, '-subj', '/CN=localhost'],
+    { stdio: 'ignore' },
+  )
+  https = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** One request over TLS; the certificate is its own authority. */
+function ask(port: number, path: string): Promise<{ status: number; body: unknown }> {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', servername: 'localhost', port, path, ca: https.cert, agent: false }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+/** Sends bytes to the port and waits for the end of the connection, at most a second. */
+function throwAt(port: number, bytes: string | Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+    const done = () => {
+      socket.destroy()
+      resolve()
+    }
+    socket.on('error', done).on('close', done).setTimeout(1_000, done).resume()
+  })
+}
+
+describe.each(targets)('https on $name', (target) => {
+  it.skipIf(!hasOpenssl)('HT-12 answers, survives what is no TLS, and closes', async () => {
+    const app = await startApp(target, { https, closeTimeout: 3_000 })
+    try {
+      const { status, body } = await ask(app.port, '/users/5')
+      expect(status).toBe(200)
+      expect(body).toMatchObject({ params: { id: '5' }, url: expect.stringMatching(/^https:\/\//) })
+      const rubbish = ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', '\x16\x03\x01', Buffer.alloc(4_096, 0xff), '\r\n\r\n']
+      await Promise.all(Array.from({ length: 40 }, (_, i) => throwAt(app.port, rubbish[i % rubbish.length]!)))
+      const silent = connect(app.port, '127.0.0.1').on('error', () => {})
+      await pause(100)
+      expect(await ask(app.port, '/hello')).toEqual({ status: 200, body: { hello: 'world' } })
+      expect((await ask(app.port, '/events')).body).toEqual([])
+      const start = performance.now()
+      app.signal('SIGTERM')
+      expect(await app.exited).toBe(0)
+      expect(performance.now() - start).toBeLessThan(5_000)
+      silent.destroy()
+    } finally {
+      await app.stop()
+    }
+  })
+})
