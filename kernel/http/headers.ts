@@ -27,13 +27,17 @@ function normalizeName(name: string): string {
   return lower
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const refused = /[^\t\x20-\x7e\x80-\xff]/
+
 /** CR or LF would start a header of the attacker's choice, NUL and characters above U+00FF would be cut or mangled. */
 function checkValue(name: string, value: string): string {
-  for (let i = 0; i < value.length; i++) {
-    const code = value.charCodeAt(i)
-    if (code < 32 ? code !== 9 : code === 127 || code > 255) {
-      throw HeaderValueError(name, code > 255 ? 'has a character above U+00FF' : 'has a control character')
-    }
+  const found = refused.exec(value)
+  if (found !== null) {
+    throw HeaderValueError(
+      name,
+      found[0].charCodeAt(0) > 255 ? 'has a character above U+00FF' : 'has a control character',
+    )
   }
   return value
 }
@@ -42,27 +46,26 @@ export type HeaderValue = string | number | readonly string[]
 
 /** Response headers: names in lower case, in the order of setting. */
 export class HeaderBag {
-  #names: string[] = []
-  #values: (string | readonly string[])[] = []
+  // Flat, name before value, as they leave: a header costs two entries, and a whole reply one copy.
+  readonly #flat: (string | readonly string[])[] = []
+  #hasLists = false
 
   get(name: string): string | readonly string[] | undefined {
-    const index = this.#names.indexOf(normalizeName(name))
-    return index === -1 ? undefined : this.#values[index]
+    const index = this.#indexOf(normalizeName(name))
+    return index === -1 ? undefined : this.#flat[index + 1]
   }
 
   set(name: string, value: HeaderValue): void {
     const key = normalizeName(name)
-    const checked =
-      typeof value === 'string'
-        ? checkValue(key, value)
-        : Array.isArray(value)
-          ? value.map((one) => checkValue(key, String(one)))
-          : checkValue(key, String(value))
-    const index = this.#names.indexOf(key)
-    if (index === -1) {
-      this.#names.push(key)
-      this.#values.push(checked)
-    } else this.#values[index] = checked
+    let checked: string | readonly string[]
+    if (typeof value === 'string') checked = checkValue(key, value)
+    else if (Array.isArray(value)) {
+      checked = value.map((one) => checkValue(key, String(one)))
+      this.#hasLists = true
+    } else checked = checkValue(key, String(value))
+    const index = this.#indexOf(key)
+    if (index === -1) this.#flat.push(key, checked)
+    else this.#flat[index + 1] = checked
   }
 
   /** Adds to what is there: a further `set-cookie` line, a further member of a list for every other name. */
@@ -75,27 +78,27 @@ export class HeaderBag {
   }
 
   remove(name: string): void {
-    const index = this.#names.indexOf(normalizeName(name))
-    if (index === -1) return
-    this.#names.splice(index, 1)
-    this.#values.splice(index, 1)
+    const index = this.#indexOf(normalizeName(name))
+    if (index !== -1) this.#flat.splice(index, 2)
   }
 
-  /** A copy for reading: name → value. */
-  toObject(): Record<string, string | readonly string[]> {
-    const object: Record<string, string | readonly string[]> = Object.create(null)
-    for (let i = 0; i < this.#names.length; i++) object[this.#names[i]!] = this.#values[i]!
-    return object
-  }
-
-  /** Flat `[name, value, …]`, a list of values as repeated names. */
+  /** Flat `[name, value, …]`, a new array; a list of values as repeated names. */
   flatten(): string[] {
-    const flat: string[] = []
-    for (let i = 0; i < this.#names.length; i++) {
-      const value = this.#values[i]!
-      if (typeof value === 'string') flat.push(this.#names[i]!, value)
-      else for (const one of value) flat.push(this.#names[i]!, one)
+    const flat = this.#flat
+    if (!this.#hasLists) return flat.slice() as string[]
+    const expanded: string[] = []
+    for (let i = 0; i < flat.length; i += 2) {
+      const name = flat[i] as string
+      const value = flat[i + 1]!
+      if (typeof value === 'string') expanded.push(name, value)
+      else for (const one of value) expanded.push(name, one)
     }
-    return flat
+    return expanded
+  }
+
+  #indexOf(key: string): number {
+    const flat = this.#flat
+    for (let i = 0; i < flat.length; i += 2) if (flat[i] === key) return i
+    return -1
   }
 }

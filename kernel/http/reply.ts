@@ -70,23 +70,27 @@ export function toReply(res: KernelResponse, head: boolean, closing: boolean, se
     return { status, headers: ['content-type', type!, 'content-length', String(length)], body }
   }
   const headers: string[] = bag === undefined ? [] : bag.flatten()
-  const has = (name: string) => bag?.get(name) !== undefined
-  if (closing && !has('connection')) headers.push('connection', 'close')
+  let typed = false
+  let declared = -1
+  let connected = false
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]
+    if (name === 'content-type') typed = true
+    else if (name === 'content-length') declared = i
+    else if (name === 'connection') connected = true
+  }
   if (isBodiless(status)) {
     if (length === -1) disposeStream(body as StreamBody)
-    if (status !== 304) drop(headers, 'content-length')
+    if (declared !== -1 && status !== 304) headers.splice(declared, 2)
+    if (closing && !connected) headers.push('connection', 'close')
     return { status, headers, body: null }
   }
-  if (type !== undefined && !has('content-type')) headers.push('content-type', type)
   // A length somebody set is only believed for a stream and for HEAD, where the body itself does not tell.
-  if (length !== -1 && !(head && res.kind === 'empty' && has('content-length'))) {
-    drop(headers, 'content-length')
-    headers.push('content-length', String(length))
-  }
+  const believed = length === -1 || (head && res.kind === 'empty')
+  if (declared !== -1 && !believed) headers[declared + 1] = String(length)
+  if (type !== undefined && !typed) headers.push('content-type', type)
+  if (declared === -1 && length !== -1) headers.push('content-length', String(length))
+  if (closing && !connected) headers.push('connection', 'close')
   if (head && length === -1) disposeStream(body as StreamBody)
   return { status, headers, body: head || length === 0 ? null : body }
-}
-
-function drop(headers: string[], name: string): void {
-  for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i] === name) headers.splice(i, 2)
 }
