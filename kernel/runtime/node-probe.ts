@@ -24,7 +24,7 @@ const samples: readonly Sample[] = [
     headers: ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2', 'content-length', '2'],
     body: 'ok',
   },
-  { headers: ['content-length', '8'], body: 'gr\u00fc\u00df \u20ac'.slice(2) },
+  { headers: ['content-length', '8'], body: 'üß €' },
 ]
 
 let found: Promise<DirectWriter | undefined> | undefined
@@ -47,9 +47,9 @@ async function probe(): Promise<DirectWriter | undefined> {
 
 /** Whether answers that are sent this way cannot be told from those that `writeHead` and `end` send. */
 export async function isFaithful(send: Sending): Promise<boolean> {
-  if (!('_hadError' in new Socket())) return false
-  const write = directWriter(send)
   try {
+    if (!('_hadError' in new Socket())) return false
+    const write = directWriter(send)
     for (const { headers, body } of samples) {
       const ordinary = await record((response) => {
         response.writeHead(201, headers as string[])
@@ -66,23 +66,28 @@ export async function isFaithful(send: Sending): Promise<boolean> {
   }
 }
 
+/** Whether a socket shows the answer that it belongs to, and an answer tells how long the connection is kept when it is told. */
+export function showsOwners(): boolean {
+  if (detectRuntime() !== 'node') return false
+  try {
+    const { socket, response } = open(() => {})
+    const owned = socket._httpMessage === response
+    response.writeHead(200, ['content-length', '0'])
+    const announced = response._header?.includes('\r\nKeep-Alive: timeout=5\r\n') === true
+    response.detachSocket(socket)
+    return owned && announced && !socket._httpMessage
+  } catch {
+    return false
+  }
+}
+
 /** Everything that can be seen of one answer, as text. */
 async function record(answer: (response: ServerResponse) => void): Promise<string> {
   const seen: string[] = []
   let bytes = ''
-  const socket = new Duplex({
-    decodeStrings: false,
-    read() {},
-    write(chunk: string | Uint8Array, encoding: BufferEncoding, done) {
-      bytes += (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk)).toString('latin1')
-      done()
-    },
-  }) as OpenSocket
-  const message = new IncomingMessage(socket)
-  Object.assign(message, { method: 'GET', url: '/', httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 })
-  const response = new ServerResponse(message) as OpenResponse
-  response._keepAliveTimeout = 5000
-  response.assignSocket(socket)
+  const { socket, response } = open((chunk, encoding) => {
+    bytes += (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk)).toString('latin1')
+  })
   const note = (what: string) => {
     const { finished, headersSent, writableEnded, writableFinished, statusCode, statusMessage } = response
     const { _headerSent, outputData } = response
@@ -98,4 +103,25 @@ async function record(answer: (response: ServerResponse) => void): Promise<strin
   response.detachSocket(socket)
   const date = /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/
   return `${bytes.replace(date, '\r\nDate\r\n')}\n${seen.join('\n')}`
+}
+
+/** An answer on a socket of memory. */
+function open(onWrite: (chunk: string | Uint8Array, encoding: BufferEncoding) => void): {
+  socket: OpenSocket
+  response: OpenResponse
+} {
+  const socket = new Duplex({
+    decodeStrings: false,
+    read() {},
+    write(chunk: string | Uint8Array, encoding: BufferEncoding, done) {
+      onWrite(chunk, encoding)
+      done()
+    },
+  }) as OpenSocket
+  const message = new IncomingMessage(socket)
+  Object.assign(message, { method: 'GET', url: '/', httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 })
+  const response = new ServerResponse(message) as OpenResponse
+  response._keepAliveTimeout = 5000
+  response.assignSocket(socket)
+  return { socket, response }
 }

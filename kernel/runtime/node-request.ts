@@ -14,6 +14,8 @@ export interface NodeContext {
   readonly limits: Limits
   /** Set where the direct way of answering is known to be safe. */
   readonly direct: DirectWriter | undefined
+  /** How long answers say that their connection is kept; 0 where node says it. */
+  readonly announced: number
   onWarning(message: string, error?: unknown): void
 }
 

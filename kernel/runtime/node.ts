@@ -6,7 +6,8 @@ import { type Activity, busiestMoment, silence } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { isBun } from './detect.ts'
 import { listenError } from './listen-errors.ts'
-import { findDirectWriter } from './node-probe.ts'
+import { announce, endIdle } from './node-idle.ts'
+import { findDirectWriter, showsOwners } from './node-probe.ts'
 import { refuseConnect, refuseConnection } from './node-refuse.ts'
 import { type NodeContext, NodeRequest } from './node-request.ts'
 
@@ -22,8 +23,8 @@ export function nodeAdapter(options: NodeAdapterOptions = {}): Adapter {
 }
 
 export interface NodeAdapterOptions {
-  /** Whether small answers may take the short way to the socket; without it everything is written by `node:http`. */
-  direct?: boolean
+  /** Leaves the writing of answers and the time of idle connections to `node:http` alone, at a higher price. */
+  ordinary?: boolean
 }
 
 class NodeAdapter implements Adapter {
@@ -32,20 +33,27 @@ class NodeAdapter implements Adapter {
   /** The encrypted ends of the same connections: only they tell whether anything was said behind the handshake. */
   readonly #secured = new Set<Socket>()
   readonly #activity: Activity = { count: 0, working: 0 }
-  readonly #mayWriteDirectly: boolean
+  readonly #ordinary: boolean
+  #stopSweeping: (() => void) | undefined
   #server: Server | undefined
   #stopped: Promise<void> | undefined
 
-  constructor({ direct = true }: NodeAdapterOptions) {
-    this.#mayWriteDirectly = direct
+  constructor({ ordinary = false }: NodeAdapterOptions) {
+    this.#ordinary = ordinary
   }
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
     const { port, host, limits, https, onWarning } = options
     // Encryption costs so much more than what is saved that its sockets keep to the beaten track.
-    const direct = this.#mayWriteDirectly && https === undefined ? await findDirectWriter() : undefined
-    const context: NodeContext = { limits, activity: this.#activity, direct, onWarning }
-    const server = create(options, requestListener(context, handler, false))
+    const ordinary = this.#ordinary || https !== undefined
+    const direct = ordinary ? undefined : await findDirectWriter()
+    const announced = ordinary || !showsOwners() ? 0 : limits.keepAliveTimeout
+    const context: NodeContext = { limits, activity: this.#activity, direct, announced, onWarning }
+    const server = create(
+      options,
+      announced > 0 ? 0 : limits.keepAliveTimeout,
+      requestListener(context, handler, false),
+    )
     this.#server = server
     // 0: node cuts a longer list in silence; the count is checked in `refusal()`, the size by the parser.
     server.maxHeadersCount = 0
@@ -60,6 +68,7 @@ class NodeAdapter implements Adapter {
     })
     server.on('connect', (message: IncomingMessage, socket) => refuseConnect(message.url, socket))
     await bind(server, host, port)
+    if (announced > 0) this.#stopSweeping = endIdle(this.#sockets, announced)
     server.on('error', (error) => onWarning('the server reported an error', error))
     const bound = server.address()
     return { host, port: typeof bound === 'object' && bound !== null ? bound.port : port }
@@ -94,6 +103,7 @@ class NodeAdapter implements Adapter {
     const sweep = setInterval(() => this.#endIdle(server), sweepMs)
     await closed
     clearInterval(sweep)
+    this.#stopSweeping?.()
     // The sockets' own 'close' comes a little behind that of the server.
     this.#sockets.clear()
     // Frees the timer that checks the limits.
@@ -116,13 +126,14 @@ function track(sockets: Set<Socket>, socket: Socket): void {
 
 function create(
   options: ListenOptions,
+  keepAliveTimeout: number,
   listener: (message: IncomingMessage, response: ServerResponse) => void,
 ): Server {
   const { limits, https } = options
   const settings: ServerOptions = {
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.receiveTimeout,
-    keepAliveTimeout: limits.keepAliveTimeout,
+    keepAliveTimeout,
     maxHeaderSize: limits.maxHeaderSize,
     // The default of 30 s makes every limit above a lie.
     connectionsCheckingInterval: 1000,
@@ -156,6 +167,7 @@ function requestListener(context: NodeContext, handler: RequestHandler, expectsC
   return (message: IncomingMessage, response: ServerResponse) => {
     context.activity.count++
     context.activity.working++
+    if (context.announced > 0) announce(response, context.announced)
     handler(new NodeRequest(message, response, context, expectsContinue))
   }
 }

@@ -65,7 +65,7 @@ async function serve(
   handler: (raw: RawRequest) => void = handle,
   more: Partial<ListenOptions> = {},
 ): Promise<number> {
-  const adapter = nodeAdapter({ direct })
+  const adapter = nodeAdapter({ ordinary: !direct })
   adapters.push(adapter)
   const onWarning = (_message: string, error?: unknown) => warnings.push(error)
   const options = { port: 0, host: '127.0.0.1', limits: defaultLimits, onWarning, ...more }
