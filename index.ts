@@ -25,6 +25,7 @@ export type {
   Next,
   NotFoundHandler,
   OpenApiFragment,
+  OptionChecks,
   OptionsOf,
   PathParams,
   PluginDefinition,
@@ -35,10 +36,13 @@ export type {
   RegisterOptions,
   Registration,
   Request,
+  RequestTypes,
   Response,
+  ResponseTypes,
   Route,
   RouteOptions,
   RouteRequest,
+  RouteResponse,
   Routes,
   ServiceStore,
   Services,
@@ -51,4 +55,31 @@ export type {
 } from './kernel/index.ts'
 export { defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
 export { logger } from './plugins/log/index.ts'
+export {
+  type PolicyCheck,
+  type PolicyErrorCallback,
+  type PolicyErrorHandler,
+  type PolicyErrorOptions,
+  PolicyManager,
+  type PolicyManagerOptions,
+  type PolicyOption,
+  type PolicyRecord,
+  type PolicyRequirement,
+} from './plugins/policy/index.ts'
+export type { ResponsesOptions } from './plugins/responses/index.ts'
+export {
+  type Serializer,
+  serializer,
+  type UseVariantOptions,
+  type VariantSchema,
+} from './plugins/serializer/index.ts'
+export type {
+  InputOf,
+  OutputOf,
+  ValidationError,
+  ValidationErrorCallback,
+  ValidationErrorHandler,
+  ValidationErrorOptions,
+  ValidationIssue,
+} from './plugins/validation/index.ts'
 export { Server, type ServerOptions } from './server.ts'

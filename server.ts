@@ -9,6 +9,7 @@ import {
   type Services,
   setExposure,
 } from './kernel/index.ts'
+import type { PolicyErrorHandler } from './plugins/policy/index.ts'
 import {
   type CheckedPlugins,
   type PluginListItem,
@@ -17,6 +18,7 @@ import {
   resolvePlugins,
 } from './plugins/resolve.ts'
 import { type MockMethods, MockServer, mockMethods } from './plugins/testing/index.ts'
+import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 
 /** Options of a server: those of the kernel, and which plugins it has. */
 export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> extends KernelOptions {
@@ -56,6 +58,30 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
 
   override get services(): ServiceStore & Partial<Services> & Provided {
     return super.services as ServiceStore & Partial<Services> & Provided
+  }
+
+  /**
+   * Answers requests that a policy refuses, in place of 401 `{ error: 'Unauthorized' }`; it can be set at any time.
+   *
+   * @example
+   * server.setPolicyErrorHandler((req, res) => res.forbidden({ error: `no access to ${req.path}` }))
+   * server.setPolicyErrorHandler({ status: 403, map: (req) => ({ error: 'Forbidden', id: req.id }) })
+   */
+  setPolicyErrorHandler(handler: PolicyErrorHandler): this {
+    super.services.get('policy').setHandler(handler)
+    return this
+  }
+
+  /**
+   * Answers requests that are not valid, in place of 422 `ValidationError`; it can be set at any time.
+   *
+   * @example
+   * server.setValidationErrorHandler((req, res, error) => res.badRequest({ problems: error.errors }))
+   * server.setValidationErrorHandler({ status: 400, map: (error) => ({ problems: error.errors }) })
+   */
+  setValidationErrorHandler(handler: ValidationErrorHandler): this {
+    super.services.get('validation').setHandler(handler)
+    return this
   }
 
   /** A test client of its own. */

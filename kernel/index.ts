@@ -1,13 +1,23 @@
 export type { NotFoundHandler } from './dispatch.ts'
-export { type ExposeErrorDetails, exposesDetails, type FailureBody, failureBody, setExposure } from './http/failure.ts'
+export {
+  asFailureBody,
+  type ExposeErrorDetails,
+  exposesDetails,
+  type FailureBody,
+  failureBody,
+  isFailureBody,
+  setExposure,
+} from './http/failure.ts'
 export type { FileOptions } from './http/file.ts'
 export type { HeaderValue } from './http/headers.ts'
 export { mediaType } from './http/media-types.ts'
 export { parseQuery, type Query } from './http/query.ts'
 export type { RawRequest, Reply, StreamBody } from './http/raw.ts'
+export { toJson } from './http/reply.ts'
 export type { Request } from './http/request.ts'
 export type { Response } from './http/response.ts'
 export type { SseMessage } from './http/sse.ts'
+export type { Statuses, StatusName } from './http/statuses.ts'
 export type { Explanation } from './inspect.ts'
 export { type Inject, Kernel } from './kernel.ts'
 export {
@@ -36,8 +46,15 @@ export type { ServiceStore, Services } from './plugin/services.ts'
 export type { PluginNode } from './plugin/tree.ts'
 export { RouteCollection, type RouteRecord } from './routing/collection.ts'
 export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } from './routing/middleware.ts'
-export type { ApiDoc, RouteOptions } from './routing/options.ts'
-export type { ExtensionOf, PathParams, RouteRequest } from './routing/params.ts'
+export type { ApiDoc, OptionChecks, RouteOptions } from './routing/options.ts'
+export type {
+  ExtensionOf,
+  PathParams,
+  RequestTypes,
+  ResponseTypes,
+  RouteRequest,
+  RouteResponse,
+} from './routing/params.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
 export { router } from './routing/router.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'

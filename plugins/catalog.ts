@@ -3,7 +3,10 @@ import { cors } from './cors/index.ts'
 import { health } from './health/index.ts'
 import { json } from './json/index.ts'
 import { log } from './log/index.ts'
+import { policy } from './policy/index.ts'
+import { responses } from './responses/index.ts'
 import { urlencoded } from './urlencoded/index.ts'
+import { validation } from './validation/index.ts'
 
 /**
  * Every first-party plugin by its key in the object form, in the order in which the object form registers them: first
@@ -19,6 +22,9 @@ export const catalog = {
 
 export type Catalog = typeof catalog
 export type CatalogKey = keyof Catalog
+
+/** Plugins of every server, in front of all others: what the route options of the framework itself need. */
+export const core = [validation, policy, responses] as const
 
 /** Plugins that are on unless they are turned off. */
 export const onByDefault: readonly CatalogKey[] = ['json']

@@ -8,7 +8,7 @@ import {
   type PluginFactory,
   type Registration,
 } from '../kernel/index.ts'
-import { type Catalog, type CatalogKey, catalog, factoryOf, onByDefault } from './catalog.ts'
+import { type Catalog, type CatalogKey, catalog, core, factoryOf, onByDefault } from './catalog.ts'
 
 const UnknownPluginError = defineError('UnknownPluginError', 500, (key: string, near: string | undefined) => {
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`
@@ -100,18 +100,28 @@ function resolveObject(plugins: { readonly [key: string]: unknown }): unknown[] 
   return list.filter((one) => one !== undefined)
 }
 
+function namesOf(list: readonly unknown[]): Set<string | undefined> {
+  return new Set(list.map((one) => (isPluginFactory(one) || isRegistration(one) ? one.plugin.name : undefined)))
+}
+
 function resolveArray(plugins: readonly unknown[]): unknown[] {
   const given = plugins.filter((one) => one !== false && one !== undefined)
-  const names = new Set(given.map((one) => (isPluginFactory(one) || isRegistration(one) ? one.plugin.name : undefined)))
+  const names = namesOf(given)
   const missing = onByDefault.filter((key) => !names.has(factoryOf(key).plugin.name))
   return [...missing.map((key) => factoryOf(key)()), ...given]
 }
 
 /**
- * Every form of the `plugins` option as one list for `register`: the object form in the catalog's order and then as
- * written, the array form as given; what is on by default is added where it is neither given nor turned off.
+ * Every form of the `plugins` option as one list for `register`: the core first, where it is not given, then the object form in the catalog's
+ * order and as written, the array form as given; what is on by default is added where it is neither given nor turned off.
  */
 export function resolvePlugins(plugins: PluginsOption | undefined): unknown[] {
+  const given = resolveOption(plugins)
+  const names = namesOf(given)
+  return [...core.filter(({ plugin }) => !names.has(plugin.name)).map((factory) => factory()), ...given]
+}
+
+function resolveOption(plugins: PluginsOption | undefined): unknown[] {
   if (plugins === undefined) return resolveObject({})
   if (Array.isArray(plugins)) return resolveArray(plugins)
   if (typeof plugins !== 'object' || plugins === null) {

@@ -114,9 +114,20 @@ describe('a project that installs nothing else', () => {
     ['bundler', 'esnext'],
   ])('compiles strictly under module resolution %s', (moduleResolution, module) => {
     writeFileSync(join(consumer, 'hello.ts'), hello)
+    writeFileSync(join(consumer, 'typed.ts'), typed)
     const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,esnext.disposable,dom,dom.iterable']
     const { output } = runTsc(
-      [...options, '--types', 'node', '--module', module, '--moduleResolution', moduleResolution, 'hello.ts'],
+      [
+        ...options,
+        '--types',
+        'node',
+        '--module',
+        module,
+        '--moduleResolution',
+        moduleResolution,
+        'hello.ts',
+        'typed.ts',
+      ],
       consumer,
     )
     expect(output).toBe('')
@@ -150,6 +161,18 @@ test('optional packages are optional', () => {
   expect(peers.filter((name) => manifest.peerDependenciesMeta?.[name]?.optional !== true)).toEqual([])
   expect(peers.filter((name) => name in manifest.dependencies)).toEqual([])
 })
+
+/** What plugins merge into the kernel's interfaces arrives through the main door alone. */
+const typed = `
+import { router } from 'framework'
+
+const Text = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const
+router.post('/typed/:id', { body: Text, responses: { 200: Text }, log: false }, (req, res) => {
+  // @ts-expect-error a number is no text
+  res.ok({ a: 5 })
+  return res.ok({ a: req.body.a + req.params.id })
+})
+`
 
 function pluginDoors(): string[] {
   const folder = join(root, 'dist/plugins')

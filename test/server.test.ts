@@ -1,5 +1,6 @@
 import { definePlugin, RouteCollection, router, Server } from 'framework'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { core } from '../plugins/catalog.ts'
 import { memoryLogger } from './support/kernel.ts'
 
 const audit = definePlugin({
@@ -7,13 +8,26 @@ const audit = definePlugin({
   provide: (options: { keep: number }) => ({ audit: { keep: options.keep } }),
   setup() {},
 })
-const names = (server: { plugins: { children: readonly { name: string }[] } }) =>
+const all = (server: { plugins: { children: readonly { name: string }[] } }) =>
   server.plugins.children.map((node) => node.name)
+/** Without those that every server has. */
+const names = (server: Parameters<typeof all>[0]) => all(server).slice(core.length)
 
 beforeEach(() => router.clearRoutes())
 afterEach(() => router.clearRoutes())
 
 describe('the plugins option', () => {
+  test('the core comes first, in every form', () => {
+    const first = core.map((factory) => factory.plugin.name)
+    for (const server of [
+      new Server(),
+      new Server([audit({ keep: 1 })]),
+      new Server({ plugins: { audit: audit({ keep: 1 }) } }),
+    ]) {
+      expect(all(server).slice(0, core.length)).toEqual(first)
+    }
+  })
+
   test('json is on by default, in both forms, unless it is turned off or given', () => {
     expect(names(new Server())).toEqual(['json'])
     expect(names(new Server({ plugins: {} }))).toEqual(['json'])

@@ -33,6 +33,20 @@ function describeCause(cause: unknown): unknown {
   }
 }
 
+// What the framework answers has a form of its own, whatever schema a route has for that status.
+const failureBodies = new WeakSet<object>()
+
+/** Marks a body as one of the framework's own. */
+export function asFailureBody<Body extends object>(body: Body): Body {
+  failureBodies.add(body)
+  return body
+}
+
+/** Whether a body is one of the framework's own: response schemas leave it alone. */
+export function isFailureBody(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && failureBodies.has(body)
+}
+
 /** `{ code, message }`, with stack and cause while they are exposed. */
 export function failureBody(error: Error & { code?: unknown }): FailureBody {
   const code = isFrameworkError(error) ? error.code : error.constructor.name || 'INTERNAL_ERROR'
@@ -41,7 +55,7 @@ export function failureBody(error: Error & { code?: unknown }): FailureBody {
     if (error.stack !== undefined) body.stack = error.stack
     if (error.cause !== undefined) body.cause = describeCause(error.cause)
   }
-  return body
+  return asFailureBody(body)
 }
 
 /**

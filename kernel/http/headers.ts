@@ -27,7 +27,6 @@ function normalizeName(name: string): string {
   return lower
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const refused = /[^\t\x20-\x7e\x80-\xff]/
 
 /** CR or LF would start a header of the attacker's choice, NUL and characters above U+00FF would be cut or mangled. */

@@ -6,7 +6,8 @@ import type { StatusName } from './statuses.ts'
 
 type Shorthands = {
   /** Answers with the status of the name; without an argument the body is empty. */
-  [Name in StatusName]: (body?: unknown) => Response
+  // The type of a method, so that the response of a route with typed bodies is still a Response.
+  [Name in StatusName]: { answer(body?: unknown): Response }['answer']
 }
 
 /**

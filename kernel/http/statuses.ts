@@ -22,4 +22,5 @@ export const statuses = {
   gatewayTimeout: 504,
 } as const
 
-export type StatusName = keyof typeof statuses
+export type Statuses = typeof statuses
+export type StatusName = keyof Statuses

@@ -24,3 +24,11 @@ export interface RouteOptions {
   /** What the API description says about the route beyond what follows from the other options. */
   apidoc?: ApiDoc
 }
+
+/**
+ * What the members of a route's options must be, seen from the options that are given: for checks that one member
+ * needs of another. A plugin merges its line; the name of the type parameter is the same everywhere.
+ */
+// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface OptionChecks<Options> {}

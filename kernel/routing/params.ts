@@ -1,4 +1,5 @@
 import type { Request } from '../http/request.ts'
+import type { Response } from '../http/response.ts'
 import type { TypedMiddleware } from './middleware.ts'
 
 type Segments<Path extends string> = Path extends `${infer Head}/${infer Tail}` ? Head | Segments<Tail> : Path
@@ -30,7 +31,31 @@ type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void 
   ? All
   : {}
 
-/** The request of one route: its path's parameters and what its middlewares add. */
-export type RouteRequest<Path extends string, Extension = {}> = Omit<Request, 'params'> & {
-  readonly params: PathParams<Path>
-} & Extension
+/**
+ * What the options of a route say about the members of its request: `body` by its schema, for example. A plugin merges
+ * its lines; the names of the type parameters are the same everywhere.
+ */
+// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface RequestTypes<Options, Path extends string> {}
+
+/** What the options of a route say about the members of its response. */
+// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface ResponseTypes<Options> {}
+
+// Without type parameters: worked out once and not for each route.
+type BareRequest = Omit<Request, 'params' | keyof RequestTypes<{}, string>>
+type BareResponse = Omit<Response, keyof ResponseTypes<{}>>
+type OwnParams<Path extends string> = 'params' extends keyof RequestTypes<{}, string>
+  ? {}
+  : { readonly params: PathParams<Path> }
+
+/** The request of one route: its path's parameters, what its options say, and what its middlewares add. */
+export type RouteRequest<Path extends string, Extension = {}, Options = {}> = BareRequest &
+  OwnParams<Path> &
+  RequestTypes<Options, Path> &
+  Extension
+
+/** The response of one route: its shorthands by the `responses` of its options, where a plugin says so. */
+export type RouteResponse<Options = {}> = BareResponse & ResponseTypes<Options>

@@ -1,9 +1,8 @@
-import type { Response } from '../http/response.ts'
 import { defineError } from '../support/errors.ts'
 import { readRouteArguments } from './arguments.ts'
 import type { Middleware } from './middleware.ts'
-import type { ApiDoc, RouteOptions } from './options.ts'
-import type { ExtensionOf, RouteRequest } from './params.ts'
+import type { ApiDoc, OptionChecks, RouteOptions } from './options.ts'
+import type { ExtensionOf, RouteRequest, RouteResponse } from './params.ts'
 import { joinPaths, parsePattern } from './pattern.ts'
 
 /** The methods a route can be registered for, in the order that `Allow` lists them. */
@@ -11,20 +10,23 @@ export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 export type Method = (typeof methods)[number]
 
 /** Answers a request; a value it returns is sent as the body with status 200. */
-export type Handler<Path extends string = string, Extension = {}> = (
-  req: RouteRequest<Path, Extension>,
-  res: Response,
+export type Handler<Path extends string = string, Extension = {}, Options = {}> = (
+  req: RouteRequest<Path, Extension, Options>,
+  res: RouteResponse<Options>,
 ) => unknown
 
 type OptionsExtension<Options> = Options extends { middlewares: infer List } ? ExtensionOf<List> : {}
+
+// In place of `& RouteOptions`, which compared a Zod schema member by member: 7000 instantiations for each route.
+type UnknownOptions<Options> = { readonly [Name in Exclude<keyof Options, keyof RouteOptions>]: never }
 
 /** The call forms of one verb. */
 export interface Verb<Extension = {}> {
   <const Path extends string>(path: Path, handler: Handler<Path, Extension>): void
   <const Path extends string, const Options extends RouteOptions>(
     path: Path,
-    options: Options & RouteOptions,
-    handler: Handler<Path, Extension & OptionsExtension<Options>>,
+    options: Options & OptionChecks<Options> & UnknownOptions<Options>,
+    handler: Handler<Path, Extension & OptionsExtension<Options>, Options>,
   ): void
   /** The older form: middlewares in second place, data for the API description last. */
   <const Path extends string, const Middlewares extends Middleware | readonly Middleware[]>(

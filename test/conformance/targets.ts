@@ -71,7 +71,8 @@ export async function startApp(target: Target, options: Record<string, unknown> 
   }
 }
 
-function commandOf(target: Target): string[] {
+/** The command that runs a module on a runtime. */
+export function commandOf(target: Target): string[] {
   if (target.runtime === 'node') return [process.execPath]
   const binary = runtimeBinary(target.runtime)
   if (binary === undefined) throw new Error(`${target.runtime} is not installed: npm ci --prefix test/runtimes`)

@@ -1,0 +1,25 @@
+import type { PolicyDenials } from './denial.ts'
+import type { CheckedPolicy, PolicyOption } from './options.ts'
+
+export type { PolicyErrorCallback, PolicyErrorHandler, PolicyErrorOptions } from './denial.ts'
+export { type PolicyCheck, PolicyManager, type PolicyManagerOptions, type PolicyRecord } from './manager.ts'
+export type { PolicyOption, PolicyRequirement } from './options.ts'
+export { policy } from './plugin.ts'
+
+// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** Checks that must all pass before the route's own middlewares run; the first that does not answers. */
+    policy?: PolicyOption
+  }
+  interface OptionChecks<Options> {
+    policy?: Options extends { readonly policy: infer Given } ? CheckedPolicy<Given> : unknown
+  }
+}
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    /** Answers requests that a policy refuses; `server.setPolicyErrorHandler` says how. */
+    policy: PolicyDenials
+  }
+}

@@ -1,0 +1,158 @@
+import {
+  checkOptions,
+  defineError,
+  type Logger,
+  lineLogger,
+  nearest,
+  OptionError,
+  type Request,
+} from '../../kernel/index.ts'
+import { isThenable, verdictOf } from './verdict.ts'
+
+const UnknownPolicyError = defineError(
+  'UnknownPolicyError',
+  500,
+  (what: string, name: string, known: readonly string[]) => {
+    const near = nearest(name, known)
+    const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
+    const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
+    return `there is no ${what} ${JSON.stringify(name)}.${guess} Known: ${names}`
+  },
+)
+
+/** Says whether a user may do something; anything but `true` is a no. */
+// The type of a method, so that a check for a certain user fits where checks for any are taken.
+export type PolicyCheck = { run(user: unknown, ...args: unknown[]): boolean | Promise<boolean> }['run']
+
+/** Checks by scope and name. */
+export interface PolicyRecord {
+  readonly [scope: string]: { readonly [handler: string]: PolicyCheck }
+}
+
+/** Options of a policy manager. */
+export interface PolicyManagerOptions {
+  /** Whom the checks of a route are asked about; a promise is waited for. Default `req.user`. */
+  user?(req: Request): unknown
+  /** Milliseconds after which a check that has not answered counts as a no. Default 5000. */
+  timeout?: number
+  /** Where `canAccess` writes what went wrong in a check; those of routes write to `req.log`. Default standard error. */
+  logger?: Logger
+}
+
+type ArgumentsOf<Check> = Check extends (...args: infer Args) => unknown
+  ? Args extends []
+    ? unknown[]
+    : Args
+  : unknown[]
+
+/** Asks one check about one request. */
+export type Ask = (req: Request) => boolean | Promise<boolean>
+
+/**
+ * Named checks of who may do what, for routes (option `policy`) and for handlers (`canAccess`).
+ *
+ * It fails closed: only `true` lets in. A check that throws, rejects, answers anything else or does not settle in time
+ * denies, and the reason is logged.
+ *
+ * @example
+ * interface User { id: string; role: 'admin' | 'member' }
+ * const policies = new PolicyManager({
+ *   posts: {
+ *     read: () => true,
+ *     edit: (user: User | undefined, post: { author: string }) => user?.id === post.author,
+ *   },
+ *   site: { admin: async (user?: User) => user?.role === 'admin' },
+ * })
+ * router.get('/admin', { policy: { manager: policies, scope: 'site', handler: 'admin' } }, () => 'welcome')
+ */
+export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
+  /** Exists for the type checker only. */
+  declare readonly '~policies': Policies
+  // A map of copies: no name reaches a prototype, and no later change of the record changes who may enter.
+  readonly #checks = new Map<string, Map<string, PolicyCheck>>()
+  readonly #user: (req: Request) => unknown
+  readonly #timeout: number
+  readonly #logger: Logger | undefined
+
+  constructor(policies: Policies, options: PolicyManagerOptions = {}) {
+    checkOptions('PolicyManager', options, ['user', 'timeout', 'logger'])
+    const { user, timeout = 5_000, logger } = options
+    if (user !== undefined && typeof user !== 'function') throw OptionError('user', user, 'a function (req) => user')
+    if (typeof timeout !== 'number' || !(timeout > 0) || timeout > 2_147_483_647) {
+      throw OptionError('timeout', timeout, 'milliseconds above 0')
+    }
+    this.#user = user ?? ((req) => (req as Request & { user?: unknown }).user)
+    this.#timeout = timeout
+    this.#logger = logger
+    for (const [scope, checks] of entriesOf('policies', policies)) {
+      const copies = new Map<string, PolicyCheck>()
+      for (const [handler, check] of entriesOf(`policies.${scope}`, checks)) {
+        if (typeof check !== 'function') throw OptionError(`policies.${scope}.${handler}`, check, 'a function')
+        copies.set(handler, (check as PolicyCheck).bind(checks))
+      }
+      this.#checks.set(scope, copies)
+    }
+  }
+
+  /**
+   * Whether a check lets a user in, called with exactly what is given here.
+   *
+   * @throws (as a rejection) UnknownPolicyError for a name that does not exist; nothing that a check throws.
+   * @example
+   * const policies = new PolicyManager({ posts: { edit: (user: string, author: string) => user === author } })
+   * if (!(await policies.canAccess('posts', 'edit', 'ann', 'bob'))) res.forbidden()
+   */
+  async canAccess<Scope extends keyof Policies & string, Name extends keyof Policies[Scope] & string>(
+    scope: Scope,
+    handler: Name,
+    ...args: ArgumentsOf<Policies[Scope][Name]>
+  ): Promise<boolean> {
+    const check = this.#find(scope, handler)
+    return verdictOf(
+      () => check(args[0], ...args.slice(1)),
+      this.#timeout,
+      (why, error) => logFault(this.#logger ?? lineLogger(), scope, handler, why, error),
+    )
+  }
+
+  /** One check for the requests of a route. @internal */
+  askOf(scope: string, handler: string): Ask {
+    const check = this.#find(scope, handler)
+    const user = this.#user
+    const timeout = this.#timeout
+    return (req) =>
+      verdictOf(
+        () => {
+          const subject = user(req)
+          // A promise in place of a user passes every check that only looks whether there is one.
+          return isThenable(subject) ? Promise.resolve(subject).then((one) => check(one, req)) : check(subject, req)
+        },
+        timeout,
+        (why, error) => logFault(req.log, scope, handler, why, error),
+      )
+  }
+
+  #find(scope: string, handler: string): PolicyCheck {
+    const checks = this.#checks.get(scope)
+    if (checks === undefined) throw UnknownPolicyError('policy scope', String(scope), [...this.#checks.keys()])
+    const check = checks.get(handler)
+    if (check === undefined) {
+      throw UnknownPolicyError(`check in the policy scope ${JSON.stringify(scope)}`, String(handler), [
+        ...checks.keys(),
+      ])
+    }
+    return check
+  }
+}
+
+function entriesOf(name: string, value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw OptionError(name, value, name === 'policies' ? 'an object of scopes' : 'an object of named checks')
+  }
+  return Object.entries(value)
+}
+
+function logFault(logger: Logger, scope: string, handler: string, why: string, error: unknown): void {
+  const policy = `${scope}.${handler}`
+  logger.error(error === undefined ? { policy } : { policy, err: error }, `a policy check ${why}: access is denied`)
+}

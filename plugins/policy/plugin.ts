@@ -1,0 +1,39 @@
+import { definePlugin, type Middleware } from '../../kernel/index.ts'
+import { PolicyDenials } from './denial.ts'
+import type { Ask } from './manager.ts'
+import { requirementsOf } from './options.ts'
+
+/**
+ * Runs the checks that the route option `policy` names, before the route's own middlewares and its validation.
+ *
+ * It is registered on every server.
+ *
+ * @example
+ * const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
+ * server.get('/stats', { policy: { manager: policies, scope: 'site', handler: 'admin' } }, () => 'numbers')
+ */
+export const policy = definePlugin({
+  name: 'policy',
+  provide: () => ({ policy: new PolicyDenials() }),
+  setup(ctx) {
+    const denials = ctx.services.get('policy')
+    ctx.onRoute((route) => {
+      const option: unknown = route.options.policy
+      if (option === undefined) return
+      for (const { manager, scope, handler } of requirementsOf(option)) {
+        route.add('guard', guard(`policy(${scope}.${handler})`, manager.askOf(scope, handler), denials))
+      }
+    })
+  },
+})
+
+/** A middleware that goes on when the check says yes; without a promise when the check needs none. */
+function guard(name: string, ask: Ask, denials: PolicyDenials): Middleware {
+  const middleware: Middleware = (req, res, next) => {
+    const verdict = ask(req)
+    if (verdict === true) return next()
+    if (verdict === false) return denials.deny(req, res)
+    return verdict.then((passes) => (passes ? next() : denials.deny(req, res)))
+  }
+  return Object.defineProperty(middleware, 'name', { value: name })
+}

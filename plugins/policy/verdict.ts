@@ -1,0 +1,52 @@
+/** Told why a check that did not answer `true` or `false` counts as a no. */
+export type OnFault = (why: string, error?: unknown) => void
+
+const expired = Symbol('expired')
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+/** Only `true` is a yes: a truthy rule would let in `'false'`, an error object, or a promise nobody waited for. */
+function judge(answer: unknown, onFault: OnFault): boolean {
+  if (answer === true) return true
+  if (answer !== false) onFault(`answered ${answer === null ? 'null' : `a ${typeof answer}`} and not a boolean`)
+  return false
+}
+
+/**
+ * What a check decides, at once when the check does. A throw, a rejection, an answer that is no boolean and one that
+ * does not come within `timeout` milliseconds are a no.
+ */
+export function verdictOf(ask: () => unknown, timeout: number, onFault: OnFault): boolean | Promise<boolean> {
+  let answer: unknown
+  try {
+    answer = ask()
+    if (isThenable(answer)) return verdictWithin(answer, timeout, onFault)
+  } catch (error) {
+    onFault('threw', error)
+    return false
+  }
+  return judge(answer, onFault)
+}
+
+async function verdictWithin(pending: PromiseLike<unknown>, timeout: number, onFault: OnFault): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<typeof expired>((resolve) => {
+    timer = setTimeout(resolve, timeout, expired)
+  })
+  let answer: unknown
+  try {
+    answer = await Promise.race([pending, late])
+  } catch (error) {
+    onFault('rejected', error)
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
+  if (answer === expired) {
+    onFault(`did not settle within ${timeout} ms`)
+    return false
+  }
+  return judge(answer, onFault)
+}

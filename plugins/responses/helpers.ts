@@ -1,0 +1,62 @@
+import { fail, Mismatch, passing } from './mismatch.ts'
+import { isObject } from './references.ts'
+import { plain } from './scalars.ts'
+
+/** Takes a value and gives what its schema names of it; throws a {@link Mismatch} when it is something else. */
+export type Shape = (value: unknown) => unknown
+
+export const scalarTypes = new Set(['string', 'number', 'integer', 'boolean'])
+
+/** Puts a key into an object, also the one that would set its prototype. */
+function put(target: object, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true })
+  else (target as Record<string, unknown>)[key] = value
+}
+
+/** What compiled code may call. */
+export const helpers = {
+  fail,
+  passing,
+  plain,
+  put,
+  own: (value: object, key: string) =>
+    Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined,
+  among(value: unknown, values: ReadonlySet<unknown>) {
+    return values.has(value) ? value : fail('is none of the values that the schema lists')
+  },
+  equal(value: unknown, texts: readonly string[]) {
+    if (!texts.includes(JSON.stringify(value))) fail('is none of the values that the schema lists')
+  },
+  merge(known: unknown, more: unknown, given: unknown) {
+    if (known === given || !isObject(known) || !isObject(more)) return more
+    for (const key of Object.keys(more)) put(known, key, more[key])
+    return known
+  },
+  first(value: unknown, shapes: readonly Shape[]) {
+    for (const shape of shapes) {
+      try {
+        return shape(value)
+      } catch (error) {
+        if (!(error instanceof Mismatch)) throw error
+      }
+    }
+    return fail('fits none of the schemas in its list')
+  },
+  fits(value: unknown, shape: Shape) {
+    try {
+      shape(value)
+      return true
+    } catch (error) {
+      if (error instanceof Mismatch) return false
+      throw error
+    }
+  },
+  kind(value: unknown, types: readonly string[]) {
+    const given = plain(value)
+    const type = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given
+    if (types.includes(type)) return type
+    if (type === 'number' && types.includes('integer')) return 'integer'
+    // The one scalar type decides what to make of it, or refuses it.
+    return types.find((one) => scalarTypes.has(one)) ?? fail(`must be one of ${types.join(', ')}`)
+  },
+}

@@ -1,0 +1,133 @@
+import { checkOptions, defineError, nearest, OptionError } from '../../kernel/index.ts'
+import { type FindMismatch, mismatchFinder, type TakenBy, type VariantSchema } from './schema.ts'
+
+const UnknownVariantError = defineError('UnknownVariantError', 500, (name: string, known: readonly string[]) => {
+  const near = nearest(name, known)
+  const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
+  const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
+  return `there is no variant ${JSON.stringify(name)}.${guess} Defined: ${names}`
+})
+const DuplicateVariantError = defineError(
+  'DuplicateVariantError',
+  500,
+  (name: string) => `the variant ${JSON.stringify(name)} is defined already. Choose another name`,
+)
+const VariantMismatchError = defineError(
+  'VariantMismatchError',
+  500,
+  (name: string, pointer: string, why: string) =>
+    `the variant ${JSON.stringify(name)} does not match its schema at ${JSON.stringify(pointer)}: ${why}`,
+)
+const VariantWithoutSchemaError = defineError(
+  'VariantWithoutSchemaError',
+  500,
+  (name: string) =>
+    `the variant ${JSON.stringify(name)} has no schema to validate with. Pass one as the third argument of defineVariant`,
+)
+
+/** What is known of the variants: by name, what each returns and the context it takes. */
+export interface VariantTypes {
+  readonly [name: string]: { readonly result: unknown; readonly context: unknown }
+}
+
+/** How one use of a variant goes. */
+export interface UseVariantOptions<Context = unknown> {
+  /** Check the mapped data against the variant's schema; default false. */
+  validate?: boolean
+  /** Handed to the variant's function. */
+  ctx?: Context
+}
+
+/** The options may be left out exactly when the variant can do without a context. */
+type UseArguments<Context> = undefined extends Context
+  ? [options?: UseVariantOptions<Context>]
+  : [options: UseVariantOptions<Context> & { ctx: Context }]
+
+type Free<Name, Variants> = Name extends keyof Variants ? never : Name
+type Defined<Name extends string, Result, Context> = {
+  readonly [Key in Name]: { readonly result: Awaited<Result>; readonly context: Context }
+}
+
+interface Variant {
+  readonly map: (data: never, ctx: never) => unknown
+  readonly mismatch: FindMismatch | undefined
+}
+
+/** Named ways to show one type of data; made by {@link serializer}. */
+export class Serializer<Data, Variants extends VariantTypes = {}> {
+  // A map, so that a variant may have any name, `__proto__` too.
+  readonly #variants = new Map<string, Variant>()
+
+  /**
+   * Adds a variant and returns the same serializer, which then knows its name and type.
+   *
+   * The schema types what the function returns; it is only run by `useVariant` with `validate: true`.
+   *
+   * @throws DuplicateVariantError for a name that is there already.
+   * @example
+   * const users = serializer<{ name: string; email: string }>()
+   *   .defineVariant('public', (user) => ({ name: user.name }))
+   *   .defineVariant('own', (user, ctx: { locale: string }) => ({ ...user, locale: ctx.locale }))
+   * await users.useVariant('own', { name: 'Ann', email: 'ann@example.com' }, { ctx: { locale: 'en' } })
+   */
+  defineVariant<const Name extends string, Result, Context = undefined>(
+    name: Free<Name, Variants>,
+    map: (data: Data, ctx: Context) => Result,
+  ): Serializer<Data, Variants & Defined<Name, Result, Context>>
+  defineVariant<
+    const Name extends string,
+    const Schema extends VariantSchema,
+    Result extends TakenBy<Schema>,
+    Context = undefined,
+  >(
+    name: Free<Name, Variants>,
+    map: (data: Data, ctx: Context) => Result,
+    schema: Schema,
+  ): Serializer<Data, Variants & Defined<Name, Result, Context>>
+  defineVariant(name: string, map: Variant['map'], schema?: VariantSchema): never {
+    if (typeof name !== 'string' || name === '') throw OptionError('defineVariant(name)', name, 'a name')
+    if (typeof map !== 'function') throw OptionError(`defineVariant(${JSON.stringify(name)}, map)`, map, 'a function')
+    if (this.#variants.has(name)) throw DuplicateVariantError(name)
+    this.#variants.set(name, { map, mismatch: schema === undefined ? undefined : mismatchFinder(schema) })
+    // The same object; only what the compiler knows of it grows.
+    return this as never
+  }
+
+  /**
+   * Maps data by one of the variants.
+   *
+   * @throws (as a rejection) UnknownVariantError, which lists the defined ones; with `validate: true`
+   * VariantMismatchError, which names the variant and the place, or VariantWithoutSchemaError.
+   * @example
+   * const users = serializer<{ name: string }>().defineVariant('public', (user) => ({ name: user.name }))
+   * const shown = await users.useVariant('public', { name: 'Ann' })
+   */
+  async useVariant<Name extends keyof Variants & string>(
+    name: Name,
+    data: Data,
+    ...[options = {}]: UseArguments<Variants[Name]['context']>
+  ): Promise<Variants[Name]['result']> {
+    const variant = this.#variants.get(name)
+    if (variant === undefined) throw UnknownVariantError(String(name), [...this.#variants.keys()])
+    // A misspelt `validate` would pass what it was meant to stop.
+    checkOptions('useVariant', options, ['validate', 'ctx'])
+    const mapped = await variant.map(data as never, options.ctx as never)
+    if (options.validate !== true) return mapped
+    if (variant.mismatch === undefined) throw VariantWithoutSchemaError(name)
+    const mismatch = await variant.mismatch(mapped)
+    if (mismatch === undefined) return mapped
+    throw Object.assign(VariantMismatchError(name, mismatch.pointer, mismatch.message), { cause: mismatch.issues })
+  }
+}
+
+/**
+ * Makes a serializer for one type of data: variants are added with `defineVariant` and used by name.
+ *
+ * @example
+ * const users = serializer<{ id: number; name: string; passwordHash: string }>()
+ *   .defineVariant('public', (user) => ({ id: user.id, name: user.name }))
+ * router.get('/users/me', () => users.useVariant('public', { id: 1, name: 'Ann', passwordHash: 'x' }))
+ */
+export function serializer<Data>(): Serializer<Data> {
+  return new Serializer<Data>()
+}

@@ -1,0 +1,42 @@
+import type { Issue } from './issues.ts'
+import { compileJsonSchema } from './json-schema.ts'
+import { isStandardSchema, standardCheck } from './standard.ts'
+
+/** What a check says of one value. */
+export type Verdict =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly cause: unknown }
+
+/** A compiled schema. A promise only where the validator is asynchronous. */
+export type Check = (value: unknown) => Verdict | Promise<Verdict>
+
+/**
+ * How a schema is applied.
+ *
+ * `body` fills in defaults and removes what `additionalProperties: false` refuses, in the value itself · `text`
+ * coerces as well, for what arrives as text · `headers` is the same, its names in lower case · `exact` changes nothing.
+ */
+export type Mode = 'body' | 'text' | 'headers' | 'exact'
+
+// A schema is compiled once in a process for each mode, however many routes, servers and tests use it.
+const compiled = new WeakMap<object, Map<Mode, Check>>()
+
+/** Whether a value can be a schema at all: an object, or a validator that is a function. */
+export function isSchema(schema: unknown): schema is object {
+  return isStandardSchema(schema) || (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
+}
+
+/** The check of a schema, whichever kind it is; compiled when it is first asked for. */
+export function checkOf(schema: object, mode: Mode): Check {
+  let modes = compiled.get(schema)
+  if (modes === undefined) {
+    modes = new Map()
+    compiled.set(schema, modes)
+  }
+  let check = modes.get(mode)
+  if (check === undefined) {
+    check = isStandardSchema(schema) ? standardCheck(schema) : compileJsonSchema(schema, mode)
+    modes.set(mode, check)
+  }
+  return check
+}

@@ -1,0 +1,79 @@
+import { defineError, failureBody, OptionError, type Request, type Response } from '../../kernel/index.ts'
+import { type Issue, type Part, rowsOf, type ValidationIssue } from './issues.ts'
+
+/** What is wrong with a request, over all its parts. */
+export interface ValidationError extends Error {
+  readonly code: string
+  readonly status: number
+  readonly errors: readonly ValidationIssue[]
+  /** What the validator itself said: of the one failed part, or a list of them. */
+  readonly cause: unknown
+}
+
+/** One part that failed, with what its validator said. */
+export interface FailedPart {
+  readonly part: Part
+  readonly issues: readonly Issue[]
+  readonly cause: unknown
+}
+
+const makeError = defineError('ValidationError', 422, () => 'validation failed')
+
+export function validationError(failed: readonly FailedPart[]): ValidationError {
+  const cause = failed.length === 1 ? failed[0]!.cause : failed.map((one) => one.cause)
+  // The message that stands in every answer, without the prefix of the framework's other errors.
+  return Object.assign(makeError(), { message: 'validation failed', errors: rowsOf(failed), cause })
+}
+
+/** Answers a request that is not valid; the status is preset to 422, a returned value becomes the body. */
+export type ValidationErrorCallback = (req: Request, res: Response, error: ValidationError) => unknown
+
+/** How such requests are answered: a status, and the body made from the error. */
+export interface ValidationErrorOptions {
+  /** Default 422. */
+  status?: number
+  map?(error: ValidationError, req: Request): unknown
+}
+
+export type ValidationErrorHandler = ValidationErrorCallback | ValidationErrorOptions
+
+/** The body of the answer when nobody says otherwise. */
+export function defaultBody(error: ValidationError): object {
+  return Object.assign(failureBody(error), { errors: error.errors })
+}
+
+/** Both forms of a handler as one function; the options are checked here. */
+export function toCallback(handler: ValidationErrorHandler): ValidationErrorCallback {
+  if (typeof handler === 'function') return handler
+  const name = 'setValidationErrorHandler'
+  if (typeof handler !== 'object' || handler === null) {
+    throw OptionError(name, handler, 'a function (req, res, error) or { status, map(error, req) }')
+  }
+  const { status = 422, map } = handler
+  if (!Number.isInteger(status) || status < 400 || status > 599) {
+    throw OptionError(`${name}.status`, status, 'a whole number from 400 to 599')
+  }
+  if (map !== undefined && typeof map !== 'function') throw OptionError(`${name}.map`, map, 'a function (error, req)')
+  return async function validationError(req, res, error) {
+    const body = map === undefined ? defaultBody(error) : await map(error, req)
+    res.status(status).send(body)
+  }
+}
+
+/** Gives a failed request its answer; one that the handler leaves without an answer gets the default. */
+export function answerFailure(
+  error: ValidationError,
+  req: Request,
+  res: Response,
+  handler: ValidationErrorCallback | undefined,
+): unknown {
+  res.status(422)
+  if (handler === undefined) return res.json(defaultBody(error))
+  const settle = (value: unknown) => {
+    if (res.answered) return
+    if (value !== undefined && value !== res) res.send(value)
+    else res.json(defaultBody(error))
+  }
+  const result = handler(req, res, error)
+  return result instanceof Promise ? result.then(settle) : settle(result)
+}

@@ -1,0 +1,46 @@
+import type { Validation } from './service.ts'
+import type { BodyOf, HeadersOf, ParamsOf, QueryOf, ValidatedOf } from './types.ts'
+
+export type {
+  ValidationError,
+  ValidationErrorCallback,
+  ValidationErrorHandler,
+  ValidationErrorOptions,
+} from './failure.ts'
+export type { InputOf, OutputOf } from './from-schema.ts'
+export type { ValidationIssue } from './issues.ts'
+export { validation } from './plugin.ts'
+export type { Validation } from './service.ts'
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    validation: Validation
+  }
+}
+
+// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** Schema of the body: JSON Schema, TypeBox, Zod, or another Standard Schema. Not for GET. */
+    body?: object
+    /** Schema of the query; text is coerced to the types it names. */
+    query?: object
+    /** Schema of the headers, by their names in any case; text is coerced. */
+    headers?: object
+    /** Schema of the parameters in the path; text is coerced. */
+    params?: object
+    /** Schema of headers, query and body as one object, which is found at `req.validated`. Not for GET. */
+    all?: object
+  }
+}
+
+declare module '../../kernel/routing/params.ts' {
+  interface RequestTypes<Options, Path extends string> {
+    readonly body: BodyOf<Options>
+    readonly query: QueryOf<Options>
+    readonly headers: HeadersOf<Options>
+    readonly params: ParamsOf<Options, Path>
+    /** What the route's `all` schema made of headers, query and body. */
+    readonly validated: ValidatedOf<Options>
+  }
+}

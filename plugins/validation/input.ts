@@ -1,0 +1,129 @@
+import {
+  defineError,
+  type Middleware,
+  type Request,
+  type Response,
+  UnsupportedMediaTypeError,
+} from '../../kernel/index.ts'
+import { type Check, checkOf, type Verdict } from './check.ts'
+import { type FailedPart, type ValidationError, validationError } from './failure.ts'
+import { type Part, parts } from './issues.ts'
+import { jsonSchemaKeys } from './json-schema.ts'
+import { mergedInput } from './merged.ts'
+import { isStandardSchema, standardKeys } from './standard.ts'
+
+/** The schemas of one route, by the part they are for. */
+export type InputSchemas = { readonly [Name in Part]?: object | undefined }
+
+/** One part of one route: reads it, checks it, and puts the outcome back. */
+interface Step {
+  readonly part: Part
+  run(req: Request): Verdict | Promise<Verdict>
+}
+
+export const SchemaError = defineError(
+  'SchemaError',
+  500,
+  (route: string, part: string, why: string) =>
+    `the schema "${part}" of ${route} cannot be used: ${why}. It takes a JSON Schema, or a TypeBox, Zod or other Standard Schema`,
+)
+
+const missingBody: Verdict = {
+  ok: false,
+  issues: [{ path: '', keyword: 'required', message: 'must have a body', params: {} }],
+  cause: undefined,
+}
+
+function compile(route: string, part: Part, schema: object): Step['run'] {
+  const mode = part === 'headers' ? 'headers' : part === 'body' ? 'body' : 'text'
+  const isStandard = isStandardSchema(schema)
+  const check: Check = checkOf(schema, mode)
+  switch (part) {
+    case 'headers':
+      return (req) => check(isStandard ? req.headers : { ...req.headers })
+    case 'params':
+      return (req) => check(isStandard ? req.params : { ...req.params })
+    case 'query':
+      return (req) => check(req.query)
+    case 'body':
+      // A validator of its own may take no body; a JSON Schema describes one that is there.
+      return isStandard ? (req) => check(req.body) : (req) => (req.body === undefined ? missingBody : check(req.body))
+    case 'all': {
+      const keys = isStandard ? standardKeys(schema) : jsonSchemaKeys(schema)
+      const merge = mergedInput(keys, !isStandard)
+      return (req) => merge(req, check)
+    }
+  }
+  throw SchemaError(route, part, 'there is no such part')
+}
+
+/** Puts a validated value where the handler reads it. */
+function store(req: Request, part: Part, value: unknown): void {
+  switch (part) {
+    case 'headers':
+      // Into the request's own object: whoever reads other headers behind this finds them all.
+      if (typeof value === 'object' && value !== null && value !== req.headers) Object.assign(req.headers, value)
+      break
+    case 'params':
+      req.params = value as Request['params']
+      break
+    case 'query':
+      req.query = value as Request['query']
+      break
+    case 'body':
+      req.body = value
+      break
+    case 'all':
+      ;(req as unknown as { validated: unknown }).validated = value
+      break
+  }
+}
+
+type Failed = FailedPart[] | undefined
+
+/** Keeps what a check has found: the value where the handler reads it, or what is wrong with it. */
+function take({ part }: Step, verdict: Verdict, req: Request, failed: Failed): Failed {
+  if (!verdict.ok) return [...(failed ?? []), { part, issues: verdict.issues, cause: verdict.cause }]
+  store(req, part, verdict.value)
+  return failed
+}
+
+/** Runs the steps in order; a promise only from the first asynchronous validator on. */
+function runSteps(steps: readonly Step[], index: number, req: Request, before: Failed): Failed | Promise<Failed> {
+  let failed = before
+  for (let i = index; i < steps.length; i++) {
+    const step = steps[i]!
+    const verdict = step.run(req)
+    if (verdict instanceof Promise) {
+      return verdict.then((settled) => runSteps(steps, i + 1, req, take(step, settled, req, failed)))
+    }
+    failed = take(step, verdict, req, failed)
+  }
+  return failed
+}
+
+/**
+ * The middleware that validates the input of one route; `fail` answers a request that is not valid.
+ *
+ * @throws SchemaError naming route and part for a schema that cannot be compiled.
+ */
+export function inputMiddleware(
+  route: string,
+  schemas: InputSchemas,
+  fail: (error: ValidationError, req: Request, res: Response) => unknown,
+): Middleware {
+  const steps = parts.flatMap((part): Step[] => {
+    const schema = schemas[part]
+    return schema === undefined ? [] : [{ part, run: compile(route, part, schema) }]
+  })
+  const needsBody = schemas.body !== undefined || schemas.all !== undefined
+
+  return function validation(req, res, next) {
+    if (needsBody && req.body === undefined && req.raw.hasBody) {
+      throw UnsupportedMediaTypeError('no active body parser takes the content type of this request')
+    }
+    const failed = runSteps(steps, 0, req, undefined)
+    if (!(failed instanceof Promise)) return failed === undefined ? next() : fail(validationError(failed), req, res)
+    return failed.then((list) => (list === undefined ? next() : fail(validationError(list), req, res)))
+  }
+}

@@ -1,0 +1,66 @@
+/** One thing that is wrong with an input, as it is told to the client. */
+export interface Issue {
+  /** JSON pointer into the part; `''` is the part itself. */
+  path: string
+  keyword: string
+  message: string
+  params: Record<string, unknown>
+}
+
+/** The parts of a request, in the order in which what is wrong with them is reported. */
+export const parts = ['headers', 'params', 'query', 'body', 'all'] as const
+export type Part = (typeof parts)[number]
+
+/** One row of the list in a validation error. */
+export interface ValidationIssue extends Issue {
+  part: Part
+}
+
+/** No more than this many issues of one part. */
+export const maxIssues = 20
+/** All rows together, in bytes: keys that a client chose stand in paths, and must not make an answer of 100 kB. */
+const maxBytes = 8_192
+
+/** The pointer of a path of keys (RFC 6901). */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+function short(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}…`
+}
+
+/** Keeps what a validator tells about its rule small, whatever the schema holds: an `enum` of a thousand values, say. */
+function smallParams(params: Record<string, unknown>): Record<string, unknown> {
+  const small: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(params)) {
+    if (typeof value === 'string') small[name] = short(value, 128)
+    else if (typeof value === 'number' || typeof value === 'boolean' || value === null) small[name] = value
+    else if (Array.isArray(value)) {
+      const plain = value.filter((one) => one === null || ['string', 'number', 'boolean'].includes(typeof one))
+      small[name] = plain.slice(0, 20).map((one) => (typeof one === 'string' ? short(one, 64) : one))
+    }
+  }
+  return small
+}
+
+/** The rows of all failed parts, cut to what an answer may hold; the first one is always there. */
+export function rowsOf(failed: readonly { part: Part; issues: readonly Issue[] }[]): ValidationIssue[] {
+  const rows: ValidationIssue[] = []
+  let left = maxBytes
+  for (const { part, issues } of failed) {
+    for (const { path, keyword, message, params } of issues.slice(0, maxIssues)) {
+      const row = {
+        part,
+        path: short(path, 256),
+        keyword: short(keyword, 64),
+        message: short(message, 256),
+        params: smallParams(params),
+      }
+      left -= Buffer.byteLength(JSON.stringify(row))
+      if (left < 0 && rows.length > 0) return rows
+      rows.push(row)
+    }
+  }
+  return rows
+}

@@ -1,0 +1,46 @@
+import type { Request } from '../../kernel/index.ts'
+import type { Check, Verdict } from './check.ts'
+
+const notAnObject: Verdict = {
+  ok: false,
+  issues: [{ path: '', keyword: 'type', message: 'the body must be an object', params: { type: 'object' } }],
+  cause: undefined,
+}
+
+/** A copy of plain data: Ajv changes what it validates, and the parts stay as they were. */
+function copy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copy)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // A file of an upload is handed on as it is.
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copy(one)]))
+}
+
+/**
+ * Reads headers, query and body of a request as one object: the body wins over the query, the query over the headers.
+ *
+ * `keys` are those that the schema names: no other header is taken. Without them all headers are.
+ */
+export function mergedInput(
+  keys: readonly string[] | undefined,
+  copied: boolean,
+): (req: Request, check: Check) => ReturnType<Check> {
+  return (req, check) => {
+    const { body, headers, query } = req
+    if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) return notAnObject
+    const input: Record<string, unknown> = {}
+    if (keys === undefined) Object.assign(input, headers)
+    else {
+      for (const key of keys) {
+        const value = headers[key.toLowerCase()]
+        // `__proto__` as a key of a schema must not set a prototype.
+        if (value !== undefined) Object.defineProperty(input, key, { value, ...plain })
+      }
+    }
+    const merged = { ...input, ...query, ...body }
+    return check(copied ? copy(merged) : merged)
+  }
+}
+
+const plain = { enumerable: true, writable: true, configurable: true }

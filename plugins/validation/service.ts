@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util'
+import { defineError, type Middleware, type Request, type Response } from '../../kernel/index.ts'
+import { type Check, checkOf, isSchema, type Mode } from './check.ts'
+import {
+  answerFailure,
+  toCallback,
+  type ValidationError,
+  type ValidationErrorCallback,
+  type ValidationErrorHandler,
+} from './failure.ts'
+import { type InputSchemas, inputMiddleware, SchemaError } from './input.ts'
+
+const SchemaIdError = defineError(
+  'SchemaIdError',
+  500,
+  (id: string, first: string, second: string) =>
+    `the schemas of ${first} and of ${second} share the $id "${id}" and differ. Give one of them another $id`,
+)
+
+/** Validation of one server: its error handler, and compiled schemas for whoever needs one. */
+export class Validation {
+  #handler: ValidationErrorCallback | undefined
+  readonly #ids = new Map<string, { schema: object; route: string }>()
+
+  /** Takes the place of the default answer; a function `(req, res, error)` or `{ status, map(error, req) }`. */
+  setHandler(handler: ValidationErrorHandler): void {
+    this.#handler = toCallback(handler)
+  }
+
+  /**
+   * The check of one schema of one route.
+   *
+   * @throws SchemaError for what is no schema, SchemaIdError when another schema of this server has its `$id`.
+   */
+  compile(schema: unknown, mode: Mode, route: string, part: string): Check {
+    this.claim(schema, route, part)
+    try {
+      return checkOf(schema as object, mode)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw Object.assign(SchemaError(route, part, why), { cause: error })
+    }
+  }
+
+  /** Makes sure that a value is a schema, and that its `$id` means this schema alone. */
+  claim(schema: unknown, route: string, part: string): asserts schema is object {
+    if (!isSchema(schema)) throw SchemaError(route, part, `it is ${schema === null ? 'null' : `a ${typeof schema}`}`)
+    const { $id: id } = schema as { $id?: unknown }
+    if (typeof id !== 'string') return
+    const there = this.#ids.get(id)
+    if (there === undefined) this.#ids.set(id, { schema, route })
+    else if (there.schema !== schema && !isDeepStrictEqual(there.schema, schema)) {
+      throw SchemaIdError(id, there.route, route)
+    }
+  }
+
+  /**
+   * The middleware that validates the parts of a request; for the slot `input` of a route.
+   *
+   * `fail` answers in place of the server's error handler.
+   */
+  middleware(
+    route: string,
+    schemas: InputSchemas,
+    fail?: (error: ValidationError, req: Request, res: Response) => unknown,
+  ): Middleware {
+    for (const [part, schema] of Object.entries(schemas)) {
+      if (schema === undefined) continue
+      const mode = part === 'headers' ? 'headers' : part === 'body' ? 'body' : 'text'
+      this.compile(schema, mode, route, part)
+    }
+    return inputMiddleware(route, schemas, fail ?? ((error, req, res) => answerFailure(error, req, res, this.#handler)))
+  }
+}

@@ -1,0 +1,62 @@
+import type { Check, Verdict } from './check.ts'
+import { type Issue, maxIssues, pointerOf } from './issues.ts'
+
+/** What is used of Standard Schema version 1 (Zod, Valibot, ArkType, …): https://standardschema.dev. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] }
+
+interface StandardIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+export function isStandardSchema(schema: unknown): schema is StandardSchema {
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false
+  const standard = (schema as Partial<StandardSchema>)['~standard']
+  return typeof standard === 'object' && standard !== null && typeof standard.validate === 'function'
+}
+
+/** What a validator may tell about its rule. Never `input` or `received`: they would repeat the value. */
+const ruleMembers = ['expected', 'format', 'origin', 'minimum', 'maximum', 'inclusive', 'divisor', 'values'] as const
+
+function issueOf(issue: StandardIssue): Issue {
+  const own = issue as StandardIssue & Readonly<Record<string, unknown>>
+  const path = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
+  const keyword = typeof own.code === 'string' ? own.code : typeof own.type === 'string' ? own.type : 'invalid'
+  const params: Record<string, unknown> = {}
+  for (const name of ruleMembers) if (own[name] !== undefined) params[name] = own[name]
+  return { path: pointerOf(path), keyword, message: issue.message, params }
+}
+
+function verdictOf(result: StandardResult<unknown>): Verdict {
+  if (result.issues === undefined) return { ok: true, value: result.value }
+  return { ok: false, issues: result.issues.slice(0, maxIssues).map(issueOf), cause: result.issues }
+}
+
+/** Runs the validator that the schema brings along; what it returns takes the place of the value. */
+export function standardCheck(schema: StandardSchema): Check {
+  const standard = schema['~standard']
+  return (value) => {
+    const result = standard.validate(value)
+    return result instanceof Promise ? result.then(verdictOf) : verdictOf(result)
+  }
+}
+
+/** The keys that an object schema names, `undefined` where the schema does not tell. */
+export function standardKeys(schema: object): readonly string[] | undefined {
+  const { shape, entries } = schema as { shape?: unknown; entries?: unknown }
+  for (const keys of [shape, entries]) {
+    if (typeof keys === 'object' && keys !== null) return Object.keys(keys)
+  }
+  return undefined
+}

@@ -1,0 +1,58 @@
+import { type Response, router, Server } from 'framework'
+import { Type } from 'typebox'
+import { z } from 'zod'
+
+const User = {
+  type: 'object',
+  properties: { id: { type: 'integer' }, name: { type: 'string' }, born: { type: 'string', format: 'date' } },
+  required: ['id'],
+} as const
+const Problem = z.object({ code: z.string(), at: z.date().transform(String) })
+
+const helper = (res: Response) => res.conflict({ anything: 1 })
+
+router.get(
+  '/types/users/:id',
+  { responses: { 200: User, 201: Type.Object({ id: Type.Integer() }), 404: Problem } },
+  (_req, res) => {
+    res.ok({ id: 1, name: 'ada', born: new Date() })
+    res.created({ id: 1 })
+    // The input of a validator is what an answer is given as.
+    res.notFound({ code: 'x', at: new Date() })
+    res.status(404).json({ code: 'x', at: new Date() })
+    res.status(200).send({ id: 1 })
+    // A status without a schema takes anything, or nothing.
+    res.conflict({ anything: 1 })
+    res.accepted()
+    helper(res)
+    // @ts-expect-error the id is missing
+    res.ok({ name: 'ada' })
+    // @ts-expect-error a body is needed
+    res.ok()
+    // @ts-expect-error another type
+    res.created({ id: '1' })
+    // @ts-expect-error no such member
+    res.created({ id: 1, secret: 1 })
+    // @ts-expect-error another type
+    res.notFound({ code: 1, at: new Date() })
+    // @ts-expect-error another type, by its status
+    res.status(404).json({ code: 1, at: new Date() })
+    return res
+  },
+)
+
+router.get('/types/users', (_req, res) => {
+  res.ok({ anything: 1 })
+  res.ok()
+  return helper(res).status(202).json({ anything: 1 })
+})
+
+router.group('/types/responses', (routes) => {
+  // @ts-expect-error another type
+  routes.get('/', { responses: { 200: User } }, (_req, res) => res.ok({ id: '1' }))
+})
+// @ts-expect-error another type
+new Server().get('/', { responses: { 200: User } }, (_req, res) => res.ok({ id: '1' }))
+
+// @ts-expect-error a schema is an object
+router.get('/types/wrong', { responses: { 200: 'User' } }, () => {})
