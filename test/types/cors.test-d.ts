@@ -6,7 +6,7 @@ new Server({ plugins: { cors: { origin: '*' } } })
 new Server({ plugins: { cors: { origin: ['https://a.test', /^https:\/\/b\.test$/], methods: 'GET,POST' } } })
 new Server([cors({ origin: 'https://a.test', credentials: true, maxAge: 5, allowedHeaders: ['x-a'] })])
 cors({
-  origin: async (_origin, req) => {
+  origin: async (origin, req) => {
     type _origin = Expect<Equal<typeof origin, string>>
     type _req = Expect<Equal<typeof req, Request>>
     return req.path.startsWith('/public')
@@ -15,7 +15,7 @@ cors({
 new Server({
   plugins: {
     cors: {
-      origin: (_origin, _req) => {
+      origin: (origin, req) => {
         type _origin = Expect<Equal<typeof origin, string>>
         type _req = Expect<Equal<typeof req, Request>>
         return true

@@ -12,7 +12,7 @@ router.get('/a/:id/:x?', (req) => {
   req.params.nope
   return { id, x }
 })
-router.get('/f/*', { middlewares: [user, (_req, _res, next) => next()] }, (req, res) => {
+router.get('/f/*', { middlewares: [user, (req, res, next) => next()] }, (req, res) => {
   const s: string = req.params['*']
   const id: string = req.user.id
   res.ok({ s, id })
@@ -30,14 +30,14 @@ const audit = definePlugin({
   name: 'audit',
   provide: (o: { keep: number }) => ({ audit: new Audit(), k: o.keep }),
   setup(ctx, o) {
-    ctx.use((req, _res, next) => {
+    ctx.use((req, res, next) => {
       req.headers
       return next()
     })
     o.keep
   },
 })
-const s = new Server({ plugins: [audit({ keep: 2 }), (_req, _res, next) => next(), user] })
+const s = new Server({ plugins: [audit({ keep: 2 }), (req, res, next) => next(), user] })
 const n: number = s.services.audit.n
 // @ts-expect-error options are required
 audit()
@@ -46,7 +46,7 @@ new Server({ plugins: { corz: {} } })
 new Server({ plugins: { cors: {}, json: { sizeLimit: '1mb' }, log: true, audit: audit({ keep: 1 }) } }).services.audit.n
 // @ts-expect-error wrong option type
 new Server({ plugins: { json: { sizeLimit: true } } })
-const t = new Server([audit({ keep: 1 }), (_req, _res, next) => next()])
+const t = new Server([audit({ keep: 1 }), (req, res, next) => next()])
 t.services.audit.n
 export { n }
 

@@ -123,7 +123,7 @@ type _record = Expect<Equal<OutputOf<typeof record>, { [name: string]: number }>
 
 // — Zod, and whatever else follows Standard Schema: the output —
 
-router.post('/types/zod', { body: z.object({ at: z.coerce.date(), n: z.string().transform(Number) }) }, (_req) => {
+router.post('/types/zod', { body: z.object({ at: z.coerce.date(), n: z.string().transform(Number) }) }, (req) => {
   type _body = Expect<Equal<typeof req.body, { at: Date; n: number }>>
 })
 
