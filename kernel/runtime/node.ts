@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
 import { Server as NetServer, type Socket } from 'node:net'
 import { type Activity, busiestMoment, silence } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
@@ -49,7 +48,7 @@ class NodeAdapter implements Adapter {
     const direct = ordinary ? undefined : await findDirectWriter()
     const announced = ordinary || !showsOwners() ? 0 : limits.keepAliveTimeout
     const context: NodeContext = { limits, activity: this.#activity, direct, announced, onWarning }
-    const server = create(
+    const server = await create(
       options,
       announced > 0 ? 0 : limits.keepAliveTimeout,
       requestListener(context, handler, false),
@@ -124,11 +123,11 @@ function track(sockets: Set<Socket>, socket: Socket): void {
   socket.once('close', () => sockets.delete(socket))
 }
 
-function create(
+async function create(
   options: ListenOptions,
   keepAliveTimeout: number,
   listener: (message: IncomingMessage, response: ServerResponse) => void,
-): Server {
+): Promise<Server> {
   const { limits, https } = options
   const settings: ServerOptions = {
     headersTimeout: limits.headersTimeout,
@@ -150,6 +149,8 @@ function create(
     passphrase,
     handshakeTimeout: limits.headersTimeout,
   }
+  // Loaded by those who use it: 3 to 10 ms of a start.
+  const { createServer: createSecureServer } = await import('node:https')
   return createSecureServer({ ...settings, ...secure }, listener)
 }
 
