@@ -26,13 +26,13 @@ export class Answers {
       try {
         result = lane.onSend[i]!.run(req, res)
       } catch (error) {
-        this.#answerBare(error, lane, req, res, started)
+        this.#failSending(error, lane, req, res, started)
         return
       }
       if (isPromise(result)) {
         result.then(
           () => this.finish(lane, req, res, started, i + 1),
-          (error: unknown) => this.#answerBare(error, lane, req, res, started),
+          (error: unknown) => this.#failSending(error, lane, req, res, started),
         )
         return
       }
@@ -45,8 +45,8 @@ export class Answers {
     try {
       reply = toReply(res, req.method === 'HEAD', this.closing, lane.serialize)
     } catch (error) {
-      if (res.failed) this.#answerBare(error, lane, req, res, started)
-      else this.fail(error, lane, req, res, started)
+      res.unencodable = error
+      this.#failSending(error, lane, req, res, started)
       return
     }
     this.#respond(reply, lane, req, res, started)
@@ -64,6 +64,12 @@ export class Answers {
   }
 
   // — failures —
+
+  /** A body that cannot be written is the handler's failure, wherever it was written; all else here is a hook's. */
+  #failSending(error: unknown, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+    if (error === res.unencodable && error !== undefined && !res.failed) this.fail(error, lane, req, res, started)
+    else this.#answerBare(error, lane, req, res, started)
+  }
 
   /** Somebody threw: the framework answers its own failures, the nearest error handler the others, else 500 and no body. */
   fail(error: unknown, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {

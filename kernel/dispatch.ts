@@ -7,6 +7,7 @@ import type { RawRequest } from './http/raw.ts'
 import type { KernelRequest, Request } from './http/request.ts'
 import type { Response } from './http/response.ts'
 import type { KernelResponse } from './http/response-buffer.ts'
+import { type Rewriter, rewriteRequest } from './http/rewrite.ts'
 import { parseTarget, type Target } from './http/target.ts'
 import type { Kernel } from './kernel.ts'
 import type { Scope } from './plugin/scope.ts'
@@ -35,6 +36,7 @@ export class Dispatcher {
   /** New requests are refused. */
   refusing = false
   notFoundHandler: NotFoundHandler | undefined
+  readonly rewriters: Rewriter[] = []
 
   readonly #kernel: Kernel
   readonly #routes: CompiledRoutes
@@ -78,8 +80,9 @@ export class Dispatcher {
   }
 
   /** Takes one request from an adapter. Never throws. */
-  readonly handle = (raw: RawRequest): void => {
+  readonly handle = (native: RawRequest): void => {
     this.#inFlight++
+    const raw = this.rewriters.length === 0 ? native : rewriteRequest(native, this.rewriters)
     const target = parseTarget(raw.target)
     let lane: Lane
     let params: Record<string, string> | undefined
@@ -98,9 +101,8 @@ export class Dispatcher {
         params = match.params
       }
     }
-    const req = new this.#Request(raw, this.#kernel, target ?? malformed, params ?? Object.create(null))
+    const req = new this.#Request(raw, this.#kernel, target ?? malformed, params ?? Object.create(null), lane)
     const res = new this.#Response(req)
-    req.routePath = lane.path
     req.allowed = allowed
     const started = lane.onResponse.length === 0 ? 0 : performance.now()
     let result: unknown

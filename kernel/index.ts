@@ -16,6 +16,7 @@ export type { RawRequest, Reply, StreamBody } from './http/raw.ts'
 export { toJson } from './http/reply.ts'
 export type { Request } from './http/request.ts'
 export type { Response } from './http/response.ts'
+export type { Rewrite, Rewriter } from './http/rewrite.ts'
 export type { SseMessage } from './http/sse.ts'
 export type { Statuses, StatusName } from './http/statuses.ts'
 export type { Explanation } from './inspect.ts'
@@ -67,7 +68,9 @@ export {
   FileNotFoundError,
   isFrameworkError,
   PayloadTooLargeError,
+  RequestTimeoutError,
   UnsupportedMediaTypeError,
 } from './support/errors.ts'
 export { type Logger, type LogMethod, lineLogger } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
+export { peer } from './support/peer.ts'

@@ -71,6 +71,7 @@ export class Kernel extends RouteVerbs {
       addRoute: (owner, ...route) => {
         this.#owners.set(this.#own.add(...route), owner)
       },
+      rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
       decorate: (target, members, plugin) =>
         decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, plugin),
     }

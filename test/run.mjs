@@ -5,6 +5,7 @@ import { checkCleanInstall } from './support/run/clean-install.mjs'
 import { stopAll, tsc } from './support/run/process.mjs'
 import { provideRuntimes } from './support/run/runtimes.mjs'
 import { parseArguments, usage } from './support/run/selection.mjs'
+import { provideServices } from './support/run/services.mjs'
 import { finalLine, Summary } from './support/run/summary.mjs'
 import { biome, runVitest } from './support/run/tools.mjs'
 
@@ -47,6 +48,8 @@ async function runStep(name, context) {
   switch (name) {
     case 'runtimes':
       return provideRuntimes(context)
+    case 'services':
+      return provideServices(context)
     case 'build':
       return tsc(context, 'tsconfig.build.json', { clean: 'dist' })
     case 'types':

@@ -39,3 +39,11 @@ export function mediaType(short: string): string {
 export function mediaTypeOfFile(path: string): string {
   return mediaType(/\.([a-z0-9]+)$/i.exec(path)?.[1] ?? '')
 }
+
+/** The media type of a body whose sender names none, by its kind. */
+export const defaultTypes = {
+  json: 'application/json; charset=utf-8',
+  text: 'text/plain; charset=utf-8',
+  bytes: 'application/octet-stream',
+  stream: 'application/octet-stream',
+} as const

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import type { FrameworkError } from '../support/errors.ts'
 
 /** A body that is sent piece by piece, with backpressure. */
 export type StreamBody = ReadableStream<Uint8Array> | Readable | AsyncIterable<Uint8Array | string>
@@ -51,7 +50,7 @@ export interface RawRequest {
   /** Calls back once when the client goes away before the answer was sent in full. */
   onAbort(listener: () => void): void
   /** What the runtime let through and must be refused all the same: too many headers, a target that is too long. */
-  refusal(): FrameworkError | undefined
+  refusal(): Error | undefined
   /** Sends the answer. Called exactly once for each request. */
   respond(reply: Reply): void
 }

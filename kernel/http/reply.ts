@@ -1,5 +1,6 @@
 import { defineError } from '../support/errors.ts'
 import { disposeStream } from './dispose.ts'
+import { defaultTypes } from './media-types.ts'
 import type { Reply, StreamBody } from './raw.ts'
 import type { KernelResponse } from './response-buffer.ts'
 
@@ -25,8 +26,6 @@ export function toJson(payload: unknown): string {
   return text
 }
 
-const json = 'application/json; charset=utf-8'
-
 /** Statuses that have no body by definition (RFC 9110 section 6.4.1). */
 function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304
@@ -47,22 +46,22 @@ export function toReply(res: KernelResponse, head: boolean, closing: boolean, se
     case 'json':
       body = serialize(res.payload, status)
       length = Buffer.byteLength(body)
-      type = json
+      type = defaultTypes.json
       break
     case 'text':
       body = res.payload as string
       length = Buffer.byteLength(body)
-      type = 'text/plain; charset=utf-8'
+      type = defaultTypes.text
       break
     case 'bytes':
       body = res.payload as Uint8Array
       length = body.byteLength
-      type = 'application/octet-stream'
+      type = defaultTypes.bytes
       break
     case 'stream':
       body = res.payload as StreamBody
       length = -1
-      type = 'application/octet-stream'
+      type = defaultTypes.stream
       break
   }
   // The shape of nearly every small answer: a body, and no header that anybody set.

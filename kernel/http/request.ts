@@ -2,6 +2,7 @@ import type { Kernel } from '../kernel.ts'
 import type { Logger } from '../support/logger.ts'
 import { parseQuery, type Query } from './query.ts'
 import type { RawRequest } from './raw.ts'
+import type { Serialize } from './reply.ts'
 import type { Target } from './target.ts'
 
 /**
@@ -29,8 +30,10 @@ export interface Request {
   /** The address of the peer. */
   readonly ip: string
   readonly protocol: 'http' | 'https'
-  /** Aborts when the client goes away before the answer is complete. */
+  /** Aborts when the client goes away before the answer is complete, and when the request is given up. */
   readonly signal: AbortSignal
+  /** Gives the request up: aborts `signal` with the reason. For time-outs, which answer by throwing; what the handler answers after that is dropped. */
+  abort(reason: Error): void
   readonly server: Kernel
   /** The server's logger with the id of this request. */
   readonly log: Logger
@@ -47,6 +50,12 @@ let count = 0
 const none: readonly string[] = []
 const trustedId = /^[\w.:-]{1,128}$/
 
+/** What the request must know of the compiled route that answers it. */
+export interface AnsweringLane {
+  readonly path: string | undefined
+  readonly serialize: Serialize
+}
+
 export interface KernelRequest extends Request {}
 
 /** The implementation of {@link Request}: reads everything from the raw request on first use. */
@@ -58,8 +67,9 @@ export class KernelRequest {
   readonly target: Target
   body: unknown = undefined
   params: { readonly [name: string]: string | undefined }
-  /** Set by the dispatcher once the route is known. */
-  routePath: string | undefined = undefined
+  readonly lane: AnsweringLane
+  /** Nobody waits for what the handler still answers. */
+  givenUp = false
   /** The methods of the path, where there is no route for this one. */
   allowed: readonly string[] = none
 
@@ -74,12 +84,14 @@ export class KernelRequest {
     server: Kernel,
     target: Target,
     params: { readonly [name: string]: string | undefined },
+    lane: AnsweringLane,
   ) {
     this.raw = raw
     this.server = server
     this.method = raw.method
     this.target = target
     this.params = params
+    this.lane = lane
   }
 
   get path(): string {
@@ -87,7 +99,7 @@ export class KernelRequest {
   }
 
   get route(): string | undefined {
-    return this.routePath
+    return this.lane.path
   }
 
   get protocol(): 'http' | 'https' {
@@ -141,5 +153,11 @@ export class KernelRequest {
       this.raw.onAbort(() => abort.abort(new DOMException('the client went away', 'AbortError')))
     }
     return this.#abort.signal
+  }
+
+  abort(reason: Error): void {
+    this.givenUp = true
+    void this.signal
+    this.#abort!.abort(reason)
   }
 }

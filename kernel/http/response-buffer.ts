@@ -1,9 +1,10 @@
 import { disposeStream } from './dispose.ts'
-import { dispositionOf, type FileOptions, fileBody, wellFormed } from './file.ts'
+import { dispositionOf, type FileOptions, fileBody } from './file.ts'
 import { HeaderBag, type HeaderValue } from './headers.ts'
-import { mediaType } from './media-types.ts'
+import { encodeLocation } from './location.ts'
+import { defaultTypes, mediaType } from './media-types.ts'
 import type { StreamBody } from './raw.ts'
-import type { Request } from './request.ts'
+import type { KernelRequest, Request } from './request.ts'
 import type { Response } from './response.ts'
 import { type SseMessage, serverSentEvents } from './sse.ts'
 import { statuses } from './statuses.ts'
@@ -22,6 +23,8 @@ export class KernelResponse {
   code = 0
   /** Whether this answers a failure already. */
   failed = false
+  /** Why the body could not be written. */
+  unencodable: unknown = undefined
   /** Called once when an answer is given; for a middleware that answers after it has returned. */
   onAnswer: (() => void) | undefined = undefined
   #headers: HeaderBag | undefined = undefined
@@ -50,6 +53,7 @@ export class KernelResponse {
   /** The one place where an answer is taken. */
   answer(kind: BodyKind, payload: unknown, status = 0): this {
     if (this.kind !== 'none') {
+      if ((this.request as KernelRequest).givenUp) return this
       this.request.log.warn(
         { route: `${this.request.method} ${this.request.route ?? this.request.path}` },
         `answered twice: ${this.request.method} ${this.request.route ?? this.request.path} keeps its first answer (${this.statusCode}); return after answering`,
@@ -78,6 +82,7 @@ export class KernelResponse {
     if (this.kind === 'stream') disposeStream(this.payload as StreamBody)
     this.kind = 'none'
     this.payload = undefined
+    this.unencodable = undefined
     this.code = 0
     if (this.#headers === undefined) return
     for (const name of bodyHeaders) this.#headers.remove(name)
@@ -184,6 +189,27 @@ export class KernelResponse {
     return this.bytes(pathOrBytes)
   }
 
+  encode(): string | Uint8Array | StreamBody | null {
+    if (this.kind === 'none' || this.kind === 'empty') return null
+    if (this.getHeader('content-type') === undefined) this.setHeader('content-type', defaultTypes[this.kind])
+    if (this.kind === 'json') {
+      try {
+        this.payload = (this.request as KernelRequest).lane.serialize(this.payload, this.statusCode)
+      } catch (error) {
+        this.unencodable = error
+        throw error
+      }
+      this.kind = 'text'
+    }
+    return this.payload as string | Uint8Array | StreamBody
+  }
+
+  replaceBody(body: string | Uint8Array | StreamBody): this {
+    this.kind = typeof body === 'string' ? 'text' : body instanceof Uint8Array ? 'bytes' : 'stream'
+    this.payload = body
+    return this
+  }
+
   redirect(url: string, status: 301 | 302 | 303 | 307 | 308 = 302): this {
     if (this.kind === 'none') this.setHeader('location', encodeLocation(url))
     return this.answer('empty', undefined, status)
@@ -207,11 +233,6 @@ const bodyHeaders = [
   'location',
   'set-cookie',
 ]
-
-/** Encodes what a header cannot carry, and leaves escapes that are there alone. */
-function encodeLocation(url: string): string {
-  return String(url).replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(wellFormed(part)))
-}
 
 function isStream(body: unknown): body is StreamBody {
   if (typeof body !== 'object' || body === null) return false

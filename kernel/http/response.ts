@@ -48,6 +48,13 @@ export interface Response extends Shorthands {
   file(path: string, options?: FileOptions): Promise<Response>
   /** Sends bytes or a file to be saved under a name. */
   download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<Response>
+  /**
+   * The body as it will leave: JSON is written here, by the serialiser of the route, and `content-type` is set. For
+   * hooks and middlewares that compress or keep answers; `null` when there is none.
+   */
+  encode(): string | Uint8Array | StreamBody | null
+  /** Puts another body in the place of the one that was given; status and headers stay. A stream it replaces is the caller's. */
+  replaceBody(body: string | Uint8Array | StreamBody): Response
   redirect(url: string, status?: 301 | 302 | 303 | 307 | 308): Response
   noContent(): Response
 }

@@ -1,5 +1,6 @@
 import type { Request } from '../http/request.ts'
 import type { Response } from '../http/response.ts'
+import type { Rewriter } from '../http/rewrite.ts'
 import type { Kernel } from '../kernel.ts'
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
@@ -30,6 +31,7 @@ export interface ContextHost {
   readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
   addRoute(owner: PluginEntry, ...route: AddRoute): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap, plugin: string): void
+  rewrite(rewriter: Rewriter): void
 }
 
 /**
@@ -118,6 +120,19 @@ export class Context extends RouteVerbs {
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" decorates the ${target}`)
     this.#host.decorate(target, members, this.#entry.name)
+  }
+
+  /**
+   * Lets a function say what a request shall be taken for, before it is routed: its method, target, host, scheme, address.
+   * For the whole server, in order of registration.
+   *
+   * @example
+   * ctx.rewrite((raw) => (raw.target.startsWith('/v1/') ? { target: raw.target.slice(3) } : undefined))
+   */
+  rewrite(rewriter: Rewriter): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" rewrites requests`)
+    if (typeof rewriter !== 'function') throw HookError('rewrite', this.#entry.name)
+    this.#host.rewrite(rewriter)
   }
 
   onRoute(hook: HookTypes['onRoute']): void {

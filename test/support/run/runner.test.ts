@@ -58,7 +58,7 @@ describe('the count of the tests', () => {
 describe('the choice of parts', () => {
   test('is everything unless something is named', () => {
     expect(parseArguments([])).toMatchObject({
-      steps: ['runtimes', 'build', 'types', 'lint', 'install', 'tests'],
+      steps: ['runtimes', 'services', 'build', 'types', 'lint', 'install', 'tests'],
       vitest: [],
     })
   })

@@ -10,7 +10,7 @@
  */
 
 /** The order matters: what fails early is cheap, and the tests need the build and the runtimes. */
-const order = ['runtimes', 'build', 'types', 'lint', 'install', 'tests']
+const order = ['runtimes', 'services', 'build', 'types', 'lint', 'install', 'tests']
 
 /**
  * Slow or special groups; `unit` is whatever none of them claims.
@@ -25,7 +25,7 @@ const groups = new Map([
   ['examples', { steps: ['build', 'tests'], files: ['docs/', 'test/docs', 'test/examples'] }],
 ])
 
-const single = ['runtimes', 'build', 'lint', 'install']
+const single = ['runtimes', 'services', 'build', 'lint', 'install']
 const names = [...single, 'unit', ...groups.keys()]
 
 export const usage = `npm test                          everything
