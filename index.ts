@@ -1,6 +1,7 @@
 export type {
   Address,
   ApiDoc,
+  ClassMark,
   Command,
   CommandArgument,
   CommandFlag,
@@ -21,6 +22,7 @@ export type {
   Limits,
   Logger,
   Method,
+  MethodMark,
   Middleware,
   Next,
   NotFoundHandler,
@@ -54,9 +56,40 @@ export type {
   TypedMiddleware,
 } from './kernel/index.ts'
 export { defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
+export {
+  type CacheInclude,
+  type CacheOptions,
+  type CacheRouteOptions,
+  CacheService,
+  cacheDecorator as cache,
+  getCacheService,
+  type LockBehavior,
+} from './plugins/cache/index.ts'
+export {
+  type ControllerClass,
+  type ControllerMethod,
+  type ControllersOptions,
+  type CustomError,
+  controller,
+  del,
+  get,
+  middleware,
+  patch,
+  post,
+  put,
+  type SerializeOptions,
+  serialize,
+  type Validate,
+  type ValidateOptions,
+  type ValidateSchemas,
+  type VerbDecorator,
+  validate,
+} from './plugins/controllers/index.ts'
+export type { SetCookieOptions } from './plugins/cookie/index.ts'
 export { logger } from './plugins/log/index.ts'
 export {
   type PolicyCheck,
+  type PolicyDecorator,
   type PolicyErrorCallback,
   type PolicyErrorHandler,
   type PolicyErrorOptions,
@@ -66,6 +99,7 @@ export {
   type PolicyRecord,
   type PolicyRequirement,
 } from './plugins/policy/index.ts'
+export { currentContext, type RequestContext } from './plugins/requestContext/index.ts'
 export type { ResponsesOptions } from './plugins/responses/index.ts'
 export {
   type Serializer,
@@ -73,6 +107,20 @@ export {
   type UseVariantOptions,
   type VariantSchema,
 } from './plugins/serializer/index.ts'
+export type {
+  Session,
+  SessionControls,
+  SessionData,
+  SessionStore,
+} from './plugins/session/index.ts'
+export type { StaticOptions } from './plugins/static/index.ts'
+export type {
+  RouteUploadOptions,
+  UploadedFile,
+  UploadOptions,
+  UploadSink,
+  UploadSource,
+} from './plugins/upload/index.ts'
 export type {
   InputOf,
   OutputOf,
@@ -82,4 +130,4 @@ export type {
   ValidationErrorOptions,
   ValidationIssue,
 } from './plugins/validation/index.ts'
-export { Server, type ServerOptions } from './server.ts'
+export { type MockServerOptions, Server, type ServerOptions } from './server.ts'

@@ -5,10 +5,12 @@ import {
   Kernel,
   type KernelOptions,
   kernelOptions,
+  type Registration,
   type ServiceStore,
   type Services,
   setExposure,
 } from './kernel/index.ts'
+import { companionOf } from './plugins/catalog.ts'
 import type { PolicyErrorHandler } from './plugins/policy/index.ts'
 import {
   type CheckedPlugins,
@@ -26,9 +28,20 @@ export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> ex
    * Object form: keys of the catalog with their options (`true`: defaults, `false`: off), and any other key with a
    * registration. Array form: registrations and middlewares in order.
    */
-  plugins?: Plugins & CheckedPlugins<Plugins> & PluginsOption
+  plugins?: Plugins & NoInfer<CheckedPlugins<Plugins>> & PluginsOption
   /** Whether built-in error bodies carry `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; the newest server's value holds for all. */
   exposeErrorDetails?: ExposeErrorDetails
+  /**
+   * Globs of the files that export controllers, relative to the folder of the process or absolute. They are imported
+   * at boot, and a file that cannot be loaded fails it.
+   */
+  controllerPatterns?: readonly string[]
+}
+
+/** Options of a test client of its own. */
+export interface MockServerOptions {
+  /** Globs as in the server option of that name; loaded with the first request. */
+  controllerPatterns?: readonly string[]
 }
 
 /**
@@ -48,12 +61,17 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
   constructor(options?: ServerOptions<Plugins>)
   constructor(options: ServerOptions<Plugins> | (Plugins & readonly PluginListItem[]) = {}) {
     const given = (Array.isArray(options) ? { plugins: options } : options) as ServerOptions
-    checkOptions('', given, [...kernelOptions, 'plugins', 'exposeErrorDetails'])
-    const { plugins, exposeErrorDetails, ...rest } = given
+    checkOptions('', given, [...kernelOptions, 'plugins', 'exposeErrorDetails', 'controllerPatterns'])
+    const { plugins, exposeErrorDetails, controllerPatterns, ...rest } = given
     super(rest)
     setExposure(exposeErrorDetails ?? false)
     Object.assign(this.inject, mockMethods(this.inject))
     for (const plugin of resolvePlugins(plugins as PluginsOption | undefined)) this.register(plugin as never)
+    super.services.get('controllers').add('controllerPatterns', controllerPatterns)
+  }
+
+  override companion(name: string): Registration | undefined {
+    return companionOf(name)
   }
 
   override get services(): ServiceStore & Partial<Services> & Provided {
@@ -84,8 +102,19 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
     return this
   }
 
-  /** A test client of its own. */
-  getMockServer(): MockServer {
-    return new MockServer(this.inject)
+  /**
+   * A test client of its own.
+   *
+   * @throws OptionError for patterns that are no list; a file that cannot be loaded fails its requests.
+   * @example
+   * const client = server.getMockServer({ controllerPatterns: ['src/controllers/*.ts'] })
+   * await client.get('/users')
+   */
+  getMockServer(options: MockServerOptions = {}): MockServer {
+    checkOptions('getMockServer', options, ['controllerPatterns'])
+    const files = super.services.get('controllers')
+    const patterns = files.check('controllerPatterns', options.controllerPatterns)
+    if (patterns.length === 0) return new MockServer(this.inject)
+    return new MockServer(this.inject, () => files.load(patterns, this.router, this.logger))
   }
 }

@@ -1,9 +1,30 @@
 import { fileURLToPath } from 'node:url'
+import { transform } from 'esbuild'
 import { defineConfig } from 'vitest/config'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
+/** Vite lowers no decorators of the standard. `?legacy` behind an import asks for `experimentalDecorators`. */
+const decorators = {
+  name: 'decorators',
+  enforce: 'pre' as const,
+  async transform(code: string, id: string) {
+    const [file = '', query] = id.split('?')
+    if (!file.endsWith('.ts') || !/\/(test|docs)\//.test(file) || !/^\s*@\w+/m.test(code)) return undefined
+    const tsconfigRaw = { compilerOptions: { experimentalDecorators: query === 'legacy', verbatimModuleSyntax: true } }
+    const result = await transform(code, {
+      loader: 'ts',
+      target: 'es2022',
+      sourcefile: file,
+      sourcemap: true,
+      tsconfigRaw,
+    })
+    return { code: result.code, map: result.map }
+  },
+}
+
 export default defineConfig({
+  plugins: [decorators],
   resolve: {
     alias: [
       { find: /^framework$/, replacement: path('./index.ts') },

@@ -1,6 +1,6 @@
 import type { Lane } from './compile.ts'
 import { isPromise } from './http/compose.ts'
-import { failureBody, isAnsweredByFramework } from './http/failure.ts'
+import { failureBody, isAnsweredByFramework, takeReported } from './http/failure.ts'
 import type { Reply } from './http/raw.ts'
 import { toReply } from './http/reply.ts'
 import type { KernelRequest } from './http/request.ts'
@@ -21,6 +21,7 @@ export class Answers {
 
   finish(lane: Lane, req: KernelRequest, res: KernelResponse, started: number, from = 0): void {
     if (!res.answered) res.answer('empty', undefined)
+    if (from === 0 && lane.onError.length > 0) this.#tellReported(lane, req, res)
     for (let i = from; i < lane.onSend.length; i++) {
       let result: unknown
       try {
@@ -75,6 +76,7 @@ export class Answers {
   fail(error: unknown, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
     res.reset()
     res.failed = true
+    if (lane.onError.length > 0) this.#tellReported(lane, req, res, error)
     this.#notify(lane.onError, (run) => run(error, req, res), req)
     if (isAnsweredByFramework(error)) {
       if (error.code === RequestTimeoutError.code) req.log.error({ err: error }, error.message)
@@ -93,6 +95,12 @@ export class Answers {
       () => this.finish(lane, req, res, started),
       (second: unknown) => this.#answerBare(second, lane, req, res, started, error),
     )
+  }
+
+  /** A failure that was answered where it was found is told once, also when the one who answers it throws it. */
+  #tellReported(lane: Lane, req: KernelRequest, res: KernelResponse, thrown?: unknown): void {
+    const error = takeReported(res)
+    if (error !== undefined && error !== thrown) this.#notify(lane.onError, (run) => run(error, req, res), req)
   }
 
   async #callErrorHandler(

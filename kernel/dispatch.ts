@@ -25,6 +25,17 @@ const ClientGoneError = defineError('ClientGoneError', 499, () => 'the client we
 /** Answers 404 and 405; the error tells which, the status is preset. */
 export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
 
+/** Answers what no route answers at a path and below it; one that does not answer leaves the request to the next. */
+export type FallbackHandler = (req: Request, res: Response) => void | Promise<void>
+
+/** Where a fallback holds, and behind whose middlewares. */
+export interface Fallback {
+  readonly scope: Scope
+  /** `''` for everything. */
+  readonly path: string
+  readonly run: FallbackHandler
+}
+
 const none: readonly string[] = []
 const malformed: Target = { path: '/', query: '', match: '/' }
 
@@ -37,6 +48,7 @@ export class Dispatcher {
   refusing = false
   notFoundHandler: NotFoundHandler | undefined
   readonly rewriters: Rewriter[] = []
+  readonly fallbacks: Fallback[] = []
 
   readonly #kernel: Kernel
   readonly #routes: CompiledRoutes
@@ -64,8 +76,9 @@ export class Dispatcher {
     this.#pending = { watch: (name, req, giveUp) => this.#watch(name, req, giveUp) }
   }
 
-  /** Fixes the chain of what is refused; the root has all its middlewares and hooks by then. */
+  /** Fixes the chain of what is refused, and the order of fallbacks; the root has all its middlewares and hooks by then. */
   compile(): void {
+    this.fallbacks.sort((a, b) => b.path.length - a.path.length)
     this.#refuse = laneWithoutRoute(this.#root, (req) => {
       throw this.#refusalOf(req.raw)
     })
@@ -95,7 +108,7 @@ export class Dispatcher {
         table.match(method, target.match) ?? (method === 'HEAD' ? table.match('GET', target.match) : undefined)
       if (match === undefined) {
         allowed = table.allowed(target.match)
-        lane = this.#missIn(homeOf(table, target.match, allowed) ?? this.#root)
+        lane = this.#missIn(homeOf(table, target.match, allowed) ?? this.#fallbackScope(target.match) ?? this.#root)
       } else {
         lane = match.target
         params = match.params
@@ -121,16 +134,34 @@ export class Dispatcher {
   }
 
   /**
-   * The chain of a 404 is the root's; that of a 405 is the one of the scope whose path it is, so that a scope's own cors
-   * answers preflights and its guards hold for every method.
+   * The chain of a 404 is the root's, or that of the scope whose fallback it may be; that of a 405 is the one of the scope
+   * whose path it is, so that a scope's own cors answers preflights and its guards hold for every method.
    */
   #missIn(scope: Scope): Lane {
     let lane = this.#misses.get(scope)
     if (lane === undefined) {
-      lane = laneWithoutRoute(scope, (req, res) => this.#answerMiss(req, res))
+      // A fallback of another scope would be reached without the guards of that scope.
+      const fallbacks = this.fallbacks.filter((one) => scope.lineage.includes(one.scope))
+      lane = laneWithoutRoute(scope, (req, res) => this.#fallBack(fallbacks, 0, req, res))
       this.#misses.set(scope, lane)
     }
     return lane
+  }
+
+  /** The scope of the nearest fallback: that of the longest path. */
+  #fallbackScope(match: string): Scope | undefined {
+    return this.fallbacks.find(({ path }) => isWithin(path, match))?.scope
+  }
+
+  #fallBack(fallbacks: readonly Fallback[], from: number, req: KernelRequest, res: KernelResponse): unknown {
+    for (let i = from; i < fallbacks.length; i++) {
+      const { path, run } = fallbacks[i]!
+      if (!isWithin(path, req.target.match)) continue
+      const result: unknown = run(req, res)
+      if (isPromise(result)) return result.then(() => (res.answered ? res : this.#fallBack(fallbacks, i + 1, req, res)))
+      if (res.answered) return res
+    }
+    return this.#answerMiss(req, res)
   }
 
   #isAcceptable(raw: RawRequest): boolean {
@@ -165,4 +196,8 @@ export class Dispatcher {
     req.raw.onAbort(() => giveUp(ClientGoneError()))
     return () => clearTimeout(timer)
   }
+}
+
+function isWithin(path: string, match: string): boolean {
+  return match.startsWith(path) && (match.length === path.length || match[path.length] === '/')
 }

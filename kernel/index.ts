@@ -6,6 +6,7 @@ export {
   type FailureBody,
   failureBody,
   isFailureBody,
+  reportFailure,
   setExposure,
 } from './http/failure.ts'
 export type { FileOptions } from './http/file.ts'
@@ -57,10 +58,24 @@ export type {
   RouteResponse,
 } from './routing/params.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
+export { type RouteContribution, routeContributions, routeDecorator } from './routing/route-decorator.ts'
 export { router } from './routing/router.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
+export {
+  type AnyClass,
+  type AnyMethod,
+  type ClassMark,
+  type Decorated,
+  type DecoratedClass,
+  DecoratorError,
+  decoratedClasses,
+  decoratedMethods,
+  decorator,
+  type MethodMark,
+} from './support/decorator.ts'
+export { Notes } from './support/decorator-notes.ts'
 export {
   BadRequestError,
   defineError,

@@ -8,6 +8,7 @@ import { LifeCycle } from './life-cycle.ts'
 import { type KernelOptions, type ResolvedKernelOptions, resolveOptions } from './options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
+import type { Registration } from './plugin/define.ts'
 import type { ErrorHandler } from './plugin/hooks.ts'
 import { enroll, type PluginEntry, type RegisterOptions, type Registrable, rootEntry } from './plugin/scope.ts'
 import type { ServiceStore, Services } from './plugin/services.ts'
@@ -72,6 +73,7 @@ export class Kernel extends RouteVerbs {
         this.#owners.set(this.#own.add(...route), owner)
       },
       rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
+      fallback: ({ scope }, path, run) => void this.#dispatcher.fallbacks.push({ scope, path, run }),
       decorate: (target, members, plugin) =>
         decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, plugin),
     }
@@ -120,6 +122,11 @@ export class Kernel extends RouteVerbs {
     if (typeof handler !== 'function') throw HookError('setNotFoundHandler', 'root')
     this.#dispatcher.notFoundHandler = handler
     return this
+  }
+
+  /** The plugin to register by itself where another depends on it and it is missing; the kernel has none to give. @internal */
+  companion(_name: string): Registration | undefined {
+    return undefined
   }
 
   /** What the plugins provide. */

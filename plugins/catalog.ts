@@ -1,10 +1,23 @@
-import type { PluginFactory } from '../kernel/index.ts'
+import type { PluginFactory, Registration } from '../kernel/index.ts'
+import { cache } from './cache/index.ts'
+import { compression } from './compression/index.ts'
+import { controllers } from './controllers/index.ts'
+import { cookie } from './cookie/index.ts'
 import { cors } from './cors/index.ts'
 import { health } from './health/index.ts'
+import { helmet } from './helmet/index.ts'
 import { json } from './json/index.ts'
 import { log } from './log/index.ts'
+import { methodOverride } from './methodOverride/index.ts'
 import { policy } from './policy/index.ts'
+import { rateLimit } from './rateLimit/index.ts'
+import { requestContext } from './requestContext/index.ts'
 import { responses } from './responses/index.ts'
+import { session } from './session/index.ts'
+import { static as staticFiles } from './static/index.ts'
+import { timeout } from './timeout/index.ts'
+import { trustProxy } from './trustProxy/index.ts'
+import { upload } from './upload/index.ts'
 import { urlencoded } from './urlencoded/index.ts'
 import { validation } from './validation/index.ts'
 
@@ -13,18 +26,30 @@ import { validation } from './validation/index.ts'
  * who must see everything, then who adds to every answer, then who reads bodies.
  */
 export const catalog = {
+  trustProxy,
+  methodOverride,
   log,
+  requestContext,
+  helmet,
   health,
   cors,
+  timeout,
+  rateLimit,
+  cookie,
+  session,
   json,
   urlencoded,
+  upload,
+  cache,
+  static: staticFiles,
+  compression,
 } as const
 
 export type Catalog = typeof catalog
 export type CatalogKey = keyof Catalog
 
 /** Plugins of every server, in front of all others: what the route options of the framework itself need. */
-export const core = [validation, policy, responses] as const
+export const core = [validation, policy, responses, controllers] as const
 
 /** Plugins that are on unless they are turned off. */
 export const onByDefault: readonly CatalogKey[] = ['json']
@@ -32,4 +57,11 @@ export const onByDefault: readonly CatalogKey[] = ['json']
 /** A factory of the catalog, whatever its options. */
 export function factoryOf(key: CatalogKey): PluginFactory<unknown, object> {
   return catalog[key] as PluginFactory<unknown, object>
+}
+
+/** Plugins that are registered by themselves where another depends on them and nobody has registered them. */
+const companions: readonly string[] = ['cookie'] satisfies CatalogKey[]
+
+export function companionOf(name: string): Registration | undefined {
+  return companions.includes(name) ? factoryOf(name as CatalogKey)() : undefined
 }

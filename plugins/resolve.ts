@@ -40,7 +40,7 @@ export type PluginsOption =
 type OnlyKnown<Value, Options> = Value extends Registration | readonly unknown[]
   ? unknown
   : Value extends object
-    ? { readonly [Name in Exclude<keyof Value, keyof Exclude<Options, undefined>>]: never }
+    ? { readonly [Name in Exclude<keyof Value, keyof Exclude<Options, undefined | readonly unknown[]>>]: never }
     : unknown
 
 /** Checks the keys of the object form: a misspelt one, or a plain value under a free one, does not compile. */

@@ -83,7 +83,7 @@ describe('the plugins option', () => {
   test.each([
     [
       { corz: {} },
-      /plugins\.corz is no plugin of the catalog\. Did you mean "cors"\? The catalog has log, .*any other key takes a registration/,
+      /plugins\.corz is no plugin of the catalog\. Did you mean "cors"\? The catalog has .*any other key takes a registration/,
     ],
     [{ mine: () => {} }, /plugins\.mine is a bare function\. Pass middlewares in the array form/],
     [{ cors: 'x' }, /plugins\.cors is a string/],

@@ -38,7 +38,7 @@ export async function measureLoad(
   for (let generation = 0; generation < settings.generations; generation++) {
     const servers: ServerProcess[] = []
     try {
-      for (const subject of subjects) servers.push(await ServerProcess.start(subject, exchange, settings.node))
+      for (const subject of subjects) servers.push(await ServerProcess.startSettled(subject, exchange, settings.node))
       // Compiled code and full caches are what a server has for all but its first second.
       for (const server of servers) await load(server.port, exchange, settings.seconds)
       for (let round = 0; round < settings.rounds; round++) {

@@ -36,6 +36,16 @@ const postOrder: Exchange = {
   answer: receipt,
 }
 
+/** What the servers keep back of the account is not here. */
+export const account = {
+  id: 42,
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  locale: 'de',
+  roles: ['admin', 'editor'],
+  orders: Array.from({ length: 5 }, (_, i) => ({ id: i, total: 9.5 * (i + 1), at: '2026-01-01T12:00:00.000Z' })),
+}
+
 const peers = { framework: 'framework.mjs', fastify: 'fastify.mjs', raw: 'raw.mjs' }
 const with100Plugins = {
   'framework, 100 plugins': 'framework-plugins.mjs',
@@ -64,6 +74,30 @@ export const serverSuites = {
     exchange: postOrder,
     references,
     subjects: servers(peers, 'post'),
+  },
+  'validated-post': {
+    title: 'POST 1 KB of JSON, validated, the answer by a schema',
+    kind: 'load',
+    exchange: postOrder,
+    references,
+    subjects: servers(peers, 'validated'),
+  },
+  'serialised-get': {
+    title: 'GET /users/:id, parameters and query validated, the answer by a schema',
+    kind: 'load',
+    exchange: get('/users/42?orders=5&locale=de', account),
+    references,
+    subjects: servers(peers, 'serialised'),
+  },
+  'cached-get': {
+    title: 'GET of an answer that the cache has',
+    kind: 'load',
+    exchange: hello,
+    references: ['hello'],
+    subjects: (stage) => [
+      { name: 'hello', stage, file: 'framework.mjs', scenario: 'hello' },
+      { name: 'cached', stage, file: 'framework.mjs', scenario: 'cached' },
+    ],
   },
   boot: {
     title: 'Boot to the first answer',

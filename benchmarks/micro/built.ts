@@ -5,6 +5,7 @@ type Door = typeof import('../../index.ts')
 type Table = typeof import('../../kernel/routing/table.ts')
 type Collection = typeof import('../../kernel/routing/collection.ts')
 type Compose = typeof import('../../kernel/http/compose.ts')
+type Responses = typeof import('../../plugins/responses/service.ts')
 type Response = typeof import('../../kernel/http/response-buffer.ts')
 
 /**
@@ -36,5 +37,8 @@ export class Built {
   }
   response(): Promise<Response> {
     return this.#load('kernel/http/response-buffer.js')
+  }
+  responses(): Promise<Responses> {
+    return this.#load('plugins/responses/service.js')
   }
 }

@@ -2,6 +2,7 @@ import type { Built } from './built.ts'
 import { chainCases } from './chain.ts'
 import type { MicroCase, Pace } from './harness.ts'
 import { injectCases } from './inject.ts'
+import { responsesCases } from './responses.ts'
 import { routerCases } from './router.ts'
 
 export interface MicroSuite extends Pace {
@@ -17,6 +18,7 @@ const long: Pace = { sliceMs: 80, warmMs: 2000 }
 export const microSuites = {
   router: { title: 'Router', reference: 'find-my-way', ...short, cases: routerCases },
   chain: { title: 'Chain of middlewares', reference: 'by hand', ...short, cases: chainCases },
+  responses: { title: 'Answers by a schema', reference: 'fast-json-stringify', ...short, cases: responsesCases },
   inject: { title: 'Inject', reference: 'fastify.inject', ...long, cases: injectCases },
 } as const satisfies Record<string, MicroSuite>
 

@@ -1,11 +1,28 @@
 // The floor: node:http by hand, as fast as it goes without leaving its documented interface.
 import { createServer } from 'node:http'
-import { hello, port, receipt, scenario, user } from './routes.mjs'
+import { parse } from 'node:querystring'
+import {
+  account,
+  accountSchema,
+  hello,
+  orderSchema,
+  port,
+  receipt,
+  receiptSchema,
+  scenario,
+  user,
+  userParams,
+  userQuery,
+} from './routes.mjs'
 
 /** @param {import('node:http').ServerResponse} response @param {unknown} value */
 function send(response, value) {
-  const text = JSON.stringify(value)
-  response.writeHead(200, [
+  sendText(response, 200, JSON.stringify(value))
+}
+
+/** @param {import('node:http').ServerResponse} response @param {number} status @param {string} text */
+function sendText(response, status, text) {
+  response.writeHead(status, [
     'content-type',
     'application/json; charset=utf-8',
     'content-length',
@@ -36,14 +53,62 @@ const listeners = {
       miss(response)
       return
     }
-    /** @type {Buffer[]} */
-    const chunks = []
-    request.on('data', (chunk) => chunks.push(chunk))
-    request.on('end', () => {
-      const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
-      send(response, receipt(JSON.parse(body.toString('utf8'))))
-    })
+    readJson(request, (body) => send(response, receipt(body)))
   },
 }
 
-createServer(listeners[scenario]).listen(port, '127.0.0.1')
+/** @param {import('node:http').IncomingMessage} request @param {(body: any) => void} then */
+function readJson(request, then) {
+  /** @type {Buffer[]} */
+  const chunks = []
+  request.on('data', (chunk) => chunks.push(chunk))
+  request.on('end', () => {
+    const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+    then(JSON.parse(body.toString('utf8')))
+  })
+}
+
+/** The same work by the same libraries. Loaded only here: they would be most of what the boot suite measures. */
+async function schemaListener() {
+  const { Ajv } = await import('ajv')
+  const { default: formats } = await import('ajv-formats')
+  const { default: build } = await import('fast-json-stringify')
+  const ajv = new Ajv({ coerceTypes: 'array', useDefaults: true, removeAdditional: true })
+  formats.default(ajv)
+  const isOrder = ajv.compile(orderSchema)
+  const writeReceipt = build(receiptSchema)
+  const isParams = ajv.compile(userParams)
+  const isQuery = ajv.compile(userQuery)
+  const writeAccount = build(accountSchema)
+  /** @type {Record<string, import('node:http').RequestListener>} */
+  const schemaListeners = {
+    validated(request, response) {
+      if (request.method !== 'POST' || request.url !== '/orders') {
+        miss(response)
+        return
+      }
+      readJson(request, (body) => {
+        if (isOrder(body)) sendText(response, 200, writeReceipt(receipt(body)))
+        else sendText(response, 422, JSON.stringify(isOrder.errors))
+      })
+    },
+    serialised(request, response) {
+      const url = request.url ?? ''
+      if (request.method !== 'GET' || !url.startsWith('/users/')) {
+        miss(response)
+        return
+      }
+      const mark = url.indexOf('?')
+      const params = { id: decodeURIComponent(url.slice(7, mark === -1 ? undefined : mark)) }
+      const query = mark === -1 ? {} : parse(url.slice(mark + 1))
+      if (isParams(params) && isQuery(query)) {
+        // What Ajv has coerced.
+        const [{ id }, wanted] = /** @type {[{ id: any }, any]} */ ([params, query])
+        sendText(response, 200, writeAccount(account(id, wanted)))
+      } else sendText(response, 422, JSON.stringify(isParams.errors ?? isQuery.errors))
+    },
+  }
+  return schemaListeners[scenario]
+}
+
+createServer(listeners[scenario] ?? (await schemaListener())).listen(port, '127.0.0.1')

@@ -91,11 +91,21 @@ export function runChain(
   const link = links[index]!
   let called = false
   let behind: Downstream | undefined
+  // The step has returned without a promise: whatever it calls from now on, it calls from elsewhere.
+  let detached = false
+  let abandoned = false
   // Set while the step is pending: it has returned, and did nothing yet.
   let resume: ((...failure: unknown[]) => void) | undefined
 
   const next = (error?: unknown): void | Promise<void> => {
-    if (called) throw NextCalledTwiceError(link.name)
+    if (called) {
+      // The step was given up, and does not know.
+      if (abandoned || req.givenUp) return undefined
+      if (!detached) throw NextCalledTwiceError(link.name)
+      // Thrown into a timer or a callback it would end the process.
+      req.log.error({ err: NextCalledTwiceError(link.name) }, `next() was called twice in ${link.name}`)
+      return undefined
+    }
     called = true
     if (resume === undefined) {
       if (error !== undefined && error !== null) throw error
@@ -138,7 +148,11 @@ export function runChain(
   if (called) return behind?.promise
   if (res.answered) return undefined
   return new Promise<void>((resolve, reject) => {
-    const stop = pending.watch(link.name, req, (error) => resume?.(error))
+    detached = true
+    const stop = pending.watch(link.name, req, (error) => {
+      abandoned = resume !== undefined
+      resume?.(error)
+    })
     resume = (...failure) => {
       resume = undefined
       res.onAnswer = undefined

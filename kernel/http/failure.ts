@@ -58,6 +58,23 @@ export function failureBody(error: Error & { code?: unknown }): FailureBody {
   return asFailureBody(body)
 }
 
+const reported = new WeakMap<object, Error>()
+
+/**
+ * Lets `onError` hooks see a failure that is answered where it is found and therefore not thrown: a request that is not
+ * valid, say. They see it before its answer is sent.
+ */
+export function reportFailure(res: object, error: Error): void {
+  reported.set(res, error)
+}
+
+/** What was reported of a response, once. */
+export function takeReported(res: object): Error | undefined {
+  const error = reported.get(res)
+  if (error !== undefined) reported.delete(res)
+  return error
+}
+
 /**
  * Whether the framework answers this failure itself: what it raised for the client (400, 404, 413, 503 …). A 500 of
  * its own, a stopped chain for example, is an application's mistake and goes where thrown errors go.

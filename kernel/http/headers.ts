@@ -41,6 +41,20 @@ function checkValue(name: string, value: string): string {
   return value
 }
 
+/** Headers that describe a body, and go with it when an answer is taken back. */
+export const bodyHeaders = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-disposition',
+  'content-range',
+  'cache-control',
+  'etag',
+  'last-modified',
+  'location',
+  'set-cookie',
+]
+
 export type HeaderValue = string | number | readonly string[]
 
 /** Response headers: names in lower case, in the order of setting. */
@@ -79,6 +93,12 @@ export class HeaderBag {
   remove(name: string): void {
     const index = this.#indexOf(normalizeName(name))
     if (index !== -1) this.#flat.splice(index, 2)
+  }
+
+  all(): Record<string, string | readonly string[]> {
+    const all: Record<string, string | readonly string[]> = Object.create(null)
+    for (let i = 0; i < this.#flat.length; i += 2) all[this.#flat[i] as string] = this.#flat[i + 1]!
+    return all
   }
 
   /** Flat `[name, value, …]`, a new array; a list of values as repeated names. */

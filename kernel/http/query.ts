@@ -1,4 +1,3 @@
-import { parse } from 'node:querystring'
 import { BadRequestError } from '../support/errors.ts'
 
 /** A parsed query: repeated names become arrays. */
@@ -7,12 +6,14 @@ export type Query = Record<string, string | string[]>
 const maxPairs = 1_000
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** A malformed escape in a value is kept as it is. */
+/** A malformed escape is kept as it is. */
 function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
   try {
-    return decodeURIComponent(text)
+    return decodeURIComponent(spaced)
   } catch {
-    return text
+    return spaced
   }
 }
 
@@ -26,8 +27,24 @@ export function parseQuery(text: string, what = 'the query'): Query {
   let pairs = 1
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) pairs++
   if (pairs > maxPairs) throw BadRequestError(`${what} has more than ${maxPairs} parameters`)
-  const parsed = parse(text, '&', '=', { maxKeys: 0, decodeURIComponent: decode }) as Query
   const query = Object.create(null) as Query
-  for (const name in parsed) if (!refused.has(name)) query[name] = parsed[name]!
+  // By hand: most names and values have nothing to decode, and `node:querystring` was three times as dear.
+  for (let start = 0; start <= text.length; ) {
+    const found = text.indexOf('&', start)
+    const end = found === -1 ? text.length : found
+    if (end > start) {
+      const equals = text.indexOf('=', start)
+      const split = equals === -1 || equals > end ? end : equals
+      const name = decode(text.slice(start, split))
+      if (!refused.has(name)) {
+        const value = decode(text.slice(split + 1, end))
+        const before = query[name]
+        if (before === undefined) query[name] = value
+        else if (typeof before === 'string') query[name] = [before, value]
+        else before.push(value)
+      }
+    }
+    start = end + 1
+  }
   return query
 }

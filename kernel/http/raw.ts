@@ -49,6 +49,11 @@ export interface RawRequest {
   stream(): AsyncIterable<Uint8Array>
   /** Calls back once when the client goes away before the answer was sent in full. */
   onAbort(listener: () => void): void
+  /**
+   * Calls back once when nothing of this request moves any more: the answer has left in full, or the client has gone. For
+   * what an answer still reads while it is sent. Called at once, or in the next turn, when that is so already.
+   */
+  onSettled(listener: () => void): void
   /** What the runtime let through and must be refused all the same: too many headers, a target that is too long. */
   refusal(): Error | undefined
   /** Sends the answer. Called exactly once for each request. */

@@ -1,6 +1,6 @@
 import { disposeStream } from './dispose.ts'
 import { dispositionOf, type FileOptions, fileBody } from './file.ts'
-import { HeaderBag, type HeaderValue } from './headers.ts'
+import { bodyHeaders, HeaderBag, type HeaderValue } from './headers.ts'
 import { encodeLocation } from './location.ts'
 import { defaultTypes, mediaType } from './media-types.ts'
 import type { StreamBody } from './raw.ts'
@@ -53,6 +53,8 @@ export class KernelResponse {
   /** The one place where an answer is taken. */
   answer(kind: BodyKind, payload: unknown, status = 0): this {
     if (this.kind !== 'none') {
+      // Nobody will read it, and a file would stay open.
+      if (kind === 'stream' && payload !== this.payload) disposeStream(payload as StreamBody)
       if ((this.request as KernelRequest).givenUp) return this
       this.request.log.warn(
         { route: `${this.request.method} ${this.request.route ?? this.request.path}` },
@@ -100,6 +102,10 @@ export class KernelResponse {
 
   getHeader(name: string): string | readonly string[] | undefined {
     return this.#headers?.get(name)
+  }
+
+  getHeaders(): Record<string, string | readonly string[]> {
+    return this.#headers?.all() ?? Object.create(null)
   }
 
   removeHeader(name: string): this {
@@ -219,20 +225,6 @@ export class KernelResponse {
     return this.answer('empty', undefined, 204)
   }
 }
-
-/** Headers that describe a body, and go with it when an answer is taken back. */
-const bodyHeaders = [
-  'content-type',
-  'content-length',
-  'content-encoding',
-  'content-disposition',
-  'content-range',
-  'cache-control',
-  'etag',
-  'last-modified',
-  'location',
-  'set-cookie',
-]
 
 function isStream(body: unknown): body is StreamBody {
   if (typeof body !== 'object' || body === null) return false

@@ -28,6 +28,8 @@ export interface Response extends Shorthands {
   header(name: string, value: HeaderValue): Response
   setHeader(name: string, value: HeaderValue): Response
   getHeader(name: string): string | readonly string[] | undefined
+  /** All headers that were set: a new object without prototype, names in lower case. */
+  getHeaders(): Record<string, string | readonly string[]>
   removeHeader(name: string): Response
   /** Adds to a header: a member of the list, a further `set-cookie` line. */
   appendHeader(name: string, value: string): Response

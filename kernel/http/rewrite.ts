@@ -1,3 +1,4 @@
+import { isValidHost } from './host.ts'
 import type { RawRequest, Reply } from './raw.ts'
 
 /** What a request shall be taken for; what is left out stays as it came. */
@@ -29,7 +30,7 @@ class RewrittenRequest implements RawRequest {
     this.#failure = failure
     this.method = rewrite.method ?? original.method
     this.target = rewrite.target ?? original.target
-    this.host = rewrite.host ?? original.host
+    this.host = rewrite.host !== undefined && isAcceptable(original) ? rewrite.host : original.host
     this.hostOptional = original.hostOptional
     this.secure = rewrite.secure ?? original.secure
     this.ip = rewrite.ip ?? original.ip
@@ -53,6 +54,9 @@ class RewrittenRequest implements RawRequest {
   onAbort(listener: () => void): void {
     this.#original.onAbort(listener)
   }
+  onSettled(listener: () => void): void {
+    this.#original.onSettled(listener)
+  }
   refusal(): Error | undefined {
     return this.#failure ?? this.#original.refusal()
   }
@@ -61,15 +65,30 @@ class RewrittenRequest implements RawRequest {
   }
 }
 
+/** A request whose own Host is missing or malformed keeps it, and so is refused: a rewriter may not launder it. */
+function isAcceptable({ host, hostOptional }: RawRequest): boolean {
+  return host === undefined ? hostOptional : isValidHost(host)
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('a rewriter threw something that is no error', { cause: thrown })
+}
+
 /** Applies the rewriters in order, each to the outcome of the one before. Never throws: a failure becomes a refusal. */
 export function rewriteRequest(raw: RawRequest, rewriters: readonly Rewriter[]): RawRequest {
   let current = raw
   for (const rewriter of rewriters) {
     try {
       const rewrite = rewriter(current)
-      if (rewrite !== undefined) current = new RewrittenRequest(current, rewrite)
+      if (rewrite === undefined) continue
+      // An async rewriter would count as one that changes nothing, and its guard would never hold.
+      if (rewrite instanceof Promise) {
+        rewrite.catch(() => {})
+        throw new TypeError('a rewriter returned a promise; it decides at once')
+      }
+      current = new RewrittenRequest(current, rewrite)
     } catch (error) {
-      return new RewrittenRequest(current, {}, error instanceof Error ? error : new Error(String(error)))
+      return new RewrittenRequest(current, {}, asError(error))
     }
   }
   return current

@@ -3,7 +3,7 @@ import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { Context, type ContextHost } from './context.ts'
 import { orderByDependencies } from './order.ts'
-import type { PluginEntry, Scope } from './scope.ts'
+import { enroll, type PluginEntry, type Scope } from './scope.ts'
 
 export const PluginTimeoutError = defineError(
   'PluginTimeoutError',
@@ -34,9 +34,16 @@ export function bootTree(root: PluginEntry, host: ContextHost, timeout: number):
     const boot = avvio(null, { autostart: false, timeout: 0 })
     const load = (entries: readonly PluginEntry[]) => {
       for (const entry of orderByDependencies(entries)) {
+        let companions: readonly PluginEntry[] = []
+        if (entry.definition.dependencies !== undefined) {
+          boot.use(async () => {
+            companions = enrollCompanions(entry, host)
+            load(companions)
+          })
+        }
         boot.use(async () => {
           await setUp(entry, host, timeout)
-          load(entry.children)
+          load(entry.children.slice(companions.length))
         })
       }
     }
@@ -70,6 +77,19 @@ async function setUp(entry: PluginEntry, host: ContextHost, timeout: number): Pr
   } finally {
     entry.times.boot = performance.now() - start
   }
+}
+
+/**
+ * Registers what a plugin depends on and nobody has registered, where the server has it to give. When it is the plugin's
+ * turn, so that whatever was registered before comes first.
+ */
+function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly PluginEntry[] {
+  for (const name of entry.definition.dependencies ?? []) {
+    if (entry.scope.findPlugin(name) !== undefined) continue
+    const companion = host.server.companion(name)
+    if (companion !== undefined) enroll(entry, companion)
+  }
+  return [...entry.children]
 }
 
 function withTimeout(result: Promise<void>, entry: PluginEntry, timeout: number): Promise<void> {

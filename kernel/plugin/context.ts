@@ -32,6 +32,7 @@ export interface ContextHost {
   addRoute(owner: PluginEntry, ...route: AddRoute): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap, plugin: string): void
   rewrite(rewriter: Rewriter): void
+  fallback(owner: PluginEntry, path: string, run: (req: Request, res: Response) => void | Promise<void>): void
 }
 
 /**
@@ -133,6 +134,21 @@ export class Context extends RouteVerbs {
     this.#mustBoot(`the plugin "${this.#entry.name}" rewrites requests`)
     if (typeof rewriter !== 'function') throw HookError('rewrite', this.#entry.name)
     this.#host.rewrite(rewriter)
+  }
+
+  /**
+   * Answers what no route answers, at a path of this scope and below it: behind the middlewares of the scope, in place of
+   * 404. The longest path comes first; a function that does not answer leaves the request to the next, at last to 404.
+   *
+   * @example
+   * ctx.fallback('/old', (req, res) => void res.redirect(`/new${req.path.slice(4)}`, 301))
+   */
+  fallback(path: string, handler: (req: Request, res: Response) => void | Promise<void>): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" adds a fallback`)
+    if (typeof handler !== 'function') throw HookError('fallback', this.#entry.name)
+    const full = joinPaths(this.#entry.scope.prefix, path)
+    this.#host.fallback(this.#entry, full === '/' ? '' : full, handler)
+    this.#entry.routes.push(`fallback ${full === '/' ? '' : full}/*`)
   }
 
   onRoute(hook: HookTypes['onRoute']): void {

@@ -29,18 +29,25 @@ export async function readWebBody(request: globalThis.Request, limit: number, fr
   return whole
 }
 
-/** The body piece by piece; leaving the loop early cancels the rest. */
-export async function* streamWebBody(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-  if (body === null) return
-  const reader = body.getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read().catch(raiseGone)
-      if (done) return
-      yield value
-    }
-  } finally {
-    reader.cancel().catch(ignore)
+/** The body piece by piece; leaving the loop early cancels the rest, also while a piece is waited for. */
+export function streamWebBody(body: ReadableStream<Uint8Array> | null): AsyncIterableIterator<Uint8Array> {
+  const reader = body?.getReader()
+  const leave = () => void reader?.cancel().catch(ignore)
+  return {
+    async next() {
+      const { done, value } = (await reader?.read().catch(() => {
+        leave()
+        return raiseGone()
+      })) ?? { done: true, value: undefined }
+      return done ? { done, value: undefined } : { done, value }
+    },
+    async return() {
+      leave()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
   }
 }
 

@@ -64,6 +64,8 @@ class FetchRequest implements RawRequest {
   #response: WebResponse | undefined
   #resolve: ((response: WebResponse) => void) | undefined
   #onGone: (() => void) | undefined
+  #waiting: (() => void)[] | undefined
+  #settled = false
   /** `phase` has been told of this request. */
   #busy = false
 
@@ -149,6 +151,15 @@ class FetchRequest implements RawRequest {
     else signal.addEventListener('abort', onGone, { once: true })
   }
 
+  onSettled(listener: () => void): void {
+    if (this.#settled) {
+      listener()
+      return
+    }
+    this.#waiting ??= []
+    this.#waiting.push(listener)
+  }
+
   refusal(): FrameworkError | undefined {
     const { limits, countHead } = this.#context
     const { url, headers } = this.#request
@@ -217,6 +228,10 @@ class FetchRequest implements RawRequest {
     if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
     this.#onGone = undefined
     if (this.#busy) this.#enter('done')
+    this.#settled = true
+    if (this.#waiting === undefined) return
+    for (const listener of this.#waiting) listener()
+    this.#waiting = undefined
   }
 
   #enter(phase: Phase): void {

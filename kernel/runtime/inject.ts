@@ -37,6 +37,8 @@ class InjectRaw implements RawRequest {
   readonly #body: InjectRequest['body']
   readonly #signal: AbortSignal | undefined
   readonly #onReply: (reply: Reply) => void
+  /** Who wants to hear of the end; `undefined` after it. */
+  #waiting: (() => void)[] | undefined = []
 
   constructor(request: InjectRequest, onReply: (reply: Reply) => void) {
     this.method = request.method ?? 'GET'
@@ -101,6 +103,17 @@ class InjectRaw implements RawRequest {
     else this.#signal?.addEventListener('abort', listener, { once: true })
   }
 
+  onSettled(listener: () => void): void {
+    if (this.#waiting === undefined) listener()
+    else this.#waiting.push(listener)
+  }
+
+  /** All bytes of the answer are there, or it broke off. */
+  settle(): void {
+    for (const listener of this.#waiting ?? []) listener()
+    this.#waiting = undefined
+  }
+
   refusal(): FrameworkError | undefined {
     return undefined
   }
@@ -160,12 +173,16 @@ function injectInto(handler: RequestHandler, request: InjectRequest): Promise<In
     const onReply = (reply: Reply) => {
       const { status, body } = reply
       const headers = headersOf(reply)
-      if (body === null) resolve({ status, headers, body: new Uint8Array() })
-      else if (typeof body === 'string') resolve({ status, headers, body: Buffer.from(body) })
-      else if (body instanceof Uint8Array) resolve({ status, headers, body })
-      else collect(body).then((bytes) => resolve({ status, headers, body: bytes }), reject)
+      if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
+        const end = collect(body).then((bytes) => resolve({ status, headers, body: bytes }), reject)
+        void end.then(() => raw.settle())
+        return
+      }
+      resolve({ status, headers, body: typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array()) })
+      raw.settle()
     }
-    handler(new InjectRaw(request, onReply))
+    const raw = new InjectRaw(request, onReply)
+    handler(raw)
   })
 }
 

@@ -120,6 +120,11 @@ export class NodeRequest implements RawRequest {
     })
   }
 
+  onSettled(listener: () => void): void {
+    if (this.#response.destroyed) queueMicrotask(listener)
+    else this.#response.once('close', listener)
+  }
+
   refusal(): FrameworkError | undefined {
     const { rawHeaders, url, httpVersionMajor } = this.#message
     const { maxHeaderCount, maxHeaderSize } = this.#context.limits

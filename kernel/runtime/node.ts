@@ -9,6 +9,7 @@ import { announce, endIdle } from './node-idle.ts'
 import { findDirectWriter, showsOwners } from './node-probe.ts'
 import { refuseConnect, refuseConnection } from './node-refuse.ts'
 import { type NodeContext, NodeRequest } from './node-request.ts'
+import { keepShapes } from './node-shapes.ts'
 
 /** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
 const graceMs = 120
@@ -43,6 +44,7 @@ class NodeAdapter implements Adapter {
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
     const { port, host, limits, https, onWarning } = options
+    keepShapes()
     // Encryption costs so much more than what is saved that its sockets keep to the beaten track.
     const ordinary = this.#ordinary || https !== undefined
     const direct = ordinary ? undefined : await findDirectWriter()

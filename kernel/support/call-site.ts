@@ -14,7 +14,8 @@ export class CallSite {
 
   constructor() {
     const limit = Error.stackTraceLimit
-    Error.stackTraceLimit = 12
+    // A decorated class is behind fourteen frames: the framework's, and those of the compiler's helpers.
+    Error.stackTraceLimit = 16
     this.#trace = new Error('call site')
     Error.stackTraceLimit = limit
   }

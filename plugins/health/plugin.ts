@@ -31,7 +31,7 @@ export const health = definePlugin({
       return res.status(status === 'ok' ? 200 : 503).json({ status, checks: outcomes })
     }
 
-    const routeOptions = { log: false, apidoc: { tags: ['health'] } }
+    const routeOptions = { log: false, rateLimit: false, timeout: false, apidoc: { tags: ['health'] } }
     if (live !== false) ctx.get(live, routeOptions, answerLive)
     if (ready !== false) ctx.get(ready, routeOptions, answerReady)
   },

@@ -1,6 +1,7 @@
 import type { PolicyDenials } from './denial.ts'
 import type { CheckedPolicy, PolicyOption } from './options.ts'
 
+export type { PolicyDecorator } from './decorator.ts'
 export type { PolicyErrorCallback, PolicyErrorHandler, PolicyErrorOptions } from './denial.ts'
 export { type PolicyCheck, PolicyManager, type PolicyManagerOptions, type PolicyRecord } from './manager.ts'
 export type { PolicyOption, PolicyRequirement } from './options.ts'

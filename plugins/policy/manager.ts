@@ -7,6 +7,7 @@ import {
   OptionError,
   type Request,
 } from '../../kernel/index.ts'
+import { type PolicyDecorator, policyDecorator } from './decorator.ts'
 import { isThenable, verdictOf } from './verdict.ts'
 
 const UnknownPolicyError = defineError(
@@ -113,6 +114,27 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
       this.#timeout,
       (why, error) => logFault(this.#logger ?? lineLogger(), scope, handler, why, error),
     )
+  }
+
+  /**
+   * Makes the decorator `policy(scope, handler)` of this manager, for controllers and their methods.
+   *
+   * All that stand on a class and a method must pass, those of the class first, each place from the top down.
+   *
+   * @throws (the decorator) UnknownPolicyError for a name that does not exist.
+   * @example
+   *   const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
+   *   const policy = policies.createDecorator()
+   *
+   *   @controller('/stats')
+   *   @policy('site', 'admin')
+   *   class Stats {
+   *     @get('/')
+   *     all() {}
+   *   }
+   */
+  createDecorator(): PolicyDecorator<Policies> {
+    return policyDecorator<Policies>(this)
   }
 
   /** One check for the requests of a route. @internal */

@@ -13,7 +13,7 @@ function put(target: object, key: string, value: unknown): void {
   else (target as Record<string, unknown>)[key] = value
 }
 
-/** What compiled code may call. */
+/** What compiled code and those who pick without it may call. */
 export const helpers = {
   fail,
   passing,
@@ -21,14 +21,23 @@ export const helpers = {
   put,
   own: (value: object, key: string) =>
     Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined,
+  /** A member, of a class too, and never one that every object has. */
+  member: (value: Record<string, unknown>, key: string) =>
+    key in Object.prototype ? helpers.own(value, key) : value[key],
   among(value: unknown, values: ReadonlySet<unknown>) {
     return values.has(value) ? value : fail('is none of the values that the schema lists')
   },
   equal(value: unknown, texts: readonly string[]) {
     if (!texts.includes(JSON.stringify(value))) fail('is none of the values that the schema lists')
   },
-  merge(known: unknown, more: unknown, given: unknown) {
-    if (known === given || !isObject(known) || !isObject(more)) return more
+  /** What two schemas pick of one value; the whole value only when neither of them picks. */
+  merge(known: unknown, more: unknown, given: unknown): unknown {
+    if (known === given) return more
+    if (more === given) return known
+    if (Array.isArray(known) && Array.isArray(more) && Array.isArray(given)) {
+      return known.map((one, i) => helpers.merge(one, more[i], given[i]))
+    }
+    if (!isObject(known) || !isObject(more)) return more
     for (const key of Object.keys(more)) put(known, key, more[key])
     return known
   },

@@ -1,7 +1,16 @@
+import type { Responses } from './service.ts'
 import type { TypedShorthands, WithStatus } from './types.ts'
 
 export type { ResponsesOptions } from './options.ts'
 export { responses } from './plugin.ts'
+export type { CompileOptions, ResponseSchemas, Responses } from './service.ts'
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    /** Serialisers made of response schemas. */
+    responses: Responses
+  }
+}
 
 // In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {

@@ -1,8 +1,7 @@
-import { definePlugin, isFailureBody, type Route, toJson } from '../../kernel/index.ts'
+import { definePlugin } from '../../kernel/index.ts'
 import { type ResponsesOptions, strictnessOf } from './options.ts'
-import { ResponseSchemaError, serializerOf } from './serialize.ts'
-
-type Serializer = (payload: unknown) => string
+import { ResponseSchemaError } from './serialize.ts'
+import { Responses } from './service.ts'
 
 /**
  * Shapes answers by the schemas in the route option `responses`: what a schema does not name never leaves.
@@ -18,42 +17,25 @@ type Serializer = (payload: unknown) => string
  */
 export const responses = definePlugin({
   name: 'responses',
-  setup(ctx, options: ResponsesOptions = {}) {
-    const strictness = strictnessOf(options)
+  provide: (options: ResponsesOptions = {}) => ({ responses: new Responses(strictnessOf(options)) }),
+  setup(ctx) {
+    const service = ctx.services.get('responses')
+    service.claimWith((schema, route, part) => ctx.services.find('validation')?.claim(schema, route, part))
     ctx.onRoute((route) => {
       const given: unknown = route.options.responses
       if (given === undefined) return
       const name = `${route.method} ${route.path}`
-      const serializers = new Map<number, Serializer>()
-      for (const [status, schema] of schemasOf(given, name)) {
-        ctx.services.find('validation')?.claim(schema, name, `responses[${status}]`)
-        serializers.set(status, serializerOf(schema, name, status, strictness))
-      }
-      serialize(route, serializers)
+      route.serializeWith(service.compile(byStatus(given, name), { route: name }))
     })
   },
 })
 
-function schemasOf(given: unknown, route: string): [number, object][] {
+/** The option as it is, if its keys are statuses: the types of `res.ok()` and the others go by these alone. */
+function byStatus(given: unknown, route: string): { [status: string]: object } {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw ResponseSchemaError(route, '', 'it takes an object from status to schema, { 200: User }')
   }
-  return Object.entries(given).map(([key, schema]: [string, unknown]) => {
-    const status = Number(key)
-    if (!Number.isInteger(status) || status < 200 || status > 599) {
-      throw ResponseSchemaError(route, key, 'the keys are statuses from 200 to 599')
-    }
-    const isSchema =
-      (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) || typeof schema === 'function'
-    if (!isSchema) throw ResponseSchemaError(route, key, 'a schema is an object')
-    return [status, schema]
-  })
-}
-
-function serialize(route: Route, serializers: ReadonlyMap<number, Serializer>): void {
-  route.serializeWith((payload, status) => {
-    const serializer = serializers.get(status)
-    // What the framework answers itself, a 413 for example, has its own form whatever the route declares.
-    return serializer === undefined || isFailureBody(payload) ? toJson(payload) : serializer(payload)
-  })
+  const wrong = Object.keys(given).find((key) => !/^[2-5]\d\d$/.test(key))
+  if (wrong !== undefined) throw ResponseSchemaError(route, wrong, 'the keys are statuses from 200 to 599')
+  return given as { [status: string]: object }
 }

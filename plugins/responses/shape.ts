@@ -4,7 +4,8 @@ import { type Strictness, scalarsFor } from './scalars.ts'
 
 const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties']
 
-function typesOf(node: Node): string[] {
+/** The types that a schema names, or means. */
+export function typesOf(node: Node): string[] {
   const { type } = node
   const types = Array.isArray(type) ? type.map(String) : typeof type === 'string' ? [type] : []
   if (types.length === 0) {
@@ -68,7 +69,8 @@ class Writer {
 
   /** What another schema for the same value says is added to what is known of an object, and else takes its place. */
   #merge(call: string, types: string[]): string {
-    return types.length > 0 && !types.includes('object') ? `${call};` : `r=merge(r,${call},v);`
+    const isScalar = types.length > 0 && !types.includes('object') && !types.includes('array')
+    return isScalar ? `${call};` : `r=merge(r,${call},v);`
   }
 
   #oneOf(list: unknown[]): string {
@@ -191,12 +193,12 @@ const isScalar = (value: unknown) => value === null || ['string', 'number', 'boo
 const isNull = (node: unknown) => isObject(node) && (node.type === 'null' || node.const === null)
 
 /**
- * Compiles a JSON Schema into a function that picks what the schema names.
+ * Compiles a JSON Schema into a function that picks what the schema names; `root` is what its references start from.
  *
  * @throws for a reference that leads nowhere and a type that does not exist.
  */
-export function compileShape(schema: unknown, strictness: Strictness): Shape {
-  const writer = new Writer(schema)
+export function compileShape(schema: unknown, strictness: Strictness, root = schema): Shape {
+  const writer = new Writer(root)
   const entry = writer.name(schema)
   const names = Object.keys(helpers)
   const source = `"use strict";const {${names.join()}}=h;${writer.source};return ${entry}`

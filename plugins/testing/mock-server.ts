@@ -88,8 +88,9 @@ export class MockServer implements MockMethods {
   readonly options: MockVerb
   readonly request: MockMethods['request']
 
-  constructor(inject: Inject) {
-    const methods = mockMethods(inject)
+  /** `prepare` runs before the first request; what it fails with, every request fails with. */
+  constructor(inject: Inject, prepare?: () => Promise<void>) {
+    const methods = mockMethods(prepare === undefined ? inject : preparing(inject, prepare))
     this.get = methods.get
     this.head = methods.head
     this.post = methods.post
@@ -98,5 +99,14 @@ export class MockServer implements MockMethods {
     this.delete = methods.delete
     this.options = methods.options
     this.request = methods.request
+  }
+}
+
+function preparing(inject: Inject, prepare: () => Promise<void>): Inject {
+  let prepared: Promise<void> | undefined
+  return async (request) => {
+    prepared ??= prepare()
+    await prepared
+    return inject(request)
   }
 }

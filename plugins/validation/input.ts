@@ -3,6 +3,7 @@ import {
   type Middleware,
   type Request,
   type Response,
+  reportFailure,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
 import { type Check, checkOf, type Verdict } from './check.ts'
@@ -116,6 +117,11 @@ export function inputMiddleware(
     const schema = schemas[part]
     return schema === undefined ? [] : [{ part, run: compile(route, part, schema) }]
   })
+  const refuse = (failed: FailedPart[], req: Request, res: Response) => {
+    const error = validationError(failed)
+    reportFailure(res, error)
+    return fail(error, req, res)
+  }
   const needsBody = schemas.body !== undefined || schemas.all !== undefined
 
   return function validation(req, res, next) {
@@ -123,7 +129,7 @@ export function inputMiddleware(
       throw UnsupportedMediaTypeError('no active body parser takes the content type of this request')
     }
     const failed = runSteps(steps, 0, req, undefined)
-    if (!(failed instanceof Promise)) return failed === undefined ? next() : fail(validationError(failed), req, res)
-    return failed.then((list) => (list === undefined ? next() : fail(validationError(list), req, res)))
+    if (!(failed instanceof Promise)) return failed === undefined ? next() : refuse(failed, req, res)
+    return failed.then((list) => (list === undefined ? next() : refuse(list, req, res)))
   }
 }

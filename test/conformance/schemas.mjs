@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import process from 'node:process'
 import { Server } from 'framework'
 
@@ -20,6 +21,29 @@ server.get(
   (req) => (req.params.id === 1 ? { title: 'one', secret: 'secret' } : { year: 'not a year', secret: 'secret' }),
 )
 
+const count = /** @type {const} */ ({
+  type: 'object',
+  properties: {
+    'X-Count': { type: 'integer' },
+    'x-tags': { type: 'array', items: { type: 'string' } },
+    'x-mode': { enum: ['a', 'b'] },
+  },
+  required: ['X-Count'],
+})
+server.get('/headers', { headers: count }, ({ headers }) => [headers['x-count'], headers['x-tags'], headers['x-mode']])
+server.post('/all', { all: count }, (req) => req.validated)
+// Names that are code where somebody forgets that they are not.
+const odd = ['"', "'", '`', '\n', '\\', '\u2028', '*/', '"];throw 1;//', 'constructor', 'toString']
+const oddNames = {
+  type: 'object',
+  properties: Object.fromEntries(odd.map((name) => [name, { type: 'string', const: name }])),
+  required: odd,
+}
+server.post('/odd', { body: oddNames, responses: { 200: oddNames } }, (req) => ({
+  .../** @type {object} */ (req.body),
+  secret: 'secret',
+}))
+
 const { port } = await server.listen()
 /** @type {(path: string, body?: string) => Promise<unknown>} */
 const ask = async (path, body) => {
@@ -27,12 +51,38 @@ const ask = async (path, body) => {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, init)
   return [response.status, await response.text()]
 }
+/** Sends header lines as they are: a client of a runtime would join or change them. @param {string} head @param {string[]} lines */
+const askRaw = (head, ...lines) =>
+  new Promise((resolve, reject) => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(`${[`${head} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...lines].join('\r\n')}\r\n\r\n`)
+    })
+    socket.setEncoding('utf8')
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve([Number(text.split(' ')[1]), text.slice(text.indexOf('\r\n\r\n') + 4)]))
+  })
+const oddBody = Object.fromEntries(odd.map((name) => [name, name]))
 const answers = [
   await ask('/books', '{"title":"a","year":1,"at":"2024-01-01T00:00:00Z","isAdmin":true}'),
   await ask('/books', '{"title":5,"at":"never"}'),
   await ask('/books/1'),
   await ask('/books/x'),
   await ask('/books/2'),
+  await askRaw('GET /headers', 'X-COUNT: 5', 'X-Tags: a', 'X-Tags: b', 'x-mode: a'),
+  await askRaw('GET /headers'),
+  await askRaw('GET /headers', 'x-count: 1', 'X-Count: 2'),
+  await askRaw('GET /headers', 'x-count: five'),
+  await askRaw('GET /headers', 'x-count: 1', 'X-Mode: a', 'x-mode: b'),
+  await askRaw('POST /all?x-mode=b', 'X-COUNT: 5', 'X-Tags: a', 'x-tags: b', 'X-Other: c', 'Content-Length: 0'),
+  await askRaw('POST /all', 'Content-Length: 0'),
+  await askRaw('POST /all', 'x-count: 1', 'X-Count: 2', 'Content-Length: 0'),
+  await askRaw('POST /all?X-Count=1&X-Count=2', 'Content-Length: 0'),
+  await ask('/odd', JSON.stringify(oddBody)),
+  await ask('/odd', JSON.stringify({ ...oddBody, constructor: undefined })),
 ]
 await server.close()
 console.log(JSON.stringify(answers))

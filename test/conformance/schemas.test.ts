@@ -6,6 +6,12 @@ import { commandOf, targets } from './targets.ts'
 
 const root = join(import.meta.dirname, '../..')
 
+/** Status, and part, place and rule of the one thing that is wrong. */
+function refusal([status, body]: [number, string] = [0, '{}']): unknown[] {
+  const { errors = [] } = JSON.parse(body) as { errors?: { part: string; path: string; keyword: string }[] }
+  return [status, ...errors.flatMap(({ part, path, keyword }) => [part, path, keyword])]
+}
+
 test.each(targets)('schemas of requests and answers: $name', async (target) => {
   const [command, ...args] = commandOf(target)
   const script = [join(import.meta.dirname, 'schemas.mjs'), ...(target.adapter === undefined ? [] : [target.adapter])]
@@ -13,7 +19,8 @@ test.each(targets)('schemas of requests and answers: $name', async (target) => {
     cwd: root,
     env: { ...process.env, NODE_OPTIONS: '' },
   })
-  const [valid, invalid, one, coerced, mismatch] = JSON.parse(stdout) as [number, string][]
+  const answers = JSON.parse(stdout) as [number, string][]
+  const [valid, invalid, one, coerced, mismatch] = answers
   expect(valid).toEqual([200, '{"title":"a","year":1,"at":"2024-01-01T00:00:00Z"}'])
   expect(invalid![0]).toBe(422)
   expect(JSON.parse(invalid![1])).toMatchObject({
@@ -27,4 +34,22 @@ test.each(targets)('schemas of requests and answers: $name', async (target) => {
   expect(one).toEqual([200, '{"title":"one"}'])
   expect(coerced![0]).toBe(422)
   expect(mismatch).toEqual([500, ''])
+
+  const [upper, missing, twice, text, listed, all, missingInAll, twiceInAll, twiceInQuery, odd, inherited] =
+    answers.slice(5)
+  // Lines of one name are one text, joined by a comma: a list of one for a list, and no number.
+  expect(upper).toEqual([200, '[5,["a, b"],"a"]'])
+  expect(refusal(missing)).toEqual([422, 'headers', '', 'required'])
+  expect(refusal(twice)).toEqual([422, 'headers', '/x-count', 'type'])
+  expect(refusal(text)).toEqual([422, 'headers', '/x-count', 'type'])
+  expect(refusal(listed)).toEqual([422, 'headers', '/x-mode', 'enum'])
+  expect(all![0]).toBe(200)
+  expect(JSON.parse(all![1])).toEqual({ 'X-Count': 5, 'x-tags': ['a, b'], 'x-mode': 'b' })
+  expect(refusal(missingInAll)).toEqual([422, 'all', '', 'required'])
+  expect(refusal(twiceInAll)).toEqual([422, 'all', '/X-Count', 'type'])
+  expect(refusal(twiceInQuery)).toEqual([422, 'all', '/X-Count', 'type'])
+  expect(odd![0]).toBe(200)
+  expect(Object.values(JSON.parse(odd![1]) as object)).toEqual(Object.keys(JSON.parse(odd![1]) as object))
+  expect(odd![1]).not.toContain('secret')
+  expect(refusal(inherited)).toEqual([422, 'body', '', 'required'])
 })

@@ -269,6 +269,8 @@ describe('queries', () => {
     ['?list=1', { list: [1] }],
     ['?flag=true', { flag: true }],
     ['?__proto__=1&constructor=2&a=1', { a: 1 }],
+    ['?a[]=1', { 'a[]': '1' }],
+    ['?list=1&list[]=2', { list: [1], 'list[]': '2' }],
     ['?a[__proto__]=1', { 'a[__proto__]': '1' }],
     ['?a=1&a=2', 422],
     ['?a=x', 422],

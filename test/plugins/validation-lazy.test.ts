@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { writerName } from '../../plugins/responses/writer.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -25,7 +26,10 @@ test('a server without schemas loads no validator', async () => {
   expect(await loadedWith('{}')).toEqual([])
 })
 
-test('response schemas need none', async () => {
+test('response schemas load fast-json-stringify where it is what writes them, and else nothing', async () => {
+  const loaded = await loadedWith(`{ responses: { 200: { type: 'object', properties: { a: { type: 'integer' } } } } }`)
+  if (writerName === 'JSON.stringify') expect(loaded).toEqual([])
+  else expect(loaded).toContain('fast-json-stringify')
   expect(await loadedWith(`{ responses: { 200: { type: 'object' } } }`)).toEqual([])
 })
 

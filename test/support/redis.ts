@@ -49,6 +49,7 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'framework-redis-'))
   let child: ChildProcess
 
+  const isRunning = () => child.exitCode === null && child.signalCode === null
   const start = async () => {
     const fixed = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', '']
     child = spawn('redis-server', [...fixed, '--appendonly', 'yes', ...options], { stdio: 'ignore' })
@@ -60,7 +61,7 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
     throw new Error('redis-server did not answer within 5 s')
   }
   const end = async (signal: NodeJS.Signals) => {
-    if (child.exitCode !== null || child.signalCode !== null) return
+    if (!isRunning()) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
     child.kill(signal)
     await ended
@@ -76,7 +77,7 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
     kill: () => end('SIGKILL'),
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
-    restart: start,
+    restart: async () => void (isRunning() || (await start())),
     async stop() {
       child.kill('SIGCONT')
       await end('SIGTERM')

@@ -56,3 +56,14 @@ new Server().get('/', { responses: { 200: User } }, (_req, res) => res.ok({ id: 
 
 // @ts-expect-error a schema is an object
 router.get('/types/wrong', { responses: { 200: 'User' } }, () => {})
+
+const service = new Server().services.get('responses')
+const write: (payload: unknown, status: number) => string = service.compile(
+  { 200: User, '2xx': Type.String(), default: Problem },
+  { route: 'GET /', onMismatch: (error) => error.message },
+)
+write({ id: 1 }, 200)
+// @ts-expect-error errors name the route
+service.compile({ 200: User }, {})
+// @ts-expect-error a schema is an object
+service.compile({ 200: 'User' }, { route: 'GET /' })

@@ -56,17 +56,49 @@ describe('in process', () => {
   test('input that is not a book is a 422, and no JSON at all a 400', async () => {
     const incomplete = await server.inject.post('/books', { body: { title: ' ' }, headers: ada })
     incomplete.assertStatus(422).assertBodySubset({ code: 'invalid-input' })
+    expect(incomplete.body<{ message: string }>().message).toContain('body/title must match pattern')
+    expect(incomplete.body<{ message: string }>().message).toContain("must have required property 'author'")
     const missing = await server.inject.post('/books', { headers: ada })
-    missing.assertStatus(422).assertBodySubset({ message: 'send a JSON body, with content-type: application/json' })
+    missing.assertStatus(422).assertBodySubset({ message: 'body must have a body' })
+    const negative = await server.inject.get('/books?limit=-1')
+    negative.assertStatus(422).assertBodySubset({ message: 'query/limit must be >= 1' })
     const broken = await server.inject.post('/books', { body: '{"title":', headers: ada })
     broken.assertStatus(400).assertBodySubset({ code: 'JsonNotValidError' })
     const large = await server.inject.post('/books', { body: { title: 'x'.repeat(20_000) }, headers: ada })
     large.assertStatus(413).assertBodySubset({ code: 'PayloadTooLargeError' })
   })
 
+  test('only librarians remove books, and none that is lent', async () => {
+    ;(await server.inject.delete('/books/1')).assertStatus(401)
+    ;(await server.inject.delete('/books/1', { headers: grace })).assertStatus(403)
+    await server.inject.post('/loans', { body: { book: '1' }, headers: grace })
+    ;(await server.inject.delete('/books/1', { headers: ada })).assertStatus(409)
+    ;(await server.inject.delete('/books/2', { headers: ada })).assertStatus(204)
+    ;(await server.inject.get('/books/2')).assertStatus(404)
+  })
+
+  test('answers are kept until something changes', async () => {
+    for (const how of ['MISS', 'HIT']) (await server.inject.get('/books/1')).assertHeader('x-cache', how)
+    ;(await server.inject.get('/books/1')).assertBodySubset({ available: true })
+    await server.inject.post('/loans', { body: { book: '1' }, headers: ada })
+    ;(await server.inject.get('/books/1')).assertHeader('x-cache', 'MISS').assertBodySubset({ available: false })
+  })
+
+  test('controllers of files: authors are counted, and members search them', async () => {
+    const authors = await server.inject.get('/authors')
+    authors.assertStatus(200).assertBodyDeepEqual([
+      { name: 'Ursula K. Le Guin', books: 2 },
+      { name: 'Italo Calvino', books: 1 },
+    ])
+    ;(await server.inject.get('/authors/search?q=le')).assertStatus(401)
+    ;(await server.inject.get('/authors/search?q=l', { headers: ada })).assertStatus(422)
+    const found = await server.inject.get('/authors/search?q=le+guin', { headers: ada })
+    found.assertStatus(200).assertBodySubset([{ name: 'Ursula K. Le Guin' }])
+  })
+
   test('a book is lent to one member at a time', async () => {
     const lent = await server.inject.post('/loans', { body: { book: '1' }, headers: ada })
-    lent.assertStatus(201).assertBodySubset({ book: '1', member: 'm1' })
+    lent.assertStatus(201).assertBodySubset({ book: '1' }).assertBodyNotSubset({ member: 'm1' })
     const again = await server.inject.post('/loans', { body: { book: '1' }, headers: grace })
     again.assertStatus(409).assertBodySubset({ code: 'lent' })
     const { id } = lent.body() as { id: string }
@@ -142,7 +174,12 @@ describe('as a process, started as npm start does', () => {
   test('JSON', async () => {
     const res = await fetch(`${program.url}/books/1`)
     expect(res.status).toBe(200)
-    expect(await res.json()).toEqual({ id: '1', title: 'The Dispossessed', author: 'Ursula K. Le Guin' })
+    expect(await res.json()).toEqual({
+      id: '1',
+      title: 'The Dispossessed',
+      author: 'Ursula K. Le Guin',
+      available: true,
+    })
   })
 
   test('404, 405 with Allow, 400 for broken JSON, 401', async () => {

@@ -1,4 +1,4 @@
-import type { ErrorHandler } from 'framework'
+import type { ErrorHandler, ValidationErrorHandler } from 'framework'
 import { Refusal } from './library/refusal.ts'
 
 /** Answers what handlers throw: the library's refusals with their reason, everything else without one. */
@@ -8,4 +8,13 @@ export const answerError: ErrorHandler = (req, res, _next, error) => {
   }
   req.log.error({ err: error }, `${req.method} ${req.path} failed`)
   return res.internalServerError({ code: 'internal', message: 'that should not have happened', request: req.id })
+}
+
+/** The same form for input that the schemas refuse. */
+export const answerInvalid: ValidationErrorHandler = {
+  status: 422,
+  map: ({ errors }) => ({
+    code: 'invalid-input',
+    message: errors.map(({ part, path, message }) => `${part}${path} ${message}`).join('; '),
+  }),
 }

@@ -22,6 +22,9 @@ A library on ${url}
   curl ${url}/books ${ada} ${json} -d '{"title":"Kindred","author":"Octavia E. Butler"}'
   curl ${url}/loans ${ada} ${json} -d '{"book":"1"}'
   curl ${url}/loans ${ada}
+  curl ${url}/authors
+  curl -i ${url}/books/1                 # again: x-cache: HIT
+  curl -X DELETE ${url}/books/2 ${ada}
   curl -N ${url}/events
   curl ${url}/health/ready
   curl -i -X PUT ${url}/books

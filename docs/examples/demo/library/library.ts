@@ -15,7 +15,7 @@ export interface Loan {
 
 /** What happened in the library, as the event stream tells it. */
 export interface LibraryEvent {
-  readonly kind: 'added' | 'lent' | 'returned'
+  readonly kind: 'added' | 'removed' | 'lent' | 'returned'
   readonly book: Book
 }
 
@@ -59,6 +59,17 @@ export class Library {
     return added
   }
 
+  remove(id: string): void {
+    const book = this.book(id)
+    if (this.isLent(id)) refuse('lent', `"${book.title}" is lent; it must come back first`)
+    this.#shelf.books.splice(this.#shelf.books.indexOf(book), 1)
+    this.#tell({ kind: 'removed', book })
+  }
+
+  isLent(bookId: string): boolean {
+    return this.#shelf.loans.some((loan) => loan.book === bookId)
+  }
+
   /** The loans of one member. */
   loansOf(member: string): Loan[] {
     return this.#shelf.loans.filter((loan) => loan.member === member)
@@ -66,7 +77,7 @@ export class Library {
 
   lend(bookId: string, member: string): Loan {
     const book = this.book(bookId)
-    if (this.#shelf.loans.some((loan) => loan.book === bookId)) refuse('lent', `"${book.title}" is lent already`)
+    if (this.isLent(bookId)) refuse('lent', `"${book.title}" is lent already`)
     const loan = { id: this.#newId(), book: bookId, member, since: new Date().toISOString() }
     this.#shelf.loans.push(loan)
     this.#tell({ kind: 'lent', book })

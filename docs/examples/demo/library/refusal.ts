@@ -1,5 +1,4 @@
 const statuses = {
-  'invalid-input': 422,
   'no-such-book': 404,
   'no-such-loan': 404,
   lent: 409,

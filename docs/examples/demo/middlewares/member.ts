@@ -1,26 +1,10 @@
 import { defineMiddleware } from 'framework'
+import { type Member, memberOf } from '../members.ts'
 
-export interface Member {
-  readonly id: string
-  readonly name: string
-}
-
-// A real service looks tokens up, and stores no more than their hashes.
-const membersByToken = new Map<string, Member>([
-  ['ada', { id: 'm1', name: 'Ada' }],
-  ['grace', { id: 'm2', name: 'Grace' }],
-])
-
-/** Lets members in, by the token of the Authorization header; handlers behind it find `req.member`. */
-export const member = defineMiddleware<{ member: Member }>(function member(req, res, next) {
-  const [scheme, token] = (req.headers.authorization ?? '').split(' ')
-  const found = scheme?.toLowerCase() === 'bearer' ? membersByToken.get(token ?? '') : undefined
-  if (found === undefined) {
-    return res.header('www-authenticate', 'Bearer realm="library"').unauthorized({
-      code: 'unauthorized',
-      message: 'send authorization: Bearer <token>; the demo knows ada and grace',
-    })
-  }
+/** Gives the handlers behind a policy the member whom it has let in. */
+export const member = defineMiddleware<{ member: Member }>(function member(req, _res, next) {
+  const found = memberOf(req)
+  if (found === undefined) throw new Error(`${req.route} needs a policy that asks for a member`)
   req.member = found
   return next()
 })

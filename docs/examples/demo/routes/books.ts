@@ -1,17 +1,31 @@
 import { router } from 'framework'
-import { textField } from '../input.ts'
-import { member } from '../middlewares/member.ts'
+import { policies } from '../policies.ts'
+import { BookCard, BookCards, BookPage, BookQuery, NewBook } from '../schemas.ts'
+import { bookViews } from '../views.ts'
 
 router.group('/books', (books) => {
-  books.get('/', (req) => {
-    const { author } = req.query
-    return req.library.books(typeof author === 'string' ? author : undefined)
+  const list = { query: BookQuery, responses: { 200: BookCards }, cache: { ttl: 60, tags: ['books'] } } as const
+  books.get('/', list, async (req, res) => {
+    const { author, limit } = req.query
+    const found = req.library.books(author).slice(0, limit)
+    res.ok(await Promise.all(found.map((book) => bookViews.useVariant('card', book))))
   })
 
-  books.get('/:id', (req) => req.library.book(req.params.id))
+  const page = { responses: { 200: BookPage }, cache: { ttl: 60, tags: ['book::id'] } } as const
+  books.get('/:id', page, async (req, res) => {
+    const book = req.library.book(req.params.id)
+    res.ok(await bookViews.useVariant('page', book, { ctx: req.library.isLent(book.id) }))
+  })
 
-  books.post('/', { middlewares: [member] }, (req, res) => {
-    const book = req.library.add({ title: textField(req.body, 'title'), author: textField(req.body, 'author') })
+  const add = { handler: 'add', manager: policies, scope: 'books' } as const
+  books.post('/', { policy: add, body: NewBook, responses: { 201: BookCard } }, (req, res) => {
+    const book = req.library.add(req.body)
     res.header('location', `/books/${book.id}`).created(book)
+  })
+
+  const remove = { handler: 'remove', manager: policies, scope: 'books' } as const
+  books.delete('/:id', { policy: remove }, (req, res) => {
+    req.library.remove(req.params.id)
+    res.noContent()
   })
 })

@@ -1,16 +1,20 @@
 import { router } from 'framework'
-import { textField } from '../input.ts'
 import { member } from '../middlewares/member.ts'
+import { policies } from '../policies.ts'
+import { Loan, NewLoan } from '../schemas.ts'
 
-// Everything about loans is for members: the group's middleware stands before each of its routes.
-router.group('/loans', [member], (loans) => {
-  loans.get('/', (req) => req.library.loansOf(req.member.id))
+const own = { policy: { handler: 'own', manager: policies, scope: 'loans' }, middlewares: [member] } as const
 
-  loans.post('/', (req, res) => {
-    res.created(req.library.lend(textField(req.body, 'book'), req.member.id))
+router.group('/loans', (loans) => {
+  loans.get('/', { ...own, responses: { 200: { type: 'array', items: Loan } } }, (req, res) => {
+    res.ok(req.library.loansOf(req.member.id))
   })
 
-  loans.delete('/:id', (req, res) => {
+  loans.post('/', { ...own, body: NewLoan, responses: { 201: Loan } }, (req, res) => {
+    res.created(req.library.lend(req.body.book, req.member.id))
+  })
+
+  loans.delete('/:id', own, (req, res) => {
     req.library.takeBack(req.params.id, req.member.id)
     res.noContent()
   })

@@ -1,0 +1,23 @@
+import { type PolicyErrorHandler, PolicyManager } from 'framework'
+import { type Member, memberOf } from './members.ts'
+
+/** Who may do what. A check gets the member who calls, `undefined` for a stranger. */
+export const policies = new PolicyManager(
+  {
+    books: {
+      add: (member: Member | undefined) => member !== undefined,
+      remove: (member: Member | undefined) => member?.librarian === true,
+    },
+    loans: { own: (member: Member | undefined) => member !== undefined },
+  },
+  { user: memberOf },
+)
+
+/** A stranger is asked who he is, a member is told that this is not for him. */
+export const answerDenial: PolicyErrorHandler = (req, res) => {
+  if (memberOf(req) !== undefined) return res.forbidden({ code: 'forbidden', message: 'that is for librarians' })
+  return res.header('www-authenticate', 'Bearer realm="library"').unauthorized({
+    code: 'unauthorized',
+    message: 'send authorization: Bearer <token>; the demo knows ada and grace',
+  })
+}

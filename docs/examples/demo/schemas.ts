@@ -1,0 +1,40 @@
+/** What clients send and get, as JSON Schema: one place for types, checks and answers. */
+
+const id = { type: 'string' } as const
+const text = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' } as const
+
+export const NewBook = {
+  type: 'object',
+  properties: { title: text, author: text },
+  required: ['title', 'author'],
+  additionalProperties: false,
+} as const
+
+export const BookCard = {
+  type: 'object',
+  properties: { id, title: { type: 'string' }, author: { type: 'string' } },
+  required: ['id', 'title', 'author'],
+} as const
+
+export const BookPage = {
+  type: 'object',
+  properties: { ...BookCard.properties, available: { type: 'boolean' } },
+  required: ['id', 'title', 'author', 'available'],
+} as const
+
+export const BookCards = { type: 'array', items: BookCard } as const
+
+export const BookQuery = {
+  type: 'object',
+  properties: { author: { type: 'string' }, limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
+  required: ['limit'],
+} as const
+
+export const NewLoan = { type: 'object', properties: { book: id }, required: ['book'] } as const
+
+/** Who has borrowed a book is nobody else's business: the member is not in it, so it never leaves. */
+export const Loan = {
+  type: 'object',
+  properties: { id, book: id, since: { type: 'string', format: 'date-time' } },
+  required: ['id', 'book', 'since'],
+} as const

@@ -1,0 +1,43 @@
+import {
+  type AnyClass,
+  type AnyMethod,
+  type ClassMark,
+  type Decorated,
+  decorator,
+  type MethodMark,
+} from '../support/decorator.ts'
+import { Notes } from '../support/decorator-notes.ts'
+import type { RouteOptions } from './options.ts'
+
+/** What a decorator says about the options of the routes it stands on. */
+export interface RouteContribution {
+  /** Whose word it is, for messages. */
+  readonly decorator: string
+  readonly options: RouteOptions & { readonly [marker: symbol]: unknown }
+  /** Whether each value joins those of other decorators in a list; else the nearest one holds. */
+  readonly adds: boolean
+}
+
+/** All contributions, by class and method; who mounts a class merges them. */
+export const routeContributions = new Notes<RouteContribution>()
+
+/**
+ * A decorator for a method or a whole class that stands for route options.
+ *
+ * Where several speak of one option, the method's word holds over the class's; with `adds` all of them hold, the
+ * class's first.
+ *
+ * @example
+ * const limited = (max: number) => routeDecorator('limited', { maxConcurrent: max })
+ * class Reports {
+ *   @limited(2) list() {}
+ * }
+ */
+export function routeDecorator<Class = AnyClass, Method = AnyMethod>(
+  name: string,
+  options: RouteContribution['options'],
+  { adds = false }: { adds?: boolean } = {},
+): ClassMark<Class> & MethodMark<Method> {
+  const contribute = (on: Decorated) => routeContributions.add(on, { decorator: name, options, adds })
+  return decorator<Class, Method>({ name, class: contribute, method: contribute })
+}

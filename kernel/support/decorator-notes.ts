@@ -1,0 +1,74 @@
+import type { AnyClass, Decorated } from './decorator.ts'
+
+type NoteMap = Map<Notes<unknown>, unknown[]>
+
+/** Everything noted on one class: on itself, and on its methods by their names. */
+export class ClassNotes {
+  readonly own: NoteMap = new Map()
+  readonly methods = new Map<PropertyKey, NoteMap>()
+
+  method(name: PropertyKey): NoteMap {
+    const there = this.methods.get(name)
+    if (there !== undefined) return there
+    const made: NoteMap = new Map()
+    this.methods.set(name, made)
+    return made
+  }
+}
+
+// Two ways to one class: its prototype, and the metadata object that decorators of the standard see before it exists.
+// Both belong to that class alone, so nothing is ever written into the notes of a parent.
+const byPrototype = new WeakMap<object, ClassNotes>()
+const byMetadata = new WeakMap<object, ClassNotes>()
+
+function made(map: WeakMap<object, ClassNotes>, key: object): ClassNotes {
+  const there = map.get(key)
+  if (there !== undefined) return there
+  const notes = new ClassNotes()
+  map.set(key, notes)
+  return notes
+}
+
+export const notesOfPrototype = (prototype: object): ClassNotes => made(byPrototype, prototype)
+export const notesOfMetadata = (metadata: object): ClassNotes => made(byMetadata, metadata)
+
+export function bindPrototype(prototype: object, notes: ClassNotes): void {
+  byPrototype.set(prototype, notes)
+}
+
+/** What was noted on one class itself, not on those it extends. */
+export function ownNotes(cls: AnyClass, unbound: (cls: AnyClass) => ClassNotes | undefined): ClassNotes | undefined {
+  const bound = byPrototype.get(cls.prototype)
+  if (bound !== undefined) return bound
+  const key = (Symbol as { metadata?: symbol }).metadata
+  const metadata =
+    key !== undefined && Object.hasOwn(cls, key) ? (cls as unknown as Record<symbol, unknown>)[key] : undefined
+  const noted = typeof metadata === 'object' && metadata !== null ? byMetadata.get(metadata) : undefined
+  return noted ?? unbound(cls)
+}
+
+/**
+ * One kind of note that decorators leave on classes and methods; what is read back is in the order of writing.
+ *
+ * @example
+ * const schedules = new Notes<string>()
+ * const every = (pattern: string) => decorator({ name: 'every', method: (on) => schedules.add(on, pattern) })
+ * class Jobs {
+ *   @every('* * * * *') clean() {}
+ * }
+ * for (const method of decoratedMethods(Jobs)) schedules.of(method) // ['* * * * *']
+ */
+export class Notes<Value> {
+  /** Adds one note. Decorators run from the innermost out, and are read from the outermost in. */
+  add(on: Decorated, value: Value): void {
+    const map = on.notes as NoteMap
+    const list = map.get(this as Notes<unknown>)
+    if (list === undefined) map.set(this as Notes<unknown>, [value])
+    else list.unshift(value)
+  }
+
+  /** The notes on one class or method, the uppermost decorator's first. */
+  of(on: Decorated): readonly Value[] {
+    return ((on.notes as NoteMap).get(this as Notes<unknown>) ?? []) as Value[]
+  }
+}

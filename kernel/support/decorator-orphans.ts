@@ -1,0 +1,68 @@
+import type { AnyClass } from './decorator.ts'
+import { bindPrototype, ClassNotes, notesOfPrototype } from './decorator-notes.ts'
+import { defineError } from './errors.ts'
+
+const DecoratorMetadataError = defineError(
+  'DecoratorMetadataError',
+  500,
+  (name: string) =>
+    `the compiler gives decorators no metadata object, and another decorator stands between those on ${name}, so that what is noted below it cannot be found. Use a compiler with decorator metadata (TypeScript 5.2 or later, esbuild), or write the other decorator below`,
+)
+
+type NoteMap = ReturnType<ClassNotes['method']>
+interface Orphan {
+  readonly value: Function
+  readonly notes: NoteMap
+  /** That of the same name right before: the same method under another function, when a decorator has replaced it. */
+  readonly below: Orphan | undefined
+}
+
+// Compilers of the standard form without `context.metadata` (TypeScript before 5.2, Babel's of 2022) do not tell which
+// class a method belongs to: its notes wait here by the function until a class that has it is seen.
+const byFunction = new WeakMap<Function, Orphan>()
+let last: { readonly name: PropertyKey; readonly orphan: Orphan } | undefined
+
+export function noteOrphan(value: Function, name: PropertyKey): NoteMap {
+  let orphan = byFunction.get(value)
+  if (orphan === undefined) {
+    orphan = { value, notes: new Map(), below: last?.name === name ? last.orphan : undefined }
+    byFunction.set(value, orphan)
+  }
+  last = { name, orphan }
+  return orphan.notes
+}
+
+/** The notes of an undecorated class, found by its functions. */
+export function orphansOf(cls: AnyClass): ClassNotes | undefined {
+  const notes = fill(new ClassNotes(), cls)
+  if (notes.methods.size === 0) return undefined
+  bindPrototype(cls.prototype, notes)
+  return notes
+}
+
+/** The notes of a class that is being decorated. */
+export function bindOrphans(cls: AnyClass): ClassNotes {
+  last = undefined
+  return fill(notesOfPrototype(cls.prototype), cls)
+}
+
+function fill(notes: ClassNotes, cls: AnyClass): ClassNotes {
+  for (const name of Reflect.ownKeys(cls.prototype)) {
+    const value: unknown = Object.getOwnPropertyDescriptor(cls.prototype, name)?.value
+    const orphan = typeof value === 'function' ? byFunction.get(value) : undefined
+    if (orphan === undefined) continue
+    // The route would be found, and a policy below it would not: that must not go unnoticed.
+    if (orphan.below !== undefined && !isInherited(cls, name, orphan.below.value))
+      throw DecoratorMetadataError(String(name))
+    notes.methods.set(name, orphan.notes)
+  }
+  return notes
+}
+
+/** Whether a function is the method of that name of a class further up, which is being overridden. */
+function isInherited(cls: AnyClass, name: PropertyKey, value: Function): boolean {
+  for (let base = Object.getPrototypeOf(cls.prototype); base !== null; base = Object.getPrototypeOf(base)) {
+    if (Object.getOwnPropertyDescriptor(base, name)?.value === value) return true
+  }
+  return false
+}

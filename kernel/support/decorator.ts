@@ -1,0 +1,201 @@
+import { bindPrototype, type ClassNotes, notesOfMetadata, notesOfPrototype, ownNotes } from './decorator-notes.ts'
+import { bindOrphans, noteOrphan, orphansOf } from './decorator-orphans.ts'
+import { defineError } from './errors.ts'
+
+export const DecoratorError = defineError(
+  'DecoratorError',
+  500,
+  (name: string, on: string, why: string) => `@${name} on ${on}: ${why}`,
+)
+
+// Compilers make a metadata object only where the symbol exists, and esbuild falls back to this very one.
+if ((Symbol as { metadata?: symbol }).metadata === undefined) {
+  Object.defineProperty(Symbol, 'metadata', { value: Symbol.for('Symbol.metadata') })
+}
+
+export type AnyClass = abstract new (...args: never[]) => object
+export type AnyMethod = (...args: never[]) => unknown
+
+interface ClassContext {
+  readonly kind: 'class'
+  readonly name: string | undefined
+}
+interface MethodContext {
+  readonly kind: 'method'
+  readonly name: string | symbol
+  readonly static: false
+  readonly private: false
+}
+
+/** A decorator for classes, in both protocols. */
+export interface ClassMark<Class = AnyClass> {
+  (value: Class, context: ClassContext): void
+  (target: Class): void
+}
+
+/** A decorator for methods of instances, in both protocols. */
+export interface MethodMark<Method = AnyMethod> {
+  (value: Method, context: MethodContext): void
+  // The class itself, which has a `prototype`, is what a static method is decorated with.
+  (
+    target: object & { prototype?: never },
+    name: string | symbol,
+    descriptor: { value?: Method; get?: () => Method },
+  ): void
+}
+
+/** The place that a decorator was put on: where it leaves its notes. */
+export interface Decorated {
+  readonly kind: 'class' | 'method'
+  /** The name of the class or the method. */
+  readonly name: PropertyKey
+  /** For messages: `Users.list`, or only `list` where the protocol does not tell the class. */
+  readonly label: string
+  /** What {@link Notes} keep here; read it through them. */
+  readonly notes: ReadonlyMap<object, unknown>
+}
+
+/** A decorated class; it exists once its decorators have run. */
+export interface DecoratedClass extends Decorated {
+  /** Runs when the class is complete, its static members included. */
+  whenDefined(run: (cls: AnyClass) => void): void
+}
+
+interface Targets {
+  /** Without the `@`, for messages. */
+  readonly name: string
+  class?(on: DecoratedClass): void
+  method?(on: Decorated): void
+}
+
+/**
+ * Makes a decorator that works in both protocols: that of the standard, and `experimentalDecorators`.
+ *
+ * It decorates what there is a function for; on anything else it throws, and mostly does not compile.
+ *
+ * @throws DecoratorError (the decorator) naming decorator and member, on a field, an accessor, a parameter, a static or
+ * private method, and on a class or a method where the decorator is not for those.
+ * @example
+ * const tags = new Notes<string>()
+ * const tag = (name: string) => decorator({ name: 'tag', class: (on) => tags.add(on, name) })
+ */
+export function decorator<Class = AnyClass, Method = AnyMethod>(
+  targets: Targets & Required<Pick<Targets, 'class' | 'method'>>,
+): ClassMark<Class> & MethodMark<Method>
+export function decorator<Class = AnyClass>(targets: Targets & Required<Pick<Targets, 'class'>>): ClassMark<Class>
+export function decorator<Method = AnyMethod>(targets: Targets & Required<Pick<Targets, 'method'>>): MethodMark<Method>
+export function decorator(targets: Targets): (...args: readonly unknown[]) => void {
+  return (first, second, third) => {
+    const site = isStandard(second) ? readStandard(first, second) : readLegacy(first, second, third)
+    const fail = (why: string) => DecoratorError(targets.name, site.label, why)
+    if (site.kind !== 'class' && site.kind !== 'method') throw fail(`it is ${site.what}; ${goesOn(targets)}`)
+    const run: ((on: DecoratedClass) => void) | undefined = targets[site.kind]
+    if (run === undefined) throw fail(`it is ${site.what}; ${goesOn(targets)}`)
+    run.call(targets, site as DecoratedClass)
+  }
+}
+
+function goesOn({ name, class: onClass, method }: Targets): string {
+  const places = [onClass && 'a class', method && 'a method of instances'].filter((place) => place !== undefined)
+  return `@${name} goes on ${places.join(' or ')}`
+}
+
+/** What a decorator was called for; of another kind where no note can be left. */
+type Site = Partial<DecoratedClass> & { readonly label: string; readonly what: string }
+
+interface StandardContext {
+  readonly kind: string
+  readonly name: string | symbol | undefined
+  readonly static?: boolean
+  readonly private?: boolean
+  readonly metadata?: object
+  addInitializer?(run: (this: AnyClass) => void): void
+}
+
+function isStandard(second: unknown): second is StandardContext {
+  return typeof second === 'object' && second !== null && typeof (second as { kind?: unknown }).kind === 'string'
+}
+
+function readStandard(value: unknown, context: StandardContext): Site {
+  const { kind, name, metadata } = context
+  if (kind === 'class') {
+    const cls = value as AnyClass
+    const notes = metadata ? notesOfMetadata(metadata) : bindOrphans(cls)
+    bindPrototype(cls.prototype, notes)
+    const whenDefined = (run: (cls: AnyClass) => void) => {
+      if (context.addInitializer === undefined) run(cls)
+      // Another decorator may have put a class of its own in place: the final one is told here.
+      else
+        context.addInitializer(function whenDefined() {
+          run(this)
+        })
+    }
+    return classSite(cls, notes, whenDefined)
+  }
+  const label = String(name)
+  if (kind !== 'method') return { label, what: /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}` }
+  if (context.static) return { label, what: 'a static method' }
+  if (context.private) return { label, what: 'a private method' }
+  const notes = metadata ? notesOfMetadata(metadata).method(name!) : noteOrphan(value as Function, name!)
+  return { kind: 'method', name: name!, label, notes, what: 'a method' }
+}
+
+function readLegacy(target: unknown, name: unknown, third: unknown): Site {
+  if (name === undefined && third === undefined && typeof target === 'function') {
+    const cls = target as AnyClass
+    return classSite(cls, notesOfPrototype(cls.prototype), (run) => run(cls))
+  }
+  const isStatic = typeof target === 'function'
+  const owner = isStatic ? target.name : ((target as object | undefined)?.constructor?.name ?? '')
+  if (typeof third === 'number') {
+    return { label: `${owner}.${String(name ?? 'constructor')}`, what: `a parameter (number ${third})` }
+  }
+  const label = `${owner}.${String(name)}`
+  if (typeof target !== 'object' || target === null || (typeof name !== 'string' && typeof name !== 'symbol')) {
+    return { label, what: isStatic ? 'a static member' : 'no member of a class' }
+  }
+  const descriptor = (third as PropertyDescriptor | undefined) ?? Object.getOwnPropertyDescriptor(target, name)
+  if (descriptor?.get !== undefined || descriptor?.set !== undefined) return { label, what: 'an accessor' }
+  if (typeof descriptor?.value !== 'function') return { label, what: 'a field' }
+  return { kind: 'method', name, label, notes: notesOfPrototype(target).method(name), what: 'a method' }
+}
+
+function classSite(cls: AnyClass, notes: ClassNotes, whenDefined: DecoratedClass['whenDefined']): Site {
+  const name = cls.name === '' ? 'an anonymous class' : cls.name
+  return { kind: 'class', name, label: name, notes: notes.own, whenDefined, what: 'a class' }
+}
+
+/** A class with those it extends, the outermost base first, each with its own notes. */
+function lineageOf(cls: AnyClass): ClassNotes[] {
+  const lineage = new Set<ClassNotes>()
+  for (
+    let one: unknown = cls;
+    typeof one === 'function' && one !== Function.prototype;
+    one = Object.getPrototypeOf(one)
+  ) {
+    const notes = ownNotes(one as AnyClass, orphansOf)
+    // A class that another decorator put in place of the first shares its notes: once is enough.
+    if (notes !== undefined) lineage.add(notes)
+  }
+  return [...lineage].reverse()
+}
+
+/** A class and those it extends as places with notes, the outermost base first. */
+export function decoratedClasses(cls: AnyClass): Decorated[] {
+  return lineageOf(cls).map(({ own }) => ({ kind: 'class', name: cls.name, label: cls.name, notes: own }))
+}
+
+/**
+ * The decorated methods of a class, those it inherits included, in the order in which they were declared.
+ *
+ * A method that overrides another and has decorators of its own has only those; without any it keeps the base's.
+ */
+export function decoratedMethods(cls: AnyClass): Decorated[] {
+  const methods = new Map<PropertyKey, Decorated>()
+  for (const notes of lineageOf(cls)) {
+    for (const [name, own] of notes.methods) {
+      methods.set(name, { kind: 'method', name, label: `${cls.name}.${String(name)}`, notes: own })
+    }
+  }
+  return [...methods.values()]
+}

@@ -1,0 +1,21 @@
+import { type AnyClass, type AnyMethod, type ClassMark, type MethodMark, routeDecorator } from '../../kernel/index.ts'
+import type { CacheRouteOptions } from './options.ts'
+
+/**
+ * The route option `cache` for a method of a controller, or for all its methods; needs the cache plugin.
+ *
+ * @example
+ * import { cache, controller, get } from 'framework'
+ *
+ * @controller('/books')
+ * class Books {
+ *   @get('/:id')
+ *   @cache({ ttl: 60, tags: ['book::id'] })
+ *   show() {
+ *     return { id: 1 }
+ *   }
+ * }
+ */
+export function cacheDecorator(options: true | CacheRouteOptions = true): ClassMark & MethodMark {
+  return routeDecorator<AnyClass, AnyMethod>('cache', { cache: options })
+}

@@ -1,0 +1,99 @@
+import etag from 'etag'
+import type { Response } from '../../kernel/index.ts'
+
+/** One answer as it is kept: replayed, it is the same bytes. */
+export interface Entry {
+  readonly status: number
+  /** What the handler itself has set, and the content type. */
+  readonly headers: readonly (readonly [name: string, value: string | readonly string[]])[]
+  readonly body: string | Uint8Array | null
+}
+
+type Headers = ReturnType<Response['getHeaders']>
+
+function isSame(a: string | readonly string[] | undefined, b: string | readonly string[]): boolean {
+  return String(a) === String(b)
+}
+
+/** Whether somebody who sees this answer may keep it for others (RFC 9111 section 3). */
+function mayBeShared(headers: Headers, keyHeaders: readonly string[]): boolean {
+  if (headers['set-cookie'] !== undefined) return false
+  if (/(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))) return false
+  // An answer that varies by a header belongs to those who send the same one: that header must be part of the key.
+  const varies = String(headers.vary ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  return varies.every((name) => keyHeaders.includes(name))
+}
+
+/** Headers that describe one transmission and not the answer. */
+const perMessage = new Set([
+  'content-length',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'x-cache',
+  'age',
+  'date',
+])
+
+/**
+ * What may be kept of an answer, `undefined` for what may not: no success, part of a whole, a stream, or meant for one.
+ *
+ * `before` are the headers that were there when the handler was called. They belong to the request, cors for example,
+ * and every replay brings its own.
+ */
+export function entryOf(res: Response, before: Headers, keyHeaders: readonly string[]): Entry | undefined {
+  const status = res.statusCode
+  if (status < 200 || status > 299 || status === 206) return undefined
+  const body = res.encode()
+  if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) return undefined
+  const headers = res.getHeaders()
+  const own = Object.entries(headers).filter(
+    ([name, value]) => !perMessage.has(name) && (before[name] === undefined || !isSame(before[name], value)),
+  )
+  if (!mayBeShared(Object.assign(Object.create(null), Object.fromEntries(own)), keyHeaders)) return undefined
+  if (headers.etag === undefined && body !== null) {
+    const tag = etag(typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+    res.setHeader('etag', tag)
+    own.push(['etag', tag])
+  }
+  // A view of somebody's buffer may be written to later.
+  return { status, headers: own, body: body instanceof Uint8Array ? body.slice() : body }
+}
+
+/** Bytes that an entry takes in memory, roughly: text with two bytes a character, and the objects around it. */
+export function sizeOf(key: string, entry: Entry): number {
+  const body = entry.body === null ? 0 : typeof entry.body === 'string' ? entry.body.length * 2 : entry.body.byteLength
+  const headers = entry.headers.reduce((sum, [name, value]) => sum + (name.length + String(value).length) * 2 + 64, 0)
+  return body + headers + key.length * 2 + 400
+}
+
+/** An entry as bytes: the length of its head, the head as JSON, the body. */
+export function encodeEntry(entry: Entry): Buffer {
+  const kind = entry.body === null ? 'none' : typeof entry.body === 'string' ? 'text' : 'bytes'
+  const head = Buffer.from(JSON.stringify({ status: entry.status, headers: entry.headers, kind }))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(head.byteLength)
+  return Buffer.concat([length, head, entry.body === null ? Buffer.alloc(0) : Buffer.from(entry.body as string)])
+}
+
+/** The entry of such bytes; `undefined` for what an older or other program has left there. */
+export function decodeEntry(bytes: Buffer): Entry | undefined {
+  try {
+    const end = 4 + bytes.readUInt32BE(0)
+    const { status, headers, kind } = JSON.parse(bytes.toString('utf8', 4, end)) as Pick<
+      Entry,
+      'status' | 'headers'
+    > & {
+      kind: 'none' | 'text' | 'bytes'
+    }
+    if (typeof status !== 'number' || !Array.isArray(headers)) return undefined
+    const body = kind === 'none' ? null : kind === 'text' ? bytes.toString('utf8', end) : bytes.subarray(end)
+    return { status, headers, body }
+  } catch {
+    return undefined
+  }
+}

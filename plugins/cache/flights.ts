@@ -1,0 +1,42 @@
+import type { Entry } from './entry.ts'
+
+/** One answer that is being computed in this process. */
+export interface Flight {
+  readonly key: string
+  readonly tags: readonly string[]
+  /** What came of it; `undefined` when there is nothing that others may have. Never rejects. */
+  readonly landed: Promise<Entry | undefined>
+  land(entry: Entry | undefined): void
+}
+
+/** The answers that are being computed in this process, by key: whoever wants the same one waits for it. */
+export class Flights {
+  readonly #flying = new Map<string, Flight>()
+
+  find(key: string): Flight | undefined {
+    return this.#flying.get(key)
+  }
+
+  start(key: string, tags: readonly string[]): Flight {
+    let settle!: (entry: Entry | undefined) => void
+    const landed = new Promise<Entry | undefined>((resolve) => {
+      settle = resolve
+    })
+    const flight: Flight = {
+      key,
+      tags,
+      landed,
+      land: (entry) => {
+        if (this.#flying.get(key) === flight) this.#flying.delete(key)
+        settle(entry)
+      },
+    }
+    this.#flying.set(key, flight)
+    return flight
+  }
+
+  /** Nobody joins these any more: what they compute was invalidated. Those who wait already asked before that. */
+  drop(isMeant: (flight: Flight) => boolean): void {
+    for (const [key, flight] of this.#flying) if (isMeant(flight)) this.#flying.delete(key)
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * A key pattern as a test: `*` is any run of characters, `?` any one, the rest is meant literally. It is held against the
+ * key up to `#`, which is what `cache:<METHOD>:<path>?<query>` describes.
+ */
+export function globTest(pattern: string): (key: string) => boolean {
+  // Without regular expressions: `*a*a*a*…` would make one backtrack for minutes.
+  const parts = pattern.split('*')
+  return (key) => {
+    const end = key.indexOf('#')
+    return matches(parts, end === -1 ? key : key.slice(0, end))
+  }
+}
+
+function fits(part: string, text: string, at: number): boolean {
+  if (at < 0 || at + part.length > text.length) return false
+  for (let i = 0; i < part.length; i++) if (part[i] !== '?' && part[i] !== text[at + i]) return false
+  return true
+}
+
+function matches(parts: readonly string[], text: string): boolean {
+  const [first = '', ...rest] = parts
+  if (rest.length === 0) return first.length === text.length && fits(first, text, 0)
+  if (!fits(first, text, 0)) return false
+  const last = rest.pop()!
+  let at = first.length
+  for (const part of rest) {
+    while (!fits(part, text, at)) if (++at > text.length) return false
+    at += part.length
+  }
+  return text.length - last.length >= at && fits(last, text, text.length - last.length)
+}
+
+/** The same pattern for Redis, whose own patterns know brackets and escapes too; every key there has a `#` part. */
+export function redisGlob(prefix: string, pattern: string): string {
+  const literal = (text: string) => text.replace(/[[\]\\^]/g, '\\$&')
+  return `${literal(prefix).replace(/[*?]/g, '\\$&')}${literal(pattern)}#*`
+}

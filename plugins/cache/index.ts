@@ -1,0 +1,20 @@
+import type { CacheRouteOptions } from './options.ts'
+import type { CacheService } from './service.ts'
+
+export { cacheDecorator } from './decorator.ts'
+export type { CacheInclude, CacheOptions, CacheRouteOptions, LockBehavior, RedisOptions } from './options.ts'
+export { cache } from './plugin.ts'
+export { CacheService, getCacheService } from './service.ts'
+
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** Keeps the answers of this route; needs the cache plugin. `true`: with its defaults. */
+    cache?: boolean | CacheRouteOptions
+  }
+}
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    cache: CacheService
+  }
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { parseQuery, type Request } from '../../kernel/index.ts'
+import type { RouteSettings } from './options.ts'
+
+/** The longest query that stands in a key as it is. */
+const longestQuery = 512
+
+function encode(text: string): string {
+  // A lone surrogate would throw; it cannot come over a wire, but `include.key` may give one.
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'))
+}
+
+const hash = (text: string) => createHash('sha256').update(text).digest('base64url')
+
+/** `a=1&b=2`: decoded, sorted by name and encoded in one way, so that order and spelling of escapes do not matter. */
+function canonicalQuery(raw: string): string {
+  // As it came: what validation has made of it may be objects, which have no text of their own.
+  const query = parseQuery(raw)
+  const pairs: string[] = []
+  for (const name of Object.keys(query).sort()) {
+    const value = query[name]
+    for (const one of Array.isArray(value) ? value : [value]) pairs.push(`${encode(name)}=${encode(String(one))}`)
+  }
+  return pairs.join('&')
+}
+
+/** Escapes of `$&+,:;=@`, which stand in a path as they are. */
+const needless = /%(?:2[46BC]|3[ABD]|40)/g
+
+/** The path in one spelling: whatever need not be escaped is not, and what must be is, in upper case. */
+function canonicalPath(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
+    encodeURIComponent(decodeURIComponent(escapes)).replace(needless, decodeURIComponent),
+  )
+}
+
+/**
+ * Plain data as text that is the same for equal data only; `undefined` for what is no plain data.
+ *
+ * `JSON.stringify` alone would write every Map as `{}`, and two bodies would share an answer.
+ */
+export function plainText(value: unknown): string | undefined {
+  if (value === undefined) return ''
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value)
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'bigint') return `${value}n`
+  if (value instanceof Date) return `@${value.getTime()}`
+  if (typeof value !== 'object') return undefined
+  if (Array.isArray(value)) return join('[', value.map(plainText), ']')
+  const prototype = Object.getPrototypeOf(value) as unknown
+  if (prototype !== null && prototype !== Object.prototype) return undefined
+  const members = value as { readonly [name: string]: unknown }
+  const texts = Object.keys(members)
+    .sort()
+    .map((name) => {
+      const text = plainText(members[name])
+      return text === undefined ? undefined : `${JSON.stringify(name)}:${text}`
+    })
+  return join('{', texts, '}')
+}
+
+function join(open: string, texts: readonly (string | undefined)[], close: string): string | undefined {
+  return texts.includes(undefined) ? undefined : open + texts.join(',') + close
+}
+
+/**
+ * The key of a request: `cache:<METHOD>:<path>?<query>`, then `#` and everything else that tells answers apart.
+ *
+ * Host and scheme are always among that: a handler may write them into its answer, and whoever can send any `Host` could
+ * otherwise fill the cache with links to a host of his. `#` and `&` cannot occur in what stands between them, so that two
+ * requests never share a key. `undefined` when the request has no key: its body is no plain data.
+ */
+export function keyMaker(route: RouteSettings, method: string): (req: Request) => string | undefined {
+  // HEAD is answered from what GET has left.
+  const prefix = `cache:${method === 'HEAD' ? 'GET' : method}:`
+  return (req) => {
+    const { host } = req.raw
+    let key = `${prefix}${canonicalPath(req.path)}`
+    const { url } = req
+    const mark = url.indexOf('?')
+    if (mark !== -1) {
+      const query = canonicalQuery(url.slice(mark + 1))
+      if (query !== '') key += query.length > longestQuery ? `?~${hash(query)}` : `?${query}`
+    }
+    key += `#${req.protocol}://${host === undefined ? '' : host.toLowerCase()}`
+    for (const name of route.headers) {
+      const value = req.raw.header(name)
+      key += value === undefined ? `&-${name}` : `&${name}=${encode(value)}`
+    }
+    if (route.body) {
+      const text = plainText(req.body)
+      if (text === undefined) return undefined
+      key += `&body:${hash(text)}`
+    }
+    return route.key === undefined ? key : `${key}&key:${encode(String(route.key(req)))}`
+  }
+}
+
+/** Fills the placeholders of a route's tags; `:name` is one only where the route has a parameter of that name. */
+export function tagMaker(tags: readonly string[], path: string): (req: Request) => readonly string[] {
+  const parameters = new Set([...path.matchAll(/:(\w+)/g)].map(([, name]) => name!))
+  const fill = (tag: string, req: Request) =>
+    tag.replace(/:(\w+)/g, (text, name: string) => (parameters.has(name) ? String(req.params[name] ?? '') : text))
+  const varies = tags.some((tag) => [...tag.matchAll(/:(\w+)/g)].some(([, name]) => parameters.has(name!)))
+  return varies ? (req) => tags.map((tag) => fill(tag, req)) : () => tags
+}

@@ -1,0 +1,174 @@
+import fresh from 'fresh'
+import { defineError, type Middleware, type Request, type Response } from '../../kernel/index.ts'
+import { type Entry, entryOf } from './entry.ts'
+import type { Flight } from './flights.ts'
+import { keyMaker, tagMaker } from './key.ts'
+import type { RouteSettings } from './options.ts'
+import type { CacheService } from './service.ts'
+import { type Fill, StoreDown } from './stores/contract.ts'
+
+const CacheLockedError = defineError('CacheLockedError', 503, () => 'the answer is being computed; try again')
+
+/** How a process asks whether another one has finished, in milliseconds. */
+const pollEvery = 20
+
+type Next = () => void | Promise<void>
+
+/** A personal request must never be answered with, nor leave, what others get. */
+function personalHeaders({ shared, headers }: RouteSettings): string[] {
+  return shared ? [] : ['authorization', 'cookie'].filter((name) => !headers.includes(name))
+}
+
+/** Answers with what was kept; 304 where the client has it already (RFC 9110 section 13.2.2). */
+function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response): Response {
+  for (const [name, value] of entry.headers) res.setHeader(name, value)
+  res.setHeader('x-cache', how)
+  const { raw } = req
+  if (raw.header('if-none-match') !== undefined || raw.header('if-modified-since') !== undefined) {
+    const known = Object.fromEntries(entry.headers) as Record<string, string>
+    if (fresh(req.headers as Record<string, string>, known)) {
+      // What describes the body goes with it.
+      return res.removeHeader('content-type').status(304).send()
+    }
+  }
+  res.status(entry.status)
+  if (entry.body === null) return res.send()
+  return typeof entry.body === 'string' ? res.text(entry.body) : res.bytes(entry.body)
+}
+
+/** The cache of one route, for the slot `around`. */
+export class RouteCache {
+  readonly #service: CacheService
+  readonly #route: RouteSettings
+  readonly #lockTimeout: number
+  readonly #personal: readonly string[]
+  readonly #keyOf: (req: Request) => string | undefined
+  readonly #tagsOf: (req: Request) => readonly string[]
+
+  constructor(
+    service: CacheService,
+    route: RouteSettings,
+    place: { method: string; path: string },
+    lockTimeout: number,
+  ) {
+    this.#service = service
+    this.#route = route
+    this.#lockTimeout = lockTimeout
+    this.#personal = personalHeaders(route)
+    this.#keyOf = keyMaker(route, place.method)
+    this.#tagsOf = tagMaker(route.tags, place.path)
+  }
+
+  get middleware(): Middleware {
+    const self = this
+    return function cache(req, res, next) {
+      for (const name of self.#personal) if (req.raw.header(name) !== undefined) return self.#pass('BYPASS', res, next)
+      const key = self.#keyOf(req)
+      if (key === undefined) return self.#pass('BYPASS', res, next)
+      const found = self.#service.store.get(key)
+      if (!(found instanceof Promise)) return self.#take(found, key, req, res, next)
+      return found.then(
+        (entry) => self.#take(entry, key, req, res, next),
+        (error: unknown) => self.#withoutStore(error, res, next),
+      )
+    }
+  }
+
+  #pass(how: 'MISS' | 'BYPASS', res: Response, next: Next): void | Promise<void> {
+    res.setHeader('x-cache', how)
+    return next()
+  }
+
+  #withoutStore(error: unknown, res: Response, next: Next): void | Promise<void> {
+    if (error instanceof StoreDown) return this.#pass('BYPASS', res, next)
+    throw error
+  }
+
+  #take(entry: Entry | undefined, key: string, req: Request, res: Response, next: Next): unknown {
+    if (entry !== undefined) return replay(entry, 'HIT', req, res)
+    // Its answer has no body to keep, and GET will come for one.
+    if (req.method === 'HEAD') return this.#pass('MISS', res, next)
+    const flight = this.#service.flights.find(key)
+    return flight === undefined ? this.#lead(key, req, res, next) : this.#follow(flight, req, res, next)
+  }
+
+  /** Another request of this process computes the answer. */
+  async #follow(flight: Flight, req: Request, res: Response, next: Next): Promise<unknown> {
+    this.#mayWait(res)
+    if (this.#route.lockBehavior === 'bypass') return this.#pass('BYPASS', res, next)
+    const entry = await within(this.#lockTimeout, flight.landed)
+    // Nothing came of it: everybody for himself, since one after the other would take as long as all of them.
+    return entry === undefined ? this.#pass('MISS', res, next) : replay(entry, 'WAIT', req, res)
+  }
+
+  /** Computes the answer, for this request and for those that come meanwhile. */
+  async #lead(key: string, req: Request, res: Response, next: Next): Promise<unknown> {
+    const tags = this.#tagsOf(req)
+    const flight = this.#service.flights.start(key, tags)
+    let fill: Fill | undefined
+    let entry: Entry | undefined
+    try {
+      const right = await this.#ask(key, tags, res)
+      if (right === 'down' || right === 'bypass') return this.#pass('BYPASS', res, next)
+      if (right !== 'late' && 'entry' in right) {
+        entry = right.entry
+        return replay(entry, 'WAIT', req, res)
+      }
+      if (right !== 'late') fill = right.fill
+      const before = res.getHeaders()
+      res.setHeader('x-cache', 'MISS')
+      await next()
+      entry = fill === undefined ? undefined : entryOf(res, before, this.#route.headers)
+      if (fill === undefined || entry === undefined) return undefined
+      const committed = fill.commit(entry, this.#route.ttl)
+      fill = undefined
+      if ((await committed) === 'stale') entry = undefined
+      return undefined
+    } finally {
+      await fill?.abandon()
+      flight.land(entry)
+    }
+  }
+
+  /** Asks the store for the right to compute; while another process has it, waits for what that one leaves. */
+  async #ask(
+    key: string,
+    tags: readonly string[],
+    res: Response,
+  ): Promise<{ fill: Fill } | { entry: Entry } | 'down' | 'bypass' | 'late'> {
+    const { store } = this.#service
+    const deadline = performance.now() + this.#lockTimeout
+    try {
+      for (;;) {
+        const fill = await store.begin(key, tags)
+        if (fill !== undefined) return { fill }
+        this.#mayWait(res)
+        if (this.#route.lockBehavior === 'bypass') return 'bypass'
+        if (performance.now() > deadline) return 'late'
+        await new Promise((resolve) => setTimeout(resolve, pollEvery))
+        const entry = await store.get(key)
+        if (entry !== undefined) return { entry }
+      }
+    } catch (error) {
+      if (error instanceof StoreDown) return 'down'
+      throw error
+    }
+  }
+
+  #mayWait(res: Response): void {
+    if (this.#route.lockBehavior !== 'fail') return
+    res.setHeader('retry-after', String(Math.max(1, Math.ceil(this.#lockTimeout / 1000))))
+    throw CacheLockedError()
+  }
+}
+
+/** What a promise gives within that time, else `undefined`. */
+function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, undefined)
+    promise.then((value) => {
+      clearTimeout(timer)
+      resolve(value)
+    })
+  })
+}

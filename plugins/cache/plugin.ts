@@ -1,0 +1,86 @@
+import type { RedisOptions } from 'ioredis'
+import { definePlugin, peer } from '../../kernel/index.ts'
+import { type CacheOptions, type CacheSettings, routeSettingsOf, settingsOf } from './options.ts'
+import { announce, CacheService, withdraw } from './service.ts'
+import type { CacheStore } from './stores/contract.ts'
+import type { RedisStoreOptions } from './stores/redis.ts'
+import type { RedisClient } from './stores/redis-client.ts'
+
+async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onChange']): Promise<CacheStore> {
+  const { url, client, prefix, timeout } = settings.redis
+  const { RedisStore } = await import('./stores/redis.ts')
+  const options = { prefix, lockTimeout: settings.lockTimeout, owned: client === undefined, onChange }
+  if (client !== undefined) return new RedisStore(client as RedisClient, options)
+  const { Redis } = await peer('ioredis', () => import('ioredis'), 'the cache plugin (provider "redis")')
+  const connection: RedisOptions = {
+    lazyConnect: true,
+    // A command that cannot be sent now is of no use later: the request has gone on uncached.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: timeout,
+    connectTimeout: 2000,
+    retryStrategy: (times) => Math.min(100 * 2 ** times, 2000),
+  }
+  const own = new Redis(url, connection) as unknown as RedisClient
+  const store = new RedisStore(own, options)
+  // The server boots while Redis is down; the first commands find out.
+  await own.connect().catch(() => {})
+  return store
+}
+
+/**
+ * Keeps whole answers of the routes that say so with the option `cache`, and computes each only once however many ask for it
+ * at the same time.
+ *
+ * In memory by default, up to 64 MB; with `provider: 'redis'` for all processes of an application, needing the package
+ * `ioredis`. Every answer of such a route has `x-cache`: `HIT`, `MISS`, `WAIT` or `BYPASS`. Requests with `authorization` or
+ * `cookie` pass by unless the route says otherwise. While Redis is down requests are served uncached.
+ *
+ * @example
+ * import { getCacheService, router, Server } from 'framework'
+ *
+ * router.get('/books/:id', { cache: { ttl: 60, tags: ['books', 'book::id'] } }, (req) => ({ id: req.params.id }))
+ * router.put('/books/:id', async (req, res) => {
+ *   await getCacheService()?.invalidate([`book:${req.params.id}`])
+ *   res.noContent()
+ * })
+ * new Server({ plugins: { cache: { defaultTtl: 30 } } })
+ */
+export const cache = definePlugin({
+  name: 'cache',
+  provide(options: CacheOptions = {}) {
+    settingsOf(options)
+    const cache = new CacheService()
+    announce(cache)
+    return { cache }
+  },
+  async setup(ctx, options: CacheOptions = {}) {
+    const settings = settingsOf(options)
+    const service = ctx.services.get('cache')
+    // Only who caches loads what caching needs.
+    const { RouteCache } = await import('./middleware.ts')
+    ctx.onClose(async () => {
+      withdraw(service)
+      await service.store?.close()
+    })
+    ctx.onRoute((route) => {
+      const given = route.options.cache
+      if (given === undefined || given === false) return
+      const forRoute = routeSettingsOf(given, route.method, settings)
+      route.add('around', new RouteCache(service, forRoute, route, settings.lockTimeout).middleware)
+    })
+    if (settings.provider === 'memory') {
+      const { MemoryStore } = await import('./stores/memory.ts')
+      service.connect(new MemoryStore(settings.maxSize))
+      return
+    }
+    const store = await connect(settings, (state, error) => {
+      if (state === 'up') ctx.log.warn('Redis answers again: the cache is on')
+      else if (state === 'refused')
+        ctx.log.warn({ err: error }, 'Redis refuses a command: the request is served uncached')
+      else ctx.log.warn({ err: error }, 'Redis does not answer: requests are served uncached')
+    })
+    service.connect(store)
+  },
+})

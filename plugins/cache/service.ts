@@ -1,0 +1,80 @@
+import { Flights } from './flights.ts'
+import { globTest } from './glob.ts'
+import type { CacheStore } from './stores/contract.ts'
+
+/** What the cache plugin provides: removing answers that are no longer true. */
+export class CacheService {
+  /** @internal */
+  readonly flights = new Flights()
+  #store: CacheStore | undefined
+
+  /**
+   * Removes every answer that has one of the tags, and gives their number. What is being computed at this moment under one
+   * of them is not kept either.
+   *
+   * @throws (as a rejection) when the store cannot be reached: the answers are still there.
+   * @example
+   * await getCacheService()?.invalidate(['books', 'book:1'])
+   */
+  async invalidate(tags: readonly string[]): Promise<number> {
+    if (!Array.isArray(tags) || tags.some((tag) => typeof tag !== 'string')) {
+      throw new TypeError(
+        `invalidate takes an array of tags, got ${typeof tags === 'string' ? `"${tags}"` : typeof tags}`,
+      )
+    }
+    this.flights.drop((flight) => flight.tags.some((tag) => tags.includes(tag)))
+    return (await this.#store?.invalidate(tags)) ?? 0
+  }
+
+  /**
+   * Removes every answer whose key matches, and gives their number. A key is `cache:<METHOD>:<path>`, with `?<query>` when
+   * there is one; `*` is any run of characters, `?` any one.
+   *
+   * @throws (as a rejection) when the store cannot be reached: the answers are still there.
+   * @example
+   * await getCacheService()?.invalidatePattern('cache:GET:/books*')
+   */
+  async invalidatePattern(pattern: string): Promise<number> {
+    if (typeof pattern !== 'string' || pattern === '') {
+      throw new TypeError('invalidatePattern takes a pattern such as "cache:GET:/books*"')
+    }
+    const isMeant = globTest(pattern)
+    this.flights.drop((flight) => isMeant(flight.key))
+    return (await this.#store?.invalidatePattern(pattern)) ?? 0
+  }
+
+  /** @internal */
+  get store(): CacheStore {
+    return this.#store!
+  }
+
+  /** @internal */
+  connect(store: CacheStore): void {
+    this.#store = store
+  }
+}
+
+const open: CacheService[] = []
+
+/** @internal */
+export function announce(service: CacheService): void {
+  open.push(service)
+}
+
+/** @internal */
+export function withdraw(service: CacheService): void {
+  const index = open.indexOf(service)
+  if (index !== -1) open.splice(index, 1)
+}
+
+/**
+ * The cache of the newest server that is open; `undefined` when none has one.
+ *
+ * It is there as soon as the server is made, so that code which runs later may keep it.
+ *
+ * @example
+ * await getCacheService()?.invalidate(['books'])
+ */
+export function getCacheService(): CacheService | undefined {
+  return open.at(-1)
+}

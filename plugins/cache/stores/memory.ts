@@ -1,0 +1,87 @@
+import { LRUCache } from 'lru-cache'
+import { type Entry, sizeOf } from '../entry.ts'
+import { globTest } from '../glob.ts'
+import type { CacheStore, Fill } from './contract.ts'
+
+interface Kept {
+  readonly entry: Entry
+  readonly tags: readonly string[]
+}
+
+interface Open {
+  readonly key: string
+  readonly tags: readonly string[]
+  isStale: boolean
+}
+
+/** Answers in the memory of this process, the least recently used dropped first. */
+export class MemoryStore implements CacheStore {
+  readonly #entries: LRUCache<string, Kept>
+  readonly #keysOf = new Map<string, Set<string>>()
+  readonly #open = new Set<Open>()
+
+  constructor(maxSize: number) {
+    this.#entries = new LRUCache<string, Kept>({
+      maxSize,
+      sizeCalculation: ({ entry, tags }, key) =>
+        sizeOf(key, entry) + tags.reduce((sum, tag) => sum + tag.length + 64, 0),
+      dispose: ({ tags }, key) => this.#forget(key, tags),
+    })
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#entries.get(key)?.entry
+  }
+
+  begin(key: string, tags: readonly string[]): Fill {
+    const open: Open = { key, tags, isStale: false }
+    this.#open.add(open)
+    return {
+      commit: (entry, seconds) => {
+        this.#open.delete(open)
+        if (open.isStale) return 'stale'
+        this.#entries.set(key, { entry, tags }, { ttl: seconds * 1000 })
+        if (this.#entries.has(key)) for (const tag of tags) this.#index(tag).add(key)
+        return 'stored'
+      },
+      abandon: () => void this.#open.delete(open),
+    }
+  }
+
+  invalidate(tags: readonly string[]): number {
+    for (const open of this.#open) if (open.tags.some((tag) => tags.includes(tag))) open.isStale = true
+    const keys = new Set(tags.flatMap((tag) => [...(this.#keysOf.get(tag) ?? [])]))
+    for (const key of keys) this.#entries.delete(key)
+    return keys.size
+  }
+
+  invalidatePattern(pattern: string): number {
+    const isMeant = globTest(pattern)
+    for (const open of this.#open) if (isMeant(open.key)) open.isStale = true
+    const keys = [...this.#entries.keys()].filter(isMeant)
+    for (const key of keys) this.#entries.delete(key)
+    return keys.length
+  }
+
+  close(): void {
+    this.#entries.clear()
+  }
+
+  #index(tag: string): Set<string> {
+    let keys = this.#keysOf.get(tag)
+    if (keys === undefined) {
+      keys = new Set()
+      this.#keysOf.set(tag, keys)
+    }
+    return keys
+  }
+
+  /** The index of tags must shrink with the entries, or it would be what fills the memory. */
+  #forget(key: string, tags: readonly string[]): void {
+    for (const tag of tags) {
+      const keys = this.#keysOf.get(tag)
+      keys?.delete(key)
+      if (keys?.size === 0) this.#keysOf.delete(tag)
+    }
+  }
+}

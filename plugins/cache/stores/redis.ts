@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { decodeEntry, type Entry, encodeEntry } from '../entry.ts'
+import { redisGlob } from '../glob.ts'
+import type { CacheStore, Committed, Fill } from './contract.ts'
+import type { RedisClient } from './redis-client.ts'
+import { RedisHealth } from './redis-health.ts'
+import { abandonScript, beginScript, commitScript, epochScript, invalidateScript } from './redis-scripts.ts'
+
+/** What the store must know beside its client. */
+export interface RedisStoreOptions {
+  readonly prefix: string
+  /** Milliseconds for which a process that dies keeps others from computing the same answer. */
+  readonly lockTimeout: number
+  /** Whether the client is this store's own, to be closed with it. */
+  readonly owned: boolean
+  /** Told once per change. */
+  onChange(state: 'up' | 'down' | 'refused', error?: unknown): void
+}
+
+/**
+ * Answers in Redis, for all processes of an application. Needs a single server or a replica set, no cluster: an answer and
+ * its tags are changed together.
+ */
+export class RedisStore implements CacheStore {
+  readonly #client: RedisClient
+  readonly #options: RedisStoreOptions
+  readonly #health: RedisHealth
+
+  constructor(client: RedisClient, options: RedisStoreOptions) {
+    this.#client = client
+    this.#options = options
+    this.#health = new RedisHealth(client, options.onChange)
+  }
+
+  async get(key: string): Promise<Entry | undefined> {
+    const bytes = await this.#health.run(() => this.#client.getBuffer(this.#name(key)))
+    return bytes === null ? undefined : decodeEntry(bytes)
+  }
+
+  async begin(key: string, tags: readonly string[]): Promise<Fill | undefined> {
+    const token = randomUUID()
+    const lock = this.#name(`cache-lock:${key}`)
+    const versionKeys = [this.#name('cache-epoch'), ...tags.map((tag) => this.#name(`cache-version:${tag}`))]
+    const abandon = () => this.#health.run(() => this.#client.eval(abandonScript, 1, lock, token)).catch(() => {})
+    let versions: (string | null)[] | null
+    try {
+      versions = (await this.#health.run(() =>
+        this.#client.eval(beginScript, 1 + versionKeys.length, lock, ...versionKeys, token, this.#options.lockTimeout),
+      )) as (string | null)[] | null
+    } catch (error) {
+      // A Redis that was frozen takes the lock when it thaws, and nobody would release it.
+      this.#health.whenUp(abandon)
+      throw error
+    }
+    if (versions === null) return undefined
+    const tagKeys = tags.map((tag) => this.#name(`cache-tag:${tag}`))
+    return {
+      commit: async (entry, seconds): Promise<Committed> => {
+        const keys = [lock, this.#name(key), ...versionKeys, ...tagKeys]
+        const seen = versions.map((version) => version ?? '')
+        const milliseconds = Math.ceil(seconds * 1000)
+        try {
+          const kept = await this.#health.run(() =>
+            this.#client.eval(
+              commitScript,
+              keys.length,
+              ...keys,
+              token,
+              milliseconds,
+              encodeEntry(entry),
+              tags.length,
+              ...seen,
+            ),
+          )
+          return kept === 1 ? 'stored' : 'stale'
+        } catch {
+          return 'failed'
+        }
+      },
+      // The lock ends by itself when Redis does not hear this.
+      abandon: async () => void (await abandon()),
+    }
+  }
+
+  async invalidate(tags: readonly string[]): Promise<number> {
+    const removed = await Promise.all(
+      tags.map((tag) =>
+        this.#health.run(() =>
+          this.#client.eval(invalidateScript, 2, this.#name(`cache-version:${tag}`), this.#name(`cache-tag:${tag}`)),
+        ),
+      ),
+    )
+    return removed.reduce<number>((sum, count) => sum + Number(count), 0)
+  }
+
+  async invalidatePattern(pattern: string): Promise<number> {
+    const match = redisGlob(this.#options.prefix, pattern)
+    // First of all: what is being computed now was computed from what is invalid now.
+    await this.#health.run(() => this.#client.eval(epochScript, 1, this.#name('cache-epoch')))
+    let cursor = '0'
+    let removed = 0
+    do {
+      const [next, keys] = await this.#health.run(() => this.#client.scan(cursor, 'MATCH', match, 'COUNT', 1000))
+      if (keys.length > 0) removed += await this.#health.run(() => this.#client.unlink(...keys))
+      cursor = next
+    } while (cursor !== '0')
+    return removed
+  }
+
+  async close(): Promise<void> {
+    this.#health.stop()
+    if (!this.#options.owned) return
+    try {
+      await this.#client.quit()
+    } catch {
+      this.#client.disconnect()
+    }
+  }
+
+  #name(key: string): string {
+    return this.#options.prefix + key
+  }
+}

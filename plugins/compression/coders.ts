@@ -1,0 +1,74 @@
+import type { Transform } from 'node:stream'
+import { promisify } from 'node:util'
+import * as zlib from 'node:zlib'
+
+/** What an answer can be compressed with. */
+export type Encoding = 'br' | 'zstd' | 'gzip' | 'deflate'
+
+/** A stream of `node:zlib`, which hands out what it has when it is told to. */
+export type CoderStream = Transform & { flush(kind: number): void }
+
+/** One encoding: whole bodies on the thread pool, and streams. */
+export interface Coder {
+  readonly encoding: Encoding
+  whole(body: string | Uint8Array): Promise<Uint8Array>
+  stream(): CoderStream
+  /** What `flush` is called with to hand out everything so far. */
+  readonly flushKind: number
+}
+
+/** What newer runtimes have beyond the types of Node.js 20. */
+interface Zstd {
+  zstdCompress?: (body: string | Uint8Array, done: (error: Error | null, bytes: Uint8Array) => void) => void
+  createZstdCompress?: () => CoderStream
+  constants: { ZSTD_e_flush?: number }
+}
+
+const { constants } = zlib
+const zstd = zlib as unknown as Zstd
+
+/**
+ * Brotli at quality 4 of 11. For 18 kB of JSON: 0.28 ms and 19.5 %, as long as gzip takes for 21.4 %; quality 5 takes
+ * 1.7 times as long for 19.1 %, and the default, 11, a hundred times as long for 15.8 %: it is for files that are
+ * compressed once.
+ */
+const brotliOptions = (size: number) => ({
+  params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: size },
+})
+
+const brotli = promisify<string | Uint8Array, zlib.BrotliOptions, Uint8Array>(zlib.brotliCompress)
+const gzip = promisify<string | Uint8Array, Uint8Array>(zlib.gzip)
+const deflate = promisify<string | Uint8Array, Uint8Array>(zlib.deflate)
+
+const coders: Record<Encoding, Coder | undefined> = {
+  br: {
+    encoding: 'br',
+    whole: (body) => brotli(body, brotliOptions(body.length)),
+    stream: () => zlib.createBrotliCompress(brotliOptions(0)) as CoderStream,
+    flushKind: constants.BROTLI_OPERATION_FLUSH,
+  },
+  // Node.js has it from 22.15 and 23.8 on. As small as brotli at 4, in a third of the time.
+  zstd: zstd.zstdCompress && {
+    encoding: 'zstd',
+    whole: promisify(zstd.zstdCompress),
+    stream: () => zstd.createZstdCompress!(),
+    flushKind: zstd.constants.ZSTD_e_flush!,
+  },
+  gzip: {
+    encoding: 'gzip',
+    whole: gzip,
+    stream: () => zlib.createGzip() as CoderStream,
+    flushKind: constants.Z_SYNC_FLUSH,
+  },
+  deflate: {
+    encoding: 'deflate',
+    whole: deflate,
+    stream: () => zlib.createDeflate() as CoderStream,
+    flushKind: constants.Z_SYNC_FLUSH,
+  },
+}
+
+/** The coders of these encodings that this runtime has, in the same order. */
+export function codersOf(encodings: readonly Encoding[]): Coder[] {
+  return encodings.map((encoding) => coders[encoding]).filter((coder) => coder !== undefined)
+}

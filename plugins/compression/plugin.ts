@@ -1,0 +1,75 @@
+import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
+import type { Coder } from './coders.ts'
+import { compressibleTypes, isLong, isTransformable } from './eligible.ts'
+import { negotiatorOf } from './negotiate.ts'
+import { type CompressionOptions, isTurnedOff, settingsOf } from './options.ts'
+import { compressStream } from './stream.ts'
+
+/**
+ * Compresses answers with zstd, brotli or gzip, as the client likes it: text of 1 kB and more, and streams of text.
+ *
+ * The route option `compress: false` leaves a route's answers as they are.
+ *
+ * @example
+ * new Server({ plugins: { compression: { threshold: '2kb', encodings: ['br', 'gzip'] } } })
+ */
+export const compression = definePlugin({
+  name: 'compression',
+  async setup(ctx, options: CompressionOptions = {}) {
+    const { threshold, encodings } = settingsOf(options)
+    // Not on import: a server without it should not load them.
+    const [{ codersOf }, { default: Negotiator }, { default: compressible }] = await Promise.all([
+      import('./coders.ts'),
+      import('negotiator'),
+      import('compressible'),
+    ])
+    const negotiate = negotiatorOf(Negotiator, codersOf(encodings))
+    const isCompressible = compressibleTypes(compressible)
+
+    const off = new Set<string>()
+    ctx.onRoute((route) => {
+      if (isTurnedOff(route.options.compress)) off.add(`${route.method} ${route.path}`)
+    })
+    const isOff = ({ method, route }: Request) =>
+      off.size > 0 && (off.has(`${method} ${route}`) || (method === 'HEAD' && off.has(`GET ${route}`)))
+
+    ctx.onSend(function compression(req, res): void | Promise<void> {
+      if (isOff(req) || !isTransformable(res)) return undefined
+      // The type of what it stands for is not told.
+      if (res.statusCode === 304) return void res.vary('Accept-Encoding')
+      const body = res.encode()
+      if (body === null || res.statusCode === 204 || res.statusCode === 205) return undefined
+      if (!isLong(body, res, threshold) || !isCompressible(String(res.getHeader('content-type')))) return undefined
+      res.vary('Accept-Encoding')
+      const coder = negotiate(req.raw.header('accept-encoding'))
+      if (coder === undefined) return undefined
+      if (req.method === 'HEAD') {
+        describe(res, coder)
+        // The length of what a GET would get is not known before it is made; a stream has none.
+        if (typeof body === 'string' || body instanceof Uint8Array) res.replaceBody(nothing())
+        return undefined
+      }
+      if (typeof body === 'string' || body instanceof Uint8Array) {
+        return coder.whole(body).then((bytes) => {
+          describe(res, coder)
+          res.replaceBody(bytes)
+        })
+      }
+      describe(res, coder)
+      res.replaceBody(compressStream(body, coder))
+      return undefined
+    })
+  },
+})
+
+/** Sets and removes what is different about an encoded body. */
+function describe(res: Response, { encoding }: Coder): void {
+  res.setHeader('content-encoding', encoding).removeHeader('content-length')
+  // Ranges are counted in the bytes of the body as it was.
+  res.removeHeader('accept-ranges')
+  // A strong tag promises the same bytes (RFC 9110 section 8.8.1).
+  const etag = res.getHeader('etag')
+  if (typeof etag === 'string' && !etag.startsWith('W/')) res.setHeader('etag', `W/${etag}`)
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream'
+import type { StreamBody } from '../../kernel/index.ts'
+import type { Coder, CoderStream } from './coders.ts'
+
+/** For how long a piece is kept back for the sake of a better compression, when no other follows it. */
+const idleMs = 20
+
+/** A body of any kind, to be read piece by piece and given up at any time. */
+interface Source {
+  next(): Promise<IteratorResult<Uint8Array | string>>
+  cancel(): void
+}
+
+function openSource(body: StreamBody): Source {
+  if (body instanceof ReadableStream) {
+    const reader = body.getReader()
+    return {
+      next: async () => {
+        const { done, value } = await reader.read()
+        return done ? { done, value: undefined } : { done, value }
+      },
+      // Through the reader, which also ends a read that waits.
+      cancel: () => void reader.cancel().catch(ignore),
+    }
+  }
+  const iterator = (body as AsyncIterable<Uint8Array | string>)[Symbol.asyncIterator]()
+  return {
+    next: () => iterator.next(),
+    cancel() {
+      if ('destroy' in body && typeof body.destroy === 'function') body.destroy()
+      else iterator.return?.().then(ignore, ignore)
+    },
+  }
+}
+
+/**
+ * The compressed body, read with backpressure. A piece that is followed by no other is handed out after a moment, so
+ * that slow bodies still arrive bit by bit. Whoever stops reading stops the body; a body that fails breaks the answer.
+ */
+export function compressStream(body: StreamBody, coder: Coder): Readable {
+  const source = openSource(body)
+  const stream = coder.stream()
+  let ended = false
+  // Whoever reads hears of errors anyway; without a listener an abandoned answer would end the process.
+  stream.on('error', ignore)
+  stream.once('close', () => {
+    if (!ended) source.cancel()
+  })
+  pump(source, stream, coder.flushKind).then(
+    () => {
+      ended = true
+    },
+    (error: unknown) => {
+      ended = true
+      source.cancel()
+      stream.destroy(error instanceof Error ? error : new Error(String(error)))
+    },
+  )
+  return stream
+}
+
+async function pump(source: Source, stream: CoderStream, flushKind: number): Promise<void> {
+  let isFlushed = true
+  const flush = () => {
+    isFlushed = true
+    if (!stream.destroyed) stream.flush(flushKind)
+  }
+  while (!stream.destroyed) {
+    const timer = isFlushed ? undefined : setTimeout(flush, idleMs)
+    let piece: IteratorResult<Uint8Array | string>
+    try {
+      piece = await source.next()
+    } finally {
+      clearTimeout(timer)
+    }
+    if (stream.destroyed) break
+    if (piece.done) {
+      stream.end()
+      return
+    }
+    isFlushed = false
+    if (!stream.write(piece.value)) await drained(stream)
+  }
+  source.cancel()
+}
+
+function drained(stream: CoderStream): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      stream.off('drain', go).off('close', go)
+      resolve()
+    }
+    stream.on('drain', go).on('close', go)
+  })
+}
+
+function ignore(): void {}

@@ -1,0 +1,39 @@
+import { type ClassMark, DecoratorError, decorator, router } from '../../kernel/index.ts'
+import { deprecate } from './deprecation.ts'
+import { type ControllerClass, declareController, mountController } from './mount.ts'
+
+/**
+ * Makes a class a controller: its decorated methods, and those it inherits, are routes below a prefix.
+ *
+ * The routes are on the process-wide `router` as soon as the class is defined. One instance is made for them, without
+ * arguments.
+ *
+ * @deprecated Register routes on the router: `router.group(prefix, define)`.
+ * @throws DecoratorError for a class that cannot be one, RoutePatternError and DuplicateRouteError as the router does.
+ * @example
+ *   @controller('/users')
+ *   class Users {
+ *     @get('/:id')
+ *     find(req: RouteRequest<'/:id'>) {
+ *       return { id: req.params.id }
+ *     }
+ *   }
+ */
+export function controller(prefix = ''): ClassMark<ControllerClass> {
+  deprecate('FRAMEWORK_DEP0001')
+  const given: unknown = prefix
+  if (typeof given !== 'string') {
+    const place = typeof given === 'function' ? given.name || 'a class' : 'a class'
+    throw DecoratorError('controller', place, `it takes a prefix or nothing: @controller('/prefix') or @controller()`)
+  }
+  return decorator<ControllerClass>({
+    name: 'controller',
+    class: (on) =>
+      on.whenDefined((defined) => {
+        // The type of the decorator has made sure that it can be made without arguments; `mount` checks the rest.
+        const cls = defined as ControllerClass
+        declareController(cls, prefix)
+        mountController(cls, router)
+      }),
+  })
+}

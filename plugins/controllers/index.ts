@@ -1,0 +1,19 @@
+import type { ControllerFiles } from './loader.ts'
+
+export { controller } from './controller.ts'
+export type { ControllerFiles } from './loader.ts'
+export { middleware } from './middleware.ts'
+export type { ControllerClass } from './mount.ts'
+export type { ControllersOptions } from './options.ts'
+export { controllers } from './plugin.ts'
+export { type SerializeOptions, serialize } from './serialize.ts'
+export { type CustomError, type Validate, type ValidateOptions, type ValidateSchemas, validate } from './validate.ts'
+export { type ControllerMethod, del, get, patch, post, put, type VerbDecorator } from './verbs.ts'
+
+// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    /** Loads files of controllers: what the server option `controllerPatterns` does at boot. */
+    controllers: ControllerFiles
+  }
+}

@@ -1,0 +1,68 @@
+import {
+  type AnyClass,
+  type Decorated,
+  DecoratorError,
+  decoratedClasses,
+  type RouteContribution,
+  type RouteOptions,
+  routeContributions,
+} from '../../kernel/index.ts'
+import { middlewareNotes } from './middleware.ts'
+
+/** Options that are being merged, and which of them are lists. */
+interface Merging {
+  readonly options: Record<PropertyKey, unknown>
+  readonly lists: Set<PropertyKey>
+}
+
+/**
+ * The options of one route: what decorators say about its class and its method, and what stands with its path.
+ *
+ * Lists are joined, the class's first and the route's own last. Of single values that of the method holds over that of
+ * the class; two in one place contradict each other, and one would be lost without a word.
+ */
+export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): RouteOptions {
+  const merging: Merging = { options: {}, lists: new Set() }
+  const { options, lists } = merging
+  for (const place of decoratedClasses(cls)) contribute(place, merging)
+  const said = contribute(method, merging)
+  for (const key of Reflect.ownKeys(own)) {
+    const value = (own as Record<PropertyKey, unknown>)[key]
+    if (value === undefined) continue
+    const other = said.get(key)
+    if (other !== undefined) {
+      throw DecoratorError(
+        other.decorator,
+        method.label,
+        `its route has the option ${String(key)} as well; remove one of them`,
+      )
+    }
+    options[key] = lists.has(key) ? joined(options[key], value) : value
+  }
+  const middlewares = [...middlewareNotes.of(method).flat(), ...(own.middlewares ?? [])]
+  if (middlewares.length > 0) options.middlewares = middlewares
+  return options as RouteOptions
+}
+
+/** Takes what the decorators of one place say, and returns what of it is a single value, with who said it. */
+function contribute(place: Decorated, { options, lists }: Merging): Map<PropertyKey, RouteContribution> {
+  const said = new Map<PropertyKey, RouteContribution>()
+  for (const one of routeContributions.of(place)) {
+    for (const key of Reflect.ownKeys(one.options)) {
+      const value = (one.options as Record<PropertyKey, unknown>)[key]
+      if (one.adds) {
+        lists.add(key)
+        options[key] = joined(options[key], value)
+        continue
+      }
+      if (said.has(key)) throw DecoratorError(one.decorator, place.label, 'it stands there twice; remove one of them')
+      said.set(key, one)
+      options[key] = value
+    }
+  }
+  return said
+}
+
+function joined(before: unknown, more: unknown): unknown[] {
+  return [before, more].flat().filter((one) => one !== undefined)
+}

@@ -1,0 +1,40 @@
+import {
+  type AnyClass,
+  type ClassMark,
+  DecoratorError,
+  decorator,
+  type MethodMark,
+  type Middleware,
+  Notes,
+} from '../../kernel/index.ts'
+import type { ControllerMethod } from './verbs.ts'
+
+export const middlewareNotes = new Notes<readonly Middleware[]>()
+
+/**
+ * Middlewares for a method, or for every method of a controller; they run in the order of writing.
+ *
+ * Those of a class run before policies, those of a method behind them.
+ *
+ * @deprecated Use `router.group(prefix, middlewares, define)` and the route option `middlewares`.
+ * @example
+ *   const audit: Middleware = (req, res, next) => next()
+ *
+ *   @controller('/reports')
+ *   class Reports {
+ *     @middleware(audit)
+ *     @get('/')
+ *     list() {}
+ *   }
+ */
+export function middleware(...middlewares: Middleware[]): ClassMark<AnyClass> & MethodMark<ControllerMethod> {
+  const add = (on: { label: string } & Parameters<typeof middlewareNotes.add>[0]) => {
+    if (middlewares.length === 0) throw DecoratorError('middleware', on.label, 'it takes at least one middleware')
+    const wrong = middlewares.findIndex((one) => typeof one !== 'function')
+    if (wrong !== -1) {
+      throw DecoratorError('middleware', on.label, `argument ${wrong} is no function (req, res, next)`)
+    }
+    middlewareNotes.add(on, middlewares)
+  }
+  return decorator<AnyClass, ControllerMethod>({ name: 'middleware', class: add, method: add })
+}

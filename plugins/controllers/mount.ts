@@ -1,0 +1,96 @@
+import {
+  type AnyClass,
+  DecoratorError,
+  decoratedClasses,
+  decoratedMethods,
+  defineError,
+  type Middleware,
+  type RouteCollection,
+  type RouteRecord,
+  routeContributions,
+} from '../../kernel/index.ts'
+import { optionsOf } from './merge.ts'
+import { middlewareNotes } from './middleware.ts'
+import { routeNotes } from './verbs.ts'
+
+/** A class that can be a controller: it is made without arguments. */
+export type ControllerClass = new () => object
+
+const ControllerError = defineError(
+  'ControllerError',
+  500,
+  (name: string, why: string) => `the controller ${name} cannot be made: ${why}`,
+)
+
+/** One declared controller of this process, with its instance once it was mounted somewhere. */
+interface Controller {
+  readonly prefix: string
+  readonly mounted: WeakMap<RouteCollection, readonly RouteRecord[]>
+  instance?: object
+}
+
+/** Every controller of this process, in order of declaration; its class stays with its module anyway. */
+const controllers = new Map<AnyClass, Controller>()
+
+export function declareController(cls: ControllerClass, prefix: string): void {
+  if (controllers.has(cls))
+    throw DecoratorError('controller', cls.name, 'it stands there twice; a class has one prefix')
+  if (cls.length > 0) {
+    throw DecoratorError('controller', cls.name, 'its constructor takes arguments; a controller is made without any')
+  }
+  controllers.set(cls, { prefix, mounted: new WeakMap() })
+}
+
+/** Whether a class is a controller itself; one that only extends a controller is not. */
+export function isController(value: unknown): value is ControllerClass {
+  return controllers.has(value as AnyClass)
+}
+
+/** Whether a class has routes of which nothing comes: it is no controller, and no controller extends it. */
+export function isForgotten(cls: AnyClass): boolean {
+  if (controllers.has(cls) || decoratedMethods(cls).every((method) => routeNotes.of(method).length === 0)) return false
+  return ![...controllers.keys()].some((one) => Object.prototype.isPrototypeOf.call(cls, one))
+}
+
+/**
+ * Puts the routes of a controller into a collection, unless they are there: a module is loaded once, so after
+ * `clearRoutes()` nobody else would bring them back.
+ */
+export function mountController(cls: ControllerClass, collection: RouteCollection): void {
+  const controller = controllers.get(cls)!
+  const before = new Set(collection.routes)
+  if (controller.mounted.get(collection)?.every((record) => before.has(record))) return
+  controller.instance ??= instanceOf(cls)
+  const instance = controller.instance as Record<PropertyKey, unknown>
+  const groups = decoratedClasses(cls).flatMap((one): readonly Middleware[] => middlewareNotes.of(one).flat())
+  collection.group(controller.prefix === '' ? '/' : controller.prefix, groups, (routes) => {
+    for (const method of decoratedMethods(cls)) {
+      const notes = routeNotes.of(method)
+      if (notes.length === 0) {
+        const lost = middlewareNotes.of(method).length > 0 ? 'middleware' : routeContributions.of(method)[0]?.decorator
+        if (lost === undefined) continue
+        throw DecoratorError(lost, method.label, 'the method has no route; add one, @get for example')
+      }
+      const run = instance[method.name]
+      if (typeof run !== 'function') throw DecoratorError('controller', method.label, 'it is no method any more')
+      const handler = Object.defineProperty(run.bind(instance), 'name', { value: method.label })
+      for (const note of notes) {
+        const verb = note.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'
+        routes[verb](note.path, optionsOf(cls, method, note.options), handler)
+      }
+    }
+  })
+  controller.mounted.set(
+    collection,
+    collection.routes.filter((record) => !before.has(record)),
+  )
+}
+
+function instanceOf(cls: ControllerClass): object {
+  try {
+    return new cls()
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw Object.assign(ControllerError(cls.name, why), { cause: error })
+  }
+}

@@ -1,0 +1,48 @@
+import { definePlugin } from '../../kernel/index.ts'
+import { ControllerFiles } from './loader.ts'
+import { checks, serialized } from './markers.ts'
+import { type ControllersOptions, checkControllersOptions } from './options.ts'
+import type { SerializeStep } from './serialize.ts'
+import { serializeStep, validateStep } from './steps.ts'
+import type { ValidateStep } from './validate.ts'
+
+/** What the decorators have left in the options of a route. */
+interface Marked {
+  readonly [checks]?: readonly ValidateStep[]
+  readonly [serialized]?: SerializeStep
+}
+
+/**
+ * Loads files of controllers at boot, and does what `@validate` and `@serialize` ask for.
+ *
+ * Every server has it; the server option `controllerPatterns` is its option `patterns`.
+ *
+ * @example
+ * const server = new Server({ controllerPatterns: ['src/controllers/*.ts'] })
+ */
+export const controllers = definePlugin({
+  name: 'controllers',
+  provide(options: ControllersOptions = {}) {
+    checkControllersOptions(options)
+    const files = new ControllerFiles()
+    files.add('controllers.patterns', options.patterns)
+    return { controllers: files }
+  },
+  setup(ctx) {
+    const { services, log } = ctx
+    ctx.onRoute((route) => {
+      const marked = route.options as Marked
+      for (const step of marked[checks] ?? []) {
+        route.add('input', validateStep(route, step, services.get('validation')))
+      }
+      const step = marked[serialized]
+      if (step === undefined) return
+      serializeStep(route, step, services.get('responses'), (error, name) =>
+        log.warn({ err: error, route: name }, `an answer of ${name} is not what @serialize says`),
+      )
+    })
+    const files = services.get('controllers')
+    // Without patterns at once: a promise would hold up the boot of every server by a turn.
+    return files.patterns.length === 0 ? undefined : files.load(files.patterns, ctx.server.router, log)
+  },
+})

@@ -1,0 +1,57 @@
+import {
+  checkOptions,
+  DecoratorError,
+  decorator,
+  type MethodMark,
+  OptionError,
+  routeContributions,
+} from '../../kernel/index.ts'
+import { serialized } from './markers.ts'
+import type { ControllerMethod } from './verbs.ts'
+
+/** Options of `@serialize`. */
+export interface SerializeOptions {
+  /** An answer that is not what the schema says is a failure, 500, in place of a line in the log. Default false. */
+  throwErrorOnValidationFail?: boolean
+}
+
+/** The `@serialize` of a method. */
+export interface SerializeStep {
+  readonly schema: object
+  readonly strict: boolean
+}
+
+/**
+ * Shapes what a method answers with success (2xx): what the schema does not name never leaves.
+ *
+ * An answer that is not what the schema says is sent as far as the schema names it, and logged.
+ *
+ * @deprecated Name the schema in the options of the route: `{ responses: { 200: schema } }`.
+ * @example
+ *   const User = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
+ *
+ *   @controller('/users')
+ *   class Users {
+ *     @serialize(User, { throwErrorOnValidationFail: true })
+ *     @get('/first')
+ *     first() {
+ *       return { name: 'ada', password: 'secret' }
+ *     }
+ *   }
+ */
+export function serialize(schema: object, options: SerializeOptions = {}): MethodMark<ControllerMethod> {
+  checkOptions('serialize', options, ['throwErrorOnValidationFail'])
+  const { throwErrorOnValidationFail: strict = false } = options
+  if (typeof strict !== 'boolean') throw OptionError('serialize.throwErrorOnValidationFail', strict, 'true or false')
+  return decorator<ControllerMethod>({
+    name: 'serialize',
+    method(on) {
+      const given: unknown = schema
+      if ((typeof given !== 'object' && typeof given !== 'function') || given === null || Array.isArray(given)) {
+        throw DecoratorError('serialize', on.label, 'it takes a schema, which is an object')
+      }
+      const step: SerializeStep = { schema, strict }
+      routeContributions.add(on, { decorator: 'serialize', options: { [serialized]: step }, adds: false })
+    },
+  })
+}

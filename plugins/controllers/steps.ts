@@ -1,0 +1,42 @@
+import { DecoratorError, failureBody, type Middleware, type Route, toJson } from '../../kernel/index.ts'
+import type { Responses } from '../responses/index.ts'
+import type { Validation } from '../validation/index.ts'
+import type { SerializeStep } from './serialize.ts'
+import type { CustomError, ValidateStep } from './validate.ts'
+
+type Fail = Parameters<Validation['middleware']>[2]
+
+/** The middleware of one `@validate`. */
+export function validateStep(route: Route, { schemas, customError }: ValidateStep, service: Validation): Middleware {
+  const name = `${route.method} ${route.path}`
+  const needsBody = schemas.body !== undefined || schemas.all !== undefined
+  if (needsBody && route.method === 'GET') {
+    throw DecoratorError('validate', name, 'a GET request has no body; describe its query')
+  }
+  return service.middleware(name, schemas, customError === undefined ? undefined : failWith(customError))
+}
+
+function failWith({ status = 400, message = 'validation failed' }: CustomError): Fail {
+  return (error, _req, res) => {
+    const body = Object.assign(failureBody(error), { message, errors: error.errors })
+    return res.status(status).json(body)
+  }
+}
+
+/** Writes the answers of a route with `@serialize`; a status that its option `responses` names goes by that. */
+export function serializeStep(
+  route: Route,
+  { schema, strict }: SerializeStep,
+  service: Responses,
+  warn: (error: Error, route: string) => void,
+): void {
+  const name = `${route.method} ${route.path}`
+  const onMismatch = strict ? undefined : (error: Error) => warn(error, name)
+  const succeeded = service.compile({ '2xx': schema }, { route: name, ...(onMismatch && { onMismatch }) })
+  const named = route.options.responses ?? {}
+  const exact = service.compile(named, { route: name })
+  route.serializeWith((payload, status) => {
+    if (Object.hasOwn(named, status)) return exact(payload, status)
+    return status >= 200 && status < 300 ? succeeded(payload, status) : toJson(payload)
+  })
+}

@@ -1,0 +1,77 @@
+import {
+  DecoratorError,
+  decorator,
+  type Method,
+  type MethodMark,
+  Notes,
+  type OptionChecks,
+  type Request,
+  type Response,
+  type RouteOptions,
+} from '../../kernel/index.ts'
+import { deprecate } from './deprecation.ts'
+
+/** A method that answers requests; its parameters are those of a handler, or parts of what a handler gets. */
+// The type of a method, so that `req: RouteRequest<'/users/:id'>` and `req: Request & { user: User }` fit.
+export type ControllerMethod = { run(req: Request, res: Response): unknown }['run']
+
+/** One route of a method, as its decorator says it. */
+export interface RouteNote {
+  readonly method: Method
+  readonly path: string
+  readonly options: RouteOptions
+}
+
+export const routeNotes = new Notes<RouteNote>()
+
+/** Takes the path below the prefix of the controller, and route options as the router takes them. */
+export type VerbDecorator = <const Options extends RouteOptions = {}>(
+  path: string,
+  options?: Options & OptionChecks<Options> & { readonly [Name in Exclude<keyof Options, keyof RouteOptions>]: never },
+) => MethodMark<ControllerMethod>
+
+function verb(name: string, method: Method): VerbDecorator {
+  return (path, options) => {
+    deprecate('FRAMEWORK_DEP0001')
+    const given: unknown = path
+    const place = typeof given === 'function' ? given.name || 'a member' : 'a method'
+    if (typeof path !== 'string') throw DecoratorError(name, place, `it takes the path of the route: @${name}('/path')`)
+    const rest: unknown = options
+    if (rest !== undefined && (typeof rest !== 'object' || rest === null || Array.isArray(rest))) {
+      throw DecoratorError(name, place, `the options of ${path} are no object: @${name}('/path', { … })`)
+    }
+    const note: RouteNote = { method, path, options: options ?? {} }
+    return decorator<ControllerMethod>({ name, method: (on) => routeNotes.add(on, note) })
+  }
+}
+
+/**
+ * The method answers GET requests for a path.
+ *
+ * @deprecated Register the route on the router: `router.get(path, options, handler)`.
+ */
+export const get: VerbDecorator = verb('get', 'GET')
+/**
+ * The method answers POST requests for a path.
+ *
+ * @deprecated Register the route on the router: `router.post(path, options, handler)`.
+ */
+export const post: VerbDecorator = verb('post', 'POST')
+/**
+ * The method answers PUT requests for a path.
+ *
+ * @deprecated Register the route on the router: `router.put(path, options, handler)`.
+ */
+export const put: VerbDecorator = verb('put', 'PUT')
+/**
+ * The method answers PATCH requests for a path.
+ *
+ * @deprecated Register the route on the router: `router.patch(path, options, handler)`.
+ */
+export const patch: VerbDecorator = verb('patch', 'PATCH')
+/**
+ * The method answers DELETE requests for a path.
+ *
+ * @deprecated Register the route on the router: `router.delete(path, options, handler)`.
+ */
+export const del: VerbDecorator = verb('del', 'DELETE')

@@ -1,0 +1,86 @@
+import { parseCookie } from 'cookie'
+import type { Logger, Request, Response } from '../../kernel/index.ts'
+import { checkAttributes, withDefaults } from './attributes.ts'
+import { type CookieSettings, checkSecrets, warnOfWeak } from './options.ts'
+import { CookieError, isSameCookie, type SetCookieOptions, setCookieLine } from './set-cookie.ts'
+import { Signer } from './signature.ts'
+
+/** Cookie names to values, without a prototype. */
+export type Cookies = { readonly [name: string]: string | undefined }
+
+/** What every cookie has that says nothing else. */
+const builtIn: SetCookieOptions = { path: '/', httpOnly: true, sameSite: 'lax' }
+const forgotten: SetCookieOptions = { maxAge: 0, expires: new Date(0) }
+
+/** Reads, signs and writes cookies by the options of one registration; also the service `cookie`. */
+export class CookieCodec {
+  readonly #signer: Signer | undefined
+  readonly #defaults: SetCookieOptions
+
+  constructor({ secrets, defaults }: CookieSettings) {
+    this.#signer = secrets.length === 0 ? undefined : new Signer(secrets)
+    this.#defaults = withDefaults(defaults, builtIn)
+  }
+
+  /** A signer with secrets of its own, which must be there; `option` names them in messages. */
+  signer(option: string, secret: unknown, log: Logger): Signer {
+    const secrets = checkSecrets(option, secret)
+    warnOfWeak(option, secrets, log)
+    return new Signer(secrets)
+  }
+
+  /** Checks attributes that come as an option of another plugin. */
+  check(option: string, given: SetCookieOptions, known: readonly string[]): void {
+    checkAttributes(option, given, known)
+  }
+
+  parse(header: string | undefined): Cookies {
+    // The parser's own objects have a prototype, an empty one.
+    return Object.assign(Object.create(null), header === undefined ? undefined : parseCookie(header)) as Cookies
+  }
+
+  /** Those of the cookies whose signature holds; none without a secret. */
+  verified(cookies: Cookies): Cookies {
+    const verified: Record<string, string> = Object.create(null)
+    if (this.#signer === undefined) return verified
+    for (const name of Object.keys(cookies)) {
+      const value = this.#signer.verify(name, cookies[name]!)
+      if (value !== undefined) verified[name] = value
+    }
+    return verified
+  }
+
+  /** Sets a cookie as `res.cookie` does. */
+  set(req: Request, res: Response, name: string, value: string, options?: SetCookieOptions): void {
+    if (options !== undefined) checkAttributes('res.cookie', options)
+    const attributes = options === undefined ? this.#defaults : withDefaults(options, this.#defaults)
+    write(req, res, name, attributes.signed ? this.#sign(name, value) : value, attributes)
+  }
+
+  clear(req: Request, res: Response, name: string, options: SetCookieOptions = {}): void {
+    checkAttributes('res.clearCookie', options)
+    write(req, res, name, '', { ...withDefaults(options, this.#defaults), ...forgotten })
+  }
+
+  /** The same for a plugin: attributes that were checked, and nothing of the application's defaults. */
+  setOwn(req: Request, res: Response, name: string, value: string, options: SetCookieOptions): void {
+    write(req, res, name, value, withDefaults(options, builtIn))
+  }
+
+  clearOwn(req: Request, res: Response, name: string, options: SetCookieOptions): void {
+    write(req, res, name, '', { ...withDefaults(options, builtIn), ...forgotten })
+  }
+
+  #sign(name: string, value: string): string {
+    if (this.#signer === undefined) {
+      throw CookieError(name, 'cannot be signed: there is no secret. Give the plugin one: cookie: { secret: … }')
+    }
+    return this.#signer.sign(name, value)
+  }
+}
+
+function write(req: Request, res: Response, name: string, value: string, attributes: SetCookieOptions): void {
+  const line = setCookieLine(name, value, attributes, req.protocol === 'https')
+  const there = [res.getHeader('set-cookie') ?? []].flat()
+  res.setHeader('set-cookie', [...there.filter((one) => !isSameCookie(one, line)), line])
+}

@@ -1,0 +1,43 @@
+import type { CookieCodec } from './codec.ts'
+import type { SetCookieOptions } from './set-cookie.ts'
+
+export type { CookieCodec } from './codec.ts'
+export type { CookieOptions } from './options.ts'
+export { cookie } from './plugin.ts'
+export type { SetCookieOptions } from './set-cookie.ts'
+export type { Signer } from './signature.ts'
+
+// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+declare module '../../kernel/http/request.ts' {
+  interface Request {
+    /** Every cookie as the client sent it, percent-decoded, signed ones with their signature; the first of a name. No prototype. */
+    readonly cookies: { readonly [name: string]: string | undefined }
+    /** The values of those cookies whose signature holds, without it. No prototype. */
+    readonly signedCookies: { readonly [name: string]: string | undefined }
+    /** One of `cookies`. */
+    cookie(name: string): string | undefined
+  }
+}
+
+declare module '../../kernel/http/response.ts' {
+  interface Response {
+    /**
+     * Sets a cookie: `Path=/; HttpOnly; SameSite=Lax`, and `Secure` over https, unless the options say otherwise. A
+     * second one of the same name, domain and path takes the place of the first.
+     *
+     * @throws CookieError for what would be no cookie, or one that browsers do not keep.
+     * @example
+     * server.get('/', (req, res) => res.cookie('theme', 'dark', { maxAge: 30 * 24 * 3600 }).ok({ theme: 'dark' }))
+     */
+    cookie(name: string, value: string, options?: SetCookieOptions): Response
+    /** Makes the browser forget a cookie; path and domain must be those it was set with. */
+    clearCookie(name: string, options?: SetCookieOptions): Response
+  }
+}
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    /** Signs, checks and writes cookies, for plugins that keep something in one. */
+    cookie: CookieCodec
+  }
+}

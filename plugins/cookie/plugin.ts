@@ -1,0 +1,101 @@
+import { definePlugin, type Kernel, type Request, type Response } from '../../kernel/index.ts'
+import { CookieCodec, type Cookies } from './codec.ts'
+import { type CookieOptions, settingsOf, warnOfWeak } from './options.ts'
+
+/** The cookies of one request, parsed when they are first read. */
+class Jar {
+  readonly codec: CookieCodec
+  readonly #header: string | undefined
+  #cookies: Cookies | undefined
+  #signed: Cookies | undefined
+
+  constructor(req: Request, codec: CookieCodec) {
+    this.codec = codec
+    this.#header = req.raw.header('cookie')
+  }
+
+  get cookies(): Cookies {
+    this.#cookies ??= this.codec.parse(this.#header)
+    return this.#cookies
+  }
+
+  get signed(): Cookies {
+    this.#signed ??= this.codec.verified(this.cookies)
+    return this.#signed
+  }
+}
+
+const jar = Symbol('cookies')
+type WithJar = Request & { [jar]?: Jar }
+
+/** Servers whose requests have the members already: in another scope the plugin only says whose options hold. */
+const decorated = new WeakSet<Kernel>()
+
+/**
+ * Reads, sets, signs and clears cookies: `req.cookies`, `req.signedCookies`, `res.cookie` and `res.clearCookie`.
+ *
+ * Cookies are parsed when they are first read; a request that reads none pays nothing. Signatures cover the name.
+ *
+ * @example
+ * const server = new Server({ plugins: { cookie: { secret: process.env.COOKIE_SECRET! } } })
+ * server.post('/theme/:name', (req, res) => {
+ *   res.cookie('theme', req.params.name!, { signed: true, maxAge: 30 * 24 * 3600 }).noContent()
+ * })
+ * server.get('/theme', (req) => req.signedCookies.theme ?? 'light')
+ */
+export const cookie = definePlugin({
+  name: 'cookie',
+  provide: (options: CookieOptions = {}) => ({ cookie: new CookieCodec(settingsOf(options)) }),
+  setup(ctx, options: CookieOptions = {}) {
+    const codec = ctx.services.get('cookie')
+    warnOfWeak('cookie.secret', settingsOf(options).secrets, ctx.log)
+    if (decorated.has(ctx.server)) {
+      ctx.use(function cookie(req: WithJar, _res, next) {
+        req[jar] = new Jar(req, codec)
+        return next()
+      })
+      return
+    }
+    decorated.add(ctx.server)
+
+    const jarOf = (req: WithJar): Jar => {
+      req[jar] ??= new Jar(req, codec)
+      return req[jar]
+    }
+    ctx.decorate('request', {
+      cookies: {
+        get() {
+          return jarOf(this).cookies
+        },
+      },
+      signedCookies: {
+        get() {
+          return jarOf(this).signed
+        },
+      },
+      cookie: {
+        value: function cookie(this: Request, name: string) {
+          return jarOf(this).cookies[name]
+        },
+      },
+    })
+    // A response has its request, which the interface does not show.
+    const requestOf = (res: Response) => (res as Response & { readonly request: Request }).request
+    ctx.decorate('response', {
+      cookie: {
+        value: function cookie(this: Response, ...[name, value, attributes]: Parameters<Response['cookie']>) {
+          const req = requestOf(this)
+          jarOf(req).codec.set(req, this, name, value, attributes)
+          return this
+        },
+      },
+      clearCookie: {
+        value: function clearCookie(this: Response, ...[name, attributes]: Parameters<Response['clearCookie']>) {
+          const req = requestOf(this)
+          jarOf(req).codec.clear(req, this, name, attributes)
+          return this
+        },
+      },
+    })
+  },
+})

@@ -1,0 +1,118 @@
+import { stringifySetCookie } from 'cookie'
+import { defineError } from '../../kernel/index.ts'
+
+/** How one cookie is kept and sent; what is left out comes from `cookie.defaults`. */
+export interface SetCookieOptions {
+  /** Signs it, with the first secret. Default false. */
+  signed?: boolean
+  /** SECONDS for which it is kept (not milliseconds); 0 or less: forgotten at once. Default: until the browser closes. */
+  maxAge?: number
+  /** When it is forgotten; `maxAge` wins where both are given. */
+  expires?: Date
+  /** Default `/`. */
+  path?: string
+  /** Default: the host alone, without its subdomains. */
+  domain?: string
+  /** Over https only. Default: whether the request came over https; true with `sameSite: 'none'` and `partitioned`. */
+  secure?: boolean
+  /** Out of reach of scripts. Default true. */
+  httpOnly?: boolean
+  /** `true` is `strict`, `false` leaves it to the browser. Default `lax`. */
+  sameSite?: 'strict' | 'lax' | 'none' | boolean
+  /** What a browser that has too many drops first. */
+  priority?: 'low' | 'medium' | 'high'
+  /** One for each top-level site (CHIPS). Default false. */
+  partitioned?: boolean
+}
+
+export const CookieError = defineError(
+  'CookieError',
+  500,
+  (name: unknown, why: string) =>
+    `the cookie ${typeof name === 'string' ? JSON.stringify(name.slice(0, 100)) : String(name)} ${why}`,
+)
+
+// What browsers keep at most (RFC 6265bis section 5.6: name and value; attributes count here too, as some count them).
+const maxBytes = 4096
+
+/**
+ * One `Set-Cookie` line (RFC 6265bis), its value percent-encoded.
+ *
+ * @throws CookieError for anything that would be another cookie, another attribute, or a cookie that browsers drop.
+ */
+export function setCookieLine(name: string, value: string, options: SetCookieOptions, https: boolean): string {
+  if (typeof name !== 'string') throw CookieError(name, 'has no name: it takes a string')
+  if (typeof value !== 'string') {
+    throw CookieError(
+      name,
+      `takes a string, it was given a ${typeof value}. Use String(value) or JSON.stringify(value)`,
+    )
+  }
+  const secure = options.secure ?? (https || isNone(options.sameSite) || options.partitioned === true)
+  checkTogether(name, options, secure)
+  let line: string
+  try {
+    // Written out: with the spread of the form with three arguments a line takes 4 µs instead of 0.4.
+    line = stringifySetCookie({
+      name,
+      value,
+      maxAge: options.maxAge,
+      expires: options.expires,
+      domain: options.domain,
+      path: options.path,
+      secure,
+      httpOnly: options.httpOnly,
+      sameSite: options.sameSite,
+      priority: options.priority,
+      partitioned: options.partitioned,
+    })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw CookieError(name, `cannot be set: ${JSON.stringify(why.slice(0, 200))}. ${remedy}`)
+  }
+  if (line.length > maxBytes) {
+    throw CookieError(
+      name,
+      `has ${line.length} bytes; browsers keep ${maxBytes}. Keep the data elsewhere, in a session`,
+    )
+  }
+  return line
+}
+
+const remedy =
+  'A name has no spaces, "=" and ";"; domain and path are printable ASCII without ";"; the value is well-formed text'
+
+function isNone(sameSite: SetCookieOptions['sameSite']): boolean {
+  return typeof sameSite === 'string' && sameSite.toLowerCase() === 'none'
+}
+
+/** What browsers drop without a word (RFC 6265bis sections 4.1.3 and 5.7). */
+function checkTogether(name: string, options: SetCookieOptions, secure: boolean): void {
+  if (!secure && isNone(options.sameSite)) throw CookieError(name, 'has sameSite "none", which needs secure: true')
+  if (!secure && options.partitioned) throw CookieError(name, 'is partitioned, which needs secure: true')
+  // Browsers compare prefixes without regard to case.
+  const prefix = /^__(?:host-http|host|secure|http)-/i.exec(name)?.[0].toLowerCase()
+  if (prefix === undefined) return
+  if (!secure) {
+    throw CookieError(name, `has a prefix that needs https: set secure: true, or trustProxy where a proxy speaks https`)
+  }
+  if (prefix.endsWith('http-') && !options.httpOnly) throw CookieError(name, 'has a prefix that needs httpOnly: true')
+  if (!prefix.startsWith('__host-')) return
+  if (options.domain !== undefined) throw CookieError(name, 'has a prefix that allows no domain: leave it out')
+  if (options.path !== '/') throw CookieError(name, 'has a prefix that needs path: "/"')
+}
+
+/** The same place in a browser's memory: name, domain and path. */
+export function isSameCookie(line: string, other: string): boolean {
+  const end = line.indexOf('=') + 1
+  if (line.slice(0, end) !== other.slice(0, end)) return false
+  return attributeOf(line, 'Path') === attributeOf(other, 'Path') && domainOf(line) === domainOf(other)
+}
+
+function domainOf(line: string): string {
+  return attributeOf(line, 'Domain').toLowerCase().replace(/^\./, '')
+}
+
+function attributeOf(line: string, name: string): string {
+  return new RegExp(`; ${name}=([^;]*)`, 'i').exec(line)?.[1] ?? ''
+}

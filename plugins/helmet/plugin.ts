@@ -1,0 +1,54 @@
+import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
+import { type HeaderSet, headersOf, noHeaders } from './headers.ts'
+import type { HelmetOptions } from './options.ts'
+
+/**
+ * Sets the security headers of the `helmet` package on every answer: 404, 405, refused requests and failures too.
+ *
+ * The route option `helmet` takes options in place of the server's, or `false` for none.
+ *
+ * @example
+ * new Server({ plugins: { helmet: { xFrameOptions: { action: 'deny' } } } })
+ */
+export const helmet = definePlugin({
+  name: 'helmet',
+  async setup(ctx, options: HelmetOptions = {}) {
+    // Not on import: a server without it should not load it.
+    const library = await import('helmet')
+    const ofServer = headersOf(library, options)
+    const ofRoutes = new Map<string, HeaderSet>()
+    ctx.onRoute((route) => {
+      const own: unknown = route.options.helmet
+      if (own === undefined) return
+      ofRoutes.set(
+        `${route.method} ${route.path}`,
+        own === false ? noHeaders : headersOf(library, own as HelmetOptions),
+      )
+    })
+
+    const setOf = (req: Request): HeaderSet => {
+      if (ofRoutes.size === 0) return ofServer
+      const { method, route } = req
+      return (
+        ofRoutes.get(`${method} ${route}`) ?? (method === 'HEAD' ? ofRoutes.get(`GET ${route}`) : undefined) ?? ofServer
+      )
+    }
+    const apply = ({ fixed, dynamic }: HeaderSet, req: Request, res: Response) => {
+      for (const [name, value] of fixed) res.setHeader(name, value)
+      dynamic?.(req, res)
+    }
+
+    ctx.use(function helmet(req, res, next) {
+      apply(setOf(req), req, res)
+      return next()
+    })
+
+    // Who failed or answered before the middleware above had its turn is covered here. What a handler has removed stays away.
+    ctx.onSend(function helmetOnSend(req, res) {
+      const set = setOf(req)
+      const last = set.fixed.at(-1)
+      if (last === undefined || res.getHeader(last[0]) !== undefined) return
+      if (set.fixed.every(([name]) => res.getHeader(name) === undefined)) apply(set, req, res)
+    })
+  },
+})

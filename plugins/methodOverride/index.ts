@@ -1,0 +1,2 @@
+export type { MethodOverrideOptions } from './options.ts'
+export { methodOverride } from './plugin.ts'

@@ -1,0 +1,29 @@
+import { BadRequestError, definePlugin } from '../../kernel/index.ts'
+import { type MethodOverrideOptions, settingsOf } from './options.ts'
+
+/** What a request may become: what clients that know GET and POST only are missing. */
+const targets: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE'])
+
+/**
+ * Lets a POST be a PUT, PATCH or DELETE, named by a header, before it is routed: for clients and proxies that know no
+ * other methods. Any other name is 400 `BadRequestError`.
+ *
+ * @example
+ * new Server({ plugins: { methodOverride: true } })
+ */
+export const methodOverride = definePlugin({
+  name: 'methodOverride',
+  setup(ctx, options: MethodOverrideOptions = {}) {
+    const { header, methods } = settingsOf(options)
+    ctx.rewrite(function methodOverride(raw) {
+      if (!methods.has(raw.method)) return undefined
+      const given = raw.header(header)
+      if (given === undefined) return undefined
+      const method = given.trim().toUpperCase()
+      // Some clients name the method always.
+      if (method === raw.method) return undefined
+      if (!targets.has(method)) throw BadRequestError(`the header ${header} takes PUT, PATCH or DELETE`)
+      return { method }
+    })
+  },
+})

@@ -1,0 +1,22 @@
+import { type AnyClass, type AnyMethod, type ClassMark, type MethodMark, routeDecorator } from '../../kernel/index.ts'
+import type { PolicyRecord } from './manager.ts'
+import type { PolicyRequirement } from './options.ts'
+
+/** Puts a check of one manager on a method, or on every method of a class. */
+export type PolicyDecorator<Policies extends PolicyRecord> = <
+  Scope extends keyof Policies & string,
+  Name extends keyof Policies[Scope] & string,
+>(
+  scope: Scope,
+  handler: Name,
+) => ClassMark & MethodMark
+
+/** The decorator of a manager; a name that does not exist throws where it is written. */
+export function policyDecorator<Policies extends PolicyRecord>(
+  manager: PolicyRequirement['manager'],
+): PolicyDecorator<Policies> {
+  return function policy(scope, handler) {
+    manager.askOf(scope, handler)
+    return routeDecorator<AnyClass, AnyMethod>('policy', { policy: { manager, scope, handler } }, { adds: true })
+  }
+}

@@ -1,0 +1,14 @@
+import type { RateLimitRule } from './options.ts'
+
+export type { RateLimitOptions, RateLimitRule } from './options.ts'
+export { rateLimit } from './plugin.ts'
+export type { RateLimitRedisOptions } from './redis-store.ts'
+export type { Hit, RateLimitStore } from './store.ts'
+
+// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** A limit of this route alone, with a counter of its own in place of the server's; `false`: none. */
+    rateLimit?: false | RateLimitRule
+  }
+}

@@ -1,0 +1,49 @@
+import { defineError, failureBody, type Request, type Response } from '../../kernel/index.ts'
+import { networkOf, ownKey } from './key.ts'
+import type { Rule } from './options.ts'
+import type { Hit, RateLimitStore } from './store.ts'
+
+const TooManyRequestsError = defineError(
+  'TooManyRequestsError',
+  429,
+  (limit: number, windowMs: number) => `more than ${limit} requests in ${windowMs / 1_000} s`,
+)
+
+/** Counts one request: true when it may go on, false when it was answered. */
+export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
+
+/** A limit as one function, without a promise where neither the store nor a function of the application needs one. */
+export function limiterOf(rule: Rule, store: RateLimitStore, name: string): Limiter {
+  const { limit, windowMs, statusCode, key: keyOf, skip } = rule
+  const policy = `${limit};w=${Math.ceil(windowMs / 1_000)}`
+  // One for all: an error for each refused request, with its stack, would make an attack dearer for us than for them.
+  const error = TooManyRequestsError(limit, windowMs)
+
+  const judge = (hit: Hit, res: Response): boolean => {
+    const seconds = Math.ceil(hit.resetMs / 1_000)
+    res
+      .setHeader('ratelimit-policy', policy)
+      .setHeader('ratelimit-limit', limit)
+      .setHeader('ratelimit-remaining', Math.max(0, limit - hit.count))
+      .setHeader('ratelimit-reset', seconds)
+    if (hit.count <= limit) return true
+    res.setHeader('retry-after', Math.max(1, seconds)).status(statusCode).json(failureBody(error))
+    return false
+  }
+  const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
+    const who = key === undefined ? networkOf(req.ip) : ownKey(String(key))
+    const hit = store.hit(`${name} ${who}`, windowMs)
+    return hit instanceof Promise ? hit.then((settled) => judge(settled, res)) : judge(hit, res)
+  }
+  const identify = (req: Request, res: Response): boolean | Promise<boolean> => {
+    const key = keyOf?.(req)
+    return key instanceof Promise ? key.then((settled) => count(settled, req, res)) : count(key, req, res)
+  }
+  if (skip === undefined) return identify
+  return (req, res) => {
+    // Only true skips: a function that forgets to answer must not open the door.
+    const skips = skip(req)
+    if (skips instanceof Promise) return skips.then((settled) => settled === true || identify(req, res))
+    return skips === true || identify(req, res)
+  }
+}

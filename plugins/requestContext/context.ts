@@ -1,0 +1,73 @@
+import { OptionError, type Request } from '../../kernel/index.ts'
+
+/**
+ * What `req.context` and `currentContext()` hold; applications merge their keys into it.
+ *
+ * @example
+ * declare module 'framework' {
+ *   interface RequestContext {
+ *     tenant: string
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface RequestContext {}
+
+/** The options of the plugin: for each key a function that makes its value when it is first read. */
+export type ContextValues = { readonly [Key in keyof RequestContext]?: (req: Request) => RequestContext[Key] } & {
+  readonly [key: string]: (req: Request) => unknown
+}
+
+/** Makes the context of one request. */
+export type ContextClass = new (req: Request) => RequestContext
+
+/**
+ * A class with an accessor for each key. A value is made when it is first read, and then kept; `undefined` is not, so
+ * that reading too early, before a middleware has found out who is calling, does no harm.
+ */
+export function contextClass(makers: ContextValues): ContextClass {
+  if (typeof makers !== 'object' || makers === null || Array.isArray(makers)) {
+    throw OptionError('requestContext', makers, 'an object of functions: { tenant: (req) => … }')
+  }
+  class Context {
+    readonly #req: Request
+    readonly #values: Record<string, unknown> = Object.create(null)
+
+    constructor(req: Request) {
+      this.#req = req
+    }
+
+    /** All values, made now: accessors of a class are not seen by whoever writes a log line or an answer. */
+    toJSON(): Record<string, unknown> {
+      const own = Object.entries(this)
+      const made = Object.entries(makers).map(([key, make]) => [key, Context.read(this, key, make)] as const)
+      return Object.fromEntries([...own, ...made])
+    }
+
+    static read(context: Context, key: string, make: (req: Request) => unknown): unknown {
+      const values = context.#values
+      if (values[key] === undefined) values[key] = make(context.#req)
+      return values[key]
+    }
+
+    static write(context: Context, key: string, value: unknown): void {
+      context.#values[key] = value
+    }
+  }
+  for (const [key, make] of Object.entries(makers)) {
+    if (typeof make !== 'function') throw OptionError(`requestContext.${key}`, make, 'a function of the request')
+    // What every object has would be replaced: `constructor`, `toString`.
+    if (key in Context.prototype) throw OptionError(`requestContext.${key}`, 'a name that every object has', 'another')
+    Object.defineProperty(Context.prototype, key, {
+      enumerable: true,
+      get(this: Context) {
+        return Context.read(this, key, make)
+      },
+      set(this: Context, value: unknown) {
+        Context.write(this, key, value)
+      },
+    })
+  }
+  // The accessors are what the application has merged.
+  return Context as unknown as ContextClass
+}

@@ -1,0 +1,12 @@
+import type { RequestContext } from './context.ts'
+
+export type { ContextValues, RequestContext } from './context.ts'
+export { currentContext, requestContext } from './plugin.ts'
+
+// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+declare module '../../kernel/http/request.ts' {
+  interface Request {
+    /** The values of the requestContext plugin for this request. */
+    readonly context: RequestContext
+  }
+}

@@ -1,0 +1,71 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { definePlugin, type Kernel, type Request } from '../../kernel/index.ts'
+import { type ContextClass, type ContextValues, contextClass, type RequestContext } from './context.ts'
+import { isPlainIterable, iterateWithin } from './stream.ts'
+
+// One for all servers of the process: what is stored in it belongs to one request anyway.
+const storage = new AsyncLocalStorage<RequestContext>()
+
+const slot = Symbol('requestContext')
+type Holder = Request & { [slot]?: RequestContext }
+
+/** Servers whose requests have `context` already: a scope may register the plugin again. */
+const decorated = new WeakSet<Kernel>()
+
+/**
+ * The context of the request that is being answered, from anywhere below its middlewares and its handler: through
+ * awaits, timers and callbacks. `undefined` outside of a request.
+ *
+ * @example
+ * const context = currentContext()
+ */
+export function currentContext(): RequestContext | undefined {
+  return storage.getStore()
+}
+
+/**
+ * Keeps values for each request: `req.context`, and `currentContext()` where no request is in sight.
+ *
+ * A value is made when it is first read, and can be assigned.
+ *
+ * @example
+ * new Server({ plugins: { requestContext: { tenant: (req) => req.headers['x-tenant'] ?? 'public' } } })
+ */
+export const requestContext = definePlugin({
+  name: 'requestContext',
+  setup(ctx, options: ContextValues = {}) {
+    const Context = contextClass(options)
+    if (!decorated.has(ctx.server)) decorateRequests(Context, ctx.decorate.bind(ctx))
+    decorated.add(ctx.server)
+
+    ctx.use(function requestContext(req, _res, next) {
+      const context = new Context(req)
+      ;(req as Holder)[slot] = context
+      return storage.run(context, next)
+    })
+
+    // Bodies that are made piece by piece are made after the chain has ended.
+    ctx.onSend(function requestContextOnSend(req, res) {
+      const context = (req as Holder)[slot]
+      if (context === undefined || !isPlainIterable(res.payload)) return
+      // An iterable that was sent as JSON is one no longer.
+      const body = res.encode()
+      if (isPlainIterable(body)) res.replaceBody(iterateWithin(storage, context, body))
+    })
+  },
+})
+
+function decorateRequests(
+  Context: ContextClass,
+  decorate: (target: 'request', members: PropertyDescriptorMap) => void,
+) {
+  decorate('request', {
+    context: {
+      // For whoever asks before the middleware had its turn.
+      get(this: Holder) {
+        this[slot] ??= new Context(this)
+        return this[slot]
+      },
+    },
+  })
+}

@@ -1,0 +1,145 @@
+import { helpers, scalarTypes } from './helpers.ts'
+import { Mismatch } from './mismatch.ts'
+import { isObject, type Node, References } from './references.ts'
+import { plain, type Strictness, scalarsFor } from './scalars.ts'
+import { compileShape, typesOf } from './shape.ts'
+
+type Scalars = ReturnType<typeof scalarsFor>
+
+/**
+ * What may leave of a place that does not fit: a scalar. It has no members, so it can bring along nothing that the
+ * schema does not name; objects and arrays can, and are left out.
+ */
+function scalarOf(value: unknown): unknown {
+  const given = plain(value)
+  if (given === null || typeof given === 'string' || typeof given === 'boolean') return given
+  return Number.isFinite(given) ? given : undefined
+}
+
+/**
+ * Picks what a JSON Schema names from a value that does not fit it; `undefined` is a place of which nothing may leave.
+ *
+ * It interprets: it runs for answers that are wrong, and only for these.
+ */
+export class LenientShape {
+  readonly #root: unknown
+  readonly #references: References
+  readonly #strictness: Strictness
+  readonly #scalars: Scalars
+  readonly #strict = new Map<unknown, (value: unknown) => unknown>()
+
+  constructor(root: unknown, strictness: Strictness) {
+    this.#root = root
+    this.#references = new References(root)
+    this.#strictness = strictness
+    this.#scalars = scalarsFor(strictness)
+  }
+
+  pick(value: unknown): unknown {
+    return this.#pick(this.#root, value)
+  }
+
+  #pick(node: unknown, value: unknown): unknown {
+    if (node === true) return value
+    if (!isObject(node)) return undefined
+    if (node.$ref !== undefined) return this.#pick(this.#references.resolve(node.$ref), value)
+    const types = typesOf(node)
+    let picked = types.length === 0 ? value : this.#byTypes(types, node, value)
+    const add = (more: unknown) => {
+      picked = picked === undefined ? undefined : helpers.merge(picked, more, value)
+    }
+    if (Array.isArray(node.allOf)) for (const one of node.allOf) add(this.#pick(one, value))
+    for (const keyword of ['anyOf', 'oneOf']) {
+      const list = node[keyword]
+      if (Array.isArray(list)) add(this.#pickOne(list, value))
+    }
+    if (isObject(node.if)) {
+      const branch = helpers.fits(value, this.#strictly(node.if)) ? node.then : node.else
+      if (branch !== undefined) add(this.#pick(branch, value))
+    }
+    const isListed = 'const' in node || Array.isArray(node.enum)
+    return isListed && !helpers.fits(value, this.#strictly(node)) ? scalarOf(value) : picked
+  }
+
+  /** The same check that answers go through first, for a part of the schema. */
+  #strictly(node: unknown): (value: unknown) => unknown {
+    let shape = this.#strict.get(node)
+    if (shape === undefined) {
+      shape = compileShape(node, this.#strictness, this.#root)
+      this.#strict.set(node, shape)
+    }
+    return shape
+  }
+
+  /** With two schemas that could be meant, what one of them names may be what the other is there to keep back. */
+  #pickOne(list: unknown[], value: unknown): unknown {
+    for (const one of list) {
+      if (helpers.fits(value, this.#strictly(one))) return this.#strictly(one)(value)
+    }
+    const meant = list.filter((one) => this.#takesType(one, value))
+    return meant.length === 1 ? this.#pick(meant[0], value) : scalarOf(value)
+  }
+
+  #takesType(node: unknown, value: unknown): boolean {
+    if (!isObject(node)) return node === true
+    if (node.$ref !== undefined) return this.#takesType(this.#references.resolve(node.$ref), value)
+    const types = typesOf(node)
+    return types.length === 0 || types.includes(typeOf(value))
+  }
+
+  #byTypes(types: string[], node: Node, value: unknown): unknown {
+    const given = plain(value)
+    const name = typeOf(given)
+    if (name === 'object' && types.includes('object')) return this.#object(node, given as Record<string, unknown>)
+    if (name === 'array' && types.includes('array')) return this.#array(node, given as unknown[])
+    const scalar = types.find((type) => scalarTypes.has(type)) as keyof Scalars | undefined
+    if (scalar === undefined) return scalarOf(given)
+    try {
+      return this.#scalars[scalar](value, typeof node.format === 'string' ? node.format : undefined)
+    } catch (error) {
+      if (error instanceof Mismatch) return scalarOf(given)
+      throw error
+    }
+  }
+
+  #object(node: Node, value: Record<string, unknown>): unknown {
+    const properties = isObject(node.properties) ? node.properties : {}
+    const picked = {}
+    const take = (name: string, one: unknown, given: unknown) => {
+      const part = given === undefined ? undefined : this.#pick(one, given)
+      if (part !== undefined) helpers.put(picked, name, part)
+    }
+    for (const [name, one] of Object.entries(properties)) {
+      const given = helpers.member(value, name)
+      take(name, one, given === undefined && isObject(one) ? one.default : given)
+    }
+    const patterns = isObject(node.patternProperties) ? Object.entries(node.patternProperties) : []
+    const rest = node.additionalProperties ?? false
+    if (patterns.length === 0 && rest === false) return picked
+    for (const name of Object.keys(value)) {
+      if (Object.hasOwn(properties, name)) continue
+      const pattern = patterns.find(([one]) => new RegExp(one, 'u').test(name))
+      const one = pattern === undefined ? rest : pattern[1]
+      const given = value[name]
+      // Only its type tells whether a member without a name of its own is meant: a scalar of another type is not.
+      if (typeOf(given) === 'object' || typeOf(given) === 'array' || helpers.fits(given, this.#strictly(one))) {
+        take(name, one, given)
+      }
+    }
+    return picked
+  }
+
+  #array(node: Node, value: unknown[]): unknown {
+    const prefix = Array.isArray(node.prefixItems) ? node.prefixItems : undefined
+    const tuple = prefix ?? (Array.isArray(node.items) ? node.items : undefined)
+    const rest = tuple === undefined ? (node.items ?? true) : prefix === undefined ? node.additionalItems : node.items
+    const items = tuple === undefined || isObject(rest) || rest === true ? value : value.slice(0, tuple.length)
+    // A place that nothing may leave of keeps its place.
+    return items.map((item, i) => this.#pick(tuple !== undefined && i < tuple.length ? tuple[i] : rest, item) ?? null)
+  }
+}
+
+function typeOf(value: unknown): string {
+  const given = plain(value)
+  return given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given
+}

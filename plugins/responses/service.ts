@@ -1,0 +1,77 @@
+import { isFailureBody, toJson } from '../../kernel/index.ts'
+import type { Strictness } from './scalars.ts'
+import { ResponseSchemaError, type Serializer, serializerOf } from './serialize.ts'
+
+/** Schemas of answers by status (`200`), by class of statuses (`2xx`), and for all others (`default`). */
+export interface ResponseSchemas {
+  readonly [statusOrClass: string]: object
+}
+
+/** For whom schemas are compiled. */
+export interface CompileOptions {
+  /** What errors call it: `GET /users/:id`. */
+  readonly route: string
+  /**
+   * Makes it lenient: an answer that does not fit is sent as far as the schema names it, and this is told why, once.
+   * Without it such an answer throws.
+   */
+  onMismatch?(error: Error): void
+}
+
+/** Makes sure that the `$id` of a schema means this schema alone. */
+type Claim = (schema: object, route: string, part: string) => void
+
+/** Serialisers made of response schemas, for plugins and decorators. */
+export class Responses {
+  readonly #strictness: Strictness
+  #claim: Claim | undefined
+
+  constructor(strictness: Strictness) {
+    this.#strictness = strictness
+  }
+
+  /** @internal */
+  claimWith(claim: Claim): void {
+    this.#claim = claim
+  }
+
+  /**
+   * One serialiser for the schemas of one route, by the status of the answer: the nearest schema is taken, and an
+   * answer without one is written as plain JSON.
+   *
+   * Lenient, only what the schema names leaves all the same: a scalar of the wrong type as it is, and nothing of an
+   * object or an array where the schema has another type.
+   *
+   * @throws ResponseSchemaError for a key that is no status and a schema that cannot be compiled.
+   * @example
+   * declare const server: Server
+   * const Name = { type: 'object', properties: { name: { type: 'string' } } }
+   * const write = server.services.get('responses').compile({ '2xx': Name }, { route: 'GET /me' })
+   * write({ name: 'ada', password: 'secret' }, 200) // {"name":"ada"}
+   */
+  compile(schemas: ResponseSchemas, options: CompileOptions): (payload: unknown, status: number) => string {
+    const { route, onMismatch } = options
+    const exact = new Map<number, Serializer>()
+    const classes = new Map<number, Serializer>()
+    let others: Serializer | undefined
+    for (const [key, schema] of Object.entries(schemas)) {
+      if (!isSchema(schema)) throw ResponseSchemaError(route, key, 'a schema is an object')
+      this.#claim?.(schema, route, `responses[${key}]`)
+      const serializer = serializerOf(schema, route, key, this.#strictness, onMismatch)
+      const status = Number(key)
+      if (Number.isInteger(status) && status >= 200 && status <= 599) exact.set(status, serializer)
+      else if (/^[2-5]xx$/i.test(key)) classes.set(Number(key[0]), serializer)
+      else if (key === 'default') others = serializer
+      else throw ResponseSchemaError(route, key, 'the keys are statuses from 200 to 599, classes like 2xx, or default')
+    }
+    return (payload, status) => {
+      const serializer = exact.get(status) ?? classes.get(Math.floor(status / 100)) ?? others
+      // What the framework answers itself, a 413 for example, has its own form whatever the route declares.
+      return serializer === undefined || isFailureBody(payload) ? toJson(payload) : serializer(payload, status)
+    }
+  }
+}
+
+function isSchema(schema: unknown): schema is object {
+  return (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) || typeof schema === 'function'
+}

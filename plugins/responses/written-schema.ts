@@ -1,0 +1,96 @@
+import { scalarTypes } from './helpers.ts'
+import { isObject, type Node, References } from './references.ts'
+import { typesOf } from './shape.ts'
+
+/** A schema of nothing but types: of what was picked, all else was checked before. */
+export interface WrittenSchema {
+  readonly type?: string
+  readonly nullable?: true
+  readonly properties?: { readonly [name: string]: WrittenSchema }
+  readonly required?: readonly string[]
+  readonly items?: WrittenSchema
+}
+
+/** Written by `JSON.stringify`: a part that was put together anew, so that it has a text in any case. */
+const anything: WrittenSchema = {}
+
+const combining = ['allOf', 'anyOf', 'oneOf', 'if']
+
+/** Names that may stand in generated code of others, and that no object inherits a member by. */
+const isTame = (name: string) => /^[\w-]+$/.test(name) && !(name in Object.prototype)
+
+/** More nodes than that make more code than they save time. */
+const maxNodes = 500
+
+class Derivation {
+  readonly #references: References
+  readonly #open = new Set<Node>()
+  #nodes = 0
+
+  constructor(root: unknown) {
+    this.#references = new References(root)
+  }
+
+  /** `undefined` for a place whose value may have no text, a function for example: its object must be written as a whole. */
+  derive(node: unknown): WrittenSchema | undefined {
+    let one = node
+    for (let hops = 0; isObject(one) && one.$ref !== undefined; hops++) {
+      if (hops === 100) return undefined
+      one = this.#references.resolve(one.$ref)
+    }
+    if (!isObject(one)) return undefined
+    const types = typesOf(one)
+    const type = types.find((name) => name !== 'null') ?? 'null'
+    const nullable = types.length > 1 && types.includes('null')
+    if (types.length !== (nullable ? 2 : 1)) return undefined
+    const more = nullable ? ({ nullable } as const) : {}
+    if (type === 'null' || scalarTypes.has(type)) return { type, ...more }
+    if (combining.some((keyword) => keyword in one)) return undefined
+    if (this.#open.has(one) || ++this.#nodes > maxNodes) return isSurelyWritten(one) ? anything : undefined
+    this.#open.add(one)
+    const inside = type === 'array' ? this.#array(one) : this.#object(one)
+    this.#open.delete(one)
+    return inside === undefined || inside === anything ? inside : { type, ...more, ...inside }
+  }
+
+  #array({ items, prefixItems }: Node): WrittenSchema {
+    const item = prefixItems === undefined && isObject(items) ? this.derive(items) : undefined
+    return item === undefined || item === anything ? anything : { items: item }
+  }
+
+  #object(node: Node): WrittenSchema | undefined {
+    if (!isSurelyWritten(node)) return undefined
+    const given = isObject(node.properties) ? node.properties : {}
+    const names = Object.keys(given)
+    if (names.length === 0) return anything
+    const properties: Record<string, WrittenSchema> = {}
+    for (const name of names) {
+      const one = isTame(name) ? this.derive(given[name]) : undefined
+      if (one === undefined) return anything
+      properties[name] = one
+    }
+    // It writes the required ones first: only where that changes no order may it know of them, which makes it faster.
+    const required = new Set(Array.isArray(node.required) ? node.required : [])
+    const end = names.findIndex((name) => !required.has(name))
+    return { properties, required: end === -1 ? names : names.slice(0, end) }
+  }
+}
+
+/** Whether what is picked is a new array, or a new object that has no `toJSON`. */
+function isSurelyWritten(node: Node): boolean {
+  if (!typesOf(node).includes('object')) return true
+  if (node.additionalProperties || node.patternProperties !== undefined) return false
+  return !(isObject(node.properties) && 'toJSON' in node.properties)
+}
+
+/**
+ * What fast-json-stringify is given in place of a schema: the same members in the same order, so that its text is the
+ * one of `JSON.stringify`. Without rules, it neither loads a validator nor turns one type into another, and without
+ * unusual names nothing of the schema but plain words gets into the code that it generates.
+ *
+ * `undefined` for a schema that has nothing to gain.
+ */
+export function writtenSchemaOf(schema: unknown): WrittenSchema | undefined {
+  const derived = new Derivation(schema).derive(schema)
+  return derived === anything ? undefined : derived
+}

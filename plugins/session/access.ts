@@ -1,0 +1,51 @@
+import { defineError, type Request } from '../../kernel/index.ts'
+import type { SessionKeeper } from './keeper.ts'
+import { SessionRecord } from './session.ts'
+
+/** Where a request has its session, or whoever would keep it. */
+export const slot = Symbol('session')
+export type WithSession = Request & { [slot]?: SessionRecord | SessionKeeper }
+
+const SessionUnavailableError = defineError(
+  'SessionUnavailableError',
+  500,
+  () =>
+    'req.session was read where it is not loaded: in front of the session plugin, outside of its scope, or after its store had failed. Register session earlier, or around',
+)
+
+/** The member `req.session` of one server. */
+export class SessionAccess {
+  #everywhere: { readonly keeper: SessionKeeper; readonly marker: string } | undefined
+
+  /** There is a session for the whole server; `marker` is what the header of a request with its cookie holds. */
+  coverAll(keeper: SessionKeeper, marker: string): void {
+    this.#everywhere = { keeper, marker }
+  }
+
+  readonly member: PropertyDescriptor & ThisType<WithSession> = this.#member()
+
+  #member(): PropertyDescriptor & ThisType<WithSession> {
+    const recordOf = (req: WithSession) => this.#recordOf(req)
+    return {
+      get() {
+        return recordOf(this).session
+      },
+    }
+  }
+
+  #recordOf(req: WithSession): SessionRecord {
+    const there = req[slot]
+    if (there instanceof SessionRecord) return there
+    const keeper = there ?? this.#keeperOfUnmarked(req)
+    if (keeper === undefined) throw SessionUnavailableError()
+    const record = new SessionRecord(keeper)
+    req[slot] = record
+    return record
+  }
+
+  /** Of a request that the plugin has not seen, or has let pass for it has no cookie: never an empty session in place of a real one. */
+  #keeperOfUnmarked(req: Request): SessionKeeper | undefined {
+    const all = this.#everywhere
+    return all === undefined || req.raw.header('cookie')?.includes(all.marker) ? undefined : all.keeper
+  }
+}

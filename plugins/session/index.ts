@@ -1,0 +1,23 @@
+import type { Session } from './session.ts'
+
+export type { SessionCookieOptions, SessionOptions, SessionStoreOption } from './options.ts'
+export { session } from './plugin.ts'
+export type { Session, SessionControls, SessionData } from './session.ts'
+export type { SessionStore } from './store.ts'
+
+// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+declare module '../../kernel/http/request.ts' {
+  interface Request {
+    /**
+     * What is remembered of this client from request to request: a plain object, typed by merging `SessionData`.
+     *
+     * @example
+     * server.post('/login', async (req, res) => {
+     *   await req.session.regenerate()
+     *   Object.assign(req.session, { user: 'ada' })
+     *   return res.noContent()
+     * })
+     */
+    readonly session: Session
+  }
+}

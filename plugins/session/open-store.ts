@@ -1,0 +1,40 @@
+import type { Logger } from '../../kernel/index.ts'
+import type { StoreChoice } from './options.ts'
+import type { NamedStore } from './store.ts'
+
+/** The store that the options name, and how to close it where the plugin has opened it. */
+export async function openStore(choice: StoreChoice, log: Logger): Promise<{ named: NamedStore; close?: () => void }> {
+  switch (choice.kind) {
+    case 'memory':
+      return { named: { name: 'memory', store: await memoryStore(choice.max, log) } }
+    case 'redis': {
+      const { connectRedis, RedisStore } = await import('./redis-store.ts')
+      const { client, close } = await connectRedis(choice.options, log)
+      return { named: { name: 'redis', store: new RedisStore(client) }, close }
+    }
+    case 'client': {
+      const { RedisStore } = await import('./redis-store.ts')
+      return { named: { name: 'redis', store: new RedisStore(choice.client) } }
+    }
+    case 'custom':
+      return { named: { name: nameOf(choice.store), store: choice.store } }
+  }
+}
+
+async function memoryStore(max: number, log: Logger): Promise<NamedStore['store']> {
+  const { MemoryStore } = await import('./memory-store.ts')
+  if (process.env.NODE_ENV === 'production') {
+    log.warn('sessions are kept in memory: they end with this process, and no other one sees them. Set session.store')
+  }
+  return new MemoryStore(max, () => {
+    log.warn(
+      { max },
+      'the session store is full: who was away longest is forgotten. Raise session.store.memory.max, or use Redis',
+    )
+  })
+}
+
+function nameOf(store: object): string {
+  const { name } = store.constructor ?? {}
+  return typeof name === 'string' && name !== '' && name !== 'Object' ? name : 'custom'
+}

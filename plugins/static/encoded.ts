@@ -1,0 +1,33 @@
+import { basename } from 'node:path'
+import Negotiator from 'negotiator'
+import { type OpenFile, openFile } from './find.ts'
+import type { StaticSettings } from './options.ts'
+
+const endings = { br: '.br', gzip: '.gz' } as const
+type Encoding = keyof typeof endings
+/** The smaller first. */
+const preferred: Encoding[] = ['br', 'gzip']
+
+/** A file beside the one that was asked for, and what it is encoded with. */
+export interface EncodedFile {
+  readonly file: OpenFile
+  readonly encoding: Encoding
+}
+
+/** The compressed sibling of a file that this client can read, `undefined` when there is none. */
+export async function encodedSibling(
+  settings: StaticSettings,
+  { path }: OpenFile,
+  acceptEncoding: string | undefined,
+): Promise<EncodedFile | undefined> {
+  if (acceptEncoding === undefined) return undefined
+  const accepted = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(preferred)
+  const folder = path.slice(settings.root.length, -basename(path).length).split(/[\\/]/)
+  for (const encoding of preferred) {
+    if (!accepted.includes(encoding)) continue
+    const name = basename(path) + endings[encoding]
+    const file = await openFile(settings, [...folder.filter((part) => part !== ''), name])
+    if (file !== undefined && file !== 'folder') return { file, encoding }
+  }
+  return undefined
+}

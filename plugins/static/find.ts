@@ -1,0 +1,78 @@
+import type { Stats } from 'node:fs'
+import { constants, type FileHandle, open, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { StaticSettings } from './options.ts'
+import { hasDotfile, isServable } from './path.ts'
+
+/** A file that is open, as it was when it was opened. */
+export interface OpenFile {
+  readonly handle: FileHandle
+  readonly stat: Stats
+  /** On disk, without symbolic links. */
+  readonly path: string
+}
+
+export type Found = OpenFile | 'folder' | undefined
+
+/** Codes that mean «there is no such file to be had». */
+const missing = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EACCES', 'EPERM', 'EISDIR', 'ENXIO', 'EINVAL'])
+
+/** Looks a path up and opens what is there: what is measured is what is sent, however often the name changes hands. */
+export async function openFile(settings: StaticSettings, segments: readonly string[]): Promise<Found> {
+  const { root, followSymlinks, dotfiles } = settings
+  const asked = join(root, ...segments)
+  try {
+    const path = await realpath(asked)
+    if (!followSymlinks) {
+      if (!isServable(root, asked, path)) return undefined
+      if (dotfiles !== 'allow' && hasDotfile(path.slice(root.length).split(/[\\/]/))) return undefined
+    }
+    // Not blocking: a pipe would keep this waiting for somebody who writes. The last link is resolved, so none may be there.
+    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
+    const handle = await open(path, flags)
+    return await measured(handle, path)
+  } catch (error) {
+    if (missing.has(String((error as { code?: unknown }).code))) return undefined
+    throw error
+  }
+}
+
+async function measured(handle: FileHandle, path: string): Promise<Found> {
+  try {
+    const stat = await handle.stat()
+    if (stat.isFile()) return { handle, stat, path }
+    await handle.close()
+    return stat.isDirectory() ? 'folder' : undefined
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+/** The file for a path: itself, one of its endings, or the index of a folder. */
+export async function findFile(settings: StaticSettings, segments: readonly string[]): Promise<Found | 'redirect'> {
+  const last = segments.at(-1)
+  if (last === '') return findIndex(settings, segments.slice(0, -1))
+  const found = await openFile(settings, segments)
+  if (found === 'folder') {
+    if (!settings.redirect) return undefined
+    const index = await findIndex(settings, segments)
+    if (index === undefined || index === 'folder') return undefined
+    await index.handle.close()
+    return 'redirect'
+  }
+  if (found !== undefined) return found
+  for (const extension of settings.extensions) {
+    const other = await openFile(settings, [...segments.slice(0, -1), `${last}.${extension}`])
+    if (other !== undefined && other !== 'folder') return other
+  }
+  return undefined
+}
+
+async function findIndex(settings: StaticSettings, folder: readonly string[]): Promise<Found> {
+  for (const name of settings.index) {
+    const found = await openFile(settings, [...folder, name])
+    if (found !== undefined && found !== 'folder') return found
+  }
+  return undefined
+}

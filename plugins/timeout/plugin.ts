@@ -1,0 +1,44 @@
+import { definePlugin, type Request, RequestTimeoutError } from '../../kernel/index.ts'
+import { withDeadline } from './deadline.ts'
+import { limitOf, limitOfRoute, type TimeoutOptions } from './options.ts'
+
+/**
+ * Answers 503 `RequestTimeoutError` when the middlewares behind it and the handler take too long, and aborts
+ * `req.signal` with that error. What the handler answers later is dropped.
+ *
+ * The route option `timeout` takes another limit, or `false` for none.
+ *
+ * @example
+ * new Server({ plugins: { timeout: { ms: 5_000 } } })
+ */
+export const timeout = definePlugin({
+  name: 'timeout',
+  setup(ctx, options: TimeoutOptions = {}) {
+    const ofServer = limitOf(options)
+    // By route and not in one of its slots: those run behind the scope's middlewares, which count too.
+    const ofRoutes = new Map<string, number | false>()
+    ctx.onRoute((route) => {
+      const own = limitOfRoute(route.options.timeout)
+      if (own !== undefined) ofRoutes.set(`${route.method} ${route.path}`, own)
+    })
+    const limitFor = (req: Request): number | false => {
+      if (ofRoutes.size === 0) return ofServer
+      const { method, route } = req
+      return (
+        ofRoutes.get(`${method} ${route}`) ?? (method === 'HEAD' ? ofRoutes.get(`GET ${route}`) : undefined) ?? ofServer
+      )
+    }
+
+    ctx.use(function timeout(req, _res, next) {
+      const ms = limitFor(req)
+      const rest = next()
+      // What has ended by now needs no timer.
+      if (rest === undefined || ms === false) return rest
+      return withDeadline(rest, ms, () => {
+        const error = RequestTimeoutError(`${req.method} ${req.route ?? req.path} did not answer within ${ms} ms`)
+        req.abort(error)
+        return error
+      })
+    })
+  },
+})

@@ -1,0 +1,56 @@
+import type { RawRequest, Rewrite } from '../../kernel/index.ts'
+import { addressOfEntry } from './address.ts'
+import { parseForwarded } from './forwarded.ts'
+import { fromRight, maxHops, memberAt } from './list.ts'
+import type { ProxySettings } from './options.ts'
+
+const secure: Readonly<Record<string, boolean>> = { http: false, https: true, ws: false, wss: true }
+
+function isSecure(protocol: string | undefined): boolean | undefined {
+  const name = protocol?.toLowerCase()
+  return name !== undefined && Object.hasOwn(secure, name) ? secure[name] : undefined
+}
+
+/**
+ * Walks from the nearest proxy outwards until an address is not a trusted proxy: that one is the client. An entry that
+ * is no address ends the walk, and the proxy that wrote it counts as the client.
+ */
+function walk(
+  peer: string,
+  entries: Iterable<string>,
+  trusts: ProxySettings['trusts'],
+): { address: string; hops: number } {
+  let address = peer
+  // The peer is trusted, else nobody asks.
+  let hops = 1
+  for (const entry of entries) {
+    const found = addressOfEntry(entry)
+    if (found === undefined) break
+    address = found
+    if (!trusts(found, hops)) break
+    hops++
+  }
+  return { address, hops }
+}
+
+/** What a trusted peer says about the client, in `X-Forwarded-*`. */
+export function fromXForwarded(raw: RawRequest, peer: string, trusts: ProxySettings['trusts']): Rewrite {
+  const { address, hops } = walk(peer, fromRight(raw.header('x-forwarded-for')), trusts)
+  return {
+    ip: address,
+    secure: isSecure(memberAt(raw.header('x-forwarded-proto'), hops)),
+    host: memberAt(raw.header('x-forwarded-host'), hops),
+  }
+}
+
+/** The same in `Forwarded`, where the element of the farthest trusted proxy tells protocol and host. */
+export function fromForwarded(raw: RawRequest, peer: string, trusts: ProxySettings['trusts']): Rewrite {
+  const elements = parseForwarded(raw.header('forwarded')).slice(0, maxHops)
+  const { address, hops } = walk(
+    peer,
+    elements.map((element) => element.for ?? ''),
+    trusts,
+  )
+  const element = elements[Math.min(hops, elements.length) - 1]
+  return { ip: address, secure: isSecure(element?.proto), host: element?.host }
+}

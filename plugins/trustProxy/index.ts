@@ -1,0 +1,2 @@
+export type { TrustProxyOptions } from './options.ts'
+export { trustProxy } from './plugin.ts'

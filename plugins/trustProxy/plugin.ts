@@ -1,0 +1,44 @@
+import { definePlugin } from '../../kernel/index.ts'
+import { canonicalAddress } from './address.ts'
+import { fromForwarded, fromXForwarded } from './client.ts'
+import { settingsOf, type TrustProxyOptions } from './options.ts'
+
+/** A direct peer: in one spelling, and whether it is believed. */
+interface Peer {
+  readonly address: string
+  readonly trusted: boolean
+}
+
+/**
+ * Believes what trusted proxies say about the client: `req.ip`, `req.protocol` and the host of `req.url` come from
+ * their headers. Without this plugin, and from everybody else, such headers are ignored.
+ *
+ * @example
+ * new Server({ plugins: { trustProxy: { trustedProxies: ['10.0.0.0/8'] } } })
+ */
+export const trustProxy = definePlugin({
+  name: 'trustProxy',
+  async setup(ctx, options: TrustProxyOptions) {
+    const { trusts, header } = await settingsOf(options)
+    const read = header === 'forwarded' ? fromForwarded : fromXForwarded
+    // A server has few direct peers behind a proxy, and the question costs ten times the answer.
+    const peers = new Map<string, Peer>()
+    const peerOf = (ip: string): Peer => {
+      let peer = peers.get(ip)
+      if (peer === undefined) {
+        const address = canonicalAddress(ip) ?? ip
+        peer = { address, trusted: trusts(address, 0) }
+        if (peers.size >= 1_000) peers.clear()
+        peers.set(ip, peer)
+      }
+      return peer
+    }
+
+    ctx.rewrite(function trustProxy(raw) {
+      const { ip } = raw
+      const { address, trusted } = peerOf(ip)
+      if (trusted) return read(raw, address, trusts)
+      return address === ip ? undefined : { ip: address }
+    })
+  },
+})

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, mkdtemp, open, rm, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Store, Stored, UploadSource } from './store.ts'
+
+/**
+ * Keeps files in a temporary folder that only this user can read, under names that nobody can guess or choose.
+ *
+ * The folder is made for the first file; when somebody has removed it, a new one.
+ */
+export class DiskStore implements Store {
+  readonly #base: string
+  #folder: Promise<string> | undefined
+  #closed = false
+
+  constructor(base: string) {
+    this.#base = base
+  }
+
+  async write({ stream }: UploadSource): Promise<Stored> {
+    const { path, handle } = await this.#create()
+    const remove = () => unlink(path).catch(ignore)
+    try {
+      for await (const chunk of stream) await writeAll(handle, chunk as Uint8Array)
+      await handle.close()
+    } catch (error) {
+      await handle.close().catch(ignore)
+      await remove()
+      throw error
+    }
+    return { path, release: remove }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const folder = this.#folder
+    this.#folder = undefined
+    if (folder !== undefined) await rm(await folder, { recursive: true, force: true })
+  }
+
+  async #create(retry = true): Promise<{ path: string; handle: FileHandle }> {
+    if (this.#closed) throw new Error('a file was uploaded while the server closed')
+    // mkdtemp makes the folder with mode 0700.
+    this.#folder ??= mkdtemp(join(this.#base, 'framework-upload-'))
+    const folder = this.#folder
+    try {
+      const path = join(await folder, randomBytes(16).toString('hex'))
+      return { path, handle: await open(path, 'wx', 0o600) }
+    } catch (error) {
+      // A failure must not be kept for every file to come.
+      if (this.#folder === folder) this.#folder = undefined
+      if (!retry || (error as { code?: unknown }).code !== 'ENOENT') throw error
+      return this.#create(false)
+    }
+  }
+}
+
+async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.length; ) at += (await handle.write(chunk, at, chunk.length - at)).bytesWritten
+}
+
+function ignore(): void {}

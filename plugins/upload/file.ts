@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { copyFile, mkdir, rename, unlink, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { defineError } from '../../kernel/index.ts'
+import type { Stored } from './store.ts'
+
+export const UploadContentError = defineError(
+  'UploadContentError',
+  500,
+  (member: string, field: string, where: string, instead: string) =>
+    `${member} of the file "${field}": it is ${where}. Read ${instead}`,
+)
+
+/** An uploaded file; nobody has looked into it. */
+export interface UploadedFile<Result = unknown> {
+  readonly field: string
+  /** A base name of at most 255 bytes as the client gave it: never a path, never empty, but not unique. */
+  readonly filename: string
+  /** What the client claims, such as `image/png`; the content may be anything. */
+  readonly mimeType: string
+  /** Bytes. */
+  readonly size: number
+  /** Where the file lies with `storage: 'disk'`; removed after the answer unless it was moved. */
+  readonly path: string | undefined
+  /** What a sink of your own has returned for the file. */
+  readonly result: Result
+  /** The content with `storage: 'memory'`. @throws UploadContentError for another storage. */
+  bytes(): Uint8Array
+  /** The content with either storage of the framework's own. @throws UploadContentError for a sink. */
+  stream(): Readable
+  /**
+   * Keeps the file: puts it at a path, in the place of what is there, and makes the folders that are missing. Its mode is
+   * 0600. Only ever join `filename` to a folder that has nothing else in it, or choose a name of your own.
+   */
+  moveTo(path: string): Promise<void>
+}
+
+/** What the parser found out about a file. */
+export interface FileFacts {
+  readonly field: string
+  readonly filename: string
+  readonly mimeType: string
+  readonly size: number
+}
+
+/** The implementation of {@link UploadedFile}. */
+export class StoredFile implements UploadedFile {
+  readonly field: string
+  readonly filename: string
+  readonly mimeType: string
+  readonly size: number
+  readonly #stored: Stored
+  #path: string | undefined
+  #moved = false
+
+  constructor({ field, filename, mimeType, size }: FileFacts, stored: Stored) {
+    this.field = field
+    this.filename = filename
+    this.mimeType = mimeType
+    this.size = size
+    this.#stored = stored
+    this.#path = stored.path
+  }
+
+  get path(): string | undefined {
+    return this.#path
+  }
+
+  get result(): unknown {
+    return this.#stored.result
+  }
+
+  bytes(): Uint8Array {
+    const { bytes } = this.#stored
+    if (bytes !== undefined) return bytes
+    if (this.#path === undefined) throw UploadContentError('bytes()', this.field, 'in a sink', 'its result')
+    throw UploadContentError('bytes()', this.field, 'on disk', 'its path or its stream()')
+  }
+
+  stream(): Readable {
+    if (this.#path !== undefined) return createReadStream(this.#path)
+    const { bytes } = this.#stored
+    if (bytes === undefined) throw UploadContentError('stream()', this.field, 'in a sink', 'its result')
+    return Readable.from(bytes.length === 0 ? [] : [bytes])
+  }
+
+  async moveTo(path: string): Promise<void> {
+    const target = resolve(path)
+    const { bytes } = this.#stored
+    if (this.#path === undefined && bytes === undefined) {
+      throw UploadContentError('moveTo()', this.field, 'in a sink', 'its result')
+    }
+    await mkdir(dirname(target), { recursive: true })
+    if (this.#path !== undefined) await moveFile(this.#path, target)
+    else await writeWhole(target, (part) => writeFile(part, bytes!, { mode: 0o600, flag: 'wx' }))
+    this.#path = target
+    this.#moved = true
+  }
+
+  /** Nobody needs the file any more. */
+  async release(failed: boolean): Promise<void> {
+    if (!this.#moved) await this.#stored.release(failed)
+  }
+}
+
+async function moveFile(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    // Another file system.
+    if ((error as { code?: unknown }).code !== 'EXDEV') throw error
+    await writeWhole(to, (part) => copyFile(from, part))
+    await unlink(from)
+  }
+}
+
+/** Under another name first: nobody ever sees half a file. */
+async function writeWhole(path: string, write: (part: string) => Promise<void>): Promise<void> {
+  const part = `${path}.${randomBytes(6).toString('hex')}.part`
+  try {
+    await write(part)
+    await rename(part, path)
+  } catch (error) {
+    await unlink(part).catch(() => {})
+    throw error
+  }
+}

@@ -1,0 +1,24 @@
+import type { UploadedFile } from './file.ts'
+import type { RouteUploadOptions } from './options.ts'
+
+export type { UploadedFile } from './file.ts'
+export type { RouteUploadOptions, UploadOptions } from './options.ts'
+export { upload } from './plugin.ts'
+export type { UploadSink, UploadSource } from './store.ts'
+
+// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+declare module '../../kernel/http/request.ts' {
+  interface Request {
+    /** The uploaded files in the order of the form; empty without any. */
+    readonly files: readonly UploadedFile[]
+    /** The first uploaded file of a field; the type argument is what a sink of your own returns. */
+    file<Result = unknown>(field: string): UploadedFile<Result> | undefined
+  }
+}
+
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** Limits and storage of this route's uploads in place of the plugin's; `false`: multipart bodies are not read. */
+    upload?: false | RouteUploadOptions
+  }
+}

@@ -1,0 +1,104 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { checkOptions, OptionError, sizeOption } from '../../kernel/index.ts'
+import type { UploadSink } from './store.ts'
+
+/** Options of uploads; sizes are bytes, or text such as `'5mb'`. */
+export interface UploadOptions {
+  /** The largest file. Default `'1mb'`; more is 413. */
+  maxFileSize?: number | string
+  /** The largest form, everything counted. Default `'10mb'`, or `maxFileSize` and a megabyte where that is more. */
+  maxTotalSize?: number | string
+  /** The most files; default 10. */
+  maxFiles?: number
+  /** The most fields that are no files; default 100. */
+  maxFields?: number
+  /** The largest field. Default `'1mb'`. */
+  maxFieldSize?: number | string
+  /** Where files go: into memory, to a temporary folder, or into a sink of your own. Default `'memory'`. */
+  storage?: 'memory' | 'disk' | UploadSink
+  /** Where the temporary folder of `storage: 'disk'` is made. Default: that of the system. */
+  folder?: string
+}
+
+/** What a route may say about its own uploads; what it leaves out is as the plugin has it. */
+export interface RouteUploadOptions extends UploadOptions {}
+
+export interface UploadLimits {
+  readonly fileSize: number
+  readonly totalSize: number
+  readonly fieldSize: number
+  readonly maxFiles: number
+  readonly maxFields: number
+}
+
+/** The options with every default in place, checked. */
+export interface UploadSettings {
+  readonly limits: UploadLimits
+  readonly storage: 'memory' | 'disk' | UploadSink
+  readonly folder: string
+}
+
+const names = ['maxFileSize', 'maxTotalSize', 'maxFiles', 'maxFields', 'maxFieldSize', 'storage', 'folder']
+const megabyte = 1024 ** 2
+
+/** @throws OptionError or UnknownOptionError naming what is wrong. */
+export function settingsOf(options: UploadOptions): UploadSettings {
+  checkOptions('upload', options, names)
+  const fileSize = sizeOption('upload.maxFileSize', options.maxFileSize ?? megabyte)
+  const totalSize = options.maxTotalSize ?? Math.max(10 * megabyte, fileSize + megabyte)
+  return {
+    limits: {
+      fileSize,
+      totalSize: sizeOption('upload.maxTotalSize', totalSize),
+      fieldSize: sizeOption('upload.maxFieldSize', options.maxFieldSize ?? megabyte),
+      maxFiles: count('maxFiles', options.maxFiles ?? 10),
+      maxFields: count('maxFields', options.maxFields ?? 100),
+    },
+    storage: storageOf(options.storage ?? 'memory'),
+    folder: folderOf(options.folder ?? tmpdir(), options.storage),
+  }
+}
+
+/** The settings of a route that has options of its own. */
+export function routeSettingsOf(plugin: UploadOptions, route: unknown): UploadSettings {
+  if (typeof route !== 'object' || route === null) throw OptionError('upload', route, 'false or an object')
+  return settingsOf({ ...plugin, ...route })
+}
+
+function count(name: string, value: unknown): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw OptionError(`upload.${name}`, value, 'a whole number, 0 or more')
+  }
+  return value
+}
+
+function storageOf(storage: unknown): UploadSettings['storage'] {
+  if (storage === 'memory' || storage === 'disk') return storage
+  const sink = storage as Partial<UploadSink> | null
+  const isSink = typeof sink === 'object' && sink !== null && typeof sink.write === 'function'
+  if (isSink && (sink.discard === undefined || typeof sink.discard === 'function')) return sink as UploadSink
+  throw OptionError(
+    'upload.storage',
+    storage,
+    '"memory", "disk" or a sink: { write(file) } with, if it can, discard(result)',
+  )
+}
+
+function folderOf(folder: unknown, storage: unknown): string {
+  if (typeof folder !== 'string' || folder === '') throw OptionError('upload.folder', folder, 'the path of a folder')
+  if (storage !== 'disk') return folder
+  const error = whyUnusable(folder)
+  if (error !== undefined) throw OptionError('upload.folder', folder, `a folder that can be written to: ${error}`)
+  return folder
+}
+
+function whyUnusable(folder: string): string | undefined {
+  try {
+    if (!statSync(folder).isDirectory()) return 'it is a file'
+    accessSync(folder, constants.W_OK)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}

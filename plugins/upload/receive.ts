@@ -1,0 +1,150 @@
+import { Readable } from 'node:stream'
+import { BadRequestError, defineError, PayloadTooLargeError } from '../../kernel/index.ts'
+import { StoredFile } from './file.ts'
+import type { UploadLimits } from './options.ts'
+import { type PartHeader, readPartHeader } from './part-header.ts'
+import { type Part, PartReader } from './parts.ts'
+import type { Store, Stored } from './store.ts'
+
+export const FileTooLargeError = defineError(
+  'FileTooLargeError',
+  413,
+  (what: string, limit: number) => `${what} is larger than ${limit} bytes`,
+)
+
+/** A form that was read to its end. */
+export interface ReceivedForm {
+  readonly fields: Record<string, string | string[]>
+  readonly files: readonly StoredFile[]
+}
+
+const refused = new Set(['__proto__', 'constructor', 'prototype'])
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Reads one multipart body into fields and files. When that fails, the files that were stored are released. */
+export class FormReceiver {
+  readonly #limits: UploadLimits
+  readonly #store: Store
+  readonly #reader: PartReader
+  /** Of this request alone: the client's leaving is only one of the ways in which an upload can end. */
+  readonly #abort = new AbortController()
+  readonly #fields: Record<string, string | string[]> = Object.create(null)
+  readonly #files: StoredFile[] = []
+  #fieldCount = 0
+
+  constructor(boundary: string, limits: UploadLimits, store: Store) {
+    this.#limits = limits
+    this.#store = store
+    this.#reader = new PartReader(boundary, limits.maxFiles + limits.maxFields)
+  }
+
+  /** Ends the upload with an error. */
+  fail(error: unknown): void {
+    this.#reader.fail(error)
+    this.#abort.abort(error)
+  }
+
+  async receive(body: AsyncIterable<Uint8Array>): Promise<ReceivedForm> {
+    const { totalSize } = this.#limits
+    const feeding = this.#reader.feed(body, totalSize, () => FileTooLargeError('the form', totalSize))
+    try {
+      for await (const part of this.#reader.parts()) await this.#take(part)
+      // What follows the last boundary counts as well, and must have arrived before an answer is sent.
+      await feeding
+    } catch (error) {
+      this.fail(error)
+    }
+    const { failure } = this.#reader
+    if (failure === undefined) return { fields: this.#fields, files: this.#files }
+    // Also when it was the body that failed.
+    this.#abort.abort(failure.error)
+    await Promise.all(this.#files.map((file) => file.release(true)))
+    throw failure.error
+  }
+
+  async #take({ header: raw, body }: Part): Promise<void> {
+    const header = readPartHeader(raw)
+    if (header.filename === undefined) await this.#takeField(header.field, body)
+    else await this.#takeFile(header, header.filename, body)
+  }
+
+  async #takeField(name: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const { maxFields, fieldSize } = this.#limits
+    if (++this.#fieldCount > maxFields) throw PayloadTooLargeError(`${maxFields} fields`)
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of body) {
+      size += chunk.length
+      if (size > fieldSize) throw PayloadTooLargeError(`${fieldSize} bytes in the field "${shown(name)}"`)
+      chunks.push(chunk)
+    }
+    const value = decode(Buffer.concat(chunks), name)
+    if (refused.has(name)) return
+    const there = this.#fields[name]
+    if (there === undefined) this.#fields[name] = value
+    else if (typeof there === 'string') this.#fields[name] = [there, value]
+    else there.push(value)
+  }
+
+  async #takeFile(
+    { field, mimeType, unnamed }: PartHeader,
+    filename: string,
+    body: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    const { maxFiles, fileSize } = this.#limits
+    const content = body[Symbol.asyncIterator]()
+    let size = 0
+    const mustFit = () => {
+      if (size > fileSize) throw FileTooLargeError(`the file "${shown(field)}"`, fileSize)
+    }
+    const read = async () => {
+      try {
+        const next = await content.next()
+        if (!next.done) size += next.value.length
+        mustFit()
+        return next
+      } catch (error) {
+        this.fail(error)
+        throw error
+      }
+    }
+    const isFull = this.#files.length >= maxFiles
+    if (isFull && !unnamed) throw PayloadTooLargeError(`${maxFiles} files`)
+    const first = await read()
+    // An empty file input.
+    if (unnamed && first.done) return
+    if (isFull) throw PayloadTooLargeError(`${maxFiles} files`)
+    async function* measured(): AsyncGenerator<Uint8Array> {
+      for (let next = first; !next.done; next = await read()) yield next.value
+    }
+    const stream = Readable.from(measured(), { objectMode: false })
+    // A store that leaves it early makes it fail, which is no failure; and one that fails tells so itself.
+    stream.on('error', () => {})
+    let stored: Stored | undefined
+    try {
+      stored = await this.#store.write({ field, filename, mimeType, stream, signal: this.#abort.signal })
+      stream.destroy()
+      // What a sink has not read still counts, and stands between here and the next part.
+      while (!(await read()).done);
+      mustFit()
+    } catch (error) {
+      stream.destroy()
+      await stored?.release(true)
+      throw error
+    }
+    this.#files.push(new StoredFile({ field, filename, mimeType, size }, stored))
+  }
+}
+
+function decode(bytes: Uint8Array, name: string): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw BadRequestError(`the field "${shown(name)}" is not UTF-8`)
+  }
+}
+
+/** A name of the client's in a message: not all of it, and on one line. */
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 100)).slice(1, -1)
+}

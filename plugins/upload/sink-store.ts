@@ -1,0 +1,54 @@
+import type { Store, Stored, UploadSink, UploadSource } from './store.ts'
+
+/** Runs a sink of the application; `warn` hears of files that could not be discarded. */
+export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Store {
+  const discard = async (result: unknown) => {
+    try {
+      await sink.discard?.(result)
+    } catch (error) {
+      warn(error)
+    }
+  }
+
+  return {
+    async write(source): Promise<Stored> {
+      const writing = Promise.resolve(sink.write(source))
+      const result = await unlessAborted(writing, source, discard)
+      const release = async (failed: boolean) => {
+        // Not waited for: however long it takes, the client has its answer.
+        if (failed) void discard(result)
+      }
+      return { result, release }
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+/** A sink that does not heed the signal must not hold up the answer; what it comes up with later is discarded then. */
+function unlessAborted(
+  writing: Promise<unknown>,
+  { signal }: UploadSource,
+  discard: (result: unknown) => Promise<void>,
+): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      writing.then(discard, () => {})
+      reject(signal.reason)
+    }
+    if (signal.aborted) {
+      onAbort()
+      return
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    writing.then(
+      (result) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(result)
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', onAbort)
+        reject(error)
+      },
+    )
+  })
+}

@@ -1,0 +1,66 @@
+import type { Readable } from 'node:stream'
+
+/** A file while it arrives. */
+export interface UploadSource {
+  readonly field: string
+  /** A base name as the client gave it: never a path, but not unique, and nobody has checked it. */
+  readonly filename: string
+  /** What the client claims. */
+  readonly mimeType: string
+  /** The bytes, with backpressure; fails when the upload does. */
+  readonly stream: Readable
+  /** Aborts when the upload fails: a limit, a malformed form, a client that leaves. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * A place of your own for uploaded files.
+ *
+ * @example
+ * const bucket: UploadSink<{ key: string }> = {
+ *   async write(file) {
+ *     const key = crypto.randomUUID()
+ *     for await (const chunk of file.stream) console.log(`${key}: ${chunk.length} bytes`)
+ *     return { key }
+ *   },
+ *   discard: ({ key }) => console.log(`${key} is not wanted any more`),
+ * }
+ */
+export interface UploadSink<Result = unknown> {
+  /** Takes one file; what it returns is the file's `result`. A failure is the request's. */
+  write(file: UploadSource): Promise<Result> | Result
+  /** Removes a file again, when its request is answered with a status of 400 or above. */
+  discard?(result: Result): Promise<void> | void
+}
+
+/** What a store has made of a file. */
+export interface Stored {
+  /** The content where it is kept in memory. */
+  readonly bytes?: Uint8Array
+  /** The temporary file where it is kept on disk. */
+  readonly path?: string
+  /** What a sink has returned. */
+  readonly result?: unknown
+  /** Called once, when nobody needs the file any more; `failed`: the request was. Never rejects. */
+  release(failed: boolean): Promise<void>
+}
+
+/** Where files go. `write` settles soon after the signal has aborted, and leaves nothing behind then. */
+export interface Store {
+  write(source: UploadSource): Promise<Stored>
+  /** Removes what is left when the server closes. */
+  close(): Promise<void>
+}
+
+const settled = Promise.resolve()
+
+/** Keeps files in memory. */
+export const memoryStore: Store = {
+  async write({ stream }) {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of stream) chunks.push(chunk as Uint8Array)
+    const bytes = Buffer.concat(chunks)
+    return { bytes, release: () => settled }
+  },
+  close: () => settled,
+}

@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { transformSync } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadedBy } from '../support/package/loaded-packages.ts'
+import { runTsc } from '../support/typescript.ts'
+import { commandOf, targets } from './targets.ts'
+
+const root = join(import.meta.dirname, '../..')
+const fixtures = join(import.meta.dirname, 'controllers')
+const source = join(fixtures, 'library.ts')
+const used = targets.filter((target) => target.adapter === undefined)
+const compilers = ['tsc', 'tsc-legacy', 'esbuild', 'esbuild-legacy'] as const
+// In its own folder, as an application has it: types and code are those of the built package.
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'framework-controllers-'))
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(root, join(folder, 'node_modules/framework'), 'junction')
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module", "dependencies": { "framework": "*" } }')
+  copyFileSync(join(fixtures, 'run.mjs'), join(folder, 'run.mjs'))
+  for (const name of ['source', 'broken']) mkdirSync(join(folder, name))
+  copyFileSync(source, join(folder, 'source/library.ts'))
+  writeFileSync(join(folder, 'broken/broken.js'), `throw new TypeError('no database at import')\n`)
+  for (const compiler of compilers) compile(compiler)
+}, 60_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function compile(compiler: (typeof compilers)[number]): void {
+  const experimentalDecorators = compiler.endsWith('-legacy')
+  const outDir = join(folder, compiler)
+  if (compiler.startsWith('esbuild')) {
+    mkdirSync(outDir)
+    const tsconfigRaw = { compilerOptions: { experimentalDecorators, verbatimModuleSyntax: true } }
+    const { code } = transformSync(readFileSync(source, 'utf8'), { loader: 'ts', target: 'es2022', tsconfigRaw })
+    writeFileSync(join(outDir, 'library.js'), code)
+    return
+  }
+  const compilerOptions = {
+    ...{ target: 'es2022', module: 'nodenext', strict: true, verbatimModuleSyntax: true, rootDir: 'source' },
+    ...{ lib: ['es2023', 'dom', 'esnext.disposable'], typeRoots: [join(root, 'node_modules/@types')], types: ['node'] },
+    ...{ experimentalDecorators, outDir },
+  }
+  writeFileSync(join(folder, `${compiler}.json`), JSON.stringify({ compilerOptions, include: ['source'] }))
+  const { ok, output } = runTsc(['-p', `${compiler}.json`], folder)
+  if (!ok) throw new Error(output)
+}
+
+async function run(target: (typeof targets)[number], pattern: string) {
+  const [command, ...args] = commandOf(target)
+  // Bun takes the option for a file of the repository; this folder has none to override.
+  const runtime = args.filter((arg) => !arg.startsWith('--tsconfig-override'))
+  const env = { ...process.env, NODE_OPTIONS: '', NODE_ENV: 'production' }
+  const { stdout } = await promisify(execFile)(command!, [...runtime, 'run.mjs', pattern], { cwd: folder, env })
+  return JSON.parse(stdout)
+}
+
+const expected = {
+  answers: [
+    [401, '{"error":"Unauthorized"}', 'controller'],
+    [200, '[{"id":1,"title":"Kindred"}]', 'controller,route'],
+    [200, '{"id":1,"title":"Kindred"}', 'controller'],
+    [404, '{"error":"no such book"}', 'controller'],
+    [500, '', expect.anything()],
+    [401, '{"error":"Unauthorized"}', 'controller'],
+    [
+      409,
+      expect.stringMatching(/^\{"code":"ValidationError","message":"a book has a title","errors":\[/),
+      'controller',
+    ],
+    [201, '{"id":2}', 'controller'],
+  ],
+  steps: [
+    'scope json',
+    'group anonymous',
+    'guard policy(library.member)',
+    'guard policy(library.staff)',
+    'input validation',
+    'handler Books.add',
+  ],
+  logged: [],
+  again: 2,
+  warnings: ['FRAMEWORK_DEP0001', 'FRAMEWORK_DEP0002'],
+}
+
+describe.each(used)('controllers on $name', (target) => {
+  test.each(compilers)('compiled by %s', async (compiler) => {
+    expect(await run(target, `${compiler}/*.js`)).toEqual(expected)
+  })
+
+  test('a file that cannot be loaded is named', async () => {
+    const { failed, cause } = await run(target, 'broken/*.js')
+    expect(failed).toContain(
+      `the controller file ${join(folder, 'broken/broken.js')} cannot be loaded: no database at import`,
+    )
+    expect(cause).toBe('TypeError')
+  })
+
+  test('the source itself, where the runtime takes it; else the message tells what to do', async () => {
+    const result = await run(target, `${folder}/source/*.ts`)
+    if (target.runtime === 'bun' || target.runtime === 'deno') return expect(result).toEqual(expected)
+    expect(result.failed).toContain(`the controller file ${join(folder, 'source/library.ts')} cannot be loaded`)
+    expect(result.failed).toContain('Node.js cannot run TypeScript with decorators by itself')
+  })
+})
+
+test.each([
+  ['none', undefined, false],
+  ['an empty list', [], false],
+  ['one', ['tsc/*.js'], true],
+])('with %s as patterns, the package that finds files is loaded only where it is needed', async (name, patterns, needed) => {
+  const options = JSON.stringify({ controllerPatterns: patterns })
+  const file = join(folder, `boot-${name}.mjs`)
+  writeFileSync(file, `import { Server } from 'framework'; await new Server(${options}).ready(); export const x = 1`)
+  const { packages } = await loadedBy(pathToFileURL(file).href, folder)
+  expect(packages.includes('tinyglobby')).toBe(needed)
+})

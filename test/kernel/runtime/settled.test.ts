@@ -1,0 +1,88 @@
+import { connect } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { makeKernel, pause } from '../../support/kernel.ts'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+/** A server whose answers note when they are sent in full. */
+function makeApp() {
+  const { kernel } = makeKernel({ drainWindow: 0, closeTimeout: 300 })
+  closing.push(() => kernel.close())
+  const events: string[] = []
+  kernel.get('/:kind', async (req, res) => {
+    const note = () => events.push(`settled ${req.params.kind}`)
+    req.raw.onSettled(note)
+    if (req.params.kind === 'slow') await pause(100)
+    if (req.params.kind !== 'stream') return 'plain'
+    async function* body() {
+      for (let i = 0; i < 5; i++) {
+        await pause(10)
+        events.push(`piece ${i}`)
+        yield new Uint8Array(100_000)
+      }
+    }
+    return res.stream(body())
+  })
+  return { kernel, events }
+}
+
+test.each(['node', 'inject', 'fetch'])('onSettled is called once, when all of the answer is sent: %s', async (way) => {
+  const { kernel, events } = makeApp()
+  const { port } = await kernel.listen()
+  const get = async (path: string) => {
+    if (way === 'inject') return (await kernel.inject({ url: path })).body.byteLength
+    const url = `http://127.0.0.1:${port}${path}`
+    const response = way === 'fetch' ? await kernel.fetch(new Request(url)) : await fetch(url)
+    return (await response.arrayBuffer()).byteLength
+  }
+  expect(await get('/plain')).toBe(7)
+  await expect.poll(() => events.splice(0)).toEqual(['settled plain'])
+  expect(await get('/stream')).toBe(500_000)
+  await expect.poll(() => events).toEqual(['piece 0', 'piece 1', 'piece 2', 'piece 3', 'piece 4', 'settled stream'])
+})
+
+test('onSettled is called when the client goes away, and at once for those who ask later', async () => {
+  const { kernel, events } = makeApp()
+  kernel.get('/late', async (req) => {
+    await pause(150)
+    req.raw.onSettled(() => events.push('late'))
+  })
+  const { port } = await kernel.listen()
+  for (const path of ['/slow', '/late']) {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      setTimeout(() => socket.destroy(), 40)
+    })
+  }
+  await expect.poll(() => events).toEqual(['settled slow', 'late'])
+})
+
+test('leaving an unread body ends the connection at once, also when the client sends nothing more', async () => {
+  const { kernel } = makeKernel({ drainWindow: 0, closeTimeout: 300 })
+  closing.push(() => kernel.close())
+  kernel.post('/', async (req) => {
+    const body = req.raw.stream()[Symbol.asyncIterator]()
+    await body.next()
+    void body.next()
+    await body.return?.()
+    return 'enough'
+  })
+  const { port } = await kernel.listen()
+  const start = performance.now()
+  const text = await new Promise<string>((resolve) => {
+    let received = ''
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nbeginning')
+    })
+    socket.on('data', (data) => {
+      received += data
+    })
+    socket.on('close', () => resolve(received))
+  })
+  expect(text).toContain('"enough"')
+  expect(text).toMatch(/connection: close/i)
+  expect(performance.now() - start).toBeLessThan(2000)
+})

@@ -1,0 +1,242 @@
+import { RouteCollection, Server } from 'framework'
+import { afterEach, describe, expect, test } from 'vitest'
+import { memoryLogger } from '../support/kernel.ts'
+
+const servers: Server[] = []
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+})
+
+function makeServer(options: object = {}) {
+  const router = new RouteCollection()
+  const server = new Server({ router, logger: memoryLogger(), gracefulShutdown: false, plugins: { cache: options } })
+  servers.push(server)
+  return { server, router }
+}
+
+// hono CVE-2026-44457: a cache that ignores Authorization, Cookie and Vary gives one user's answer to another.
+describe("one user's answer to another", () => {
+  test.each(['authorization', 'cookie'])('0 of 1000 with %s: they pass the cache by', async (name) => {
+    const { server, router } = makeServer()
+    router.get('/me', { cache: true }, (req) => req.headers[name] ?? 'nobody')
+    let wrong = 0
+    await Promise.all(
+      Array.from({ length: 1000 }, async (_, i) => {
+        const user = i % 3 === 0 ? undefined : `user-${i % 10}`
+        const res = await server.inject.get('/me', { headers: user === undefined ? {} : { [name]: user } })
+        if (res.body() !== (user ?? 'nobody')) wrong++
+        if (user !== undefined) res.assertHeader('x-cache', 'BYPASS')
+      }),
+    )
+    expect(wrong).toBe(0)
+  })
+
+  test('a named header is part of the key', async () => {
+    const { server, router } = makeServer()
+    let runs = 0
+    const cache = { include: { headers: ['Authorization', 'accept-language'] } }
+    router.get('/me', { cache }, (req) => `${req.headers.authorization} ${req.headers['accept-language']} ${++runs}`)
+    const get = async (headers: Record<string, string>) => (await server.inject.get('/me', { headers })).body()
+    expect(await get({ authorization: 'a' })).toBe('a undefined 1')
+    expect(await get({ authorization: 'b' })).toBe('b undefined 2')
+    expect(await get({ authorization: 'a', 'accept-language': 'de' })).toBe('a de 3')
+    expect(await get({ authorization: 'a' })).toBe('a undefined 1')
+    expect(
+      (await server.inject.get('/me', { headers: { authorization: 'a', cookie: 'c' } })).headers()['x-cache'],
+    ).toBe('BYPASS')
+  })
+
+  test('shared says that the answer is the same for everybody', async () => {
+    const { server, router } = makeServer()
+    router.get('/x', { cache: { shared: true } }, () => 1)
+    for (const how of ['MISS', 'HIT'])
+      (await server.inject.get('/x', { headers: { authorization: how, cookie: how } })).assertHeader('x-cache', how)
+  })
+
+  test('an answer with Vary is kept when the header is in the key', async () => {
+    const { server, router } = makeServer()
+    router.get('/x', { cache: { include: { headers: ['accept-language'] } } }, (req, res) => {
+      res.vary('Accept-Language').ok(req.headers['accept-language'])
+    })
+    for (const language of ['de', 'fr'])
+      for (const how of ['MISS', 'HIT']) {
+        const res = await server.inject.get('/x', { headers: { 'accept-language': language } })
+        res.assertHeader('x-cache', how).assertHeader('vary', 'Accept-Language').assertBodyDeepEqual(language)
+      }
+  })
+
+  // Whoever can send any Host could fill the cache with links to his own.
+  test('host and scheme are part of the key', async () => {
+    const { server, router } = makeServer()
+    router.get('/x', { cache: true }, (req) => req.url)
+    const get = async (host: string, url = '/x') =>
+      JSON.parse(Buffer.from((await server.inject({ url, headers: { host } })).body).toString())
+    expect(await get('good.test')).toBe('http://good.test/x')
+    expect(await get('evil.test')).toBe('http://evil.test/x')
+    expect(await get('GOOD.test')).toBe('http://good.test/x')
+    expect(await get('good.test', 'https://good.test/x')).toBe('https://good.test/x')
+    const forwarded = { host: 'good.test', 'x-forwarded-host': 'evil.test', 'x-forwarded-proto': 'https' }
+    expect((await server.inject({ url: '/x', headers: forwarded })).headers['x-cache']).toBe('HIT')
+  })
+})
+
+describe('keys', () => {
+  test('the order of the query and the spelling of escapes do not matter', async () => {
+    const { server, router } = makeServer()
+    router.get('/a/:x', { cache: true }, (req) => ({ ...req.query, x: req.params.x }))
+    for (const [first, second] of [
+      ['/a/1?b=2&a=1', '/a/1?a=1&b=2'],
+      ['/a/1?a=x%20y', '/a/1?a=x+y'],
+      ['/a/%61%3ab', '/a/a:b'],
+      ['/a/%C3%BC', '/a/%c3%bc'],
+      ['/a/2?', '/a/2'],
+    ] as const) {
+      ;(await server.inject.get(first)).assertHeader('x-cache', 'MISS')
+      ;(await server.inject.get(second)).assertHeader('x-cache', 'HIT')
+    }
+  })
+
+  test('what differs for the handler never shares an answer: 0 of 25 000 requests', async () => {
+    const { server, router } = makeServer({ maxSize: '200mb' })
+    const cache = { include: { headers: ['x-a', 'x-b'] } }
+    router.get('/*', { cache }, (req) =>
+      JSON.stringify([
+        req.path.split('/').map(decodeURIComponent),
+        Object.entries(req.query).sort(),
+        req.headers['x-a'],
+        req.headers['x-b'],
+      ]),
+    )
+    let seed = 7
+    const random = (below: number) => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+      return seed % below
+    }
+    const pieces = [
+      'a',
+      'A',
+      'b',
+      ':',
+      '%3A',
+      '%2F',
+      '%23',
+      '%26',
+      '&',
+      '=',
+      '%3D',
+      '.',
+      '~',
+      '-',
+      '%25',
+      '%7E',
+      '%C3%BC',
+      '+',
+      '%20',
+      '#',
+      '?',
+      'x-a',
+      '/',
+    ]
+    const text = (max: number) => Array.from({ length: random(max) }, () => pieces[random(pieces.length)]).join('')
+    const answers = new Map<string, string>()
+    let wrong = 0
+    let hits = 0
+    for (let i = 0; i < 25_000; i++) {
+      const url = `/${text(4)}?${text(4)}`
+      const headers: Record<string, string> = {}
+      if (random(3) === 0) headers['x-a'] = text(2)
+      if (random(3) === 0) headers['x-b'] = text(2)
+      const answer = await server.inject({ url, headers })
+      if (answer.status !== 200) continue
+      if (answer.headers['x-cache'] === 'HIT') hits++
+      const body = Buffer.from(answer.body).toString()
+      // What the handler would have answered to this very request.
+      const expected = await expectedOf(url, headers)
+      if (body !== expected) wrong++
+      answers.set(`${url} ${JSON.stringify(headers)}`, body)
+    }
+    async function expectedOf(url: string, headers: Record<string, string>) {
+      const answer = await server.inject({ url, headers: { ...headers, cookie: 'bypass=1' } })
+      return Buffer.from(answer.body).toString()
+    }
+    expect(wrong).toBe(0)
+    expect(hits).toBeGreaterThan(1000)
+  })
+
+  test('the body is part of the key where the route says so, whatever the order of its members', async () => {
+    const { server, router } = makeServer()
+    let runs = 0
+    router.post('/search', { cache: { include: { body: true } } }, () => ++runs)
+    const post = async (body: unknown) => {
+      const res = await server.inject.post('/search', { body })
+      return [res.headers()['x-cache'], res.body()]
+    }
+    expect(await post({ a: 1, b: [{ c: 2, d: null }] })).toEqual(['MISS', 1])
+    expect(await post({ b: [{ d: null, c: 2 }], a: 1 })).toEqual(['HIT', 1])
+    expect(await post({ a: '1', b: [{ c: 2, d: null }] })).toEqual(['MISS', 2])
+    expect(await post([])).toEqual(['MISS', 3])
+    expect(await post({})).toEqual(['MISS', 4])
+    expect(await post('')).toEqual(['MISS', 5])
+  })
+
+  test('a body that is no plain data has no key, and passes by', async () => {
+    const { server, router } = makeServer()
+    const body = {
+      '~standard': { version: 1, vendor: 'x', validate: (v: unknown) => ({ value: new Map([[v, v]]) }) },
+    } as const
+    router.post('/m', { body: body as never, cache: { include: { body: true } } }, () => 1)
+    ;(await server.inject.post('/m', { body: 1 })).assertHeader('x-cache', 'BYPASS')
+  })
+
+  test('include.key adds whatever it returns', async () => {
+    const { server, router } = makeServer()
+    router.get(
+      '/x',
+      { cache: { include: { key: (req) => req.headers['x-tenant'] ?? '' } } },
+      (req) => req.headers['x-tenant'],
+    )
+    for (const [tenant, how] of [
+      ['a', 'MISS'],
+      ['b', 'MISS'],
+      ['a', 'HIT'],
+    ] as const)
+      (await server.inject.get('/x', { headers: { 'x-tenant': tenant } }))
+        .assertHeader('x-cache', how)
+        .assertBodyDeepEqual(tenant)
+  })
+
+  test('a query of any length is one key', async () => {
+    const { server, router } = makeServer()
+    router.get('/x', { cache: true }, (req) => Object.keys(req.query).length)
+    const long = Array.from({ length: 300 }, (_, i) => `name${i}=${'v'.repeat(10)}`)
+    ;(await server.inject.get(`/x?${long.join('&')}`)).assertHeader('x-cache', 'MISS')
+    ;(await server.inject.get(`/x?${long.toReversed().join('&')}`)).assertHeader('x-cache', 'HIT')
+    ;(await server.inject.get(`/x?${long.slice(1).join('&')}`)).assertHeader('x-cache', 'MISS')
+  })
+})
+
+describe('the memory of the process', () => {
+  test('a million distinct keys stay within maxSize, and the index of tags shrinks with them', async () => {
+    const { MemoryStore } = await import('../../plugins/cache/stores/memory.ts')
+    const store = new MemoryStore(20 * 1024 * 1024)
+    const entry = { status: 200, headers: [['content-type', 'text/plain']] as const, body: 'x'.repeat(100) }
+    globalThis.gc?.()
+    const before = process.memoryUsage().rss
+    for (let i = 0; i < 1_000_000; i++) {
+      const fill = store.begin(`cache:GET:/item/${i}#http://localhost`, [`item:${i}`, 'items'])
+      await fill.commit(entry, 3600)
+    }
+    expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(200)
+    expect(store.invalidate(['item:1'])).toBe(0)
+    expect(store.invalidate(['item:999999'])).toBe(1)
+    const kept = store.invalidate(['items'])
+    expect(kept).toBeGreaterThan(10_000)
+    expect(kept).toBeLessThan(50_000)
+  }, 60_000)
+
+  test('an answer that is larger than the whole cache is not kept', async () => {
+    const { server, router } = makeServer({ maxSize: '10kb' })
+    router.get('/x', { cache: true }, () => 'x'.repeat(20_000))
+    for (const _ of [1, 2]) (await server.inject.get('/x')).assertHeader('x-cache', 'MISS')
+  })
+})

@@ -1,0 +1,181 @@
+import { type Request, RouteCollection, Server, type Session } from 'framework'
+import type { session } from 'framework/plugins'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { memoryLogger, pause } from '../support/kernel.ts'
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
+
+const servers: Server[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+})
+
+type Bag = Session & Record<string, unknown>
+const bagOf = (req: Request) => req.session as Bag
+
+function serverWith(options: Partial<Parameters<typeof session>[0]>) {
+  const logger = memoryLogger()
+  const plugins = { session: { secret: 'the first secret of these tests', ...options } } as {}
+  const server = new Server<{}>({ plugins, router: new RouteCollection(), logger })
+  servers.push(server)
+  server.get('/read', (req) => ({ ...req.session }))
+  server.get('/count', (req) => {
+    bagOf(req).n = Number(bagOf(req).n ?? 0) + 1
+    return bagOf(req).n
+  })
+  server.get('/logout', async (req) => {
+    await req.session.destroy()
+    return 'ok'
+  })
+  return Object.assign(server, { messages: () => logger.entries.map(({ message }) => message) })
+}
+
+describe.skipIf(!hasRedis)('sessions in Redis', () => {
+  let redis: RedisServer
+  let client: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+    client = new Redis(redis.url)
+    client.on('error', () => {})
+  })
+  afterAll(async () => {
+    client.disconnect()
+    await redis.stop()
+  })
+
+  const forms: [string, () => Parameters<typeof session>[0]['store']][] = [
+    ['an address', () => ({ redis: redis.url })],
+    ['options with an address', () => ({ redis: { url: redis.url, db: 0 } })],
+    ['options of ioredis', () => ({ redis: { host: '127.0.0.1', port: redis.port } })],
+    ['a client', () => ({ redis: client })],
+  ]
+  test.each(forms)('%s: two servers share them', async (_name, store) => {
+    const [one, two] = [serverWith({ store: store() }), serverWith({ store: store() })]
+    const cookies = (await one.inject.get('/count')).cookies()
+    ;(await two.inject.get('/count', { cookies })).assertBodyDeepEqual(2)
+    ;(await one.inject.get('/read', { cookies })).assertBodyDeepEqual({ n: 2 })
+    await two.inject.get('/logout', { cookies })
+    ;(await one.inject.get('/read', { cookies })).assertBodyDeepEqual({})
+  })
+
+  test('as JSON under session:<id>, for as long as the cookie', async () => {
+    const server = serverWith({ store: { redis: redis.url }, ttl: 100 })
+    const cookies = (await server.inject.get('/count')).cookies()
+    const key = `session:${cookies.sid!.split('.')[0]}`
+    expect(await client.get(key)).toBe('{"n":1}')
+    expect(await client.ttl(key)).toBeGreaterThan(98)
+    await client.expire(key, 5)
+    await server.inject.get('/read', { cookies })
+    expect(await client.ttl(key)).toBeLessThan(6)
+    const rolling = serverWith({ store: { redis: client }, ttl: 100, rolling: true })
+    await rolling.inject.get('/read', { cookies })
+    expect(await client.ttl(key)).toBeGreaterThan(98)
+  })
+
+  test('the plugin closes its own connection, and no other', async () => {
+    const clients = async () =>
+      String(await client.client('LIST'))
+        .trim()
+        .split('\n').length
+    // Connections of the tests before are gone.
+    await pause(50)
+    const before = await clients()
+    const server = serverWith({ store: { redis: redis.url } })
+    await server.inject.get('/count')
+    expect(await clients()).toBe(before + 1)
+    await server.close()
+    await pause(50)
+    expect(await clients()).toBe(before)
+    const borrowed = serverWith({ store: { redis: client } })
+    await borrowed.inject.get('/count')
+    await borrowed.close()
+    expect(await client.ping()).toBe('PONG')
+  })
+
+  test('what is no JSON is a failure of the store, not an empty session', async () => {
+    const server = serverWith({ store: { redis: redis.url } })
+    const cookies = (await server.inject.get('/count')).cookies()
+    await client.set(`session:${cookies.sid!.split('.')[0]}`, '{"n":')
+    ;(await server.inject.get('/read', { cookies })).assertStatus(503)
+  })
+
+  test('while Redis is away: 503 at once for who has a session, others are served; then all is as before', async () => {
+    const server = serverWith({ store: { redis: redis.url } })
+    const cookies = (await server.inject.get('/count')).cookies()
+    await redis.kill()
+    await pause(50)
+    for (let i = 0; i < 3; i++) {
+      const start = performance.now()
+      const res = await server.inject.get('/read', { cookies })
+      res.assertStatus(503).assertHeaderNotExists('set-cookie').assertBodyDeepEqual({
+        code: 'SessionStoreError',
+        message: 'SESSION_STORE: the session store "redis" cannot be read. Try again later',
+      })
+      expect(performance.now() - start).toBeLessThan(500)
+      ;(await server.inject.get('/read')).assertStatus(200)
+    }
+    ;(await server.inject.get('/count')).assertStatus(500).assertHeaderNotExists('set-cookie')
+    await redis.restart()
+    await expect
+      .poll(async () => (await server.inject.get('/read', { cookies })).statusCode(), { timeout: 5_000 })
+      .toBe(200)
+    ;(await server.inject.get('/read', { cookies })).assertBodyDeepEqual({ n: 1 })
+    const told = server.messages().filter((message) => message?.includes('session store'))
+    expect(told.filter((message) => message?.includes('cannot be read'))).toHaveLength(1)
+    expect(told.at(-1)).toBe('the session store "redis" works again')
+  })
+
+  test('while Redis says nothing: 503 after two seconds', async () => {
+    const server = serverWith({ store: { redis: redis.url } })
+    const cookies = (await server.inject.get('/count')).cookies()
+    redis.freeze()
+    try {
+      const start = performance.now()
+      ;(await server.inject.get('/read', { cookies })).assertStatus(503)
+      expect(performance.now() - start).toBeLessThan(3_000)
+      ;(await server.inject.get('/read')).assertStatus(200)
+    } finally {
+      redis.thaw()
+    }
+    await expect
+      .poll(async () => (await server.inject.get('/read', { cookies })).statusCode(), { timeout: 5_000 })
+      .toBe(200)
+  })
+
+  test('the server boots while Redis is away or says nothing, and connects when it comes', async () => {
+    const other = await startRedis()
+    try {
+      await other.kill()
+      const away = serverWith({ store: { redis: other.url } })
+      const start = performance.now()
+      await away.ready()
+      expect(performance.now() - start).toBeLessThan(2_500)
+      ;(await away.inject.get('/read')).assertStatus(200)
+      expect(away.messages()).toEqual([expect.stringContaining('the Redis of the session store cannot be reached')])
+      await other.restart()
+      await expect.poll(async () => (await away.inject.get('/count')).statusCode(), { timeout: 5_000 }).toBe(200)
+
+      other.freeze()
+      const silent = serverWith({ store: { redis: other.url } })
+      const again = performance.now()
+      await silent.ready()
+      expect(performance.now() - again).toBeLessThan(3_000)
+      ;(await silent.inject.get('/read')).assertStatus(200)
+      other.thaw()
+      await expect.poll(async () => (await silent.inject.get('/count')).statusCode(), { timeout: 5_000 }).toBe(200)
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test('a server that is closed while Redis is away does not keep trying', async () => {
+    const other = await startRedis()
+    const server = serverWith({ store: { redis: other.url } })
+    await server.ready()
+    await other.stop()
+    await pause(50)
+    const start = performance.now()
+    await server.close()
+    expect(performance.now() - start).toBeLessThan(1_000)
+  })
+})

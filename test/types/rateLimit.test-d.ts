@@ -1,0 +1,30 @@
+import { type Request, router, Server } from 'framework'
+import { type Hit, type RateLimitStore, rateLimit } from 'framework/plugins/rateLimit'
+import type { Equal, Expect } from './expect.ts'
+
+new Server({ plugins: { rateLimit: true } })
+new Server({ plugins: { rateLimit: { limit: 5, store: { url: 'redis://localhost', tls: {} } } } })
+rateLimit({
+  limit: 5,
+  key: (req) => {
+    type _req = Expect<Equal<typeof req, Request>>
+    return req.headers['x-key']
+  },
+  skip: async (req) => req.path === '/free',
+})
+const store: RateLimitStore = {
+  hit: (key: string, windowMs: number): Hit => ({ count: key.length, resetMs: windowMs }),
+}
+rateLimit({ store })
+router.get('/login', { rateLimit: { limit: 5, windowMs: 1_000, statusCode: 420 } }, () => 1)
+router.get('/free', { rateLimit: false }, () => 1)
+// @ts-expect-error a route cannot count elsewhere
+router.get('/other', { rateLimit: { store } }, () => 1)
+// @ts-expect-error the server's limit holds anyway
+router.get('/same', { rateLimit: true }, () => 1)
+// @ts-expect-error a key is text
+rateLimit({ key: () => 5 })
+// @ts-expect-error no such store
+rateLimit({ store: 'redis' })
+// @ts-expect-error no such option
+new Server({ plugins: { rateLimit: { max: 5 } } })
