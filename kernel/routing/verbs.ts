@@ -20,20 +20,20 @@ type OptionsExtension<Options> = Options extends { middlewares: infer List } ? E
 // In place of `& RouteOptions`, which compared a Zod schema member by member: 7000 instantiations for each route.
 type UnknownOptions<Options> = { readonly [Name in Exclude<keyof Options, keyof RouteOptions>]: never }
 
-/** The call forms of one verb. */
-export interface Verb<Extension = {}> {
-  <const Path extends string>(path: Path, handler: Handler<Path, Extension>): void
+/** The call forms of one verb; `Prefix` is what the groups around it put in front of the path. */
+export interface Verb<Extension = {}, Prefix extends string = ''> {
+  <const Path extends string>(path: Path, handler: Handler<`${Prefix}${Path}`, Extension>): void
   <const Path extends string, const Options extends RouteOptions>(
     path: Path,
     options: Options & OptionChecks<Options> & UnknownOptions<Options>,
-    handler: Handler<Path, Extension & OptionsExtension<Options>, Options>,
+    handler: Handler<`${Prefix}${Path}`, Extension & OptionsExtension<Options>, Options>,
   ): void
   /** The older form: middlewares in second place, data for the API description last. */
   <const Path extends string, const Middlewares extends Middleware | readonly Middleware[]>(
     path: Path,
     middlewares: Middlewares,
     handler: Handler<
-      Path,
+      `${Prefix}${Path}`,
       Extension & ExtensionOf<Middlewares extends readonly unknown[] ? Middlewares : readonly [Middlewares]>
     >,
     apidoc?: ApiDoc,
@@ -41,22 +41,22 @@ export interface Verb<Extension = {}> {
 }
 
 /** Whatever routes can be registered on: a collection, a group of one, a server, a plugin's context. */
-export interface Routes<Extension = {}> {
-  readonly get: Verb<Extension>
-  readonly head: Verb<Extension>
-  readonly post: Verb<Extension>
-  readonly put: Verb<Extension>
-  readonly patch: Verb<Extension>
-  readonly delete: Verb<Extension>
-  readonly options: Verb<Extension>
+export interface Routes<Extension = {}, Prefix extends string = ''> {
+  readonly get: Verb<Extension, Prefix>
+  readonly head: Verb<Extension, Prefix>
+  readonly post: Verb<Extension, Prefix>
+  readonly put: Verb<Extension, Prefix>
+  readonly patch: Verb<Extension, Prefix>
+  readonly delete: Verb<Extension, Prefix>
+  readonly options: Verb<Extension, Prefix>
   /** Registers the route for GET, POST, PUT, PATCH, DELETE and OPTIONS. */
-  readonly any: Verb<Extension>
+  readonly any: Verb<Extension, Prefix>
   /** Registers everything that `define` registers under a prefix and behind middlewares. */
-  group(prefix: string, define: (routes: Routes<Extension>) => void): void
-  group<const Middlewares extends readonly Middleware[]>(
-    prefix: string,
+  group<const Path extends string>(prefix: Path, define: (routes: Routes<Extension, `${Prefix}${Path}`>) => void): void
+  group<const Path extends string, const Middlewares extends readonly Middleware[]>(
+    prefix: Path,
     middlewares: Middlewares,
-    define: (routes: Routes<Extension & ExtensionOf<Middlewares>>) => void,
+    define: (routes: Routes<Extension & ExtensionOf<Middlewares>, `${Prefix}${Path}`>) => void,
   ): void
 }
 

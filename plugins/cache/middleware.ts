@@ -24,9 +24,12 @@ function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response):
   for (const [name, value] of entry.headers) res.setHeader(name, value)
   res.setHeader('x-cache', how)
   const { raw } = req
-  if (raw.header('if-none-match') !== undefined || raw.header('if-modified-since') !== undefined) {
+  const none = raw.header('if-none-match')
+  const since = raw.header('if-modified-since')
+  if (none !== undefined || since !== undefined) {
     const known = Object.fromEntries(entry.headers) as Record<string, string>
-    if (fresh(req.headers as Record<string, string>, known)) {
+    // Without `cache-control: no-cache`, which fetch adds: that asks for the origin's word, and this is the origin.
+    if (fresh({ 'if-none-match': none, 'if-modified-since': since }, known)) {
       // What describes the body goes with it.
       return res.removeHeader('content-type').status(304).send()
     }

@@ -1,4 +1,5 @@
 import { defineMiddleware, definePlugin, router, Server } from 'framework'
+import type { Equal, Expect } from './expect.ts'
 
 const user = defineMiddleware<{ user: { id: string } }>((req, res, next) => {
   if (req.headers.authorization === undefined) return res.unauthorized()
@@ -62,3 +63,18 @@ const audited: Server<{}, { audit: Audit }> = new Server({ plugins: { audit: aud
 // @ts-expect-error nobody provides audit
 const unaudited: Server<{}, { audit: Audit }> = servers[0]!
 export { audited, servers, unaudited }
+
+router.group('/teams/:team', (teams) => {
+  teams.get('/:member?', (req) => {
+    type _team = Expect<Equal<typeof req.params.team, string>>
+    type _member = Expect<Equal<typeof req.params.member, string | undefined>>
+    // @ts-expect-error no part of the path
+    return req.params.other
+  })
+  teams.group('/files', [user], (files) => {
+    files.get('/*', (req) => {
+      type _all = Expect<Equal<[typeof req.params.team, (typeof req.params)['*']], [string, string]>>
+      return req.params.team
+    })
+  })
+})

@@ -96,6 +96,44 @@ describe('in process', () => {
     found.assertStatus(200).assertBodySubset([{ name: 'Ursula K. Le Guin' }])
   })
 
+  test('a cover is uploaded by members, and served as what it was allowed to be', async () => {
+    const put = (type: string, headers: Record<string, string> = ada) => {
+      const form = new FormData()
+      form.append('cover', new Blob([new Uint8Array([137, 80, 78, 71])], { type }), '../../cover.png')
+      return server.inject.put('/books/1/cover', { formData: form, headers })
+    }
+    ;(await server.inject.get('/books/1/cover')).assertStatus(404).assertBodySubset({ code: 'no-such-cover' })
+    ;(await put('image/png', {})).assertStatus(401)
+    ;(await put('text/html')).assertStatus(415)
+    ;(await put('image/png')).assertStatus(204).assertHeaderExists('ratelimit-remaining')
+    const cover = await server.inject.get('/books/1/cover')
+    cover.assertStatus(200).assertHeader('content-type', 'image/png').assertHeader('x-content-type-options', 'nosniff')
+    expect([...cover.raw()]).toEqual([137, 80, 78, 71])
+  })
+
+  test('a visitor has a reading list, by the session', async () => {
+    ;(await server.inject.get('/list')).assertStatus(200).assertBodyDeepEqual([]).assertCookieNotExists('sid')
+    const added = await server.inject.put('/list/2')
+    added.assertStatus(204).assertCookieExists('sid')
+    const cookies = { sid: String(added.cookies().sid) }
+    ;(await server.inject.get('/list', { cookies })).assertBodySubset([{ id: '2' }])
+    ;(await server.inject.get('/list')).assertBodyDeepEqual([])
+    const override = { cookies, headers: { 'x-http-method-override': 'DELETE' } }
+    ;(await server.inject.post('/list/2', override)).assertStatus(204)
+    ;(await server.inject.get('/list', { cookies })).assertBodyDeepEqual([])
+  })
+
+  test('the page, its parts and everything else carry the headers of helmet', async () => {
+    const page = await server.inject.get('/app/')
+    page.assertStatus(200).assertHeader('content-type', 'text/html; charset=utf-8')
+    for (const path of ['/app/', '/app/library.js', '/books', '/nowhere']) {
+      const res = await server.inject.get(path, { headers: { 'accept-encoding': 'br' } })
+      res.assertHeader('x-content-type-options', 'nosniff').assertHeaderExists('content-security-policy')
+    }
+    const script = await server.inject.get('/app/library.js', { headers: { 'accept-encoding': 'br' } })
+    script.assertHeader('content-encoding', 'br')
+  })
+
   test('a book is lent to one member at a time', async () => {
     const lent = await server.inject.post('/loans', { body: { book: '1' }, headers: ada })
     lent.assertStatus(201).assertBodySubset({ book: '1' }).assertBodyNotSubset({ member: 'm1' })

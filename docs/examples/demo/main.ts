@@ -17,6 +17,8 @@ function welcome(url: string): string {
   return `
 A library on ${url}
 
+  ${url}/app/   in a browser
+
   curl ${url}/books
   curl '${url}/books?author=Italo%20Calvino'
   curl ${url}/books ${ada} ${json} -d '{"title":"Kindred","author":"Octavia E. Butler"}'

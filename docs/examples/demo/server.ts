@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Server } from 'framework'
 import { answerError, answerInvalid } from './errors.ts'
@@ -5,6 +6,13 @@ import { freshness } from './plugins/freshness.ts'
 import { type LibraryOptions, library } from './plugins/library.ts'
 import { answerDenial } from './policies.ts'
 import './routes/index.ts'
+
+declare module 'framework' {
+  interface RequestContext {
+    /** The id of the request, for the library's own log lines. */
+    request: string
+  }
+}
 
 export interface DemoOptions extends LibraryOptions {
   /** Turned off by the tests. */
@@ -16,11 +24,24 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
   const server = new Server({
     controllerPatterns: [fileURLToPath(new URL('controllers/*.ts', import.meta.url))],
     plugins: {
+      // The addresses that a proxy on this machine reports, and the methods that an HTML form cannot send.
+      trustProxy: { trustedProxies: ['loopback'] },
+      methodOverride: true,
       log,
+      requestContext: { request: (req) => req.id },
+      helmet: true,
       health: true,
       cors: { origin: '*' },
+      timeout: { ms: 10_000 },
+      rateLimit: { limit: 1000 },
+      // Without a secret of its own every start forgets the lists of its visitors.
+      session: { secret: process.env.SESSION_SECRET ?? randomBytes(32).toString('base64url') },
       json: { sizeLimit: '10kb' },
+      urlencoded: true,
+      upload: true,
       cache: { defaultTtl: 60 },
+      static: { root: new URL('public', import.meta.url), prefix: '/app' },
+      compression: true,
       library: library(options),
       freshness: freshness(),
     },

@@ -1,5 +1,6 @@
 const statuses = {
   'no-such-book': 404,
+  'no-such-cover': 404,
   'no-such-loan': 404,
   lent: 409,
 } as const

@@ -1,4 +1,5 @@
 import { definePlugin } from 'framework'
+import { currentContext } from 'framework/plugins/requestContext'
 import { Library } from '../library/library.ts'
 import { seed } from '../library/seed.ts'
 import { FileStore } from '../library/store.ts'
@@ -32,5 +33,9 @@ export const library = definePlugin({
       ctx.onClose(() => store.save(library.shelf))
     }
     seed(library)
+    // Far from any handler, and still with the id of the request that it happened in.
+    library.listen(({ kind, book }) => {
+      ctx.log.info({ reqId: currentContext()?.request, kind, book: book.id }, `"${book.title}" ${kind}`)
+    })
   },
 })

@@ -2,9 +2,11 @@ import { router } from 'framework'
 
 // Where to go from here, for whoever opens the address in a browser.
 router.get('/', () => ({
+  page: '/app/',
   books: '/books',
   authors: '/authors',
   loans: '/loans',
+  list: '/list',
   events: '/events',
   health: '/health/ready',
 }))

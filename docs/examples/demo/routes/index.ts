@@ -1,5 +1,7 @@
 // Importing a file of routes declares them; every server of this process serves them.
 import './books.ts'
+import './covers.ts'
 import './events.ts'
 import './home.ts'
+import './list.ts'
 import './loans.ts'
