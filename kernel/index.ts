@@ -12,6 +12,7 @@ export {
 export type { FileOptions } from './http/file.ts'
 export type { HeaderValue } from './http/headers.ts'
 export { mediaType } from './http/media-types.ts'
+export { personalState, watchPersonal } from './http/personal.ts'
 export { parseQuery, type Query } from './http/query.ts'
 export type { RawRequest, Reply, StreamBody } from './http/raw.ts'
 export { toJson } from './http/reply.ts'

@@ -137,7 +137,7 @@ describe('a project that installs nothing else', () => {
 describe('a project that has the optional packages', () => {
   test('does not load them with the main door', async () => {
     const { packages, urls } = await loadedBy(pathToFileURL(join(root, 'dist/index.js')).href, scratch)
-    expect(urls.some((url) => url.endsWith('/dist/kernel/index.js'))).toBe(true)
+    expect(urls.some((url) => url.endsWith('/dist/chunks/kernel.js'))).toBe(true)
     expect(packages.filter(isHeavy)).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkCleanInstall } from './support/run/clean-install.mjs'
-import { stopAll, tsc } from './support/run/process.mjs'
+import { stopAll, tool, tsc } from './support/run/process.mjs'
 import { provideRuntimes } from './support/run/runtimes.mjs'
 import { parseArguments, usage } from './support/run/selection.mjs'
 import { provideServices } from './support/run/services.mjs'
@@ -51,7 +51,7 @@ async function runStep(name, context) {
     case 'services':
       return provideServices(context)
     case 'build':
-      return tsc(context, 'tsconfig.build.json', { clean: 'dist' })
+      return tool(context, '../build.mjs', [])
     case 'types':
       return tsc(context, 'tsconfig.json')
     case 'lint':

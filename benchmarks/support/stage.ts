@@ -34,8 +34,7 @@ process.once('exit', removeStages)
 /** Builds a checkout into a stage. */
 export function stageFolder(checkout: string, label: string): Stage {
   const folder = temporaryFolder()
-  const tsc = join(root, 'node_modules/.bin/tsc')
-  const result = spawnSync(tsc, ['-p', 'tsconfig.build.json', '--outDir', join(folder, 'dist')], {
+  const result = spawnSync(process.execPath, ['build.mjs', '--keep', '--out', join(folder, 'dist')], {
     cwd: checkout,
     encoding: 'utf8',
   })

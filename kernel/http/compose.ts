@@ -1,6 +1,7 @@
 import { defineError } from '../support/errors.ts'
+import { disposeStream } from './dispose.ts'
 import type { KernelRequest } from './request.ts'
-import type { KernelResponse } from './response-buffer.ts'
+import { isStream, type KernelResponse } from './response-buffer.ts'
 
 export const ChainStoppedError = defineError(
   'ChainStoppedError',
@@ -174,6 +175,8 @@ function runTerminal(terminal: Terminal, req: KernelRequest, res: KernelResponse
 
 /** A returned value becomes the body unless the handler answered itself. */
 function takeValue(value: unknown, res: KernelResponse): void {
-  if (value === undefined || value === res || res.answered) return
-  res.sendWith(value, 0)
+  if (value === undefined || value === res) return
+  if (!res.answered) res.sendWith(value, 0)
+  // Nobody will read it, and a file would stay open.
+  else if ((res.request as KernelRequest).givenUp && isStream(value)) disposeStream(value)
 }

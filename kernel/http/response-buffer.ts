@@ -226,7 +226,7 @@ export class KernelResponse {
   }
 }
 
-function isStream(body: unknown): body is StreamBody {
+export function isStream(body: unknown): body is StreamBody {
   if (typeof body !== 'object' || body === null) return false
   return body instanceof ReadableStream || Symbol.asyncIterator in body
 }

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
 
-// The folder that holds this package's own code, sources and build alike: frames below it are not the caller's.
-const own = fileURLToPath(new URL('../../', import.meta.url))
-const ownFolders = ['kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => own + part)
+// The folder that holds this package's own code: frames below it are not the caller's. In a build this module is part of
+// `dist/chunks/…`, in the sources it lies one folder deeper.
+const own = fileURLToPath(new URL(import.meta.url.includes('/chunks/') ? '../' : '../../', import.meta.url))
+const ownFolders = ['chunks/', 'kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => own + part)
 
 /**
  * Remembers where application code called the framework; the text is only made when somebody asks for it.

@@ -14,7 +14,7 @@ const server = new Server({
   logger,
   router: new RouteCollection(),
   ...(adapter ? { adapter: /** @type {'node'} */ (adapter) } : {}),
-  plugins: { cache: redis ? { provider: 'redis', redis: { url: redis } } : true },
+  plugins: { cache: redis ? { provider: 'redis', redis: { url: redis, prefix: `${process.pid}:` } } : true },
 })
 let runs = 0
 server.get('/slow', { cache: { tags: ['slow'] } }, async (_req, res) => {

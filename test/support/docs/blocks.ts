@@ -9,6 +9,8 @@ export interface Block {
   readonly source?: string
   /** Why it is not compiled: ```` ```ts skip: shows a mistake ````. */
   readonly skip?: string
+  /** Why it is compiled and not run: ```` ```ts no-run: needs a certificate ````. */
+  readonly noRun?: string
 }
 
 const fence = /^(\s*)```(\w*)[ \t]*(.*)$/
@@ -34,13 +36,15 @@ export function markdownBlocks(file: string, text: string): Block[] {
   return blocks
 }
 
-function readInfo(info: string, place: string): Pick<Block, 'source' | 'skip'> {
+function readInfo(info: string, place: string): Pick<Block, 'source' | 'skip' | 'noRun'> {
   if (info === '') return {}
   const source = /^file=(\S+)$/.exec(info)?.[1]
   if (source !== undefined) return { source }
   const skip = /^skip: (.+)$/.exec(info)?.[1]
   if (skip !== undefined) return { skip }
-  throw new Error(`${place}: "${info}" is neither file=<path> nor "skip: <reason>"`)
+  const noRun = /^no-run: (.+)$/.exec(info)?.[1]
+  if (noRun !== undefined) return { noRun }
+  throw new Error(`${place}: "${info}" is neither file=<path>, "skip: <reason>" nor "no-run: <reason>"`)
 }
 
 /** The `@example` blocks of the docstrings of a source file. */

@@ -73,7 +73,7 @@ function exportsFor(file: string): [specifier: string, names: string[]][] {
 }
 
 /** One line that gives a fragment what it uses; a block with imports of its own is left as it is. */
-function preludeOf({ code, file }: Block): string {
+export function preludeOf({ code, file }: Block): string {
   if (/^import /m.test(code)) return ''
   const taken = new Set<string>()
   const imports = exportsFor(file).map(([specifier, all]) => {

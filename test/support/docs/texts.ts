@@ -33,3 +33,13 @@ export function errorRows(text: string): { code: string; status: number }[] {
     status: Number(status),
   }))
 }
+
+/** The members of an interface of a source, those of an interface that it extends first. */
+export function membersOf(text: string, name: string): string[] {
+  const [, indent = '', base, body = ''] =
+    new RegExp(`^( *)(?:export )?interface ${name}(?: extends (\\w+))? \\{\\n([\\s\\S]*?)^\\1\\}`, 'm').exec(text) ?? []
+  const own = [...body.matchAll(new RegExp(`^${indent}  (?:readonly )?(\\w+)\\??[:(]`, 'gm'))].map(
+    ([, member]) => member!,
+  )
+  return [...(base === undefined ? [] : membersOf(text, base)), ...own]
+}

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { failed, passed } from './summary.mjs'
 
@@ -141,9 +140,7 @@ export async function tool({ root, deadline }, script, args, limit = 180_000) {
 /**
  * @param {StepContext} context
  * @param {string} project
- * @param {{ clean?: string }} [options]
  */
-export async function tsc(context, project, { clean } = {}) {
-  if (clean) rmSync(join(context.root, clean), { recursive: true, force: true })
+export async function tsc(context, project) {
   return tool(context, 'typescript/bin/tsc', ['-p', project])
 }

@@ -1,0 +1,12 @@
+import { type KernelOptions, Kernel as RealKernel } from '../../../../kernel/index.ts'
+import { observe } from './observed.ts'
+
+export * from '../../../../kernel/index.ts'
+
+/** The kernel of blocks: observed, and on a free port of the loopback whatever the page says. */
+export class Kernel extends RealKernel {
+  constructor(options: KernelOptions = {}) {
+    super({ ...options, port: 0, host: '127.0.0.1' })
+    observe(this)
+  }
+}

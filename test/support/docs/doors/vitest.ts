@@ -1,0 +1,2 @@
+export * from 'vitest'
+export { test } from './observed.ts'

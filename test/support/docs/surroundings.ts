@@ -1,0 +1,31 @@
+import { slow } from '../../../docs/examples/slow/4-route-option.ts'
+import { slowReport } from '../../../docs/examples/slow/6-report.ts'
+import type { Surroundings } from './run.ts'
+
+/** What pages take for granted, by page. */
+export const surroundings: Readonly<Record<string, Partial<Surroundings>>> = {
+  'docs/plugins/controllers.md': {
+    files: {
+      'src/controllers/hello.ts':
+        "import { controller, get } from 'framework'\n\n@controller('/hello')\nexport class Hello {\n  @get('/') all() {\n    return 'hello'\n  }\n}\n",
+    },
+  },
+  'docs/plugins/cookie.md': {
+    env: {
+      COOKIE_SECRET: 'a-secret-of-32-characters-or-more',
+      COOKIE_SECRET_BEFORE: 'another-of-32-characters-or-more',
+    },
+  },
+  'docs/plugins/health.md': { globals: { database: { ping: async () => true } } },
+  'docs/plugins/session.md': { env: { SESSION_SECRET: 'a-secret-of-32-characters-or-more' } },
+  'docs/plugins/static.md': {
+    files: { 'public/index.html': '<p>hello</p>', 'assets/app.js': 'start()', 'reports/2026.txt': 'numbers' },
+  },
+  'docs/plugins/timeout.md': { globals: { fetch: async () => Response.json(['a row']) } },
+  'docs/plugins/upload.md': { globals: { bucket: { put: async () => {}, remove: async () => {} } } },
+  'docs/reference/routes.md': {
+    globals: { middleware: (_req: unknown, _res: unknown, next: () => unknown) => next() },
+  },
+  'docs/reference/server.md': { prepare: (server) => void server.get('/admin/stats', () => 'numbers') },
+  'docs/writing-a-plugin.md': { globals: { slowReport }, prepare: (server) => void server.register(slow()) },
+}
