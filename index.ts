@@ -65,6 +65,7 @@ export {
   getCacheService,
   type LockBehavior,
 } from './plugins/cache/index.ts'
+export type { CompressionOptions, Encoding } from './plugins/compression/index.ts'
 export {
   type ControllerClass,
   type ControllerMethod,
@@ -86,7 +87,12 @@ export {
   validate,
 } from './plugins/controllers/index.ts'
 export type { SetCookieOptions } from './plugins/cookie/index.ts'
+export type { CorsOptions } from './plugins/cors/index.ts'
+export type { HealthOptions } from './plugins/health/index.ts'
+export type { HelmetOptions } from './plugins/helmet/index.ts'
+export type { JsonOptions } from './plugins/json/index.ts'
 export { logger } from './plugins/log/index.ts'
+export type { MethodOverrideOptions } from './plugins/methodOverride/index.ts'
 export {
   type PolicyCheck,
   type PolicyDecorator,
@@ -99,6 +105,7 @@ export {
   type PolicyRecord,
   type PolicyRequirement,
 } from './plugins/policy/index.ts'
+export type { RateLimitOptions, RateLimitRule, RateLimitStore } from './plugins/rateLimit/index.ts'
 export { currentContext, type RequestContext } from './plugins/requestContext/index.ts'
 export type { ResponsesOptions } from './plugins/responses/index.ts'
 export {
@@ -114,6 +121,8 @@ export type {
   SessionStore,
 } from './plugins/session/index.ts'
 export type { StaticOptions } from './plugins/static/index.ts'
+export type { TimeoutOptions } from './plugins/timeout/index.ts'
+export type { TrustProxyOptions } from './plugins/trustProxy/index.ts'
 export type {
   RouteUploadOptions,
   UploadedFile,
@@ -121,6 +130,7 @@ export type {
   UploadSink,
   UploadSource,
 } from './plugins/upload/index.ts'
+export type { UrlencodedOptions } from './plugins/urlencoded/index.ts'
 export type {
   InputOf,
   OutputOf,

@@ -164,13 +164,35 @@ test('optional packages are optional', () => {
 
 /** What plugins merge into the kernel's interfaces arrives through the main door alone. */
 const typed = `
-import { router } from 'framework'
+import { cache, controller, get, type PolicyManager, router, Server } from 'framework'
 
+declare module 'framework' {
+  interface SessionData { count: number }
+  interface RequestContext { tenant: string }
+}
+declare const manager: PolicyManager<{ books: { read: () => boolean } }>
 const Text = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const
 router.post('/typed/:id', { body: Text, responses: { 200: Text }, log: false }, (req, res) => {
   // @ts-expect-error a number is no text
   res.ok({ a: 5 })
   return res.ok({ a: req.body.a + req.params.id })
+})
+const options = {
+  cache: { ttl: 5 }, compress: false, helmet: false, rateLimit: { limit: 5 }, timeout: 50,
+  policy: { manager, scope: 'books', handler: 'read' },
+} as const
+router.get('/options', options, (req, res) => {
+  const seen: [number | undefined, string | undefined, string] = [req.session.count, req.cookies.a, req.context.tenant]
+  res.cookie('a', 'b', { maxAge: 5 })
+  return seen
+})
+router.put('/upload', { upload: { maxFiles: 2 } }, (req) => req.files.map(({ filename, size }) => filename + size))
+new Server({
+  plugins: {
+    cache: true, compression: { threshold: 5 }, cookie: { secret: 's' }, cors: { origin: 'http://a.test', maxAge: 5 }, helmet: true,
+    methodOverride: true, rateLimit: { limit: 5, key: (req) => req.ip }, requestContext: { tenant: (req) => req.id },
+    session: { secret: ['a', 'b'] }, static: { root: '.' }, timeout: { ms: 5 }, trustProxy: { trustedProxies: 1 }, upload: true,
+  },
 })
 `
 

@@ -137,7 +137,7 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
     return policyDecorator<Policies>(this)
   }
 
-  /** One check for the requests of a route. @internal */
+  /** One check for the requests of a route; what the route option `policy` asks of a manager. */
   askOf(scope: string, handler: string): Ask {
     const check = this.#find(scope, handler)
     const user = this.#user

@@ -94,6 +94,17 @@ export const rules: Record<string, Rule> = {
       .map((name) => `plugins/catalog.ts does not name plugins/${name}`)
   },
 
+  'index.ts names something of every plugin that merges types, or they would not arrive with the package': (
+    project,
+  ) => {
+    const edges = edgesOf(project)
+    const merging = new Set(edges.filter(({ kind }) => kind === 'augment').map(({ from }) => pluginOf(from)))
+    const named = new Set(edges.filter(({ from }) => from === 'index.ts').map(({ to }) => to && pluginOf(to)))
+    return [...merging]
+      .filter((plugin) => plugin !== undefined && !named.has(plugin))
+      .map((plugin) => `index.ts does not name plugins/${plugin}`)
+  },
+
   'optional packages are loaded by import() or named by import type': (project) =>
     breaches(project, (edge) => project.peers.has(edge.package ?? '') && edge.kind === 'value'),
 
