@@ -6,9 +6,20 @@ import { nearest } from './support/nearest.ts'
 import { parseSize } from './support/size.ts'
 
 export const OptionError = defineError('OptionError', 500, (option: string, got: unknown, expected: string) => {
-  const shown = typeof got === 'string' ? JSON.stringify(got) : String(got)
-  return `the option "${option}" is ${shown}; it takes ${expected}`
+  return `the option "${option}" is ${show(got)}; it takes ${expected}`
 })
+
+/** A value for a message. Of an object the names alone: their values may be secrets. */
+function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'function') return 'a function'
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
+  // A plugin may describe a value itself, a secret for example.
+  if (value instanceof RegExp || value instanceof Date || Object.hasOwn(value, 'toString')) return String(value)
+  const names = Object.keys(value)
+  return names.length === 0 ? 'an empty object' : `{ ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''} }`
+}
 
 const UnknownOptionError = defineError(
   'UnknownOptionError',

@@ -73,7 +73,7 @@ function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFact
   if (Array.isArray(value)) return factoryOf(key)(value)
   throw PluginFormError(
     key,
-    `is a ${typeof value}. It takes options ({ … }), true for the defaults, false for off, or a registration`,
+    `is ${value === null ? 'null' : `a ${typeof value}`}. It takes options ({ … }), true for the defaults, false for off, or a registration`,
   )
 }
 

@@ -7,7 +7,7 @@ import { statuses } from '../kernel/http/statuses.ts'
 import { type CatalogKey, catalog, onByDefault } from '../plugins/catalog.ts'
 import { type Block, docstringBlocks, markdownAnchors, markdownBlocks, markdownLinks } from './support/docs/blocks.ts'
 import { compileBlocks } from './support/docs/compile.ts'
-import { errorRows, read, readFolder, root } from './support/docs/texts.ts'
+import { errorRows, membersOf, read, readFolder, root } from './support/docs/texts.ts'
 
 const pages = [
   ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']
@@ -118,6 +118,65 @@ describe('tables that repeat the code', () => {
   })
 })
 
+describe('the page of each plugin', () => {
+  const folders = [...new Set(readFolder('plugins', '.ts').map(({ file }) => file.split('/')[1]!))].filter(
+    (name) => !name.endsWith('.ts'),
+  )
+  const pageOf = (key: string) => read(`docs/plugins/${key}.md`).text
+  const sourcesOf = (key: string) => sources.filter(({ file }) => file.startsWith(`plugins/${key}/`))
+
+  test('is there, and there is no other', () => {
+    const written = readFolder('docs/plugins', '.md').map(({ file }) => file.slice('docs/plugins/'.length, -3))
+    expect(written.sort()).toEqual([...folders].sort())
+  })
+
+  test.each(folders)('%s: says what it is, shows it, and ends with its errors', (key) => {
+    const [intro = '', ...sections] = pageOf(key).split(/^## /m)
+    expect(intro).toMatch(new RegExp(`^# ${key}\\n\\n[A-Z]`))
+    expect(intro).toContain('\n```ts\n')
+    expect(sections.at(-1)).toMatch(/^Errors\n/)
+  })
+
+  test.each(folders)('%s: names every error of its code', (key) => {
+    const codes = sourcesOf(key).flatMap(({ text }) => errorRows(text).map(({ code }) => code))
+    expect(codes.filter((code) => !pageOf(key).includes(`\`${code}\``))).toEqual([])
+  })
+
+  const required = { session: { secret: 'x'.repeat(32) }, static: { root: '.' }, trustProxy: { trustedProxies: 1 } }
+  test.each(
+    Object.keys(catalog) as CatalogKey[],
+  )('%s: has a row for every option, and says when wrong ones are told', async (key) => {
+    const options = { ...required[key as keyof typeof required], nonsense: 1 } as {}
+    let when = 'when the plugin is registered'
+    let cause: Error | undefined
+    try {
+      const server = new mainDoor.Server({ plugins: { [key]: options } as {} })
+      when = 'at boot'
+      await server.ready()
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'PluginSetupError', cause: { code: expect.stringMatching(/OptionError$/) } })
+      cause = (error as Error).cause as Error
+    }
+    // The message lists them all; the keys of requestContext are free.
+    const known = /There are (.+)$/.exec(cause?.message ?? '')?.[1]?.split(', ') ?? []
+    expect(known.length > 0 || key === 'requestContext').toBe(true)
+    const cells = [...pageOf(key).matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell!).join(' ')
+    expect(known.filter((name) => !cells.includes(`\`${name}\``) && !cells.includes(`\`${name}.`))).toEqual([])
+    const text = pageOf(key).replace(/\s+/g, ' ')
+    expect(text).toMatch(new RegExp(`is told ${when}, by a \`PluginSetupError\` whose \`cause\` is an \`OptionError\``))
+  })
+})
+
+test('docs/reference/routes.md has every route option', () => {
+  const merged = sources.flatMap(({ text }) => membersOf(text, 'RouteOptions'))
+  const [, table = ''] = /^## Route options\n([\s\S]*?)\n## /m.exec(read('docs/reference/routes.md').text) ?? []
+  const told = table
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => [...line.split(' | ')[0]!.matchAll(/`(\w+)`/g)].map(([, name]) => name!))
+  expect(told.sort()).toEqual([...new Set(merged)].sort())
+})
+
 describe('the readers of the documentation', () => {
   const block = (...lines: string[]) => markdownBlocks('a.md', lines.join('\n'))
 
@@ -130,6 +189,7 @@ describe('the readers of the documentation', () => {
 
   test('know why a block is left out, and which file one shows', () => {
     expect(block('```ts skip: shows a mistake', 'a', '```')[0]).toMatchObject({ skip: 'shows a mistake' })
+    expect(block('```ts no-run: needs a printer', 'a', '```')[0]).toMatchObject({ noRun: 'needs a printer' })
     expect(block('```ts file=docs/a.ts', 'a', '```')[0]).toMatchObject({ source: 'docs/a.ts' })
     expect(() => block('```ts skip', 'a', '```')).toThrow(/neither/)
     expect(() => block('```ts', 'a')).toThrow(/not closed/)
@@ -166,6 +226,13 @@ describe('the readers of the documentation', () => {
       'what-it-is-twice',
       'a-page-1',
     ])
+  })
+
+  test('find the members of an interface', () => {
+    const text =
+      '  interface A extends B {\n    /** One: { a } */\n    a?: { x: number }\n    b(c: number): void\n  }\n'
+    expect(membersOf(text, 'A')).toEqual(['a', 'b'])
+    expect(membersOf(text, 'B')).toEqual([])
   })
 
   test('find the rows of the table of errors, over several lines too', () => {

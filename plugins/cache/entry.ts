@@ -15,17 +15,29 @@ function isSame(a: string | readonly string[] | undefined, b: string | readonly 
   return String(a) === String(b)
 }
 
+/** The names in a `Vary`. */
+export function namesIn(vary: string | readonly string[] | undefined): string[] {
+  return String(vary ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+/** What the handler has added to a header that was there: `Vary` is a list, of which middlewares write a part. */
+function added(name: string, value: string | readonly string[], before: Headers): string | readonly string[] {
+  if (name !== 'vary') return value
+  const there = namesIn(before.vary).map((one) => one.toLowerCase())
+  return namesIn(value)
+    .filter((one) => !there.includes(one.toLowerCase()))
+    .join(', ')
+}
+
 /** Whether somebody who sees this answer may keep it for others (RFC 9111 section 3). */
 function mayBeShared(headers: Headers, keyHeaders: readonly string[]): boolean {
   if (headers['set-cookie'] !== undefined) return false
   if (/(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))) return false
   // An answer that varies by a header belongs to those who send the same one: that header must be part of the key.
-  const varies = String(headers.vary ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-  return varies.every((name) => keyHeaders.includes(name))
+  return namesIn(headers.vary).every((name) => keyHeaders.includes(name.toLowerCase()))
 }
 
 /** Headers that describe one transmission and not the answer. */
@@ -51,9 +63,9 @@ export function entryOf(res: Response, before: Headers, keyHeaders: readonly str
   const body = res.encode()
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) return undefined
   const headers = res.getHeaders()
-  const own = Object.entries(headers).filter(
-    ([name, value]) => !perMessage.has(name) && (before[name] === undefined || !isSame(before[name], value)),
-  )
+  const own = Object.entries(headers)
+    .filter(([name, value]) => !perMessage.has(name) && (before[name] === undefined || !isSame(before[name], value)))
+    .map(([name, value]): [string, string | readonly string[]] => [name, added(name, value, before)])
   if (!mayBeShared(Object.assign(Object.create(null), Object.fromEntries(own)), keyHeaders)) return undefined
   if (headers.etag === undefined && body !== null) {
     const tag = etag(typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength))

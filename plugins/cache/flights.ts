@@ -4,6 +4,8 @@ import type { Entry } from './entry.ts'
 export interface Flight {
   readonly key: string
   readonly tags: readonly string[]
+  /** By the clock of `performance.now()`. */
+  readonly since: number
   /** What came of it; `undefined` when there is nothing that others may have. Never rejects. */
   readonly landed: Promise<Entry | undefined>
   land(entry: Entry | undefined): void
@@ -13,8 +15,10 @@ export interface Flight {
 export class Flights {
   readonly #flying = new Map<string, Flight>()
 
-  find(key: string): Flight | undefined {
-    return this.#flying.get(key)
+  /** None that takes longer than that many milliseconds: a computation that never ends must not block its key for ever. */
+  find(key: string, longest: number): Flight | undefined {
+    const flight = this.#flying.get(key)
+    return flight === undefined || performance.now() - flight.since > longest ? undefined : flight
   }
 
   start(key: string, tags: readonly string[]): Flight {
@@ -25,6 +29,7 @@ export class Flights {
     const flight: Flight = {
       key,
       tags,
+      since: performance.now(),
       landed,
       land: (entry) => {
         if (this.#flying.get(key) === flight) this.#flying.delete(key)

@@ -64,12 +64,17 @@ function join(open: string, texts: readonly (string | undefined)[], close: strin
   return texts.includes(undefined) ? undefined : open + texts.join(',') + close
 }
 
+/** Whether the body is more than what `req.body` shows of it: one that no parser took, or a form with files. */
+function isPartlyUnseen(req: Partial<Pick<Request, 'files'>> & Request): boolean {
+  return req.raw.hasBody && (req.body === undefined || (req.files !== undefined && req.files.length > 0))
+}
+
 /**
  * The key of a request: `cache:<METHOD>:<path>?<query>`, then `#` and everything else that tells answers apart.
  *
  * Host and scheme are always among that: a handler may write them into its answer, and whoever can send any `Host` could
  * otherwise fill the cache with links to a host of his. `#` and `&` cannot occur in what stands between them, so that two
- * requests never share a key. `undefined` when the request has no key: its body is no plain data.
+ * requests never share a key. `undefined` when the request has no key: its body is no plain data, or not all of it.
  */
 export function keyMaker(route: RouteSettings, method: string): (req: Request) => string | undefined {
   // HEAD is answered from what GET has left.
@@ -89,6 +94,7 @@ export function keyMaker(route: RouteSettings, method: string): (req: Request) =
       key += value === undefined ? `&-${name}` : `&${name}=${encode(value)}`
     }
     if (route.body) {
+      if (isPartlyUnseen(req)) return undefined
       const text = plainText(req.body)
       if (text === undefined) return undefined
       key += `&body:${hash(text)}`

@@ -1,6 +1,6 @@
 import fresh from 'fresh'
-import { defineError, type Middleware, type Request, type Response } from '../../kernel/index.ts'
-import { type Entry, entryOf } from './entry.ts'
+import { defineError, type Middleware, personalState, type Request, type Response } from '../../kernel/index.ts'
+import { type Entry, entryOf, namesIn } from './entry.ts'
 import type { Flight } from './flights.ts'
 import { keyMaker, tagMaker } from './key.ts'
 import type { RouteSettings } from './options.ts'
@@ -21,7 +21,10 @@ function personalHeaders({ shared, headers }: RouteSettings): string[] {
 
 /** Answers with what was kept; 304 where the client has it already (RFC 9110 section 13.2.2). */
 function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response): Response {
-  for (const [name, value] of entry.headers) res.setHeader(name, value)
+  for (const [name, value] of entry.headers) {
+    if (name === 'vary') res.vary(...namesIn(value))
+    else res.setHeader(name, value)
+  }
   res.setHeader('x-cache', how)
   const { raw } = req
   const none = raw.header('if-none-match')
@@ -91,7 +94,7 @@ export class RouteCache {
     if (entry !== undefined) return replay(entry, 'HIT', req, res)
     // Its answer has no body to keep, and GET will come for one.
     if (req.method === 'HEAD') return this.#pass('MISS', res, next)
-    const flight = this.#service.flights.find(key)
+    const flight = this.#service.flights.find(key, this.#lockTimeout)
     return flight === undefined ? this.#lead(key, req, res, next) : this.#follow(flight, req, res, next)
   }
 
@@ -119,9 +122,12 @@ export class RouteCache {
       }
       if (right !== 'late') fill = right.fill
       const before = res.getHeaders()
+      const personal = personalState(req)
       res.setHeader('x-cache', 'MISS')
       await next()
-      entry = fill === undefined ? undefined : entryOf(res, before, this.#route.headers)
+      // The cookie of a session that this answer has changed comes later.
+      const isKept = fill !== undefined && personalState(req) === personal
+      entry = isKept ? entryOf(res, before, this.#route.headers) : undefined
       if (fill === undefined || entry === undefined) return undefined
       const committed = fill.commit(entry, this.#route.ttl)
       fill = undefined
@@ -141,10 +147,15 @@ export class RouteCache {
   ): Promise<{ fill: Fill } | { entry: Entry } | 'down' | 'bypass' | 'late'> {
     const { store } = this.#service
     const deadline = performance.now() + this.#lockTimeout
+    let fill: Fill | undefined
     try {
       for (;;) {
-        const fill = await store.begin(key, tags)
-        if (fill !== undefined) return { fill }
+        fill = await store.begin(key, tags)
+        // Between the first look and the lock another process may have left the answer.
+        const left = fill === undefined ? undefined : await store.get(key)
+        if (fill !== undefined && left === undefined) return { fill }
+        await fill?.abandon()
+        if (left !== undefined) return { entry: left }
         this.#mayWait(res)
         if (this.#route.lockBehavior === 'bypass') return 'bypass'
         if (performance.now() > deadline) return 'late'
@@ -153,6 +164,7 @@ export class RouteCache {
         if (entry !== undefined) return { entry }
       }
     } catch (error) {
+      await fill?.abandon()
       if (error instanceof StoreDown) return 'down'
       throw error
     }

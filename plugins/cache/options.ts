@@ -96,7 +96,7 @@ function redisOf(redis: RedisOptions = {}): CacheSettings['redis'] {
 export function settingsOf(options: CacheOptions): CacheSettings {
   const known = ['provider', 'defaultTtl', 'redis', 'maxSize', 'lockBehavior', 'lockTimeout']
   checkOptions('cache', options, known)
-  const { provider = 'memory' } = options
+  const { provider = 'memory', maxSize = '64mb' } = options
   if (provider !== 'memory' && provider !== 'redis')
     throw OptionError('cache.provider', provider, '"memory" or "redis"')
   if (provider === 'memory' && options.redis !== undefined) {
@@ -106,7 +106,7 @@ export function settingsOf(options: CacheOptions): CacheSettings {
     provider,
     defaultTtl: ttlOf('cache.defaultTtl', options.defaultTtl, 300),
     redis: redisOf(options.redis),
-    maxSize: sizeOption('cache.maxSize', options.maxSize ?? '64mb'),
+    maxSize: sizeOption('cache.maxSize', maxSize),
     lockBehavior: behaviorOf('cache.lockBehavior', options.lockBehavior, 'wait'),
     lockTimeout: millisecondsOf('cache.lockTimeout', options.lockTimeout, 5000),
   }
@@ -144,11 +144,7 @@ export function routeSettingsOf(given: true | CacheRouteOptions, method: string,
     throw OptionError('cache.include.key', include.key, 'a function (req) => string')
   }
   if (method !== 'GET' && method !== 'HEAD' && include.body !== true) {
-    throw OptionError(
-      'cache',
-      options,
-      `a GET route; on ${method} it needs include: { body: true }, so that the body is part of the key`,
-    )
+    throw OptionError('cache.include.body', include.body, `true on a ${method} route: the body must be part of the key`)
   }
   return {
     ttl: ttlOf('cache.ttl', options.ttl, plugin.defaultTtl),

@@ -29,8 +29,8 @@ export function isTransformable(res: Response): boolean {
   return control === undefined || !/\bno-transform\b/i.test(String(control))
 }
 
-/** Whether a body is long enough; one whose length nobody knows counts as long. */
-export function isLong(body: string | Uint8Array | StreamBody, res: Response, threshold: number): boolean {
+/** Whether a body is long enough; of one that is not at hand the declared length counts, and without one it is long. */
+export function isLong(body: string | Uint8Array | StreamBody | null, res: Response, threshold: number): boolean {
   if (typeof body === 'string') {
     // A character is at most three bytes: most bodies need not be measured.
     if (body.length >= threshold) return true

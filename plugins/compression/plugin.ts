@@ -38,7 +38,10 @@ export const compression = definePlugin({
       // The type of what it stands for is not told.
       if (res.statusCode === 304) return void res.vary('Accept-Encoding')
       const body = res.encode()
-      if (body === null || res.statusCode === 204 || res.statusCode === 205) return undefined
+      if (res.statusCode === 204 || res.statusCode === 205) return undefined
+      // A file server answers HEAD without a body, and declares the length of what a GET would get.
+      const isLeftOut = req.method === 'HEAD' && res.getHeader('content-length') !== undefined
+      if (body === null && !isLeftOut) return undefined
       if (!isLong(body, res, threshold) || !isCompressible(String(res.getHeader('content-type')))) return undefined
       res.vary('Accept-Encoding')
       const coder = negotiate(req.raw.header('accept-encoding'))
@@ -46,9 +49,10 @@ export const compression = definePlugin({
       if (req.method === 'HEAD') {
         describe(res, coder)
         // The length of what a GET would get is not known before it is made; a stream has none.
-        if (typeof body === 'string' || body instanceof Uint8Array) res.replaceBody(nothing())
+        if (body === null || typeof body === 'string' || body instanceof Uint8Array) res.replaceBody(nothing())
         return undefined
       }
+      if (body === null) return undefined
       if (typeof body === 'string' || body instanceof Uint8Array) {
         return coder.whole(body).then((bytes) => {
           describe(res, coder)

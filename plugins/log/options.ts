@@ -54,3 +54,9 @@ export function settingsOf(options: LogOptions = {}): LogSettings {
   }
   return { level, logResponse, redact, stream }
 }
+
+/** Whether the route option leaves a route out of the response log. */
+export function isQuiet(option: unknown): boolean {
+  if (option !== undefined && typeof option !== 'boolean') throw OptionError('log', option, 'true or false')
+  return option === false
+}

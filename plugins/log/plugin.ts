@@ -1,6 +1,6 @@
-import { definePlugin, type Kernel, OptionError } from '../../kernel/index.ts'
+import { definePlugin, type Kernel, OptionError, type Request } from '../../kernel/index.ts'
 import { createLogger } from './logger.ts'
-import { type LogOptions, settingsOf } from './options.ts'
+import { isQuiet, type LogOptions, settingsOf } from './options.ts'
 
 /** Servers whose logger is that of a log plugin already. */
 const supplied = new WeakSet<Kernel>()
@@ -32,16 +32,18 @@ export const log = definePlugin({
         throw OptionError(`log.${useless}`, options[useless], `nothing beside the server's own option "logger"`)
       }
     }
+    const quiet = new Set<string>()
+    ctx.onRoute((route) => {
+      if (isQuiet(route.options.log)) quiet.add(`${route.method} ${route.path}`)
+    })
     if (!settings.logResponse) return
 
     const target = logger
-    const quiet = new Set<string>()
-    ctx.onRoute((route) => {
-      if (route.options.log === false) quiet.add(`${route.method} ${route.path}`)
-    })
+    const isLeftOut = ({ method, route }: Request) =>
+      quiet.has(`${method} ${route}`) || (method === 'HEAD' && quiet.has(`GET ${route}`))
     ctx.onResponse(function logResponse(req, res, ms) {
-      const { method, path, route } = req
-      if (quiet.size > 0 && quiet.has(`${method === 'HEAD' ? 'GET' : method} ${route}`)) return
+      const { method, path } = req
+      if (quiet.size > 0 && isLeftOut(req)) return
       const status = res.statusCode
       const entry = { reqId: req.id, method, path, status, ms: Math.round(ms * 1000) / 1000 }
       if (status >= 500) target.warn(entry, 'request failed')

@@ -1,4 +1,4 @@
-import { defineError, type Request } from '../../kernel/index.ts'
+import { defineError, type Request, watchPersonal } from '../../kernel/index.ts'
 import type { SessionKeeper } from './keeper.ts'
 import { SessionRecord } from './session.ts'
 
@@ -12,6 +12,13 @@ const SessionUnavailableError = defineError(
   () =>
     'req.session was read where it is not loaded: in front of the session plugin, outside of its scope, or after its store had failed. Register session earlier, or around',
 )
+
+/** Gives a request its session. */
+export function place(req: WithSession, record: SessionRecord): SessionRecord {
+  req[slot] = record
+  watchPersonal(req, () => record.change)
+  return record
+}
 
 /** The member `req.session` of one server. */
 export class SessionAccess {
@@ -38,9 +45,7 @@ export class SessionAccess {
     if (there instanceof SessionRecord) return there
     const keeper = there ?? this.#keeperOfUnmarked(req)
     if (keeper === undefined) throw SessionUnavailableError()
-    const record = new SessionRecord(keeper)
-    req[slot] = record
-    return record
+    return place(req, new SessionRecord(keeper))
   }
 
   /** Of a request that the plugin has not seen, or has let pass for it has no cookie: never an empty session in place of a real one. */

@@ -1,5 +1,5 @@
 import { definePlugin, type Kernel, type Request } from '../../kernel/index.ts'
-import { SessionAccess, slot, type WithSession } from './access.ts'
+import { place, SessionAccess, slot, type WithSession } from './access.ts'
 import { openStore } from './open-store.ts'
 import { cookieAttributes, type SessionOptions, settingsOf } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'
@@ -69,7 +69,8 @@ export const session = definePlugin({
         return next()
       }
       const take = (data: object | undefined) => {
-        req[slot] = data === undefined ? keeper : new SessionRecord(keeper, id, data)
+        if (data === undefined) req[slot] = keeper
+        else place(req, new SessionRecord(keeper, id, data))
       }
       const found = keeper.load(id)
       if (!(found instanceof Promise)) {

@@ -97,6 +97,13 @@ export class SessionRecord {
     return this.#session
   }
 
+  /** `undefined` while the request has changed nothing; for whoever must not give its answer to others. */
+  get change(): string | undefined {
+    if (this.#session === undefined) return undefined
+    const text = this.#text()
+    return text === this.#stored && this.#cookie === 'keep' ? undefined : `${this.#cookie} ${this.#id} ${text}`
+  }
+
   save(): Promise<void> {
     return this.#inTurn(async () => void (await this.#write()))
   }

@@ -61,7 +61,11 @@ async function answerWith(
   const fresh = isRangeFresh(req.headers['if-range'], judged.headers['Last-Modified'])
   const range = fresh && req.method === 'GET' ? byteRange(req.headers.range, size) : 'whole'
   if (range === 'none') {
-    res.removeHeader('content-type').removeHeader('content-encoding').header('content-range', `bytes */${size}`)
+    // Whoever keeps the refusal of a range for as long as the file would refuse the file to everybody.
+    for (const name of ['content-type', 'content-encoding', 'cache-control', 'etag', 'last-modified']) {
+      res.removeHeader(name)
+    }
+    res.header('content-range', `bytes */${size}`)
     res.status(416).send()
     return false
   }

@@ -72,7 +72,8 @@ export function settingsOf(options: StaticOptions | readonly StaticOptions[]): S
 
 function folderOf(at: string, options: StaticOptions): StaticSettings {
   checkOptions(at, options, names)
-  const { dotfiles = 'ignore', setHeaders } = options
+  const { dotfiles = 'ignore', prefix = '/', index = 'index.html', extensions = [], setHeaders } = options
+  const { redirect = true, maxAge = 0, immutable = false, followSymlinks = false, precompressed = false } = options
   if (dotfiles !== 'ignore' && dotfiles !== 'deny' && dotfiles !== 'allow') {
     throw OptionError(`${at}.dotfiles`, dotfiles, '"ignore", "deny" or "allow"')
   }
@@ -81,15 +82,15 @@ function folderOf(at: string, options: StaticOptions): StaticSettings {
   }
   return {
     root: rootOf(`${at}.root`, options.root),
-    prefix: prefixOf(`${at}.prefix`, options.prefix ?? '/'),
+    prefix: prefixOf(`${at}.prefix`, prefix),
     dotfiles,
-    index: fileNames(`${at}.index`, options.index === false ? [] : (options.index ?? 'index.html')),
-    extensions: fileNames(`${at}.extensions`, options.extensions ?? []).map((one) => one.replace(/^\./, '')),
-    redirect: flag(`${at}.redirect`, options.redirect ?? true),
-    maxAge: maxAgeOf(`${at}.maxAge`, options.maxAge ?? 0),
-    immutable: flag(`${at}.immutable`, options.immutable ?? false),
-    followSymlinks: flag(`${at}.followSymlinks`, options.followSymlinks ?? false),
-    precompressed: flag(`${at}.precompressed`, options.precompressed ?? false),
+    index: fileNames(`${at}.index`, index === false ? [] : index),
+    extensions: fileNames(`${at}.extensions`, extensions).map((one) => one.replace(/^\./, '')),
+    redirect: flag(`${at}.redirect`, redirect),
+    maxAge: maxAgeOf(`${at}.maxAge`, maxAge),
+    immutable: flag(`${at}.immutable`, immutable),
+    followSymlinks: flag(`${at}.followSymlinks`, followSymlinks),
+    precompressed: flag(`${at}.precompressed`, precompressed),
     setHeaders,
   }
 }

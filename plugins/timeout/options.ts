@@ -8,7 +8,8 @@ export interface TimeoutOptions {
 
 export function limitOf(options: TimeoutOptions = {}): number {
   checkOptions('timeout', options, ['ms'])
-  return milliseconds('timeout.ms', options.ms ?? 30_000)
+  const { ms = 30_000 } = options
+  return milliseconds('timeout.ms', ms)
 }
 
 /** What the route option takes; `undefined` when the route has none. */

@@ -45,25 +45,28 @@ const megabyte = 1024 ** 2
 /** @throws OptionError or UnknownOptionError naming what is wrong. */
 export function settingsOf(options: UploadOptions): UploadSettings {
   checkOptions('upload', options, names)
-  const fileSize = sizeOption('upload.maxFileSize', options.maxFileSize ?? megabyte)
-  const totalSize = options.maxTotalSize ?? Math.max(10 * megabyte, fileSize + megabyte)
+  const { maxFileSize = megabyte, maxFieldSize = megabyte, maxFiles = 10, maxFields = 100 } = options
+  const { storage = 'memory', folder = tmpdir() } = options
+  const fileSize = sizeOption('upload.maxFileSize', maxFileSize)
+  const { maxTotalSize = Math.max(10 * megabyte, fileSize + megabyte) } = options
   return {
     limits: {
       fileSize,
-      totalSize: sizeOption('upload.maxTotalSize', totalSize),
-      fieldSize: sizeOption('upload.maxFieldSize', options.maxFieldSize ?? megabyte),
-      maxFiles: count('maxFiles', options.maxFiles ?? 10),
-      maxFields: count('maxFields', options.maxFields ?? 100),
+      totalSize: sizeOption('upload.maxTotalSize', maxTotalSize),
+      fieldSize: sizeOption('upload.maxFieldSize', maxFieldSize),
+      maxFiles: count('maxFiles', maxFiles),
+      maxFields: count('maxFields', maxFields),
     },
-    storage: storageOf(options.storage ?? 'memory'),
-    folder: folderOf(options.folder ?? tmpdir(), options.storage),
+    storage: storageOf(storage),
+    folder: folderOf(folder, storage),
   }
 }
 
 /** The settings of a route that has options of its own. */
 export function routeSettingsOf(plugin: UploadOptions, route: unknown): UploadSettings {
   if (typeof route !== 'object' || route === null) throw OptionError('upload', route, 'false or an object')
-  return settingsOf({ ...plugin, ...route })
+  const given = Object.fromEntries(Object.entries(route).filter(([, value]) => value !== undefined))
+  return settingsOf({ ...plugin, ...given })
 }
 
 function count(name: string, value: unknown): number {

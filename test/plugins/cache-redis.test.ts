@@ -3,6 +3,8 @@ import { get } from 'node:http'
 import { RouteCollection, Server } from 'framework'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RedisClient } from '../../plugins/cache/stores/redis-client.ts'
+import { RedisHealth } from '../../plugins/cache/stores/redis-health.ts'
 import { type Entry as LogEntry, memoryLogger, pause } from '../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 
@@ -162,6 +164,34 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     expect(runs.map(({ body }) => Number(body)).sort()).toEqual([0, 1])
   })
 
+  test('an answer that another process leaves between the look and the lock is not computed again', async () => {
+    const slow = new Redis(redis.url)
+    let go!: () => void
+    const held = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    let asks = 0
+    const evaluate = slow.eval.bind(slow) as (...args: unknown[]) => Promise<unknown>
+    Object.assign(slow, {
+      eval: async (...args: unknown[]) => {
+        asks++
+        await held
+        return evaluate(...args)
+      },
+    })
+    const first = makeServer()
+    const second = makeServer({ redis: { client: slow } })
+    first.router.get('/x', { cache: true }, () => 'first')
+    second.router.get('/x', { cache: true }, () => 'second')
+    const waiting = second.server.inject.get('/x')
+    await expect.poll(() => asks).toBe(1)
+    ;(await first.server.inject.get('/x')).assertHeader('x-cache', 'MISS')
+    go()
+    ;(await waiting).assertHeader('x-cache', 'WAIT').assertBodyDeepEqual('first')
+    expect(await client.keys('cache-lock:*')).toEqual([])
+    slow.disconnect()
+  })
+
   test('the lock of a process that was killed is free after lockTimeout', async () => {
     const { port, child } = await startProcess('hang')
     const hanging = new Promise((resolve) => child.once('message', resolve))
@@ -278,4 +308,14 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     await server.close()
     expect(await client.ping()).toBe('PONG')
   })
+})
+
+test('what ends after the server has closed does not make it ask for Redis again', async () => {
+  const asked: string[] = []
+  const client = { on: () => client, ping: async () => asked.push('ping') } as unknown as RedisClient
+  const health = new RedisHealth(client, (state) => asked.push(state))
+  health.stop()
+  await expect(health.run(() => Promise.reject(new Error('Connection is closed.')))).rejects.toThrow('Redis failed')
+  await pause(600)
+  expect(asked).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { RouteCollection, Server } from 'framework'
+import { type Middleware, type Request, RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../support/kernel.ts'
 
@@ -7,9 +7,10 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()))
 })
 
-function makeServer(options: object = {}) {
+function makeServer(options: object = {}, others: object = {}) {
   const router = new RouteCollection()
-  const server = new Server({ router, logger: memoryLogger(), gracefulShutdown: false, plugins: { cache: options } })
+  const plugins: { cache: object } = { cache: options, ...others }
+  const server = new Server({ router, logger: memoryLogger(), gracefulShutdown: false, plugins })
   servers.push(server)
   return { server, router }
 }
@@ -51,6 +52,52 @@ describe("one user's answer to another", () => {
     router.get('/x', { cache: { shared: true } }, () => 1)
     for (const how of ['MISS', 'HIT'])
       (await server.inject.get('/x', { headers: { authorization: how, cookie: how } })).assertHeader('x-cache', how)
+  })
+
+  test.each<[string, (req: Request) => unknown]>([
+    ['writes to', () => undefined],
+    ['has saved', (req) => req.session.save()],
+    ['gives another id to', (req) => req.session.regenerate()],
+  ])('a handler that %s the session of a newcomer, whose cookie is set later than the answer is kept', async (_, then) => {
+    const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
+    let count = 0
+    router.get('/form', { cache: true }, async (req) => {
+      const token = `token ${++count}`
+      Object.assign(req.session, { token })
+      await then(req)
+      return token
+    })
+    for (const token of ['token 1', 'token 2']) {
+      const res = await server.inject.get('/form')
+      res.assertHeader('x-cache', 'MISS').assertHeaderExists('set-cookie').assertBodyDeepEqual(token)
+    }
+  })
+
+  test('what a middleware writes to the session is the request’s own, and keeps no answer from being kept', async () => {
+    const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
+    let visits = 0
+    const countVisit: Middleware = (req, _res, next) => {
+      Object.assign(req.session, { visits: ++visits })
+      return next()
+    }
+    router.get('/x', { cache: true, middlewares: [countVisit] }, (req) => Object.keys(req.session).length)
+    for (const how of ['MISS', 'HIT'])
+      (await server.inject.get('/x')).assertHeader('x-cache', how).assertHeaderExists('set-cookie')
+  })
+
+  test('only what the handler adds to Vary counts and is kept: the origin is the business of cors', async () => {
+    const { server, router } = makeServer({}, { cors: { origin: ['https://a.example', 'https://b.example'] } })
+    router.get('/x', { cache: { include: { headers: ['accept-language'] } } }, (_req, res) =>
+      res.vary('Accept-Language').ok(1),
+    )
+    for (const [origin, how] of [
+      ['https://a.example', 'MISS'],
+      ['https://b.example', 'HIT'],
+    ] as const) {
+      const res = await server.inject.get('/x', { headers: { origin, 'accept-language': 'de' } })
+      res.assertHeader('x-cache', how).assertHeader('access-control-allow-origin', origin)
+      res.assertHeader('vary', 'Origin, Accept-Language')
+    }
   })
 
   test('an answer with Vary is kept when the header is in the key', async () => {
@@ -177,6 +224,31 @@ describe('keys', () => {
     expect(await post([])).toEqual(['MISS', 3])
     expect(await post({})).toEqual(['MISS', 4])
     expect(await post('')).toEqual(['MISS', 5])
+  })
+
+  test('a body that no parser took has no key, and passes by', async () => {
+    const { server, router } = makeServer()
+    router.post('/x', { cache: { include: { body: true } } }, async (req) =>
+      Buffer.from(await req.raw.bytes(100)).toString(),
+    )
+    for (const body of ['one', 'two']) {
+      const res = await server.inject.post('/x', { body, headers: { 'content-type': 'text/plain' } })
+      res.assertHeader('x-cache', 'BYPASS').assertBodyDeepEqual(body)
+    }
+  })
+
+  test('a form with files has no key, and passes by; one without has', async () => {
+    const { server, router } = makeServer({}, { upload: true })
+    router.post('/x', { cache: { include: { body: true } } }, (req) => req.files.map(({ filename }) => filename))
+    const send = (name: string | undefined) => {
+      const formData = new FormData()
+      formData.append('title', 'the same')
+      if (name !== undefined) formData.append('file', new File(['x'], name))
+      return server.inject.post('/x', { formData })
+    }
+    for (const name of ['a.txt', 'b.txt'])
+      (await send(name)).assertHeader('x-cache', 'BYPASS').assertBodyDeepEqual([name])
+    for (const how of ['MISS', 'HIT']) (await send(undefined)).assertHeader('x-cache', how)
   })
 
   test('a body that is no plain data has no key, and passes by', async () => {

@@ -127,3 +127,18 @@ test('an answer that may not be kept goes to nobody else', async () => {
   const { answers } = await storm(server, 50)
   expect(new Set(answers.map((answer) => answer.body())).size).toBe(50)
 })
+
+test.each([
+  'wait',
+  'bypass',
+  'fail',
+] as const)('a computation that never ends blocks its key no longer than lockTimeout, with %s', async (lockBehavior) => {
+  const { server, router } = makeServer({ lockTimeout: 60 })
+  let runs = 0
+  router.get('/x', { cache: { lockBehavior } }, () => (++runs === 1 ? new Promise(() => {}) : runs))
+  void server.inject.get('/x')
+  await pause(100)
+  for (const how of ['MISS', 'HIT']) {
+    ;(await server.inject.get('/x')).assertHeader('x-cache', how).assertBodyDeepEqual(2)
+  }
+})

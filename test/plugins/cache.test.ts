@@ -270,6 +270,7 @@ describe('options', () => {
     [{ lockBehavior: 'queue' }, /cache\.lockBehavior/],
     [{ lockTimeout: -1 }, /cache\.lockTimeout/],
     [{ maxSize: 'big' }, /cache\.maxSize/],
+    [{ maxSize: null }, /cache\.maxSize" is null/],
     [{ provider: 'redis', redis: { url: 'localhost' } }, /cache\.redis\.url/],
     [{ provider: 'redis', redis: { client: {} } }, /cache\.redis\.client/],
     [{ redis: { url: 'redis://127.0.0.1' } }, /cache\.redis.*provider: "redis"/],
@@ -284,7 +285,7 @@ describe('options', () => {
     ['tags that are no list', 'get', { tags: 'books' }, /cache\.tags/],
     ['an unknown name', 'get', { tag: ['books'] }, /tag/],
     ['include.key that is no function', 'get', { include: { key: 'x' } }, /cache\.include\.key/],
-    ['POST without the body in the key', 'post', { ttl: 3 }, /include: \{ body: true \}/],
+    ['POST without the body in the key', 'post', { ttl: 3 }, /cache\.include\.body.*true on a POST route/],
   ])('a route with %s fails the boot and is named', async (_, verb, cache, message) => {
     const { server, router } = makeServer()
     router[verb]('/x', { cache: cache as never }, () => 1)

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { definePlugin, RouteCollection, Server } from 'framework'
@@ -216,6 +218,17 @@ describe('headers that speak of the body', () => {
       expect(rest).toEqual(ofGet)
       expect(ofHead).toBe(url === '/short' ? length : undefined)
     }
+  })
+
+  test('HEAD of a file has those of GET as well, although nobody reads the file for it', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'framework-compression-'))
+    writeFileSync(join(root, 'long.txt'), long)
+    writeFileSync(join(root, 'short.txt'), 'short')
+    const server = serverWith(true, { static: { root } })
+    for (const url of ['/long.txt', '/short.txt']) {
+      expect((await get(server, url, 'gzip', 'HEAD')).headers).toEqual((await get(server, url)).headers)
+    }
+    rmSync(root, { recursive: true })
   })
 
   test('304 varies as the answer does that it stands for', async () => {

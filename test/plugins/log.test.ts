@@ -103,6 +103,22 @@ describe('the line of a request', () => {
     ])
   })
 
+  test('not for a HEAD route of its own that says so', async () => {
+    const { server, out } = makeServer()
+    server.head('/quiet', { log: false }, (_req, res) => res.noContent())
+    await server.inject.head('/quiet')
+    expect(out.lines).toEqual([])
+  })
+
+  test.each([true, false])('the route option is checked, with logResponse: %s', async (logResponse) => {
+    const { server } = makeServer({ logResponse })
+    server.get('/a', { log: 'false' as never }, () => 1)
+    await expect(server.ready()).rejects.toMatchObject({
+      code: 'RouteCompileError',
+      message: expect.stringContaining('the option "log" is "false"; it takes true or false'),
+    })
+  })
+
   test('a failure of a quiet route is logged all the same', async () => {
     const { server, out } = makeServer()
     server.get('/quiet', { log: false }, () => {

@@ -165,6 +165,14 @@ describe('ranges', () => {
     expect(res.headers()['content-length']).toBe(String(content.length))
   })
 
+  // The class of CPDoS: whoever keeps the refusal for as long as the file answers everybody with it.
+  test('that are refused say nothing of how long that holds', async () => {
+    const { get } = makeServer({ maxAge: '1y', immutable: true })
+    const res = await get('/a.txt', { range: 'bytes=11-' })
+    expect(res.statusCode()).toBe(416)
+    for (const name of ['cache-control', 'etag', 'last-modified', 'content-type']) res.assertHeaderNotExists(name)
+  })
+
   test('are for GET alone, and heeded with If-Range only while the file is the same', async () => {
     const { get } = makeServer()
     const range = 'bytes=0-0'
@@ -391,6 +399,9 @@ describe('options', () => {
     [{ root: '.', maxAge: '1'.repeat(200) }, /"static.maxAge"/],
     [{ root: '.', immutable: 'yes' }, /"static.immutable" is "yes"; it takes true or false/],
     [{ root: '.', setHeaders: {} }, /"static.setHeaders"/],
+    [{ root: '.', maxAge: null }, /"static.maxAge" is null/],
+    [{ root: '.', prefix: null }, /"static.prefix" is null/],
+    [{ root: '.', redirect: null }, /"static.redirect" is null/],
     [{ root: '.', maxage: 1 }, /Did you mean "maxAge"/],
   ])('%o', async (options, message) => {
     const server = new Server({ router: new RouteCollection(), plugins: [staticFiles(options as { root: string })] })

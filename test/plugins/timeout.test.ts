@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { timeout } from 'framework/plugins'
 import { describe, expect, test } from 'vitest'
@@ -67,6 +68,17 @@ describe('a handler that takes too long', () => {
     expect(late).toEqual(['answers', 'throws'])
     expect(log.filter(({ level }) => level === 'error')).toHaveLength(3)
     expect(log.filter(({ level }) => level === 'warn')).toEqual([])
+  })
+
+  test('may return a stream afterwards: it is closed, for nobody reads it', async () => {
+    const { server } = serverWith({ timeout: { ms: 10 } })
+    const file = createReadStream(import.meta.filename)
+    server.get('/', async () => {
+      await pause(30)
+      return file
+    })
+    ;(await server.inject.get('/')).assertStatus(503)
+    await expect.poll(() => file.closed).toBe(true)
   })
 
   test('is answered even when it never settles', async () => {
@@ -209,6 +221,7 @@ describe('options', () => {
   test.each([
     [{ ms: 0 }, /timeout\.ms/],
     [{ ms: '5s' }, /milliseconds/],
+    [{ ms: null }, /timeout\.ms" is null/],
     [{ ms: 2 ** 31 }, /timeout\.ms/],
     [{ millis: 5 }, /timeout\.millis/],
   ])('%j is refused', async (options, message) => {

@@ -383,10 +383,22 @@ describe('options', () => {
       /"upload.folder" is "\/does\/not\/exist"; it takes a folder that can/,
     ],
     [{ storage: 'disk', folder: 3 }, /"upload.folder" is 3/],
+    // Who writes null wants no limit, and would get the default.
+    [{ maxFileSize: null }, /"upload.maxFileSize" is null/],
+    [{ maxTotalSize: null }, /"upload.maxTotalSize" is null/],
+    [{ maxFieldSize: null }, /"upload.maxFieldSize" is null/],
+    [{ maxFiles: null }, /"upload.maxFiles" is null/],
+    [{ storage: null }, /"upload.storage" is null/],
     [{ maxFilesize: 1 }, /Did you mean "maxFileSize"/],
   ])('%o', async (options, message) => {
     const { server } = makeServer(options)
     await expect(server.ready()).rejects.toThrow(message)
+  })
+
+  test('that are undefined for a route are as the plugin has them', async () => {
+    const { server } = makeServer({ maxFileSize: 10 })
+    server.post('/small', { upload: { maxFileSize: undefined, maxFiles: 2 } }, (req) => req.files.length)
+    ;(await send(server, multipart(file('f', 'f', 'x'.repeat(50))), '/small')).assertStatus(413)
   })
 
   test.each<[unknown, RegExp]>([

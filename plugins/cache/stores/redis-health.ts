@@ -13,6 +13,7 @@ export class RedisHealth {
   readonly #onChange: (state: 'up' | 'down' | 'refused', error?: unknown) => void
   readonly #later = new Set<() => unknown>()
   #isDown = false
+  #isStopped = false
   #refusedAt = Number.NEGATIVE_INFINITY
   #timer: ReturnType<typeof setInterval> | undefined
 
@@ -41,6 +42,7 @@ export class RedisHealth {
   }
 
   stop(): void {
+    this.#isStopped = true
     clearInterval(this.#timer)
   }
 
@@ -52,7 +54,8 @@ export class RedisHealth {
   }
 
   #lost(error: unknown): void {
-    if (this.#isDown) return
+    // A computation may end after the server has closed.
+    if (this.#isDown || this.#isStopped) return
     this.#isDown = true
     this.#onChange('down', error)
     this.#timer = setInterval(() => void this.#probe(), probeEvery)
@@ -65,7 +68,7 @@ export class RedisHealth {
     } catch {
       return
     }
-    if (!this.#isDown) return
+    if (!this.#isDown || this.#isStopped) return
     clearInterval(this.#timer)
     this.#isDown = false
     this.#onChange('up')

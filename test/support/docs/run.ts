@@ -83,7 +83,9 @@ const contents: readonly Pick<InjectRequest, 'headers' | 'body'>[] = [
 /** Each route is asked, with bodies of each kind where it may have one. None may answer 500 or above. */
 async function ask({ server, routes }: Observed): Promise<string[]> {
   const problems: string[] = []
-  for (const { method, path } of routes) {
+  // Behind `/` may be files, and behind the other what the page does about unknown paths.
+  const always = ['/', '/nowhere'].map((path) => ({ method: 'GET', path }))
+  for (const { method, path } of [...always, ...routes]) {
     const url = pathOf(path)
     for (const content of method === 'GET' || method === 'HEAD' ? [{}] : contents) {
       const { status, body } = await server.inject({ method, url, ...content })
@@ -121,8 +123,8 @@ function takeUnhandled(note: (error: unknown) => void): () => void {
 export async function runBlock(block: Block, surroundings: Surroundings): Promise<string[]> {
   const problems: string[] = []
   const note = (error: unknown) => void problems.push(told(error, block))
-  const giveBack = takeUnhandled(note)
   const { file, leave } = enter(block, surroundings)
+  const giveBack = takeUnhandled(note)
   const servers: Observed[] = []
   try {
     await import(/* @vite-ignore */ file)

@@ -34,12 +34,10 @@ export function errorRows(text: string): { code: string; status: number }[] {
   }))
 }
 
-/** The members of an interface of a source, those of an interface that it extends first. */
+/** The members of an interface of a source. */
 export function membersOf(text: string, name: string): string[] {
-  const [, indent = '', base, body = ''] =
-    new RegExp(`^( *)(?:export )?interface ${name}(?: extends (\\w+))? \\{\\n([\\s\\S]*?)^\\1\\}`, 'm').exec(text) ?? []
-  const own = [...body.matchAll(new RegExp(`^${indent}  (?:readonly )?(\\w+)\\??[:(]`, 'gm'))].map(
-    ([, member]) => member!,
-  )
-  return [...(base === undefined ? [] : membersOf(text, base)), ...own]
+  const pattern = new RegExp(`^( *)(?:export )?interface ${name}\\b.*\\{\\n([\\s\\S]*?)^\\1\\}`, 'm')
+  const [, indent = '', body = ''] = pattern.exec(text) ?? []
+  const members = body.matchAll(new RegExp(`^${indent}  (?:readonly )?(\\w+)\\??[:(]`, 'gm'))
+  return [...members].map(([, member]) => member!)
 }
