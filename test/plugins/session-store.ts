@@ -74,13 +74,17 @@ export function describeStore(name: string, makeStore: () => SessionStore): void
       expect(await store.get(long)).toEqual({ n: 1 })
     })
 
-    test('touch, where there is one, begins the seconds anew and leaves the data alone', async ({ skip }) => {
+    test('touch, or setting the same again where there is none, begins the seconds anew and leaves the data alone', async () => {
       const store = makeStore()
-      if (store.touch === undefined) skip('the store has none')
+      const touch = async (id: string, seconds: number) => {
+        if (store.touch !== undefined) return store.touch(id, seconds)
+        const data = await store.get(id)
+        if (data != null) await store.set(id, data, seconds)
+      }
       const [id, gone] = [freshId(), freshId()]
       await store.set(id, { n: 1 }, 1)
-      await store.touch!(id, 60)
-      await store.touch!(gone, 60)
+      await touch(id, 60)
+      await touch(gone, 60)
       await pause(1_100)
       expect(await store.get(id)).toEqual({ n: 1 })
       expect((await store.get(gone)) ?? undefined).toBeUndefined()
