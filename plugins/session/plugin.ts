@@ -88,6 +88,8 @@ export const session = definePlugin({
       const record = req[slot]
       if (!(record instanceof SessionRecord)) return undefined
       const send = (change: CookieChange) => {
+        // A cache on the way that keeps the answer would hand one client's session to the next.
+        if (record.isRead || change !== 'keep') res.vary('Cookie')
         if (change === 'set') {
           codec.setOwn(req, res, name, signer.sign(name, record.id!), { ...cookie, maxAge: ttl })
         } else if (change === 'clear') codec.clearOwn(req, res, name, cookie)

@@ -83,6 +83,11 @@ export class SessionRecord {
     return this.#id
   }
 
+  /** Whether the application has asked for the session. */
+  get isRead(): boolean {
+    return this.#session !== undefined
+  }
+
   /** The object for the application, made when it is first asked for. */
   get session(): Session {
     if (this.#session === undefined) {

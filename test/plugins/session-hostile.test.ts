@@ -243,6 +243,37 @@ describe('CO-06: session fixation', () => {
   })
 })
 
+// Flask CVE-2023-30861: a cache on the way keeps an answer with a session cookie, and gives it to the next client.
+describe('a cache on the way', () => {
+  test('is told that an answer is for that cookie alone, when the session was read, changed, refreshed or ended', async () => {
+    const server = serverWith()
+    const written = await server.inject.post('/write', { body: { user: 'ada' } })
+    const cookie = (written.headers()['set-cookie'] as readonly string[])[0]!.split(';')[0]!
+    written.assertHeader('vary', 'Cookie')
+    ;(await server.inject.get('/read', { headers: { cookie } })).assertHeader('vary', 'Cookie')
+    ;(await server.inject.get('/read')).assertHeader('vary', 'Cookie')
+    ;(await server.inject.post('/logout', { headers: { cookie } })).assertHeader('vary', 'Cookie')
+
+    const rolling = serverWith({ rolling: true })
+    rolling.get('/public', () => 'for all')
+    const first = await rolling.inject.post('/write', { body: { user: 'ada' } })
+    const rolled = (first.headers()['set-cookie'] as readonly string[])[0]!.split(';')[0]!
+    const refreshed = await rolling.inject.get('/public', { headers: { cookie: rolled } })
+    refreshed.assertHeaderExists('set-cookie').assertHeader('vary', 'Cookie')
+  })
+
+  test('may keep what has nothing to do with the session', async () => {
+    const server = serverWith()
+    server.get('/public', () => 'for all')
+    const cookie = ((await server.inject.post('/login')).headers()['set-cookie'] as readonly string[])[0]!.split(
+      ';',
+    )[0]!
+    for (const headers of [{}, { cookie }]) {
+      ;(await server.inject.get('/public', { headers })).assertHeaderNotExists('vary')
+    }
+  })
+})
+
 describe('requests of one session side by side', () => {
   test.each([false, true])('a slow request does not bring back who has logged out (rolling: %s)', async (rolling) => {
     const { rows, store } = mapStore(3)
