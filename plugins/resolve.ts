@@ -25,7 +25,9 @@ export type PluginListItem = Registration | PluginFactory<never, object> | Middl
 
 /** What a key of the catalog takes: its options, `true` for the defaults, `false` for off, or a plugin in its place. */
 export type CatalogValue<Key extends CatalogKey> =
-  | boolean
+  | false
+  // Not where an option is needed: the secret of sessions has no default.
+  | (undefined extends OptionsOf<Catalog[Key]> ? true : never)
   | Registration
   | (Exclude<OptionsOf<Catalog[Key]>, undefined> & object)
   | undefined

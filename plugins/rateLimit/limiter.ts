@@ -31,7 +31,8 @@ export function limiterOf(rule: Rule, store: RateLimitStore, name: string): Limi
     return false
   }
   const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
-    const who = key === undefined ? networkOf(req.ip) : ownKey(String(key))
+    // `null` as well: what a database says of nobody must not put all of them into one counter.
+    const who = key == null ? networkOf(req.ip) : ownKey(String(key))
     const hit = store.hit(`${name} ${who}`, windowMs)
     return hit instanceof Promise ? hit.then((settled) => judge(settled, res)) : judge(hit, res)
   }

@@ -155,6 +155,11 @@ describe('who is counted', () => {
     expect(ownKey('a'.repeat(65))).not.toBe(ownKey('a'.repeat(66)))
   })
 
+  test('a key that is null means the address, as undefined does', async () => {
+    const server = serverWith({ rateLimit: { limit: 1, key: () => null as never } })
+    for (const ip of ['192.0.2.1', '192.0.2.2']) expect(passed(await ask(server, 3, '/', ip))).toBe(1)
+  })
+
   test('skip leaves requests out, with true and nothing else', async () => {
     for (const skip of [
       (req: { path: string }) => req.path === '/free',

@@ -75,3 +75,9 @@ router.get('/session-types', async (req) => {
   await req.session.destroy()
   await req.session.save()
 })
+
+// @ts-expect-error there is no secret by default
+new Server({ plugins: { session: true } })
+// @ts-expect-error nor a folder, nor a proxy to trust
+new Server({ plugins: { static: true, trustProxy: true } })
+new Server({ plugins: { session: false, static: false, trustProxy: false, cache: true, upload: true } })
