@@ -1,22 +1,7 @@
-import {
-  BadRequestError,
-  definePlugin,
-  type Kernel,
-  type Middleware,
-  type Next,
-  type RawRequest,
-  type Request,
-  type Response,
-  type Route,
-  UnsupportedMediaTypeError,
-} from '../../kernel/index.ts'
-import { formTypeOf } from './content-type.ts'
-import { DiskStore } from './disk-store.ts'
+import { definePlugin, type Kernel, type Request, type Route } from '../../kernel/index.ts'
 import type { StoredFile, UploadedFile } from './file.ts'
 import { routeSettingsOf, settingsOf, type UploadOptions, type UploadSettings } from './options.ts'
-import { FileTooLargeError, FormReceiver, type ReceivedForm } from './receive.ts'
-import { sinkStore } from './sink-store.ts'
-import { memoryStore, type Store } from './store.ts'
+import type { Store } from './store.ts'
 
 const none: readonly StoredFile[] = []
 const filesOf = new WeakMap<Request, readonly StoredFile[]>()
@@ -35,14 +20,17 @@ const decorated = new WeakSet<Kernel>()
  */
 export const upload = definePlugin({
   name: 'upload',
-  setup(ctx, options: UploadOptions = {}) {
+  async setup(ctx, options: UploadOptions = {}) {
+    const settings = settingsOf(options)
+    // Only who takes uploads loads what that needs.
+    const { receiver, storeOf } = await import('./receiver.ts')
     const stores: Store[] = []
     const middlewareFor = (settings: UploadSettings) => {
       const store = storeOf(settings, (error) => ctx.log.warn({ err: error }, 'an upload could not be discarded'))
       stores.push(store)
-      return receiver(settings, store)
+      return receiver(settings, store, (req, files) => filesOf.set(req, files))
     }
-    const ordinary = middlewareFor(settingsOf(options))
+    const ordinary = middlewareFor(settings)
 
     if (!decorated.has(ctx.server)) {
       decorated.add(ctx.server)
@@ -69,66 +57,3 @@ export const upload = definePlugin({
     })
   },
 })
-
-function storeOf({ storage, folder }: UploadSettings, warn: (error: unknown) => void): Store {
-  if (storage === 'memory') return memoryStore
-  return storage === 'disk' ? new DiskStore(folder) : sinkStore(storage, warn)
-}
-
-function receiver(settings: UploadSettings, store: Store): Middleware {
-  const { limits } = settings
-  return function upload(req, res, next) {
-    const { raw } = req
-    if (!raw.hasBody) return next()
-    const type = formTypeOf(raw.header('content-type'))
-    if (type.kind === 'none') return next()
-    if (type.kind === 'malformed')
-      throw BadRequestError('the content type of the form has no boundary that can be used')
-    refuseEncoding(raw)
-    if (Number(raw.header('content-length')) > limits.totalSize) return refuseUnread(raw, limits.totalSize)
-    const form = new FormReceiver(type.boundary, limits, store)
-    return receive(form, req).then((received) => pass(received, req, res, next))
-  }
-}
-
-function refuseEncoding(raw: RawRequest): void {
-  const encoding = raw.header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw UnsupportedMediaTypeError('a body with a content-encoding is not read')
-  }
-}
-
-/** `bytes` refuses a length above its limit without reading, and gives up the rest of the body. */
-async function refuseUnread(raw: RawRequest, limit: number): Promise<void> {
-  await raw.bytes(limit).catch(() => {})
-  throw FileTooLargeError('the form', limit)
-}
-
-async function receive(form: FormReceiver, { raw, signal }: Request): Promise<ReceivedForm> {
-  const onAbort = () => {
-    const reason: unknown = signal.reason
-    const left = reason instanceof DOMException && reason.name === 'AbortError'
-    form.fail(left ? BadRequestError('the client left before the form was complete') : reason)
-  }
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await form.receive(raw.stream())
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
-async function pass({ fields, files }: ReceivedForm, req: Request, res: Response, next: Next): Promise<void> {
-  req.body = fields
-  if (files.length === 0) return next()
-  filesOf.set(req, files)
-  try {
-    await next()
-  } finally {
-    // Not before all of the answer is sent: it may be one of the files.
-    req.raw.onSettled(() => {
-      for (const file of files) void file.release(res.statusCode >= 400)
-    })
-  }
-}

@@ -1,0 +1,50 @@
+import { defineError, FileNotFoundError, type Request, type Response } from '../../kernel/index.ts'
+import { answerFile } from './answer.ts'
+import { findFile } from './find.ts'
+import type { StaticSettings } from './options.ts'
+import { below, hasDotfile, segmentsOf } from './path.ts'
+
+export const FileForbiddenError = defineError(
+  'FileForbiddenError',
+  403,
+  () => 'files whose name begins with a dot are not served',
+)
+
+/** Answers the files of one root, below the segments of its prefix. */
+export function fileServer(settings: StaticSettings, prefix: readonly string[]) {
+  const fallsThrough = prefix.length === 0
+  return function staticFiles(req: Request, res: Response): void | Promise<void> {
+    if (req.method !== 'GET' && req.method !== 'HEAD') return undefined
+    const segments = segmentsOf(req.path)
+    const inside = segments === undefined ? undefined : below(prefix, segments)
+    if (inside === undefined) return miss(fallsThrough)
+    if (settings.dotfiles !== 'allow' && hasDotfile(inside)) {
+      if (settings.dotfiles === 'deny') throw FileForbiddenError()
+      return miss(fallsThrough)
+    }
+    return serve(settings, inside, req, res, fallsThrough)
+  }
+}
+
+function miss(fallsThrough: boolean): void {
+  if (!fallsThrough) throw FileNotFoundError()
+}
+
+async function serve(
+  settings: StaticSettings,
+  segments: readonly string[],
+  req: Request,
+  res: Response,
+  fallsThrough: boolean,
+): Promise<void> {
+  const found = await findFile(settings, segments)
+  if (found === undefined || found === 'folder') miss(fallsThrough)
+  else if (found === 'redirect') redirect(req, res)
+  else await answerFile(settings, found, req, res)
+}
+
+/** A path of this server: it begins with one slash, since empty segments were refused before (serve-static GHSA-cm22-4g7w-348p). */
+function redirect(req: Request, res: Response): void {
+  const query = new URL(req.url).search
+  res.redirect(`${req.path}/${query}`, 301)
+}

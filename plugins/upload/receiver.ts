@@ -1,0 +1,89 @@
+import {
+  BadRequestError,
+  type Middleware,
+  type Next,
+  type RawRequest,
+  type Request,
+  type Response,
+  UnsupportedMediaTypeError,
+} from '../../kernel/index.ts'
+import { formTypeOf } from './content-type.ts'
+import { DiskStore } from './disk-store.ts'
+import type { StoredFile } from './file.ts'
+import type { UploadSettings } from './options.ts'
+import { FileTooLargeError, FormReceiver, type ReceivedForm } from './receive.ts'
+import { sinkStore } from './sink-store.ts'
+import { memoryStore, type Store } from './store.ts'
+
+/** Where the files of such settings go. */
+export function storeOf({ storage, folder }: UploadSettings, warn: (error: unknown) => void): Store {
+  if (storage === 'memory') return memoryStore
+  return storage === 'disk' ? new DiskStore(folder) : sinkStore(storage, warn)
+}
+
+/**
+ * The middleware that takes forms apart; `keep` is told the files of a request before anybody may ask for them.
+ */
+export function receiver(
+  settings: UploadSettings,
+  store: Store,
+  keep: (req: Request, files: readonly StoredFile[]) => void,
+): Middleware {
+  const { limits } = settings
+  return function upload(req, res, next) {
+    const { raw } = req
+    if (!raw.hasBody) return next()
+    const type = formTypeOf(raw.header('content-type'))
+    if (type.kind === 'none') return next()
+    if (type.kind === 'malformed')
+      throw BadRequestError('the content type of the form has no boundary that can be used')
+    refuseEncoding(raw)
+    if (Number(raw.header('content-length')) > limits.totalSize) return refuseUnread(raw, limits.totalSize)
+    const form = new FormReceiver(type.boundary, limits, store)
+    return receive(form, req).then((received) => {
+      if (received.files.length > 0) keep(req, received.files)
+      return pass(received, req, res, next)
+    })
+  }
+}
+
+function refuseEncoding(raw: RawRequest): void {
+  const encoding = raw.header('content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw UnsupportedMediaTypeError('a body with a content-encoding is not read')
+  }
+}
+
+/** `bytes` refuses a length above its limit without reading, and gives up the rest of the body. */
+async function refuseUnread(raw: RawRequest, limit: number): Promise<void> {
+  await raw.bytes(limit).catch(() => {})
+  throw FileTooLargeError('the form', limit)
+}
+
+async function receive(form: FormReceiver, { raw, signal }: Request): Promise<ReceivedForm> {
+  const onAbort = () => {
+    const reason: unknown = signal.reason
+    const left = reason instanceof DOMException && reason.name === 'AbortError'
+    form.fail(left ? BadRequestError('the client left before the form was complete') : reason)
+  }
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await form.receive(raw.stream())
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+async function pass({ fields, files }: ReceivedForm, req: Request, res: Response, next: Next): Promise<void> {
+  req.body = fields
+  if (files.length === 0) return next()
+  try {
+    await next()
+  } finally {
+    // Not before all of the answer is sent: it may be one of the files.
+    req.raw.onSettled(() => {
+      for (const file of files) void file.release(res.statusCode >= 400)
+    })
+  }
+}
