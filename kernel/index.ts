@@ -10,7 +10,7 @@ export {
   setExposure,
 } from './http/failure.ts'
 export type { FileOptions } from './http/file.ts'
-export type { HeaderValue } from './http/headers.ts'
+export { type HeaderPreset, type HeaderValue, presetHeaders } from './http/headers.ts'
 export { mediaType } from './http/media-types.ts'
 export { personalState, watchPersonal } from './http/personal.ts'
 export { parseQuery, type Query } from './http/query.ts'

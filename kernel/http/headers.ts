@@ -57,6 +57,29 @@ export const bodyHeaders = [
 
 export type HeaderValue = string | number | readonly string[]
 
+/** Headers that are the same on many answers, checked once; made by {@link presetHeaders}. */
+export interface HeaderPreset {
+  /** Name before value, names in lower case. */
+  readonly flat: readonly (string | readonly string[])[]
+}
+
+/**
+ * Checks headers once, for `res.setHeaders`: a dozen of them cost a tenth of a dozen calls of `setHeader`.
+ *
+ * @throws HeaderNameError, HeaderValueError as `setHeader` does.
+ * @example
+ * const security = presetHeaders({ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' })
+ * ctx.use((req, res, next) => {
+ *   res.setHeaders(security)
+ *   return next()
+ * })
+ */
+export function presetHeaders(headers: Readonly<Record<string, HeaderValue>>): HeaderPreset {
+  const bag = new HeaderBag()
+  for (const [name, value] of Object.entries(headers)) bag.set(name, value)
+  return { flat: Object.entries(bag.all()).flat() }
+}
+
 /** Response headers: names in lower case, in the order of setting. */
 export class HeaderBag {
   // Flat, name before value, as they leave: a header costs two entries, and a whole reply one copy.
@@ -79,6 +102,18 @@ export class HeaderBag {
     const index = this.#indexOf(key)
     if (index === -1) this.#flat.push(key, checked)
     else this.#flat[index + 1] = checked
+  }
+
+  setAll({ flat }: HeaderPreset): void {
+    const isFirst = this.#flat.length === 0
+    for (let i = 0; i < flat.length; i += 2) {
+      const name = flat[i] as string
+      const value = flat[i + 1]!
+      const index = isFirst ? -1 : this.#indexOf(name)
+      if (index === -1) this.#flat.push(name, value)
+      else this.#flat[index + 1] = value
+      if (typeof value !== 'string') this.#hasLists = true
+    }
   }
 
   /** Adds to what is there: a further `set-cookie` line, a further member of a list for every other name. */

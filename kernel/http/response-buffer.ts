@@ -1,6 +1,6 @@
 import { disposeStream } from './dispose.ts'
 import { dispositionOf, type FileOptions, fileBody } from './file.ts'
-import { bodyHeaders, HeaderBag, type HeaderValue } from './headers.ts'
+import { bodyHeaders, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
 import { encodeLocation } from './location.ts'
 import { defaultTypes, mediaType } from './media-types.ts'
 import type { StreamBody } from './raw.ts'
@@ -92,6 +92,11 @@ export class KernelResponse {
 
   setHeader(name: string, value: HeaderValue): this {
     this.headers.set(name, value)
+    return this
+  }
+
+  setHeaders(preset: HeaderPreset): this {
+    this.headers.setAll(preset)
     return this
   }
 

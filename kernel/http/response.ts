@@ -1,5 +1,5 @@
 import type { FileOptions } from './file.ts'
-import type { HeaderValue } from './headers.ts'
+import type { HeaderPreset, HeaderValue } from './headers.ts'
 import type { StreamBody } from './raw.ts'
 import type { SseMessage } from './sse.ts'
 import type { StatusName } from './statuses.ts'
@@ -27,6 +27,8 @@ export interface Response extends Shorthands {
   /** Sets a header; a name or value with CR, LF, NUL or characters above U+00FF throws. */
   header(name: string, value: HeaderValue): Response
   setHeader(name: string, value: HeaderValue): Response
+  /** Sets headers that were checked before, by `presetHeaders`. */
+  setHeaders(preset: HeaderPreset): Response
   getHeader(name: string): string | readonly string[] | undefined
   /** All headers that were set: a new object without prototype, names in lower case. */
   getHeaders(): Record<string, string | readonly string[]>

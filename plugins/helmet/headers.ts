@@ -1,26 +1,29 @@
 import type { HelmetOptions as LibraryOptions } from 'helmet'
-import { OptionError, type Request, type Response } from '../../kernel/index.ts'
+import { type HeaderPreset, OptionError, presetHeaders, type Request, type Response } from '../../kernel/index.ts'
 import { checkHelmet, type HelmetOptions } from './options.ts'
 
 type Library = typeof import('helmet')
 
 /** The headers that one set of options stands for. */
 export interface HeaderSet {
-  /** Names in lower case, and values, that are the same for every request. */
-  readonly fixed: readonly (readonly [name: string, value: string])[]
+  /** Names in lower case of those that are the same for every request. */
+  readonly names: readonly string[]
+  readonly fixed: HeaderPreset
   /** Sets those that a function makes for each request. */
   readonly dynamic: ((req: Request, res: Response) => void) | undefined
 }
 
-export const noHeaders: HeaderSet = { fixed: [], dynamic: undefined }
+export const noHeaders: HeaderSet = { names: [], fixed: presetHeaders({}), dynamic: undefined }
 
 /** Runs the package once and keeps what it set, so that a request costs no more than setting it. */
 export function headersOf(library: Library, options: HelmetOptions): HeaderSet {
   checkHelmet(options)
   const { contentSecurityPolicy: csp } = options
-  const fixed: [string, string][] = []
+  const fixed: Record<string, string> = {}
   const recorder = {
-    setHeader: (name: string, value: string) => void fixed.push([name.toLowerCase(), value]),
+    setHeader(name: string, value: string) {
+      fixed[name.toLowerCase()] = value
+    },
     // The one header that it removes, `X-Powered-By`, is one that nothing here sets.
     removeHeader() {},
   }
@@ -30,7 +33,8 @@ export function headersOf(library: Library, options: HelmetOptions): HeaderSet {
     const given = isDynamic ? { ...options, contentSecurityPolicy: false } : options
     // Its middlewares use what the recorder has, and look at the request only where a directive is a function.
     library.default(given as LibraryOptions)({} as never, recorder as never, raise)
-    return { fixed, dynamic: isDynamic ? dynamicPolicy(library, { ...(csp as object), directives }) : undefined }
+    const dynamic = isDynamic ? dynamicPolicy(library, { ...(csp as object), directives }) : undefined
+    return { names: Object.keys(fixed), fixed: presetHeaders(fixed), dynamic }
   } catch (error) {
     throw Object.assign(OptionError('helmet', 'not usable', String((error as Error).message)), { cause: error })
   }

@@ -34,7 +34,7 @@ export const helmet = definePlugin({
       )
     }
     const apply = ({ fixed, dynamic }: HeaderSet, req: Request, res: Response) => {
-      for (const [name, value] of fixed) res.setHeader(name, value)
+      res.setHeaders(fixed)
       dynamic?.(req, res)
     }
 
@@ -46,9 +46,9 @@ export const helmet = definePlugin({
     // Who failed or answered before the middleware above had its turn is covered here. What a handler has removed stays away.
     ctx.onSend(function helmetOnSend(req, res) {
       const set = setOf(req)
-      const last = set.fixed.at(-1)
-      if (last === undefined || res.getHeader(last[0]) !== undefined) return
-      if (set.fixed.every(([name]) => res.getHeader(name) === undefined)) apply(set, req, res)
+      const last = set.names.at(-1)
+      if (last === undefined || res.getHeader(last) !== undefined) return
+      if (set.names.every((name) => res.getHeader(name) === undefined)) apply(set, req, res)
     })
   },
 })
