@@ -25,6 +25,7 @@ export interface Lane {
   readonly steps: readonly Step[]
   readonly terminal: Terminal
   readonly serialize: Serialize
+  readonly values?: ReadonlyMap<object, unknown>
   readonly onSend: readonly Hook<'onSend'>[]
   readonly onResponse: readonly Hook<'onResponse'>[]
   readonly onError: readonly Hook<'onError'>[]
@@ -81,6 +82,7 @@ function compileRoute(record: RouteRecord, owner: PluginEntry | undefined, root:
     steps: route.seal(),
     terminal: record.handler as unknown as Terminal,
     serialize: route.serializer ?? toJson,
+    values: route.values,
     ...reach(scope),
   }
 }

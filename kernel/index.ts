@@ -60,6 +60,7 @@ export type {
 } from './routing/params.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
 export { type RouteContribution, routeContributions, routeDecorator } from './routing/route-decorator.ts'
+export { RouteValue } from './routing/route-value.ts'
 export { router } from './routing/router.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'

@@ -53,6 +53,8 @@ const trustedId = /^[\w.:-]{1,128}$/
 /** What the request must know of the compiled route that answers it. */
 export interface AnsweringLane {
   readonly path: string | undefined
+  /** What plugins keep for the route; missing where there is none. */
+  readonly values?: ReadonlyMap<object, unknown>
   readonly serialize: Serialize
 }
 

@@ -45,6 +45,8 @@ export class Route {
   readonly handler: Function
   /** Where it was registered, as `file:line:column`. */
   readonly site: { toString(): string }
+  /** What plugins keep for this route, see RouteValue. @internal */
+  readonly values = new Map<object, unknown>()
   /** @internal */
   serializer: ((payload: unknown, status: number) => string) | undefined
   readonly #steps: Record<Slot, Step[]>

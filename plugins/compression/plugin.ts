@@ -1,4 +1,4 @@
-import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
+import { definePlugin, type Response, RouteValue } from '../../kernel/index.ts'
 import type { Coder } from './coders.ts'
 import { compressibleTypes, isLong, isTransformable } from './eligible.ts'
 import { negotiatorOf } from './negotiate.ts'
@@ -26,15 +26,13 @@ export const compression = definePlugin({
     const negotiate = negotiatorOf(Negotiator, codersOf(encodings))
     const isCompressible = compressibleTypes(compressible)
 
-    const off = new Set<string>()
+    const off = new RouteValue<true>()
     ctx.onRoute((route) => {
-      if (isTurnedOff(route.options.compress)) off.add(`${route.method} ${route.path}`)
+      if (isTurnedOff(route.options.compress)) off.set(route, true)
     })
-    const isOff = ({ method, route }: Request) =>
-      off.size > 0 && (off.has(`${method} ${route}`) || (method === 'HEAD' && off.has(`GET ${route}`)))
 
     ctx.onSend(function compression(req, res): void | Promise<void> {
-      if (isOff(req) || !isTransformable(res)) return undefined
+      if (off.of(req) === true || !isTransformable(res)) return undefined
       // The type of what it stands for is not told.
       if (res.statusCode === 304) return void res.vary('Accept-Encoding')
       const body = res.encode()

@@ -1,4 +1,4 @@
-import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
+import { definePlugin, type Request, type Response, RouteValue } from '../../kernel/index.ts'
 import { type HeaderSet, headersOf, noHeaders } from './headers.ts'
 import type { HelmetOptions } from './options.ts'
 
@@ -16,23 +16,14 @@ export const helmet = definePlugin({
     // Not on import: a server without it should not load it.
     const library = await import('helmet')
     const ofServer = headersOf(library, options)
-    const ofRoutes = new Map<string, HeaderSet>()
+    const ofRoutes = new RouteValue<HeaderSet>()
     ctx.onRoute((route) => {
       const own: unknown = route.options.helmet
       if (own === undefined) return
-      ofRoutes.set(
-        `${route.method} ${route.path}`,
-        own === false ? noHeaders : headersOf(library, own as HelmetOptions),
-      )
+      ofRoutes.set(route, own === false ? noHeaders : headersOf(library, own as HelmetOptions))
     })
 
-    const setOf = (req: Request): HeaderSet => {
-      if (ofRoutes.size === 0) return ofServer
-      const { method, route } = req
-      return (
-        ofRoutes.get(`${method} ${route}`) ?? (method === 'HEAD' ? ofRoutes.get(`GET ${route}`) : undefined) ?? ofServer
-      )
-    }
+    const setOf = (req: Request): HeaderSet => ofRoutes.of(req) ?? ofServer
     const apply = ({ fixed, dynamic }: HeaderSet, req: Request, res: Response) => {
       res.setHeaders(fixed)
       dynamic?.(req, res)

@@ -1,4 +1,4 @@
-import { definePlugin, type Kernel, OptionError, type Request } from '../../kernel/index.ts'
+import { definePlugin, type Kernel, OptionError, RouteValue } from '../../kernel/index.ts'
 import { createLogger } from './logger.ts'
 import { isQuiet, type LogOptions, settingsOf } from './options.ts'
 
@@ -32,18 +32,16 @@ export const log = definePlugin({
         throw OptionError(`log.${useless}`, options[useless], `nothing beside the server's own option "logger"`)
       }
     }
-    const quiet = new Set<string>()
+    const quiet = new RouteValue<true>()
     ctx.onRoute((route) => {
-      if (isQuiet(route.options.log)) quiet.add(`${route.method} ${route.path}`)
+      if (isQuiet(route.options.log)) quiet.set(route, true)
     })
     if (!settings.logResponse) return
 
     const target = logger
-    const isLeftOut = ({ method, route }: Request) =>
-      quiet.has(`${method} ${route}`) || (method === 'HEAD' && quiet.has(`GET ${route}`))
     ctx.onResponse(function logResponse(req, res, ms) {
       const { method, path } = req
-      if (quiet.size > 0 && isLeftOut(req)) return
+      if (quiet.of(req) === true) return
       const status = res.statusCode
       const entry = { reqId: req.id, method, path, status, ms: Math.round(ms * 1000) / 1000 }
       if (status >= 500) target.warn(entry, 'request failed')

@@ -1,4 +1,4 @@
-import { definePlugin, type Logger, type Request } from '../../kernel/index.ts'
+import { definePlugin, type Logger, RouteValue } from '../../kernel/index.ts'
 import { InsuredStore } from './insured-store.ts'
 import type { Limiter } from './limiter.ts'
 import { type RateLimitOptions, type RateLimitRule, ruleOf, ruleOfRoute } from './options.ts'
@@ -24,23 +24,16 @@ export const rateLimit = definePlugin({
     ctx.onClose(() => store.close?.())
 
     const ofServer = limiterOf(rule, store, `*${ctx.prefix}`)
-    const ofRoutes = new Map<string, Limiter | false>()
+    const ofRoutes = new RouteValue<Limiter | false>()
     ctx.onRoute((route) => {
       const own: unknown = route.options.rateLimit
       if (own === undefined) return
       const name = `${route.method} ${route.path}`
-      ofRoutes.set(name, own === false ? false : limiterOf(ruleOfRoute(own as RateLimitRule, rule), store, name))
+      ofRoutes.set(route, own === false ? false : limiterOf(ruleOfRoute(own as RateLimitRule, rule), store, name))
     })
-    const limiterFor = (req: Request): Limiter | false => {
-      if (ofRoutes.size === 0) return ofServer
-      const { method, route } = req
-      return (
-        ofRoutes.get(`${method} ${route}`) ?? (method === 'HEAD' ? ofRoutes.get(`GET ${route}`) : undefined) ?? ofServer
-      )
-    }
 
     ctx.use(function rateLimit(req, res, next) {
-      const limiter = limiterFor(req)
+      const limiter = ofRoutes.of(req) ?? ofServer
       if (limiter === false) return next()
       const passes = limiter(req, res)
       if (passes instanceof Promise) return passes.then((settled) => (settled ? next() : undefined))

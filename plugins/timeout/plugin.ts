@@ -1,4 +1,4 @@
-import { definePlugin, type Request, RequestTimeoutError } from '../../kernel/index.ts'
+import { definePlugin, RequestTimeoutError, RouteValue } from '../../kernel/index.ts'
 import { withDeadline } from './deadline.ts'
 import { limitOf, limitOfRoute, type TimeoutOptions } from './options.ts'
 
@@ -16,21 +16,14 @@ export const timeout = definePlugin({
   setup(ctx, options: TimeoutOptions = {}) {
     const ofServer = limitOf(options)
     // By route and not in one of its slots: those run behind the scope's middlewares, which count too.
-    const ofRoutes = new Map<string, number | false>()
+    const ofRoutes = new RouteValue<number | false>()
     ctx.onRoute((route) => {
       const own = limitOfRoute(route.options.timeout)
-      if (own !== undefined) ofRoutes.set(`${route.method} ${route.path}`, own)
+      if (own !== undefined) ofRoutes.set(route, own)
     })
-    const limitFor = (req: Request): number | false => {
-      if (ofRoutes.size === 0) return ofServer
-      const { method, route } = req
-      return (
-        ofRoutes.get(`${method} ${route}`) ?? (method === 'HEAD' ? ofRoutes.get(`GET ${route}`) : undefined) ?? ofServer
-      )
-    }
 
     ctx.use(function timeout(req, _res, next) {
-      const ms = limitFor(req)
+      const ms = ofRoutes.of(req) ?? ofServer
       const rest = next()
       // What has ended by now needs no timer.
       if (rest === undefined || ms === false) return rest

@@ -123,8 +123,12 @@ test('a hostile path of 64 kB is answered at once', () => {
     `/a/${'%25'.repeat(21_000)}`,
     `/${'a'.repeat(64_000)}/b`,
   ]) {
-    const start = performance.now()
-    table.match('GET', path)
-    expect(performance.now() - start).toBeLessThan(50)
+    // The best of three: a busy machine may take any one of them away.
+    const times = [1, 2, 3].map(() => {
+      const start = performance.now()
+      table.match('GET', path)
+      return performance.now() - start
+    })
+    expect(Math.min(...times)).toBeLessThan(50)
   }
 })

@@ -1,0 +1,29 @@
+import type { KernelRequest, Request } from '../http/request.ts'
+import type { Route } from './route.ts'
+
+/**
+ * A value that a plugin works out for each route once and reads at every request: its own form of a route option.
+ *
+ * It belongs to the compiled route and not to its name: a route that is cleared takes it along, and HEAD has that of its
+ * GET route.
+ *
+ * @example
+ * const limits = new RouteValue<number>()
+ * ctx.onRoute((route) => limits.set(route, route.path.length))
+ * ctx.use((req, _res, next) => {
+ *   const limit = limits.of(req) ?? 10
+ *   return limit > 0 ? next() : undefined
+ * })
+ */
+export class RouteValue<Value> {
+  /** For an `onRoute` hook. */
+  set(route: Route, value: Value): void {
+    route.values.set(this, value)
+  }
+
+  /** The value of the route that answers; `undefined` where it has none, and for 404 and 405. */
+  of(req: Request): Value | undefined {
+    // What is kept under this key was put there by `set`.
+    return (req as KernelRequest).lane.values?.get(this) as Value | undefined
+  }
+}
