@@ -101,6 +101,7 @@ export class CompiledRoutes {
   #mountedVersion = -1
   #ownVersion = -1
   #table = new RouteTable<Lane>()
+  #records: { readonly version: string; readonly list: readonly RouteRecord[] } | undefined
 
   constructor(
     mounted: RouteCollection,
@@ -135,6 +136,22 @@ export class CompiledRoutes {
       const lane = this.#lanes.get(record)
       if (lane !== undefined) yield { record, lane }
     }
+  }
+
+  /** The records alone, in the same order and the same list until they change; with a logger those that are served. */
+  records(logger: Logger | undefined): readonly RouteRecord[] {
+    if (logger !== undefined) this.current(logger)
+    const version = `${this.#own.version} ${this.#mounted.version} ${logger !== undefined}`
+    if (this.#records?.version !== version) {
+      const all = [...this.#own.routes, ...this.#mounted.routes]
+      this.#records = { version, list: logger === undefined ? all : all.filter((record) => this.#lanes.has(record)) }
+    }
+    return this.#records.list
+  }
+
+  /** The plugin that registered a route, `undefined` for the application. */
+  ownerOf(record: RouteRecord): PluginEntry | undefined {
+    return this.#owners.get(record)
   }
 
   #build(failed: (error: unknown) => void): void {

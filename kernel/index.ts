@@ -23,6 +23,7 @@ export type { SseMessage } from './http/sse.ts'
 export type { Statuses, StatusName } from './http/statuses.ts'
 export type { Explanation } from './inspect.ts'
 export { type Inject, Kernel } from './kernel.ts'
+export type { ListedPlugin, ListedRoute, Listing } from './listing.ts'
 export {
   checkOptions,
   type KernelOptions,
@@ -31,7 +32,7 @@ export {
   type ResolvedKernelOptions,
   sizeOption,
 } from './options.ts'
-export type { Command, CommandArgument, CommandFlag } from './plugin/command.ts'
+export type { Command, CommandArgument, CommandFlag, CommandInput } from './plugin/command.ts'
 export type { Context } from './plugin/context.ts'
 export {
   definePlugin,
@@ -88,6 +89,7 @@ export {
   RequestTimeoutError,
   UnsupportedMediaTypeError,
 } from './support/errors.ts'
+export { type FileLoading, type FoundFiles, findFiles, importFiles } from './support/files.ts'
 export { type Logger, type LogMethod, lineLogger } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
 export { peer } from './support/peer.ts'

@@ -5,6 +5,7 @@ import { KernelRequest } from './http/request.ts'
 import { KernelResponse } from './http/response-buffer.ts'
 import { type Explanation, explainRoute, printRoutes } from './inspect.ts'
 import { LifeCycle } from './life-cycle.ts'
+import { type Listing, listingOf } from './listing.ts'
 import { type KernelOptions, type ResolvedKernelOptions, resolveOptions } from './options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
@@ -85,10 +86,8 @@ export class Kernel extends RouteVerbs {
       dispatcher: this.#dispatcher,
       logger: () => this.#logger,
     })
-    this.#fetch = fetchHandler(this.#dispatcher.handle, {
-      limits: this.settings.limits,
-      onWarning: warnInto(() => this.#logger),
-    })
+    const onWarning = warnInto(() => this.#logger)
+    this.#fetch = fetchHandler(this.#dispatcher.handle, { limits: this.settings.limits, onWarning })
     this.inject = injector(this.#dispatcher.handle, this.#life)
   }
 
@@ -232,6 +231,11 @@ export class Kernel extends RouteVerbs {
   /** The tree as text. */
   printPlugins(): string {
     return printTree(this.plugins)
+  }
+
+  /** The routes and plugins as data, for tools; before boot without what plugins register in their `setup`. */
+  get listing(): Listing {
+    return listingOf(this.#routes, this.#root, this.#host.booted, this.#logger)
   }
 
   /** Each route with its chain, one a line. */

@@ -83,7 +83,8 @@ describe('a breach is found', () => {
   })
 
   test('packages in the kernel', () => {
-    const rule = 'only boot.ts imports avvio, only table.ts imports find-my-way, and the kernel no other package'
+    const rule =
+      'only boot.ts imports avvio, only table.ts find-my-way, only files.ts tinyglobby, and the kernel no other package'
     expect(broken('kernel/kernel.ts', `import avvio from 'avvio'`)).toEqual([rule])
     expect(broken('kernel/routing/collection.ts', `import type { Instance } from 'find-my-way'`)).toEqual([rule])
     expect(broken('kernel/support/logger.ts', `import { pino } from 'pino'`)).toEqual([rule])

@@ -1,3 +1,4 @@
+import type { RouteOptions } from '../routing/options.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import type { Command } from './command.ts'
@@ -25,6 +26,11 @@ export const PluginContractError = defineError(
 export interface OpenApiFragment {
   readonly tags?: readonly { name: string; description?: string }[]
   readonly components?: { readonly [kind: string]: { readonly [name: string]: object } }
+  /**
+   * Says what the plugin's own options of a route mean, in options that the description knows: schemas (`body`, `query`,
+   * …, `responses`) and `apidoc`. Called for each route that the plugin reaches.
+   */
+  describe?(options: RouteOptions): readonly RouteOptions[]
 }
 
 /** A plugin as its author writes it. */

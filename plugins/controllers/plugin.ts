@@ -1,4 +1,4 @@
-import { definePlugin } from '../../kernel/index.ts'
+import { definePlugin, type RouteOptions } from '../../kernel/index.ts'
 import { ControllerFiles } from './loader.ts'
 import { checks, serialized } from './markers.ts'
 import { type ControllersOptions, checkControllersOptions } from './options.ts'
@@ -12,6 +12,23 @@ interface Marked {
   readonly [serialized]?: SerializeStep
 }
 
+/** The schemas of the decorators as options that the API description knows. */
+function describeMarked(options: RouteOptions): RouteOptions[] {
+  const marked = options as Marked
+  const sets: RouteOptions[] = (marked[checks] ?? []).map(({ schemas, customError }) => {
+    if (customError === undefined) return { ...schemas }
+    const { status = 400, message: description } = customError
+    const response = {
+      $ref: '#/components/responses/ValidationError',
+      ...(description !== undefined && { description }),
+    }
+    return { ...schemas, apidoc: { responses: { [status]: response } } }
+  })
+  const step = marked[serialized]
+  if (step !== undefined) sets.push({ responses: { 200: step.schema } })
+  return sets
+}
+
 /**
  * Loads files of controllers at boot, and does what `@validate` and `@serialize` ask for.
  *
@@ -22,6 +39,7 @@ interface Marked {
  */
 export const controllers = definePlugin({
   name: 'controllers',
+  openapi: { describe: describeMarked },
   provide(options: ControllersOptions = {}) {
     checkControllersOptions(options)
     const files = new ControllerFiles()

@@ -1,4 +1,4 @@
-import { definePlugin, type RouteOptions, RouteValue } from 'framework/kernel'
+import { type ApiDoc, definePlugin, type RouteOptions, RouteValue } from 'framework/kernel'
 import { expect, test } from 'vitest'
 import { makeKernel, send } from '../../support/kernel.ts'
 
@@ -10,7 +10,7 @@ test('a value belongs to the compiled route: HEAD has that of GET, a 404 has non
       name: 'marks',
       setup(ctx) {
         ctx.onRoute((route) => {
-          const { summary } = route.options.apidoc ?? {}
+          const { summary } = route.options.apidoc || ({} as ApiDoc)
           if (typeof summary === 'string') values.set(route, summary)
         })
         ctx.onSend((req, res) => void res.setHeader('x-value', values.of(req) ?? 'none'))

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findFiles } from '../../plugins/controllers/files.ts'
+import { findFiles } from '../../../kernel/support/files.ts'
 
 let root: string
 beforeAll(() => {

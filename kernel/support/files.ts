@@ -1,0 +1,82 @@
+import { isAbsolute, parse, posix } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** Files that patterns match, and the patterns that match none. */
+export interface FoundFiles {
+  /** Absolute, sorted. */
+  readonly files: readonly string[]
+  readonly unmatched: readonly string[]
+}
+
+// On Windows people write backslashes, which are escapes in a glob.
+const toGlob = (pattern: string) => (process.platform === 'win32' ? pattern.replaceAll('\\', '/') : pattern)
+
+/** Finds the files of globs below a folder. Declarations (`.d.ts`) are no modules, and packages are nobody's own files. */
+export async function findFiles(patterns: readonly string[], folder: string): Promise<FoundFiles> {
+  if (patterns.length === 0) return { files: [], unmatched: [] }
+  const { escapePath, glob } = await import('tinyglobby')
+  // All from the root: with a folder in between, what is left out would not hold for files outside of it.
+  const absolute = (pattern: string) =>
+    isAbsolute(pattern) ? toGlob(pattern) : posix.join(escapePath(toGlob(folder)), toGlob(pattern))
+  const left: string[] = []
+  const wanted: string[] = []
+  for (const pattern of patterns) {
+    if (!pattern.startsWith('!')) wanted.push(pattern)
+    else left.push(pattern.startsWith('!**') ? pattern.slice(1) : absolute(pattern.slice(1)))
+  }
+  const files = new Set<string>()
+  const unmatched: string[] = []
+  for (const pattern of wanted) {
+    const full = absolute(pattern)
+    const packages = full.includes('node_modules') ? [] : ['**/node_modules/**']
+    const options = {
+      cwd: parse(folder).root,
+      absolute: true,
+      expandDirectories: false,
+      ignore: [...left, ...packages],
+    }
+    const found = (await glob(full, options)).filter((file) => !/\.d\.[cm]?ts$/.test(file))
+    if (found.length === 0) unmatched.push(pattern)
+    for (const file of found) files.add(file)
+  }
+  return { files: [...files].sort(), unmatched }
+}
+
+/** How the files of one kind are loaded. */
+export interface FileLoading {
+  /** Told of each pattern that matches nothing. */
+  unmatched(pattern: string, folder: string): void
+  /** The error for a file that fails; it gets what was thrown as its `cause`. */
+  failure(file: string, why: string): Error
+  /** Takes what a file exports; a throw is a failure of that file. */
+  take(exported: ReadonlySet<unknown>, file: string): void | Promise<void>
+}
+
+/**
+ * Imports the files that globs match, relative to the folder of the process or absolute, in order of their names.
+ *
+ * @throws (as a rejection) what `failure` makes, for the first file that fails.
+ */
+export async function importFiles(patterns: readonly string[], loading: FileLoading): Promise<void> {
+  const folder = process.cwd()
+  const { files, unmatched } = await findFiles(patterns, folder)
+  for (const pattern of unmatched) loading.unmatched(pattern, folder)
+  for (const file of files) {
+    try {
+      await loading.take(new Set<unknown>(Object.values(await import(pathToFileURL(file).href))), file)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw Object.assign(loading.failure(file, why + hintFor(file, error)), { cause: error })
+    }
+  }
+}
+
+/** Node.js runs no decorators, and older ones no TypeScript at all. */
+function hintFor(file: string, error: unknown): string {
+  if ('Bun' in globalThis || 'Deno' in globalThis || !/\.[cm]?tsx?$/.test(file)) return ''
+  const code = String((error as { code?: unknown } | null)?.code ?? '')
+  const isSyntax = error instanceof SyntaxError || code === 'ERR_UNKNOWN_FILE_EXTENSION' || code.includes('TYPESCRIPT')
+  return isSyntax
+    ? '. Node.js cannot run TypeScript with decorators by itself: start it with a loader (node --import tsx server.ts), or name the compiled .js files in the patterns'
+    : ''
+}
