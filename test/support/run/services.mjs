@@ -6,10 +6,19 @@ import { failed, passed } from './summary.mjs'
 /**
  * Programs that tests start themselves, each on loopback with data of its own, and stop by pid.
  *
- * @type {{ command: string, debian: string, tests: string }[]}
+ * `where`: folders in which a package keeps it out of the path, as a pattern of the shell.
+ *
+ * @type {{ command: string, debian: string, tests: string, where?: string }[]}
  */
 const services = [
   { command: 'redis-server', debian: 'redis-server', tests: 'everything that keeps its data in Redis' },
+  {
+    command: 'postgres',
+    debian: 'postgresql',
+    tests: 'everything that keeps its data in Postgres',
+    where: '/usr/lib/postgresql/*/bin',
+  },
+  { command: 'mosquitto', debian: 'mosquitto', tests: 'MQTT with a real broker', where: '/usr/sbin' },
   { command: 'chromium', debian: 'chromium', tests: 'cors and pages in a real browser' },
 ]
 
@@ -44,7 +53,10 @@ export async function provideServices({ root, deadline }) {
 /** @param {string} root @param {number} deadline */
 async function absent(root, deadline) {
   const found = await Promise.all(
-    services.map(({ command }) => run('sh', ['-c', `command -v ${command}`], { cwd: root, deadline })),
+    services.map(({ command, where }) => {
+      const outside = where === undefined ? '' : ` || ls ${where}/${command}`
+      return run('sh', ['-c', `command -v ${command}${outside}`], { cwd: root, deadline })
+    }),
   )
   return services.filter((_, i) => found[i]?.code !== 0)
 }

@@ -1,0 +1,105 @@
+import type { ChildProcess } from 'node:child_process'
+import { createServer } from 'node:net'
+
+/** A real server of one test file, on loopback, with data that is thrown away. */
+export interface OwnServer {
+  readonly port: number
+  readonly url: string
+  readonly pid: number
+  /** SIGKILL, as a machine dies. */
+  kill(): Promise<void>
+  /** Stops answering without closing a connection. */
+  freeze(): void
+  thaw(): void
+  /** Starts again on the same port, with what was persisted; ends it in good order first where it runs. */
+  restart(): Promise<void>
+  /** For `afterAll`: ends it and removes its data. */
+  stop(): Promise<void>
+}
+
+/** What differs from one kind of server to the next. */
+export interface ServerKind {
+  readonly name: string
+  readonly port: number
+  readonly url: string
+  /** The signal that ends it in good order. */
+  readonly endsWith: NodeJS.Signals
+  /** Milliseconds it may take to answer; default 5000. */
+  readonly within?: number
+  start(): ChildProcess
+  answers(): Promise<boolean>
+  /** Further processes of it, for signals that must reach all. */
+  children?(pid: number): number[]
+  removeData(): void
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const { port } = probe.address() as { port: number }
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** Starts a server and resolves when it answers. */
+export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
+  let child: ChildProcess
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+
+  const start = async () => {
+    const giveUpAt = performance.now() + (kind.within ?? 5000)
+    child = kind.start()
+    while (!(await kind.answers())) {
+      if (performance.now() > giveUpAt) throw new Error(`${kind.name} does not answer`)
+      await pause(10)
+      // A server that was killed may hold its port or its memory a moment longer than its pid.
+      if (!isRunning()) {
+        await pause(50)
+        child = kind.start()
+      }
+    }
+  }
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of [...(kind.children?.(child.pid!) ?? []), child.pid!]) {
+      try {
+        process.kill(pid, name)
+      } catch {
+        // It has ended already.
+      }
+    }
+  }
+  const end = async (how: () => void) => {
+    if (!isRunning()) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    how()
+    await ended
+  }
+  const endInGoodOrder = () =>
+    end(() => {
+      signal('SIGCONT')
+      child.kill(kind.endsWith)
+    })
+  await start()
+
+  return {
+    port: kind.port,
+    url: kind.url,
+    get pid() {
+      return child.pid!
+    },
+    kill: () => end(() => signal('SIGKILL')),
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    async restart() {
+      await endInGoodOrder()
+      await start()
+    },
+    async stop() {
+      await endInGoodOrder()
+      kind.removeData()
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
+
+/** Debian keeps the programs of each version out of the path. */
+function findPrograms(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env.PATH ?? '').split(delimiter),
+  ]
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
+}
+
+const programs = findPrograms()
+
+/** Whether this machine has a Postgres to start; the test run installs it where it can, and says loudly where it cannot. */
+export const hasPostgres = programs !== undefined
+
+/** Postgres refuses to run as root: then it runs as the user that its package has made. */
+function runAs(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = (flag: string) => {
+    const { status, stdout } = spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' })
+    if (status !== 0) throw new Error('Postgres does not run as root, and there is no user "postgres"')
+    return Number(stdout)
+  }
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+/** Each connection has a process of its own, which does not stop with the one that started it. */
+function childrenOf(parent: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+  return (stdout ?? '')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter(([, ppid]) => ppid === parent)
+    .map(([pid]) => pid!)
+}
+
+/** Sends the question whether TLS is spoken: the one message that a Postgres answers before any login. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    const settle = (outcome: boolean) => {
+      socket.destroy()
+      resolve(outcome)
+    }
+    socket.once('connect', () => socket.write(Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47)))
+    socket.once('data', (data) => settle(data.length === 1))
+    socket.once('error', () => settle(false))
+    socket.setTimeout(1000, () => settle(false))
+  })
+}
+
+/**
+ * Starts a Postgres with an empty database; resolves when it answers. `stop` it in `afterAll`.
+ *
+ * @example
+ * const postgres = await startPostgres('-c', 'max_connections=20')
+ * postgres.url // postgres://postgres@127.0.0.1:49152/postgres
+ */
+export async function startPostgres(...options: string[]): Promise<OwnServer> {
+  if (programs === undefined) throw new Error('Postgres is not installed')
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), 'framework-postgres-'))
+  const as = runAs()
+  if (as.uid !== undefined) chownSync(folder, as.uid, as.gid!)
+
+  const initdb = ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  const made = spawnSync(join(programs, 'initdb'), initdb, { ...as, cwd: folder, encoding: 'utf8' })
+  if (made.status !== 0) throw new Error(`initdb ended with ${made.status}: ${made.stderr}`)
+
+  const fixed = ['-D', folder, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
+  return startOwnServer({
+    name: 'postgres',
+    port,
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    // Ends the connections too; SIGTERM would wait for them.
+    endsWith: 'SIGINT',
+    within: 15_000,
+    start: () => spawn(join(programs, 'postgres'), [...fixed, ...options], { ...as, cwd: folder, stdio: 'ignore' }),
+    answers: () => answers(port),
+    children: childrenOf,
+    removeData: () => rmSync(folder, { recursive: true, force: true }),
+  })
+}

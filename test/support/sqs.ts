@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    const settle = (outcome: boolean) => {
+      socket.destroy()
+      resolve(outcome)
+    }
+    socket.once('connect', () => settle(true))
+    socket.once('error', () => settle(false))
+  })
+}
+
+/**
+ * Starts an emulator of SQS; resolves when it answers. `stop` it in `afterAll`. It keeps everything in memory: a restart
+ * has lost its queues.
+ *
+ * @example
+ * const sqs = await startSqs()
+ * new SQSClient({ endpoint: sqs.url, region: 'us-east-1', credentials: sqsCredentials })
+ */
+export async function startSqs(): Promise<OwnServer> {
+  const port = await freePort()
+  const entry = join(import.meta.dirname, '../../node_modules/fauxqs/dist/app.js')
+  // Its own start function would listen on every address of the machine.
+  const script = `import { buildApp } from ${JSON.stringify(entry)}
+    await buildApp({ logger: false }).listen({ port: ${port}, host: '127.0.0.1' })`
+  return startOwnServer({
+    name: 'fauxqs',
+    port,
+    url: `http://127.0.0.1:${port}`,
+    endsWith: 'SIGTERM',
+    within: 15_000,
+    start: () => spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' }),
+    answers: () => answers(port),
+    removeData: () => {},
+  })
+}
+
+/** The emulator takes any; the client wants some. */
+export const sqsCredentials = { accessKeyId: 'test', secretAccessKey: 'test' }
