@@ -1,0 +1,76 @@
+import type { RouteOptions } from '../../../kernel/index.ts'
+import type { OpenApiMediaType, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
+import { isObject } from './json.ts'
+import { membersOf } from './members.ts'
+import { isHeaderName, withBody } from './parameters.ts'
+import { type Scene, schemasOf } from './scene.ts'
+
+/** The body of an operation by its schemas, in each form that the plugins around the route read. */
+export function bodyOf(scene: Scene): OpenApiRequestBody | undefined {
+  const { route, method } = scene
+  const bodies = schemasOf(scene, 'body')
+  const schemas = bodies.map((schema) => scene.use(schema, 'input', 'body'))
+  if (withBody.has(method) || bodies.length > 0) schemas.push(...bodiesOfAll(scene, bodies))
+  const upload = uploadOf(scene)
+  if (schemas.length === 0 && upload === undefined) return undefined
+  const schema = (schemas.length > 1 ? { allOf: schemas } : schemas[0]) as OpenApiSchema | undefined
+  const required = bodies.some((one) => !isOptional(one))
+  if (upload !== undefined) {
+    return { required: true, content: { 'multipart/form-data': { schema: formOf(schema, upload) } } }
+  }
+  const content: { [mediaType: string]: OpenApiMediaType } = {}
+  const reads = (plugin: string) => route.reachedBy.has(plugin)
+  if (reads('json') || !reads('urlencoded')) content['application/json'] = { schema }
+  if (reads('urlencoded')) content['application/x-www-form-urlencoded'] = { schema }
+  return { ...(required && { required }), content }
+}
+
+/** What an `all` schema says of the body: its members without those that are headers. */
+function bodiesOfAll(scene: Scene, bodies: readonly unknown[]): unknown[] {
+  if (bodies.length > 0) return []
+  return schemasOf(scene, 'all').map((schema) => {
+    const looked = scene.look(schema, 'all')
+    const { properties, required } = membersOf(looked)
+    if (![...properties.keys()].some(isHeaderName)) return scene.use(schema, 'input', 'all')
+    const inBody = [...properties].filter(([name]) => !isHeaderName(name))
+    const needed = inBody.map(([name]) => name).filter((name) => required.has(name))
+    return {
+      type: 'object',
+      properties: Object.fromEntries(inBody),
+      ...(needed.length > 0 && { required: needed }),
+    }
+  })
+}
+
+/** Whether a validator takes a request without a body; a JSON Schema describes one that is there. */
+function isOptional(schema: unknown): boolean {
+  const zod: unknown = (schema as { _zod?: unknown } | null)?._zod
+  return isObject(zod) && zod.optin === 'optional'
+}
+
+interface Upload {
+  readonly maxFiles?: number
+}
+
+function uploadOf({ route }: Scene): Upload | undefined {
+  const { upload } = route.record.options as RouteOptions & { upload?: unknown }
+  if (!isObject(upload)) return undefined
+  return { ...(route.reachedBy.get('upload')?.options as object | undefined), ...upload }
+}
+
+/** Files may come in fields of any name. */
+function formOf(fields: OpenApiSchema | undefined, { maxFiles = 10 }: Upload): OpenApiSchema {
+  const file = { type: 'string', format: 'binary' }
+  const files = {
+    type: 'object',
+    properties: {
+      files: {
+        type: 'array',
+        items: file,
+        maxItems: maxFiles,
+        description: `Up to ${maxFiles} files; fields of other names are taken as well.`,
+      },
+    },
+  }
+  return fields === undefined ? files : { allOf: [fields, files] }
+}

@@ -1,0 +1,226 @@
+import type { Kernel, ListedPlugin, ListedRoute, Listing, RouteOptions } from '../../../kernel/index.ts'
+import type { DescriptionOptions } from '../options.ts'
+import type { OpenApiDocument, OpenApiPathItem } from '../types.ts'
+import { builtIns } from './built-in.ts'
+import { documentForm, formed } from './forms.ts'
+import { type Fragments, fragmentsOf, namesIn, toObject } from './fragments.ts'
+import { isObject, type Json, put, toPlain } from './json.ts'
+import { idWithout, operationIdOf, tagOf } from './naming.ts'
+import { operationOf, type Unnamed } from './operation.ts'
+import { type DescribedPath, Templates } from './paths.ts'
+import type { BuiltIn, Scene } from './scene.ts'
+import { Schemas } from './schemas/components.ts'
+import { componentName, Names } from './schemas/names.ts'
+import { Policies } from './security.ts'
+
+/** A description, and what of the routes it does not say. */
+export interface Description {
+  readonly document: OpenApiDocument
+  readonly notes: readonly { readonly route: string; readonly why: string }[]
+}
+
+/**
+ * Describes the routes of a server in OpenAPI 3.1.1.
+ *
+ * It works before boot, with the routes of the application alone, and afterwards with those of plugins as well. What
+ * cannot be described is `{}` with a note in its description; the document is valid in any case.
+ *
+ * @throws OpenApiConflictError when two plugins describe a tag or a component of one name differently.
+ * @example
+ * import { Server } from 'framework'
+ * import { describeServer } from 'framework/plugins/openapi'
+ *
+ * const server = new Server()
+ * server.get('/users/:id', (req) => ({ id: req.params.id }))
+ * const document = describeServer(server, { info: { title: 'Users', version: '2.0.0' } })
+ */
+export function describeServer(server: Kernel, options: DescriptionOptions = {}): OpenApiDocument {
+  return describeListing(server.listing, options).document
+}
+
+/** The same of what is registered, with notes of what could not be described. */
+export function describeListing({ routes, plugins }: Listing, options: DescriptionOptions = {}): Description {
+  const notes = new Map<string, Description['notes'][number]>()
+  const note = (route: string, why: string) => void notes.set(`${route}: ${why}`, { route, why })
+  const given: Json = (options.components ?? {}) as Json
+  const fragments = checkPlugins(plugins, options)
+  const own = componentsOf(fragments, given)
+  const schemas = new Schemas()
+  for (const [name, schema] of Object.entries(own.schemas ?? {}))
+    schemas.give(name, schema, (why) => note('components', why))
+  const around = { ...options, tags: [...(options.tags ?? []), ...fragments.tags] }
+  const { info, servers, security, tags, externalDocs } = formed(documentForm, around as Json) as DescriptionOptions
+  const described = new Described(schemas, own, new Policies(security), note)
+  for (const route of routes) if (isIncluded(route, options)) described.add(route)
+
+  const paths = described.named()
+  const builtIn = Object.fromEntries(described.builtIns().map((name) => [name, builtIns[name]]))
+  const { schemas: _, ...others } = own
+  const rest = {
+    ...others,
+    responses: { ...builtIn, ...own.responses },
+    securitySchemes: { ...described.policies.schemes, ...own.securitySchemes },
+  }
+  const asked = [...described.asked(), ...(security ?? []).flatMap(namesIn)]
+  const missing = described.policies.missing(asked, rest.securitySchemes, (why) => note('the server', why))
+  for (const [name, scheme] of Object.entries(missing)) put(rest.securitySchemes, name, scheme)
+  const finished = schemas.finish({ paths, rest })
+  const components = nonEmpty({ schemas: finished.schemas, ...finished.document.rest })
+  const document: OpenApiDocument = {
+    openapi: '3.1.1',
+    info: { title: 'API', version: '1.0.0', ...info },
+    ...(servers !== undefined && { servers }),
+    paths: finished.document.paths,
+    ...(Object.keys(components).length > 0 && { components }),
+    ...(security !== undefined && { security }),
+    ...(tags !== undefined && tags.length > 0 && { tags }),
+    ...(externalDocs !== undefined && { externalDocs }),
+  }
+  return { document, notes: [...notes.values()] }
+}
+
+/**
+ * What plugins add, the application's own left out.
+ *
+ * @throws OpenApiConflictError where two of them contradict each other.
+ */
+export function checkPlugins(plugins: readonly ListedPlugin[], { tags, components }: DescriptionOptions): Fragments {
+  const given = (components ?? {}) as Json
+  return fragmentsOf(plugins, (kind, name) =>
+    kind === 'the tag' ? (tags ?? []).some((tag) => tag.name === name) : namesIn(given[kind]).includes(name),
+  )
+}
+
+function isIncluded({ record, plugin }: ListedRoute, { include }: DescriptionOptions): boolean {
+  const { method, path, options } = record
+  return options.apidoc !== false && (include === undefined || include({ method, path, plugin, options }))
+}
+
+/** The components of plugins with those of the application over them. Schemas are translated and not copied. */
+function componentsOf({ components }: Fragments, given: Json): { [kind: string]: Json } {
+  const all: { [kind: string]: Json } = {}
+  for (const [kind, named] of components) all[kind] = toObject(named)
+  for (const [kind, named] of Object.entries(given)) {
+    if (isObject(named)) all[kind] = { ...all[kind], ...named }
+  }
+  for (const [kind, named] of Object.entries(all)) if (kind !== 'schemas') all[kind] = toPlain(named) as Json
+  return all
+}
+
+function nonEmpty(kinds: Json): Json {
+  return Object.fromEntries(Object.entries(kinds).filter(([, named]) => namesIn(named).length > 0))
+}
+
+interface Entry {
+  readonly method: string
+  readonly path: DescribedPath
+  /** What the route itself wants to be called. */
+  readonly wanted: string | undefined
+  readonly operation: Unnamed
+}
+
+/** The operations of a document, while they are put together. */
+class Described {
+  readonly policies: Policies
+  readonly #schemas: Schemas
+  readonly #own: { readonly [kind: string]: Json }
+  readonly #note: (route: string, why: string) => void
+  readonly #templates = new Templates()
+  readonly #entries: Entry[] = []
+  readonly #taken = new Set<string>()
+  readonly #builtIns = new Set<BuiltIn>()
+
+  constructor(
+    schemas: Schemas,
+    own: { readonly [kind: string]: Json },
+    policies: Policies,
+    note: (route: string, why: string) => void,
+  ) {
+    this.#schemas = schemas
+    this.#own = own
+    this.policies = policies
+    this.#note = note
+  }
+
+  /** Describes one route at each of its paths. */
+  add(route: ListedRoute): void {
+    const { record, reachedBy } = route
+    const { method, options } = record
+    const name = `${method} ${record.path}`
+    const note = (why: string) => this.#note(name, why)
+    const contributed = [...reachedBy.values()].flatMap(
+      ({ definition }) => definition.openapi?.describe?.(options) ?? [],
+    )
+    const sets: readonly RouteOptions[] = [options, ...contributed]
+    for (const path of this.#templates.of(record)) {
+      const scene = this.#sceneOf(route, path, sets, note)
+      const wanted = sets
+        .map(({ apidoc }) => (apidoc ? apidoc.operationId : undefined))
+        .find((id) => typeof id === 'string')
+      const operation = operationOf(scene, tagOf(path), this.policies)
+      if (this.#taken.size === this.#taken.add(`${method} ${path.template}`).size) {
+        note(`${method} ${path.template} is described already: a parameter and a wildcard are one in OpenAPI`)
+        continue
+      }
+      this.#entries.push({ method, path, wanted, operation })
+    }
+  }
+
+  #sceneOf(route: ListedRoute, path: DescribedPath, sets: readonly RouteOptions[], note: Scene['note']): Scene {
+    const { method } = route.record
+    const hintOf = (what: string) =>
+      componentName(
+        `${operationIdOf(method, path)} ${what}`
+          .replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase())
+          .replace(/^\w/, (letter) => letter.toUpperCase()),
+      )
+    return {
+      route,
+      method,
+      sets,
+      pathParameters: path.parameters,
+      note,
+      use: (schema, direction, what) =>
+        this.#schemas.use(schema, direction, hintOf(what), (why) => note(`${what}: ${why}`)),
+      look: (schema, what) => this.#schemas.part(schema, 'input', hintOf(what), (why) => note(`${what}: ${why}`)).body,
+      builtIn: (name) => {
+        this.#builtIns.add(name)
+        return { $ref: `#/components/responses/${name}` }
+      },
+      hasComponent: (ref) => {
+        const [, kind = '', component = ''] = /^#\/components\/(\w+)\/([\w.-]+)$/.exec(ref) ?? []
+        if (namesIn(this.#own[kind]).includes(component)) return true
+        if (kind !== 'responses' || !Object.hasOwn(builtIns, component)) return false
+        this.#builtIns.add(component as BuiltIn)
+        return true
+      },
+    }
+  }
+
+  /** The names of the security schemes that operations ask for. */
+  asked(): string[] {
+    return this.#entries.flatMap(({ operation }) => (operation.security ?? []).flatMap(namesIn))
+  }
+
+  builtIns(): BuiltIn[] {
+    return [...this.#builtIns]
+  }
+
+  /** The paths in order of registration, each operation with an id of its own: those that routes ask for come first. */
+  named(): { [path: string]: OpenApiPathItem } {
+    const names = new Names()
+    const ids = new Map<Entry, string>()
+    const byWish = [...this.#entries].sort((a, b) => Number(b.wanted !== undefined) - Number(a.wanted !== undefined))
+    for (const entry of byWish) {
+      const { method, path, wanted } = entry
+      ids.set(entry, names.claim(wanted === undefined ? operationIdOf(method, path) : idWithout(wanted, path)))
+    }
+    const paths: Json = {}
+    for (const entry of this.#entries) {
+      const { method, path, operation } = entry
+      if (!Object.hasOwn(paths, path.template)) put(paths, path.template, {})
+      put(paths[path.template] as object, method.toLowerCase(), { operationId: ids.get(entry), ...operation })
+    }
+    return paths as { [path: string]: OpenApiPathItem }
+  }
+}

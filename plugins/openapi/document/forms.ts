@@ -1,0 +1,130 @@
+import { isObject, type Json, put, toPlain } from './json.ts'
+
+/** What a member of an OpenAPI object must be: its form in the document, `undefined` for what has none. */
+type Read = (value: unknown) => unknown
+export type Form = { readonly [member: string]: Read }
+
+const text: Read = (value) => (typeof value === 'string' ? value : undefined)
+const flag: Read = (value) => (typeof value === 'boolean' ? value : undefined)
+const anything: Read = (value) => toPlain(value)
+const url: Read = (value) => (typeof value === 'string' && /^[^\s<>"|\\^`]*$/.test(value) ? value : undefined)
+const among =
+  (...values: string[]): Read =>
+  (value) =>
+    values.includes(value as string) ? value : undefined
+const texts: Read = (value) =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string') ? [...value] : undefined
+
+const named =
+  (form: Form): Read =>
+  (value) => {
+    if (!isObject(value)) return undefined
+    const members: Json = {}
+    for (const [name, one] of Object.entries(value)) if (isObject(one)) put(members, name, formed(form, one))
+    return members
+  }
+const listed =
+  (form: Form, needs: string): Read =>
+  (value) => {
+    if (!Array.isArray(value)) return undefined
+    const items = value.filter(isObject).map((one) => formed(form, one))
+    return items.length === value.length && items.every((one) => needs in one) ? items : undefined
+  }
+
+const example: Form = { summary: text, description: text, value: anything, externalValue: url }
+const variable: Form = { default: text, enum: texts, description: text }
+const server: Form = { url: text, description: text, variables: named(variable) }
+const encoding: Form = { contentType: text, explode: flag, allowReserved: flag }
+
+/** Names of security schemes with their scopes. */
+const security: Read = (value) => {
+  if (!Array.isArray(value)) return undefined
+  const isRequirement = (one: unknown) =>
+    isObject(one) && Object.entries(one).every(([name, scopes]) => isComponentName(name) && texts(scopes) !== undefined)
+  return value.every(isRequirement) ? toPlain(value) : undefined
+}
+
+const externalDocs: Read = (value) => {
+  const docs = isObject(value) ? formed({ url, description: text }, value) : {}
+  return docs.url === undefined ? undefined : docs
+}
+
+export const isComponentName = (name: string) => /^[\w.-]+$/.test(name)
+
+const contact: Form = { name: text, url, email: text }
+const license: Form = { name: text, identifier: text, url }
+const member =
+  (form: Form, needs?: string): Read =>
+  (value) => {
+    const one = isObject(value) ? formed(form, value) : {}
+    return needs === undefined || one[needs] !== undefined ? one : undefined
+  }
+
+/** What stands around the paths. */
+export const documentForm: Form = {
+  info: member({
+    title: text,
+    version: text,
+    summary: text,
+    description: text,
+    termsOfService: url,
+    contact: member(contact),
+    license: member(license, 'name'),
+  }),
+  servers: listed(server, 'url'),
+  security,
+  tags: listed({ name: text, description: text, externalDocs }, 'name'),
+  externalDocs,
+}
+
+/** What an operation says in words of its own. */
+export const operationForm: Form = {
+  tags: texts,
+  summary: text,
+  description: text,
+  deprecated: flag,
+  externalDocs,
+  servers: listed(server, 'url'),
+  security,
+}
+
+const shown: Form = { example: anything, examples: named(example) }
+const described: Form = { description: text, required: flag, deprecated: flag, ...shown }
+
+/** Parameters, whose style depends on where they are. */
+export const parameterForms: { readonly [place: string]: Form } = {
+  path: { ...described, style: among('simple', 'label', 'matrix'), explode: flag },
+  query: {
+    ...described,
+    style: among('form', 'spaceDelimited', 'pipeDelimited', 'deepObject'),
+    explode: flag,
+    allowReserved: flag,
+    allowEmptyValue: flag,
+  },
+  header: { ...described, style: among('simple'), explode: flag },
+  cookie: { ...described, style: among('form'), explode: flag },
+}
+export const headerForm: Form = parameterForms.header!
+export const mediaForm: Form = { ...shown, encoding: named(encoding) }
+export const bodyForm: Form = { description: text, required: flag }
+export const linkForm: Form = {
+  operationId: text,
+  operationRef: url,
+  description: text,
+  parameters: (value) => (isObject(value) ? toPlain(value) : undefined),
+  requestBody: anything,
+}
+
+/** The members that a form knows, each as it must be, and those of the name `x-…`. */
+export function formed(form: Form, given: Json): Json {
+  const members: Json = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    const read = name.startsWith('x-') ? toPlain(value) : Object.hasOwn(form, name) ? form[name]!(value) : undefined
+    if (read !== undefined) put(members, name, read)
+  }
+  // Only one of these two may be there.
+  if (members.examples !== undefined) delete members.example
+  if (members.value !== undefined) delete members.externalValue
+  return members
+}

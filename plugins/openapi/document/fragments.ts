@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from 'node:util'
+import { defineError, type ListedPlugin } from '../../../kernel/index.ts'
+import type { OpenApiTag } from '../types.ts'
+import { isObject, type Json, put } from './json.ts'
+
+const OpenApiConflictError = defineError(
+  'OpenApiConflictError',
+  500,
+  (what: string, first: string, second: string) =>
+    `the plugins "${first}" and "${second}" describe ${what} and differ. Rename it in one of them, or name it in the option openapi of the application, which holds over both`,
+)
+
+/** What the definitions of plugins add to a description. */
+export interface Fragments {
+  readonly tags: readonly OpenApiTag[]
+  /** Components by kind and name. */
+  readonly components: ReadonlyMap<string, ReadonlyMap<string, unknown>>
+}
+
+interface Owned {
+  readonly value: unknown
+  readonly owner: string
+}
+
+/**
+ * The fragments of all plugins as one; `isTaken` says what the application names itself, which holds over them.
+ *
+ * @throws OpenApiConflictError naming both plugins where two say different things under one name.
+ */
+export function fragmentsOf(
+  plugins: readonly ListedPlugin[],
+  isTaken: (kind: string, name: string) => boolean,
+): Fragments {
+  const tags = new Map<string, Owned>()
+  const components = new Map<string, Map<string, Owned>>()
+  const claim = (owned: Map<string, Owned>, kind: string, name: string, value: unknown, owner: string) => {
+    if (isTaken(kind, name)) return
+    const there = owned.get(name)
+    if (there !== undefined && !isDeepStrictEqual(there.value, value)) {
+      throw OpenApiConflictError(`${kind} "${name}"`, there.owner, owner)
+    }
+    owned.set(name, { value, owner: there?.owner ?? owner })
+  }
+  for (const { definition } of plugins) {
+    const { openapi, name: owner } = definition
+    for (const tag of openapi?.tags ?? []) claim(tags, 'the tag', tag.name, tag, owner)
+    for (const [kind, named] of Object.entries(openapi?.components ?? {})) {
+      const owned = components.get(kind) ?? new Map<string, Owned>()
+      components.set(kind, owned)
+      for (const [name, value] of Object.entries(named)) claim(owned, kind, name, value, owner)
+    }
+  }
+  return {
+    tags: [...tags.values()].map(({ value }) => value as OpenApiTag),
+    components: new Map([...components].map(([kind, owned]) => [kind, valuesOf(owned)])),
+  }
+}
+
+function valuesOf(owned: ReadonlyMap<string, Owned>): Map<string, unknown> {
+  return new Map([...owned].map(([name, { value }]) => [name, value]))
+}
+
+/** A map of maps as an object of objects. */
+export function toObject(map: ReadonlyMap<string, unknown>): Json {
+  const object: Json = {}
+  for (const [name, value] of map) put(object, name, value)
+  return object
+}
+
+export const namesIn = (value: unknown): string[] => (isObject(value) ? Object.keys(value) : [])

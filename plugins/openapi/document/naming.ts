@@ -1,0 +1,25 @@
+import type { DescribedPath } from './paths.ts'
+
+const words = (text: string) => text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+
+/** `GET /users/{id}` as `getUsersById`. */
+export function operationIdOf(method: string, { template }: DescribedPath): string {
+  const parts = template.split('/').flatMap((segment) => {
+    if (!segment.startsWith('{')) return words(segment).map(capital)
+    return ['By', ...words(segment).map(capital)]
+  })
+  return method.toLowerCase() + (parts.join('') || 'Root')
+}
+
+/** The same operation without its optional parameters. */
+export function idWithout(id: string, { without }: DescribedPath): string {
+  return without.length === 0 ? id : `${id}Without${without.flatMap(words).map(capital).join('And')}`
+}
+
+/** The first word of a path that says what it is about: `/api/v1/users/:id` is about `users`. */
+export function tagOf({ template }: DescribedPath): string | undefined {
+  const segments = template.split('/').filter((segment) => segment !== '' && !segment.startsWith('{'))
+  const tag = segments.find((segment) => !/^(api|v\d+(\.\d+)*)$/i.test(segment))
+  return tag === undefined ? undefined : decodeURIComponent(tag)
+}

@@ -1,0 +1,31 @@
+import type { OpenApiOperation } from '../types.ts'
+import { answersOf } from './answers.ts'
+import { apidocOf, mergeBody, mergeParameters, plainMembers } from './apidoc.ts'
+import { bodyOf } from './body.ts'
+import type { Json } from './json.ts'
+import { parametersOf } from './parameters.ts'
+import type { Scene } from './scene.ts'
+import type { Policies } from './security.ts'
+
+/** An operation without its id, which depends on those of all others. */
+export type Unnamed = Omit<OpenApiOperation, 'operationId'>
+
+/** Describes one route at one of its paths. */
+export function operationOf(scene: Scene, tag: string | undefined, policies: Policies): Unnamed {
+  const apidoc = apidocOf(scene)
+  const { tags, summary, description, security, ...plain } = plainMembers(apidoc, scene.note)
+  const parameters = mergeParameters(scene, parametersOf(scene), apidoc.parameters)
+  const requestBody = mergeBody(scene, bodyOf(scene), apidoc.requestBody)
+  const asked = security ?? policies.of(scene)
+  const operation: Json = {
+    tags: tags ?? (tag === undefined ? undefined : [tag]),
+    summary,
+    description,
+    parameters: parameters.length > 0 ? parameters : undefined,
+    requestBody,
+    responses: answersOf(scene, apidoc),
+    security: asked,
+    ...plain,
+  }
+  return operation as unknown as Unnamed
+}

@@ -1,0 +1,89 @@
+import type { OpenApiParameter, OpenApiSchema } from '../types.ts'
+import { isObject, type Json } from './json.ts'
+import { type Members, membersOf } from './members.ts'
+import { type Part, type Scene, schemasOf } from './scene.ts'
+import { Link } from './schemas/links.ts'
+
+/** These three are described elsewhere; OpenAPI leaves parameters of their names out. */
+const ignored: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
+
+/** Methods whose requests have a body. */
+export const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+/** The members that the schemas of a part name, those of all who validate it. */
+export function membersOfPart(scene: Scene, part: Part): Members {
+  return membersOf({ allOf: schemasOf(scene, part).map((schema) => scene.look(schema, part)) })
+}
+
+/** Whether a name of an `all` schema is that of a header. */
+export const isHeaderName = (name: string) =>
+  name.includes('-') || ['authorization', 'cookie'].includes(name.toLowerCase())
+
+/** The parameters of an operation by its schemas: of the path, the query and the headers. */
+export function parametersOf(scene: Scene): OpenApiParameter[] {
+  const query = membersOfPart(scene, 'query')
+  const headers = membersOfPart(scene, 'headers')
+  const all = [...membersOfPart(scene, 'all').properties.keys()]
+  const allSchema = membersOfPart(scene, 'all')
+  const path = membersOfPart(scene, 'params').properties
+  const parameters: OpenApiParameter[] = scene.pathParameters.map(({ name, described }) => ({
+    ...parameter('path', described, path.get(name) ?? { type: 'string' }),
+    required: true,
+  }))
+  for (const [name, schema] of query.properties) {
+    parameters.push({ ...parameter('query', name, schema), ...(isRequired(query, name, schema) && { required: true }) })
+  }
+  for (const [name, schema] of headers.properties) {
+    if (ignored.has(name.toLowerCase())) continue
+    parameters.push({
+      ...parameter('header', name, schema),
+      ...(isRequired(headers, name, schema) && { required: true }),
+    })
+  }
+  const taken = new Set(parameters.map((one) => `${one.in} ${one.name.toLowerCase()}`))
+  const inBody = withBody.has(scene.method) || schemasOf(scene, 'body').length > 0
+  for (const name of all) {
+    const place = isHeaderName(name) ? 'header' : inBody ? undefined : 'query'
+    if (place === undefined || ignored.has(name.toLowerCase()) || taken.has(`${place} ${name.toLowerCase()}`)) continue
+    parameters.push(parameter(place, name, allSchema.properties.get(name)))
+  }
+  if (query.isOpen && schemasOf(scene, 'query').length > 0) parameters.push(freeQuery(scene, taken))
+  return parameters
+}
+
+/** A member with a default may be left out. */
+function isRequired({ required }: Members, name: string, schema: unknown): boolean {
+  const own = schema instanceof Link ? schema.part.body : schema
+  return required.has(name) && !(isObject(own) && 'default' in own)
+}
+
+function parameter(place: OpenApiParameter['in'], name: string, schema: unknown): OpenApiParameter {
+  if (!isObject(schema) || Object.getPrototypeOf(schema) !== Object.prototype) {
+    return { name, in: place, schema: schema as OpenApiSchema }
+  }
+  const { description, deprecated, ...rest } = schema as Json
+  return {
+    name,
+    in: place,
+    ...(typeof description === 'string' && { description }),
+    ...(deprecated === true && { deprecated }),
+    schema: rest,
+  }
+}
+
+/** Any names at all: each member of this object is a parameter of its own. */
+function freeQuery(scene: Scene, taken: ReadonlySet<string>): OpenApiParameter {
+  const looked = schemasOf(scene, 'query').map((schema) => scene.look(schema, 'query'))
+  const described = looked.find((one) => isObject(one) && typeof one.description === 'string') as Json | undefined
+  const rest = looked
+    .map((one) => (isObject(one) ? one.additionalProperties : undefined))
+    .find((one) => one !== undefined)
+  return {
+    name: taken.has('query query') ? 'others' : 'query',
+    in: 'query',
+    ...(described !== undefined && { description: String(described.description) }),
+    style: 'form',
+    explode: true,
+    schema: { type: 'object', additionalProperties: rest ?? true },
+  }
+}

@@ -1,0 +1,67 @@
+import type { RouteRecord } from '../../../kernel/index.ts'
+
+type Shape = RouteRecord['shapes'][number]
+
+/** A parameter of a path: how the route calls it, and how the description does. */
+export interface PathParameter {
+  readonly name: string
+  readonly described: string
+}
+
+/** One path of the document that a route answers. */
+export interface DescribedPath {
+  readonly template: string
+  readonly parameters: readonly PathParameter[]
+  /** Optional parameters that this form of the path goes without. */
+  readonly without: readonly string[]
+}
+
+/**
+ * The templates of all paths. Two that differ only in the names of their parameters are one path in OpenAPI: the names
+ * of the first hold for all.
+ */
+export class Templates {
+  readonly #names = new Map<string, readonly string[]>()
+
+  /** The paths of a route: an optional parameter makes two of them. */
+  of(record: RouteRecord): DescribedPath[] {
+    const all = new Set(record.shapes.flatMap((shape) => namesOf(shape)))
+    return record.shapes.map((shape) => {
+      const names = namesOf(shape)
+      const described = this.#describedNames(shape, names)
+      let next = 0
+      const write = ({ kind, text }: Shape['segments'][number]) =>
+        kind === 'static' ? encoded(text) : `{${described[next++]}}`
+      return {
+        template: `/${shape.segments.map(write).join('/')}`,
+        parameters: names.map((name, i) => ({ name, described: described[i]! })),
+        without: [...all].filter((name) => !names.includes(name)),
+      }
+    })
+  }
+
+  #describedNames(shape: Shape, names: readonly string[]): readonly string[] {
+    const key = shape.segments.map(({ kind, text }) => (kind === 'static' ? encoded(text) : '{}')).join('/')
+    let described = this.#names.get(key)
+    if (described === undefined) {
+      described = names.map((name) => (name === '*' ? wildcardBeside(names) : name))
+      this.#names.set(key, described)
+    }
+    return described
+  }
+}
+
+const namesOf = (shape: Shape) => shape.segments.filter(({ kind }) => kind !== 'static').map(({ text }) => text)
+
+function wildcardBeside(names: readonly string[]): string {
+  let name = 'wildcard'
+  for (let number = 2; names.includes(name); number++) name = `wildcard${number}`
+  return name
+}
+
+/** A segment as a client sends it: braces above all, which would be a parameter. */
+function encoded(text: string): string {
+  // Half a surrogate pair has no encoding.
+  const decoded = text.replaceAll('%25', '%').replace(/\p{Cs}/gu, '\uFFFD')
+  return encodeURIComponent(decoded).replace(/%(3A|40|24|26|2B|2C|3B|3D)/g, decodeURIComponent)
+}

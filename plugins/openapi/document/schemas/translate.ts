@@ -1,0 +1,185 @@
+import { isObject, type Json, put, toPlain } from '../json.ts'
+import { listKeywords, mapKeywords, plainKeywords, schemaKeywords, types } from './keywords.ts'
+import { Address, Link, NamedLink, type Part } from './links.ts'
+import { nameOfAddress, nameOfReference } from './names.ts'
+import { References } from './references.ts'
+
+/** Deeper ones become parts of their own: what is nested a thousand times must neither end the stack nor be lost. */
+const maxDepth = 60
+/** An object in more places than this of one schema becomes a part: in each place two of the next would be endless. */
+const maxCopies = 8
+
+/** Told what could not be described, and why. */
+export type Note = (why: string) => void
+
+/**
+ * Translates one JSON Schema of any draft from 4 on into 2020-12, the dialect of OpenAPI 3.1. Its references become
+ * links to parts.
+ */
+export class Translation {
+  readonly #references: References
+  readonly #parts: Map<unknown, Part>
+  readonly #note: Note
+  readonly #root: Part
+  readonly #name: string
+  readonly #open: { readonly node: unknown; readonly part: Part }[] = []
+  readonly #copies = new Map<unknown, number>()
+
+  constructor(root: unknown, part: Part, note: Note) {
+    this.#references = new References(root)
+    this.#parts = new Map([[root, part]])
+    this.#note = note
+    this.#root = part
+    this.#name = part.name
+    this.#open.push({ node: root, part })
+    for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
+      next.part.body = this.#schema(next.node, new Set(), next.node)
+    }
+  }
+
+  /** A link to a part made of a node; what it is called follows from where it stands. */
+  #link(node: unknown, name: string, beside?: Json): Link {
+    let part = this.#parts.get(node)
+    if (part === undefined) {
+      part = { name, direction: this.#root.direction, isNamed: false, isReferred: true, uses: 0, body: true }
+      this.#parts.set(node, part)
+      this.#open.push({ node, part })
+    }
+    part.isReferred = true
+    return new Link(part, beside)
+  }
+
+  /** `start` is the node that the part is made of: that one stands in its own place. */
+  #schema(node: unknown, around: ReadonlySet<unknown>, start?: unknown): unknown {
+    if (typeof node === 'boolean') return node
+    if (!isObject(node)) return this.#unknown('a part of it is no schema')
+    if (node !== start) {
+      const id = typeof node.$id === 'string' && !node.$id.startsWith('#') ? nameOfAddress(node.$id) : undefined
+      if (id !== undefined) return this.#link(node, id)
+      if (around.has(node) || around.size >= maxDepth || this.#isCopiedOften(node)) {
+        return this.#link(node, typeof node.title === 'string' ? node.title : this.#name)
+      }
+    }
+    const inside = new Set(around).add(node)
+    const members = this.#members(node, inside)
+    const isReference = ['$ref', '$dynamicRef', '$recursiveRef'].some((keyword) => typeof node[keyword] === 'string')
+    if (!isReference) return members
+    const target = this.#reference(node, members)
+    return node.nullable === true && node.type === undefined ? { anyOf: [target, { type: 'null' }] } : target
+  }
+
+  #isCopiedOften(node: Json): boolean {
+    const copies = (this.#copies.get(node) ?? 0) + 1
+    this.#copies.set(node, copies)
+    return copies > maxCopies && Object.values(node).some((value) => typeof value === 'object' && value !== null)
+  }
+
+  #unknown(why: string): Json {
+    this.#note(why)
+    return { description: `Not described: ${why}.` }
+  }
+
+  #reference(node: Json, beside: Json): unknown {
+    const ref = String(node.$ref ?? node.$dynamicRef ?? node.$recursiveRef)
+    const more = Object.keys(beside).length > 0 ? beside : undefined
+    const target = this.#references.resolve(ref, node)
+    if (target !== undefined) {
+      if (typeof target === 'boolean') return more === undefined ? target : { allOf: [target], ...more }
+      const { $id: id } = target as Json
+      const name = (typeof id === 'string' ? nameOfAddress(id) : undefined) ?? nameOfReference(ref) ?? this.#name
+      return this.#link(target, name, more)
+    }
+    const component = /^#\/components\/schemas\/([\w.-]+)$/.exec(ref)?.[1]
+    if (component !== undefined) return new NamedLink(component, more)
+    return { ...more, ...this.#unknown(`the reference ${JSON.stringify(ref)} leads nowhere`) }
+  }
+
+  #members(node: Json, inside: ReadonlySet<unknown>): Json {
+    const members: Json = {}
+    for (const [keyword, value] of Object.entries(modernised(node))) {
+      if (value === undefined) continue
+      const translated = this.#keyword(keyword, value, inside, node)
+      if (translated !== undefined) put(members, keyword, translated)
+    }
+    return this.#typed(node, members)
+  }
+
+  #keyword(keyword: string, value: unknown, inside: ReadonlySet<unknown>, node: Json): unknown {
+    if (schemaKeywords.has(keyword)) {
+      return isObject(value) || typeof value === 'boolean' ? this.#schema(value, inside) : undefined
+    }
+    if (mapKeywords.has(keyword)) {
+      if (!isObject(value)) return undefined
+      const map: Json = {}
+      for (const [name, one] of Object.entries(value)) if (one !== undefined) put(map, name, this.#schema(one, inside))
+      return map
+    }
+    if (listKeywords.has(keyword)) {
+      return Array.isArray(value) && value.length > 0 ? value.map((one) => this.#schema(one, inside)) : undefined
+    }
+    if (keyword === 'discriminator') return this.#discriminator(value, node)
+    if (keyword.startsWith('x-')) return toPlain(value)
+    if (!Object.hasOwn(plainKeywords, keyword)) return undefined
+    const read = plainKeywords[keyword]!(value)
+    if (read === undefined) this.#note(`"${keyword}" is no valid one`)
+    return read
+  }
+
+  /** Its mapping leads to schemas by references, which lead elsewhere in the document: without them, names are enough. */
+  #discriminator(value: unknown, node: Json): unknown {
+    if (!isObject(value) || typeof value.propertyName !== 'string') return undefined
+    const mapping: Json = {}
+    for (const [name, ref] of Object.entries(isObject(value.mapping) ? value.mapping : {})) {
+      const target = typeof ref === 'string' ? this.#references.resolve(ref, node) : undefined
+      if (isObject(target)) {
+        const { part } = this.#link(target, nameOfReference(String(ref)) ?? this.#name)
+        put(mapping, name, new Address(part))
+      }
+    }
+    return { propertyName: value.propertyName, ...(Object.keys(mapping).length > 0 && { mapping }) }
+  }
+
+  #typed(node: Json, members: Json): Json {
+    const { type, nullable } = node
+    if (type === undefined) {
+      if (nullable !== true || Object.keys(members).length === 0) return members
+      return { anyOf: [members, { type: 'null' }] }
+    }
+    const given = [type].flat()
+    if (given.includes('Date')) return { ...members, type: 'string', format: 'date-time' }
+    const known = [...new Set(given)].filter((one) => types.has(one))
+    if (known.length < new Set(given).size || known.length === 0) {
+      this.#note(`the type ${JSON.stringify(toPlain(type))} is none of JSON`)
+      if (known.length === 0) return { ...members, description: `Not described: the type is none of JSON.` }
+    }
+    if (nullable === true && !known.includes('null')) known.push('null')
+    return { type: known.length === 1 ? known[0] : known, ...members }
+  }
+}
+
+/** Keywords of older drafts as those of 2020-12. */
+function modernised(node: Json): Json {
+  const modern: Json = { ...node }
+  if (Array.isArray(node.items) && node.prefixItems === undefined) {
+    modern.prefixItems = node.items
+    modern.items = node.additionalItems
+  }
+  for (const [name, limit] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    if (typeof node[name] !== 'boolean') continue
+    modern[name] = node[name] ? node[limit] : undefined
+    if (node[name]) modern[limit] = undefined
+  }
+  if (isObject(node.dependencies)) {
+    const required: Json = isObject(node.dependentRequired) ? { ...node.dependentRequired } : {}
+    const schemas: Json = isObject(node.dependentSchemas) ? { ...node.dependentSchemas } : {}
+    for (const [name, value] of Object.entries(node.dependencies)) {
+      put(Array.isArray(value) ? required : schemas, name, value)
+    }
+    if (Object.keys(required).length > 0) modern.dependentRequired = required
+    if (Object.keys(schemas).length > 0) modern.dependentSchemas = schemas
+  }
+  return modern
+}

@@ -1,0 +1,30 @@
+import type { ApiDescription } from './service.ts'
+
+export { describeServer } from './document/describe.ts'
+export type { DescriptionOptions, OpenApiOptions, OpenApiRoute } from './options.ts'
+export { openapi } from './plugin.ts'
+export type { ApiDescription } from './service.ts'
+export type {
+  OpenApiComponents,
+  OpenApiDocument,
+  OpenApiExternalDocs,
+  OpenApiInfo,
+  OpenApiMediaType,
+  OpenApiOperation,
+  OpenApiParameter,
+  OpenApiPathItem,
+  OpenApiReference,
+  OpenApiRequestBody,
+  OpenApiResponse,
+  OpenApiSchema,
+  OpenApiSecurity,
+  OpenApiServer,
+  OpenApiTag,
+} from './types.ts'
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    /** Describes the routes of the server. */
+    openapi: ApiDescription
+  }
+}

@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { peer } from '../../../kernel/index.ts'
+
+/** The files of the package that the page needs; no other is served. */
+export const assetNames: ReadonlySet<string> = new Set([
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'oauth2-redirect.html',
+  'oauth2-redirect.js',
+])
+
+/** Where the package lies, and which one it is. */
+export interface Assets {
+  readonly folder: string
+  readonly version: string
+}
+
+/**
+ * Finds the package without loading it: its code is for browsers.
+ *
+ * @throws PeerMissingError where it is not installed.
+ */
+export async function findAssets(): Promise<Assets> {
+  const { resolve } = createRequire(import.meta.url)
+  const main = await peer('swagger-ui-dist', async () => resolve('swagger-ui-dist'), 'the page of the openapi plugin')
+  const folder = dirname(main)
+  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
+  return { folder, version }
+}

@@ -1,0 +1,59 @@
+/** Follows the colours of the system, and says what went wrong where there is nothing to show. */
+export const pageScript = `'use strict'
+{
+  const { from, path } = document.currentScript.dataset
+  const node = document.getElementById('page')
+  const dark = matchMedia('(prefers-color-scheme: dark)')
+  const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+  dark.addEventListener('change', paint)
+  paint()
+
+  const link = (name) => new URL(from + name, location.href).href
+  const load = async () => {
+    const res = await fetch(link('json'), { credentials: 'same-origin' })
+    if (!res.ok) throw new Error(res.status + ' ' + res.statusText)
+    const spec = await res.json()
+    // A proxy may have taken a prefix away that the server does not know of.
+    const prefix = location.pathname.endsWith(path) ? location.pathname.slice(0, -path.length) : ''
+    if (spec.servers === undefined && prefix !== '') spec.servers = [{ url: prefix }]
+    SwaggerUIBundle({
+      spec,
+      domNode: node,
+      deepLinking: true,
+      displayRequestDuration: true,
+      filter: Object.keys(spec.paths).length > 20,
+      layout: 'BaseLayout',
+      oauth2RedirectUrl: link('ui/oauth2-redirect.html'),
+      presets: [SwaggerUIBundle.presets.apis],
+      showMutatedRequest: false,
+      validatorUrl: null,
+    })
+    const links = document.createElement('p')
+    links.className = 'page-links'
+    for (const name of ['json', 'yaml']) {
+      const anchor = document.createElement('a')
+      anchor.href = link(name)
+      anchor.textContent = name.toUpperCase()
+      links.append(anchor)
+    }
+    node.before(links)
+  }
+  load().catch((error) => {
+    const text = document.createElement('p')
+    text.className = 'page-error'
+    text.setAttribute('role', 'alert')
+    text.textContent = 'The description cannot be loaded: ' + error.message
+    node.replaceChildren(text)
+  })
+}
+`
+
+export const pageStyle = `html { box-sizing: border-box; overflow-y: scroll; background: #fff; color: #3b4151 }
+*, *::before, *::after { box-sizing: inherit }
+body { margin: 0 }
+.page-links { display: flex; gap: 1rem; justify-content: flex-end; max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0 }
+.page-links a { color: #2a5db0; font: 600 14px sans-serif }
+.page-error { margin: 3rem auto; max-width: 40rem; font: 16px sans-serif }
+html.dark-mode { background: #1c2022; color: #e4e6e6 }
+html.dark-mode .page-links a { color: #8fb8ff }
+`

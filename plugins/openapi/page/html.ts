@@ -1,0 +1,57 @@
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character]!)
+
+/** What the page is made of. */
+export interface Page {
+  readonly title: string
+  /** The full path of the page; links are relative to it, so that it works behind a prefix that a proxy takes away. */
+  readonly path: string
+  /** Stands in the addresses of the files, which are kept for ever. */
+  readonly version: string
+}
+
+/** The last segment: what links begin with that are relative to the page. */
+const base = (path: string) => `${path.slice(path.lastIndexOf('/') + 1)}/`
+
+const head = (title: string, more = '') => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
+${more}</head>
+`
+
+export function pageHtml({ title, path, version }: Page): string {
+  const from = escaped(base(encodeURI(path)))
+  const file = (name: string) => `${from}ui/${name}?v=${escaped(encodeURIComponent(version))}`
+  const styles = ['swagger-ui.css', 'page.css'].map((name) => `<link rel="stylesheet" href="${file(name)}">\n`)
+  return `${head(title, styles.join(''))}<body>
+<div id="page"><noscript>This page needs JavaScript. The description: <a href="${from}json">JSON</a>, <a href="${from}yaml">YAML</a>.</noscript></div>
+<script src="${file('swagger-ui-bundle.js')}"></script>
+<script src="${file('page.js')}" data-from="${from}" data-path="${escaped(encodeURI(path))}"></script>
+</body>
+</html>
+`
+}
+
+/** In place of the page where its package is not installed. */
+export function missingHtml({ title, path }: Pick<Page, 'title' | 'path'>, why: string): string {
+  const from = escaped(base(encodeURI(path)))
+  return `${head(title)}<body>
+<h1>${escaped(title)}</h1>
+<p>${escaped(why)}</p>
+<p>The description itself is there: <a href="${from}json">JSON</a>, <a href="${from}yaml">YAML</a>.</p>
+</body>
+</html>
+`
+}

@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import etag from 'etag'
+import { FileNotFoundError, type Handler, type Logger, type Response } from '../../../kernel/index.ts'
+import { isKnown, sendWritten } from '../serve.ts'
+import type { ApiDescription } from '../service.ts'
+import { type Assets, assetNames, findAssets } from './assets.ts'
+import { pageScript, pageStyle } from './files.ts'
+import { missingHtml, pageHtml } from './html.ts'
+
+/** For servers without a policy of their own: scripts and styles of this server alone, requests to wherever `servers` says. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self' http: https:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join('; ')
+
+/** The page's own files, beside those of the package. */
+const ownFiles: ReadonlyMap<string, string> = new Map([
+  ['page.js', pageScript],
+  ['page.css', pageStyle],
+])
+const ownVersion = etag([...ownFiles.values()].join('')).slice(1, 12)
+
+const forEver = 'public, max-age=31536000, immutable'
+
+/**
+ * The handlers of the page and its files.
+ *
+ * Without the package the page is 501 and says how to install it; the document is there all the same.
+ */
+export async function pageRoutes(
+  service: ApiDescription,
+  path: string,
+  log: Logger,
+): Promise<{ page: Handler; asset: Handler }> {
+  let assets: Assets | undefined
+  let why = ''
+  try {
+    assets = await findAssets()
+  } catch (error) {
+    why = error instanceof Error ? error.message.replace(/^[A-Z_]+: /, '') : String(error)
+    log.warn({ err: error }, `${path} is no page: ${why}`)
+  }
+  const version = `${assets?.version ?? ''}-${ownVersion}`
+
+  return {
+    page: function openapiPage(req, res) {
+      // Links are relative to a page without a slash behind it.
+      if (req.path.endsWith('/')) return res.redirect(`../${encodeURI(path.slice(path.lastIndexOf('/') + 1))}`, 308)
+      secure(res)
+      const { title } = service.document().info
+      if (assets === undefined) return res.status(501).html(missingHtml({ title, path }, why))
+      const text = pageHtml({ title, path, version })
+      return sendWritten(req, res, 'html', { text, etag: etag(text) })
+    },
+    asset: async function openapiAsset(req, res) {
+      const { file } = req.params as { file: string }
+      const own = ownFiles.get(file)
+      if (own === undefined && (assets === undefined || !assetNames.has(file))) {
+        throw FileNotFoundError()
+      }
+      secure(res)
+      const tag = `"${version}-${file}"`
+      res.header('etag', tag).header('cache-control', req.query.v === version ? forEver : 'no-cache')
+      if (isKnown(req, tag)) return res.status(304).send()
+      return own === undefined
+        ? res.file(join(assets!.folder, file))
+        : res.type(file.slice(file.lastIndexOf('.') + 1)).bytes(Buffer.from(own))
+    },
+  }
+}
+
+function secure(res: Response): void {
+  if (res.getHeader('content-security-policy') === undefined)
+    res.header('content-security-policy', contentSecurityPolicy)
+  res.header('x-content-type-options', 'nosniff')
+}

@@ -1,0 +1,38 @@
+import { definePlugin } from '../../kernel/index.ts'
+import { type OpenApiOptions, settingsOf } from './options.ts'
+import { ApiDescription } from './service.ts'
+
+/**
+ * Describes the routes in OpenAPI 3.1.1: JSON at `/docs/json`, YAML at `/docs/yaml`, and a page to try them at `/docs`.
+ *
+ * What is described follows from the options of the routes: schemas, `responses`, policies, and `apidoc` over them. The
+ * page needs the package `swagger-ui-dist`; nothing is loaded from a foreign host.
+ *
+ * @example
+ * new Server({ plugins: { openapi: { info: { title: 'Library', version: '1.0.0' } } } })
+ */
+export const openapi = definePlugin({
+  name: 'openapi',
+  provide: (options: OpenApiOptions = {}) => ({ openapi: new ApiDescription(options) }),
+  async setup(ctx, options: OpenApiOptions = {}) {
+    const { path, ui, routeOptions } = settingsOf(options)
+    // Not on import: a server without it should not load it.
+    const [{ describeListing, checkPlugins }, { documentRoutes }, { default: etag }] = await Promise.all([
+      import('./document/describe.ts'),
+      import('./serve.ts'),
+      import('etag'),
+    ])
+    const service = ctx.services.get('openapi')
+    service.start(ctx.server, describeListing, etag, ctx.log)
+    ctx.onReady(() => void checkPlugins(ctx.server.listing.plugins, options))
+
+    const { json, yaml } = documentRoutes(service)
+    ctx.get(`${path}/json`, routeOptions, json)
+    ctx.get(`${path}/yaml`, routeOptions, yaml)
+    if (!ui) return
+    const { pageRoutes } = await import('./page/routes.ts')
+    const { page, asset } = await pageRoutes(service, `${ctx.prefix}${path}`, ctx.log)
+    ctx.get(path, routeOptions, page)
+    ctx.get(`${path}/ui/:file`, routeOptions, asset)
+  },
+})

@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { commandOf, type Target, targets } from './targets.ts'
+
+const run = promisify(execFile)
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly cache: string
+  readonly size: number
+  readonly location: string | null
+}
+
+async function seenOn(target: Target): Promise<Record<string, Answer> & { files: Answer[] }> {
+  const [command, ...args] = commandOf(target)
+  const script = join(import.meta.dirname, 'openapi.mjs')
+  const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '' } }
+  const { stdout } = await run(command!, [...args, script, target.adapter ?? ''], options)
+  return JSON.parse(stdout)
+}
+
+let first: object | undefined
+
+test.each(targets.map((target) => [target.name, target] as const))(
+  'the description and its page on %s, byte by byte as everywhere',
+  async (_name, target) => {
+    const seen = await seenOn(target)
+    expect(seen).toMatchObject({
+      json: { status: 200, type: 'application/json; charset=utf-8', cache: 'no-cache' },
+      known: [304, 0],
+      yaml: { status: 200, type: 'application/yaml; charset=utf-8' },
+      page: { status: 200, type: 'text/html; charset=utf-8' },
+      slashed: { status: 308, location: '../docs' },
+      head: { status: 200, size: 0 },
+      missing: 404,
+    })
+    expect(seen.files).toHaveLength(4)
+    for (const file of seen.files)
+      expect([file.status, file.cache]).toEqual([200, 'public, max-age=31536000, immutable'])
+    first ??= seen
+    expect(seen).toEqual(first)
+  },
+  60_000,
+)

@@ -1,0 +1,127 @@
+import { definePlugin, RouteCollection, Server } from 'framework'
+import { openapi } from 'framework/plugins'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { hasChromium, startChromium } from '../support/chromium.ts'
+
+const Book = { $id: 'Book', type: 'object', properties: { title: { type: 'string' } }, required: ['title'] } as const
+
+/** A server with the page and one route that says what it was asked. */
+async function listen(plugins: object, register: (server: Server) => unknown = () => {}): Promise<Server> {
+  const server = new Server({
+    port: 0,
+    host: '127.0.0.1',
+    drainWindow: 0,
+    router: new RouteCollection(),
+    gracefulShutdown: false,
+    plugins: { ...plugins, log: false } as {},
+  })
+  const description =
+    '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" onload="document.title=3" onerror="document.title=1"> [link](javascript:alert(1)) <script>document.title=2</script>'
+  server.post('/books/:id', { body: Book, apidoc: { summary: 'Put <b>it</b>', description } }, (req, res) =>
+    res.created({ id: req.params.id, ...req.body }),
+  )
+  register(server)
+  await server.listen()
+  return server
+}
+
+describe.skipIf(!hasChromium)('the page in a browser', () => {
+  let browser: Browser
+  const open: Server[] = []
+  beforeAll(async () => {
+    browser = await startChromium()
+  }, 60_000)
+  afterAll(() => browser.close())
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((server) => server.close()))
+  })
+
+  /** Opens a page and notes what must not happen: errors, refused loads, and requests to anybody else. */
+  async function visit(url: string, colorScheme: 'light' | 'dark' = 'light'): Promise<{ page: Page; wrong: string[] }> {
+    const page = await browser.newPage({ colorScheme })
+    const wrong: string[] = []
+    page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
+    page.on('pageerror', (error) => wrong.push(String(error)))
+    page.on('requestfailed', (request) => wrong.push(`failed ${request.url()}`))
+    page.on('request', (request) => {
+      const isOwn = new URL(request.url()).origin === new URL(url).origin || request.url().startsWith('data:')
+      if (!isOwn) wrong.push(`foreign ${request.url()}`)
+    })
+    await page.goto(url)
+    await page.waitForSelector('.opblock-post')
+    return { page, wrong }
+  }
+
+  async function tryIt(page: Page): Promise<string> {
+    await page.locator('.opblock-post .opblock-summary-control').click()
+    await page.getByRole('button', { name: 'Try it out' }).click()
+    await page.locator('.parameters input').first().fill('7')
+    await page.locator('textarea.body-param__text').fill('{"title":"Emma"}')
+    await page.getByRole('button', { name: 'Execute' }).click()
+    return page.locator('.live-responses-table .response-col_description code').first().innerText()
+  }
+
+  test.each([
+    ['light', 'rgb(255, 255, 255)', {}],
+    ['dark', 'rgb(28, 32, 34)', {}],
+    ['light', 'rgb(255, 255, 255)', { helmet: true }],
+    ['dark', 'rgb(28, 32, 34)', { helmet: true, compression: true }],
+  ] as const)(
+    'in %s colours (%s) under the policy of %j it shows the routes, and they can be tried',
+    async (scheme, background, plugins) => {
+      const server = await listen({ ...plugins, openapi: { info: { title: 'Books <i>' } } })
+      open.push(server)
+      const { page, wrong } = await visit(`${server.url}/docs`, scheme)
+      expect(await page.title()).toBe('Books <i>')
+      expect(await page.locator('h1.title, h2.title').first().innerText()).toContain('Books <i>')
+      expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe(background)
+      expect(JSON.parse(await tryIt(page))).toEqual({ id: '7', title: 'Emma' })
+      expect(await page.title()).toBe('Books <i>')
+      expect(await page.locator('a[href^="javascript"], img[onerror], img[onload], #page script').count()).toBe(0)
+      expect(wrong).toEqual([])
+      await page.close()
+    },
+    60_000,
+  )
+
+  test('behind a prefix that a proxy takes away it finds its files, and requests go there too', async () => {
+    const server = await listen({ openapi: true, proxy: proxy() })
+    open.push(server)
+    for (const path of ['/shop/docs', '/shop/docs/']) {
+      const { page, wrong } = await visit(`${server.url}${path}`)
+      expect(new URL(page.url()).pathname).toBe('/shop/docs')
+      expect(JSON.parse(await tryIt(page))).toEqual({ id: '7', title: 'Emma' })
+      expect(await page.locator('.request-url').innerText()).toContain('/shop/books/7')
+      expect(wrong).toEqual([])
+      await page.close()
+    }
+  }, 60_000)
+
+  test('in a scope with a prefix of its own, requests go where the routes are', async () => {
+    const server = await listen({}, (one) => one.register(openapi({ path: '/api docs' }), { prefix: '/admin' }))
+    open.push(server)
+    const { page, wrong } = await visit(`${server.url}/admin/api%20docs`)
+    expect(JSON.parse(await tryIt(page))).toEqual({ id: '7', title: 'Emma' })
+    expect(wrong).toEqual([])
+    await page.close()
+  }, 60_000)
+
+  test('a document that cannot be had is told', async () => {
+    const server = await listen({ openapi: true })
+    open.push(server)
+    const page = await browser.newPage()
+    await page.route('**/docs/json', (route) => route.fulfill({ status: 503, body: '' }))
+    await page.goto(`${server.url}/docs`)
+    expect(await page.getByRole('alert').innerText()).toContain('The description cannot be loaded: 503')
+    await page.close()
+  }, 60_000)
+})
+
+/** What a proxy does that serves the application below `/shop`. */
+const proxy = definePlugin({
+  name: 'proxy',
+  setup(ctx) {
+    ctx.rewrite((raw) => (raw.target.startsWith('/shop/') ? { target: raw.target.slice('/shop'.length) } : undefined))
+  },
+})
