@@ -52,6 +52,33 @@ const with100Plugins = {
   'fastify, 100 plugins': 'fastify-plugins.mjs',
 }
 
+/** What the shops of `servers/graphql-shop.mjs` answer to the query below. */
+const shops = Array.from({ length: 10 }, (_, s) => ({
+  id: `s${s}`,
+  name: `Shop ${s}`,
+  items: Array.from({ length: 10 }, (_, i) => ({
+    id: `i${s}-${i}`,
+    title: `Item ${i} of shop ${s}`,
+    price: 9.5 + i,
+    owner: { id: `o${(s + i) % 10}`, name: `Owner ${(s + i) % 10}`, email: `owner${(s + i) % 10}@example.com` },
+  })),
+}))
+
+const graphql = (query: string, data: unknown): Exchange => ({
+  method: 'POST',
+  path: '/graphql',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ query }),
+  answer: { data },
+})
+
+const graphqlSubjects = (stage: Stage): Subject[] => [
+  { name: 'framework', stage, file: 'graphql.mjs', scenario: 'plain' },
+  { name: 'framework, jit', stage, file: 'graphql.mjs', scenario: 'jit' },
+  { name: 'mercurius', stage, file: 'graphql-mercurius.mjs', scenario: 'plain' },
+  { name: 'mercurius, jit', stage, file: 'graphql-mercurius.mjs', scenario: 'jit' },
+]
+
 function servers(files: Record<string, string>, scenario: string) {
   return (stage: Stage) => Object.entries(files).map(([name, file]) => ({ name, stage, file, scenario }))
 }
@@ -98,6 +125,20 @@ export const serverSuites = {
       { name: 'hello', stage, file: 'framework.mjs', scenario: 'hello' },
       { name: 'cached', stage, file: 'framework.mjs', scenario: 'cached' },
     ],
+  },
+  'graphql-hello': {
+    title: 'GraphQL: one field',
+    kind: 'load',
+    exchange: graphql('{ hello }', { hello: 'world' }),
+    references: ['mercurius', 'mercurius, jit'],
+    subjects: graphqlSubjects,
+  },
+  'graphql-100': {
+    title: 'GraphQL: 10 shops, 100 items with their owners',
+    kind: 'load',
+    exchange: graphql('{ shops { id name items { id title price owner { id name email } } } }', { shops }),
+    references: ['mercurius', 'mercurius, jit'],
+    subjects: graphqlSubjects,
   },
   boot: {
     title: 'Boot to the first answer',

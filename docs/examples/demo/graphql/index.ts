@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url'
+import type { GraphqlOptions, Request } from 'framework'
+import type { Book, Library } from '../library/library.ts'
+
+type Context = { library: Library }
+
+/** The books once more, for clients that say themselves what they need of them. */
+export const graphql = {
+  schema: {
+    files: fileURLToPath(new URL('*.graphql', import.meta.url)),
+    resolvers: {
+      Query: {
+        books: (_: unknown, { author }: { author?: string }, { library }: Context) => library.books(author),
+        book: (_: unknown, args: { id?: string }, { library }: Context) =>
+          library.books().find(({ id }) => id === args.id),
+      },
+      Book: {
+        available: ({ id }: Book, _: object, { library }: Context) => !library.isLent(id),
+        others: ({ id, author }: Book, _: object, { library }: Context) =>
+          library.books(author).filter((other) => other.id !== id),
+      },
+    },
+  },
+  apolloOptions: { context: ({ req }: { req: Request }): Context => ({ library: req.library }) },
+} satisfies GraphqlOptions

@@ -1,0 +1,109 @@
+const comment = ':\n\n'
+const complete = 'event: complete\ndata: \n\n'
+
+/** What an event stream is made of. */
+export interface EventStreamParts {
+  readonly events: AsyncIterator<unknown>
+  /** What becomes of a failure of `events`: the last event. */
+  readonly failed: (error: unknown) => unknown
+  /** Milliseconds after which a silent stream sends a comment, so that nobody on the way takes it for dead. */
+  readonly keepAlive: number
+  /** Called once when the stream has ended, whoever ended it. */
+  readonly onEnd: () => void
+}
+
+/** A stream of server-sent events, and the way to end it from outside. */
+export interface EventStream extends AsyncIterable<string> {
+  /** Ends it without `complete`: the client is to ask again. */
+  stop(): void
+}
+
+function eventOf(value: unknown): string {
+  // JSON has no line breaks of its own, so it is one line of data.
+  return `event: next\ndata: ${JSON.stringify(value)}\n\n`
+}
+
+/**
+ * Writes events in the form of «GraphQL over SSE», distinct connections: `next` for each, `complete` at the end.
+ *
+ * Asks for an event only when the last one was taken, so that a slow reader holds its source up and no memory. Not an
+ * async generator: `return()` of one waits for the event that may never come.
+ */
+export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamParts): EventStream {
+  let asked = false
+  let arrived: { readonly text: string; readonly last: boolean } | undefined
+  let wake: (() => void) | undefined
+  let isOpen = false
+  let isOver = false
+
+  function end(): void {
+    if (isOver) return
+    isOver = true
+    onEnd()
+    wake?.()
+  }
+  function stop(): void {
+    if (isOver) return
+    end()
+    leave()
+  }
+  function leave(): void {
+    // A source that fails while it is told to end has nobody left to tell.
+    new Promise((resolve) => resolve(events.return?.())).catch(() => {})
+  }
+  function ask(): void {
+    asked = true
+    events
+      .next()
+      .then(({ done, value }) => arrive(done === true ? complete : eventOf(value), done === true))
+      .catch((error: unknown) => {
+        // Also for a value that cannot be written as JSON, whose source would go on.
+        leave()
+        arrive(eventOf(failed(error)) + complete, true)
+      })
+  }
+  function arrive(text: string, last: boolean): void {
+    arrived = { text, last }
+    wake?.()
+  }
+  /** Until something arrives or ends; `true` when the time is over instead. */
+  function silence(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, keepAlive, true)
+      wake = () => {
+        clearTimeout(timer)
+        resolve(false)
+      }
+    })
+  }
+
+  async function next(): Promise<IteratorResult<string, undefined>> {
+    // At once, so that the client knows it is connected.
+    if (!isOpen) {
+      isOpen = true
+      return { done: false, value: comment }
+    }
+    while (!isOver) {
+      if (arrived !== undefined) {
+        const { text, last } = arrived
+        arrived = undefined
+        asked = false
+        if (last) end()
+        return { done: false, value: text }
+      }
+      if (!asked) ask()
+      if (await silence()) return { done: false, value: comment }
+      wake = undefined
+    }
+    return { done: true, value: undefined }
+  }
+
+  const iterator = {
+    next,
+    async return(): Promise<IteratorResult<string, undefined>> {
+      stop()
+      return { done: true, value: undefined }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator, stop }
+}

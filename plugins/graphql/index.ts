@@ -1,0 +1,24 @@
+import type { GraphqlService } from './service.ts'
+
+export type { ApolloOptions, ContextFunction, GraphqlLimits, GraphqlOptions, JitOptions } from './options.ts'
+export { graphql } from './plugin.ts'
+export { GraphqlService } from './service.ts'
+export type {
+  GraphqlFieldResolver,
+  GraphqlResolver,
+  GraphqlResolvers,
+  GraphqlRouteOptions,
+  GraphqlTypeResolvers,
+  ReadySchema,
+  ReadyType,
+  SchemaSource,
+  SdlDocument,
+  TypeDefs,
+} from './types.ts'
+
+// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    graphql: GraphqlService
+  }
+}

@@ -1,0 +1,10 @@
+// Apart from the public types, which may not name a package that need not be there.
+
+/** The package `graphql`, loaded when the plugin starts. */
+export type Graphql = typeof import('graphql')
+
+/** The package `@graphql-tools/schema`. */
+export type SchemaTools = typeof import('@graphql-tools/schema')
+
+/** The package `graphql-jit`. */
+export type GraphqlJit = typeof import('graphql-jit')

@@ -1,0 +1,36 @@
+import { definePlugin } from '../../kernel/index.ts'
+import { type GraphqlOptions, settingsOf } from './options.ts'
+import { GraphqlService } from './service.ts'
+
+/**
+ * Answers GraphQL at `/graphql`, over HTTP as its specification says and over server-sent events; needs the packages
+ * `graphql` and `@graphql-tools/schema`.
+ *
+ * The schema is built at the first request. `server.graphql` adds to it until then. Documents are limited in depth,
+ * aliases, directives and tokens; requests of foreign pages are refused; errors keep what they say unless they are a
+ * `GraphQLError`. Browsers get GraphiQL outside of production.
+ *
+ * @example
+ * const schema = { typeDefs: 'type Query { hello: String! }', resolvers: { Query: { hello: () => 'world' } } }
+ * new Server({ plugins: { graphql: { schema } } })
+ */
+export const graphql = definePlugin({
+  name: 'graphql',
+  // Reads the bodies.
+  dependencies: ['json'],
+  provide(options: GraphqlOptions = {}) {
+    settingsOf(options)
+    return { graphql: new GraphqlService() }
+  },
+  async setup(ctx, options: GraphqlOptions = {}) {
+    const settings = settingsOf(options)
+    // Only who answers GraphQL loads what it needs.
+    const { openHandler } = await import('./engine.ts')
+    const page = settings.graphiql ? (await import('./page.ts')).openPage() : undefined
+    const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
+    const route = { apidoc: { tags: ['graphql'], summary: 'Answers GraphQL' }, ...settings.route }
+    ctx.get('/graphql', route, handler.get)
+    ctx.post('/graphql', route, handler.post)
+    if (page !== undefined) ctx.get('/graphql/assets/:file', { apidoc: false, log: false }, page.asset)
+  },
+})

@@ -1,0 +1,82 @@
+import { defineError, OptionError } from '../../kernel/index.ts'
+import type { GraphqlResolvers, GraphqlTypeResolvers, ReadySchema } from './types.ts'
+
+export const GraphqlSchemaBuiltError = defineError(
+  'GraphqlSchemaBuiltError',
+  500,
+  (call: string) =>
+    `${call} comes too late: the schema was built at the first request. Call it before, right after new Server(…) for example`,
+)
+export const GraphqlNotReadyError = defineError(
+  'GraphqlNotReadyError',
+  500,
+  () => 'the schema of GraphQL is there once the server is ready: await server.ready() before',
+)
+
+/** Makes the schema of what was added, once the packages for it are loaded. */
+export type BuildSchema = (typeDefs: readonly string[], resolvers: readonly GraphqlResolvers[]) => ReadySchema
+
+/** The schema of a server: grows until the first request, then stays. At `server.graphql`. */
+export class GraphqlService {
+  readonly #typeDefs: string[] = []
+  readonly #resolvers: GraphqlResolvers[] = []
+  #build: BuildSchema | undefined
+  #built: { readonly schema: ReadySchema } | { readonly error: unknown } | undefined
+
+  /**
+   * Adds type definitions; a type that is there already gets the fields too.
+   *
+   * @throws GraphqlSchemaBuiltError after the first request.
+   * @example
+   * server.graphql.addTypeDef('type Query { hello: String }').addResolver('Query', { hello: () => 'world' })
+   */
+  addTypeDef(typeDefs: string): this {
+    if (typeof typeDefs !== 'string') throw OptionError('addTypeDef', typeDefs, 'text in the schema language')
+    if (this.#built !== undefined) throw GraphqlSchemaBuiltError('addTypeDef')
+    this.#typeDefs.push(typeDefs)
+    return this
+  }
+
+  /**
+   * Adds resolvers of one type.
+   *
+   * @throws GraphqlSchemaBuiltError after the first request.
+   * @example
+   * server.graphql.addResolver('Shop', { items: (shop: { id: string }) => [`first of ${shop.id}`] })
+   */
+  addResolver(typeName: string, resolvers: GraphqlTypeResolvers): this {
+    if (typeof typeName !== 'string' || typeName === '')
+      throw OptionError('addResolver', typeName, 'the name of a type')
+    if (typeof resolvers !== 'object' || resolvers === null) {
+      throw OptionError(`addResolver("${typeName}")`, resolvers, '{ field: (parent, args, context) => value }')
+    }
+    if (this.#built !== undefined) throw GraphqlSchemaBuiltError(`addResolver("${typeName}")`)
+    this.#resolvers.push({ [typeName]: resolvers })
+    return this
+  }
+
+  /**
+   * The `GraphQLSchema`. Builds it if need be, and nothing can be added from then on.
+   *
+   * @throws GraphqlNotReadyError before boot; what is wrong with the schema, each time.
+   */
+  get schema(): ReadySchema {
+    if (this.#build === undefined) throw GraphqlNotReadyError()
+    this.#built ??= this.#tryToBuild(this.#build)
+    if ('error' in this.#built) throw this.#built.error
+    return this.#built.schema
+  }
+
+  /** Hands over what makes the schema, during boot. @internal */
+  supply(build: BuildSchema): void {
+    this.#build = build
+  }
+
+  #tryToBuild(build: BuildSchema): { schema: ReadySchema } | { error: unknown } {
+    try {
+      return { schema: build(this.#typeDefs, this.#resolvers) }
+    } catch (error) {
+      return { error }
+    }
+  }
+}

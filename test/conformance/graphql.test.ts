@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { commandOf, type Target, targets } from './targets.ts'
+
+const run = promisify(execFile)
+
+async function seenOn(target: Target, jit = ''): Promise<unknown> {
+  const [command, ...args] = commandOf(target)
+  const script = join(import.meta.dirname, 'graphql.mjs')
+  const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '' } }
+  const { stdout } = await run(command!, [...args, script, target.adapter ?? '', jit], options)
+  return JSON.parse(stdout)
+}
+
+const next = (tick: number) => `event: next\ndata: {"data":{"tick":${tick}}}\n\n`
+const expected = {
+  audits: 61,
+  failed: [],
+  masked: {
+    errors: [
+      {
+        message: 'Internal server error',
+        locations: [{ line: 1, column: 9 }],
+        path: ['fails'],
+        extensions: { code: 'INTERNAL_SERVER_ERROR' },
+      },
+    ],
+    data: { hello: 'world', fails: null },
+  },
+  foreign: 400,
+  polluted: [400, null],
+  stream: [200, 'text/event-stream; charset=utf-8', `${next(1)}${next(2)}${next(3)}event: complete\ndata: \n\n`],
+  alive: true,
+  told: true,
+  closed: [false, ['silence returned'], true],
+  ended: true,
+}
+
+describe('GraphQL over a socket: every audit of the specification, and event streams', () => {
+  test.each(targets.map((target) => [target.name, target] as const))(
+    'on %s',
+    async (_name, target) => {
+      expect(await seenOn(target)).toEqual(expected)
+    },
+    60_000,
+  )
+
+  test('compiled', async () => {
+    expect(await seenOn(targets[0]!, 'jit')).toEqual(expected)
+  }, 60_000)
+})
