@@ -18,7 +18,8 @@ const compiled = spawnSync(
   { cwd: root, encoding: 'utf8' },
 )
 process.stdout.write(compiled.stdout)
-const doors = ['index', 'kernel/index', 'plugins/index', ...pluginDoors()]
+// The hooks that load TypeScript run in a thread of their own and are named by their file, so they are one.
+const doors = ['index', 'kernel/index', 'plugins/index', ...pluginDoors(), 'cli/index', 'cli/typescript/hooks']
 for (const door of doors) {
   if (!existsSync(join(out, `${door}.js`))) {
     console.error(`${door}.js was not built`)

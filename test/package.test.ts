@@ -48,6 +48,26 @@ console.log(JSON.stringify({ status: response.status, body: await response.json(
 await server.close()
 `
 
+const queues = `
+import * as framework from 'framework'
+
+const { defineQueueConfiguration, memoryQueue, QueueService } = framework
+defineQueueConfiguration({ bullmq: {}, pgboss: {}, sqs: {} })
+const lines = []
+for (const kind of ['bullmqQueue', 'pgbossQueue', 'sqsQueue']) {
+  await framework[kind]('a').publish(1).catch(({ code, message }) => lines.push(code + ' ' + message))
+}
+const memory = memoryQueue('a')
+await memory.subscribe((payload) => lines.push('memory ' + payload))
+const handle = await framework.bullmqQueue('a').subscribe(() => {})
+await QueueService.run().catch(({ code }) => lines.push(code + ' at the start'))
+await handle.unsubscribe()
+await QueueService.run()
+await memory.publish(1)
+await memory.drained()
+console.log(JSON.stringify(lines))
+`
+
 let scratch: string
 let tarball: string
 let consumer: string
@@ -107,6 +127,39 @@ describe('a project that installs nothing else', () => {
     writeFileSync(join(consumer, 'hello.mjs'), hello)
     const output = await execOutput(process.execPath, ['hello.mjs'], consumer)
     expect(JSON.parse(output.trim().split('\n').at(-1)!)).toEqual({ status: 200, body: { hello: 'world' } })
+  })
+
+  test('is told which package a queue needs, and has queues in memory without any', async () => {
+    writeFileSync(join(consumer, 'queues.mjs'), queues)
+    const output = JSON.parse(await execOutput(process.execPath, ['queues.mjs'], consumer)) as string[]
+    expect(output).toEqual([
+      expect.stringMatching(/^PeerMissingError .*npm install bullmq$/),
+      expect.stringMatching(/^PeerMissingError .*npm install pg-boss$/),
+      expect.stringMatching(/^PeerMissingError .*npm install @aws-sdk\/client-sqs$/),
+      'PeerMissingError at the start',
+      'memory 1',
+    ])
+  })
+
+  test('has the command line, which needs no optional package to start', async () => {
+    const output = await execOutput(join(consumer, 'node_modules/.bin/framework'), ['list'], consumer)
+    expect(output).toMatch(/^ {2}generate-sdk +\S/m)
+    writeFileSync(join(consumer, 'server.mjs'), `${hello.split('const { port }')[0]}export { server }\n`)
+    const client = await execOutput(
+      join(consumer, 'node_modules/.bin/framework'),
+      ['generate-sdk', '--dry-run', '--entry', 'server.mjs'],
+      consumer,
+    )
+    expect(client).toContain('byName(name: string): {')
+  })
+
+  test('is told which package the command line needs for TypeScript, where the runtime has none itself', async () => {
+    writeFileSync(join(consumer, 'server.ts'), `${hello.split('const { port }')[0]}export { server }\n`)
+    const bin = join(consumer, 'node_modules/.bin/framework')
+    const client = execOutput(bin, ['generate-sdk', '--dry-run', '--entry', 'server.ts'], consumer)
+    const hasTypes = 'typescript' in process.features && process.features.typescript !== false
+    if (hasTypes) expect(await client).toContain('byName(name: string): {')
+    else await expect(client).rejects.toThrow('npm install --save-dev esbuild')
   })
 
   test.each([

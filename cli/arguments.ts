@@ -1,0 +1,85 @@
+import type { Command, CommandInput } from '../kernel/index.ts'
+import { nearest } from '../kernel/support/nearest.ts'
+import { CommandFailure } from './failure.ts'
+
+type Shape = Pick<Command, 'arguments' | 'flags'>
+type Values = Pick<CommandInput, 'arguments' | 'flags'>
+
+/**
+ * Reads what was typed behind the name of a command.
+ *
+ * @throws (as a rejection) CommandFailure for what the command does not take, naming the nearest flag that it does.
+ */
+export async function readArguments(name: string, shape: Shape, argv: readonly string[]): Promise<Values> {
+  const flags = Object.entries(shape.flags ?? {})
+  const places = shape.arguments ?? []
+  // Nothing to parse, nothing to load: half of the time that such a command takes to start.
+  const { placed, values } = argv.length === 0 ? { placed: [], values: {} } : await parse(name, shape, argv)
+  const extra = placed[places.length]
+  if (extra !== undefined) throw new CommandFailure(`${name}: "${extra}" is one argument too many`, { usage: true })
+  const missing = places.find((place, at) => place.required === true && placed[at] === undefined)
+  if (missing !== undefined) throw new CommandFailure(`${name}: <${missing.name}> is missing`, { usage: true })
+  return {
+    arguments: Object.fromEntries(places.map((place, at) => [place.name, placed[at]])),
+    flags: Object.fromEntries(
+      flags.map(([flag, { type, default: unset }]) => {
+        const value = values[flag] ?? unset
+        return [flag, type === 'number' ? numberOf(`${name}: --${flag}`, value) : value]
+      }),
+    ),
+  }
+}
+
+interface Parsed {
+  readonly placed: readonly string[]
+  readonly values: { readonly [flag: string]: string | boolean | undefined }
+}
+
+async function parse(name: string, shape: Shape, argv: readonly string[]): Promise<Parsed> {
+  const { Cli, Command: Base, Option } = await import('clipanion')
+  const flags = Object.entries(shape.flags ?? {})
+  // A class made of data: the options of clipanion are the fields of its instances.
+  class Reading extends Base {
+    static override paths = [[name]]
+    // All of them: what is missing or too much is told better by their names.
+    placed = Option.Rest()
+    constructor() {
+      super()
+      for (const [flag, { type, short }] of flags) {
+        const spelling = short === undefined ? `--${flag}` : `-${short},--${flag}`
+        const option = type === 'boolean' ? Option.Boolean(spelling) : Option.String(spelling)
+        Object.assign(this, { [`flag ${flag}`]: option })
+      }
+    }
+    override async execute(): Promise<void> {}
+  }
+  const cli = new Cli({ binaryName: 'framework', enableColors: false })
+  cli.register(Reading)
+  try {
+    const read = cli.process([name, ...argv]) as unknown as Reading & Parsed['values']
+    return { placed: read.placed, values: Object.fromEntries(flags.map(([flag]) => [flag, read[`flag ${flag}`]])) }
+  } catch (error) {
+    const known = flags.map(([flag]) => flag)
+    const why = explain(String((error as Error).message), known)
+    throw new CommandFailure(`${name}: ${why}`, { usage: true, cause: error })
+  }
+}
+
+/** In place of clipanion's message, which goes on with a usage text of its own. */
+function explain(message: string, flags: readonly string[]): string {
+  const [first = ''] = message.split('\n')
+  const option = /^(?:Unsupported|Invalid) option name \("([\s\S]*)"\)/.exec(first)?.[1]
+  if (option !== undefined) {
+    const close = nearest(option.replace(/^-+/, '').replace(/=.*/s, ''), flags)
+    return `there is no ${option}${close === undefined ? '' : `; did you mean --${close}?`}`
+  }
+  const unfinished = /Not enough arguments to option (\S+?)\.?$/m.exec(message)?.[1]
+  return unfinished === undefined ? first : `${unfinished} needs a value`
+}
+
+function numberOf(flag: string, value: unknown): number | undefined {
+  if (value === undefined) return undefined
+  const number = typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value)
+  if (Number.isNaN(number)) throw new CommandFailure(`${flag} takes a number, "${value}" is none`, { usage: true })
+  return number
+}

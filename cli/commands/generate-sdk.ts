@@ -1,0 +1,136 @@
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { Command, CommandInput, Kernel } from '../../kernel/index.ts'
+import type { DescriptionOptions, OpenApiOptions } from '../../plugins/openapi/index.ts'
+import { loadApplication } from '../application.ts'
+import { CommandFailure } from '../failure.ts'
+import type { ApiDocument } from '../sdk/document.ts'
+import { generateClient, isGenerated } from '../sdk/generate.ts'
+
+export const generateSdk: Omit<Command, 'name' | 'description'> = {
+  details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
+that needs nothing but fetch. Controllers of controllerPatterns are in it; routes that plugins register in their
+setup are only known after boot: --boot.`,
+  flags: {
+    entry: {
+      type: 'string',
+      value: 'file',
+      description: 'The module that exports the server (default src/server.ts, server.ts, …)',
+    },
+    export: { type: 'string', value: 'name', description: 'What it calls it: a server, or a function that makes one' },
+    out: {
+      type: 'string',
+      value: 'file',
+      short: 'o',
+      description: 'The file to write (default src/sdk.ts, or sdk.ts without src/)',
+    },
+    name: { type: 'string', value: 'name', description: 'The name of the type of the client', default: 'Client' },
+    boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
+    check: { type: 'boolean', description: 'Writes nothing; exit code 1 when the file is not what would be written' },
+    'dry-run': { type: 'boolean', description: 'Writes to standard output in place of the file' },
+    force: { type: 'boolean', short: 'f', description: 'Takes the place of a file that this command has not written' },
+  },
+  async run(input) {
+    const { flags, print, note } = input
+    const out = text(flags.out) ?? (statSync('src', { throwIfNoEntry: false })?.isDirectory() ? 'src/sdk.ts' : 'sdk.ts')
+    const name = text(flags.name) ?? 'Client'
+    if (!/^[A-Z]\w*$/.test(name)) {
+      throw new CommandFailure(
+        `--name takes a type name, ASCII letters and digits after a capital; "${name}" is none`,
+        { usage: true },
+      )
+    }
+    const { server, entry } = await loadApplication({ entry: text(flags.entry), export: text(flags.export) })
+    const document = await describe(server, flags.boot === true, note)
+    const client = generateClient(document, { name, command: commandLine(flags) })
+    const count = Object.values(document.paths ?? {}).reduce<number>((sum, item) => sum + Object.keys(item).length, 0)
+    const calls = `${count} ${count === 1 ? 'route' : 'routes'} of ${entry}`
+    if (count === 0) note(`${entry} has no routes: do its modules import those that register them?`)
+    if (flags['dry-run'] === true) {
+      print(client.trimEnd())
+      return 0
+    }
+    if (flags.check === true) return check(out, client, commandLine(flags))
+    if (write(out, client, flags.force === true)) note(`${out}: ${calls}`)
+    else note(`${out}: ${calls}, unchanged`)
+    return 0
+  },
+}
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+async function describe(server: Kernel, boot: boolean, note: CommandInput['note']): Promise<ApiDocument> {
+  const { describeServer } = await import('../../plugins/openapi/index.ts')
+  // The same data: here with the keywords of schemas by name.
+  const document = () => describeServer(server, optionsOf(server)) as ApiDocument
+  if (!boot) {
+    const controllers = server.services.get('controllers')
+    await controllers.load(controllers.patterns, server.router, server.logger)
+    note('Not booted: routes that plugins register in their setup are left out (--boot has them).')
+    return document()
+  }
+  await server.ready()
+  try {
+    return document()
+  } finally {
+    await server.close().catch((error: Error) => note(`closing the server failed: ${error.message}`))
+  }
+}
+
+/** What the application says of its API to the openapi plugin holds for its client too. */
+function optionsOf(server: Kernel): DescriptionOptions {
+  const listed = server.listing.plugins.find(({ definition }) => definition.name === 'openapi')
+  const { info, include, components } = (listed?.options ?? {}) as OpenApiOptions
+  return { ...(info && { info }), ...(include && { include }), ...(components && { components }) }
+}
+
+/** The command as it was typed, without what only concerns this run. */
+function commandLine(flags: CommandInput['flags']): string {
+  const words = ['entry', 'export', 'out', 'name'].flatMap((flag) => {
+    const value = text(flags[flag])
+    return value === undefined || (flag === 'name' && value === 'Client') ? [] : [`--${flag}`, quote(value)]
+  })
+  return ['framework generate-sdk', ...words, ...(flags.boot === true ? ['--boot'] : [])].join(' ')
+}
+
+const quote = (word: string) => (/^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Whoever checks files out with CRLF, or lets a formatter have the end of the file, has the same client. */
+const lines = (file: string) => file.replaceAll('\r\n', '\n').trimEnd()
+
+function check(out: string, client: string, command: string): number {
+  const there = read(out)
+  if (there !== undefined && lines(there) === lines(client)) return 0
+  throw new CommandFailure(`${out} is ${there === undefined ? 'missing' : 'not up to date'}: run ${command}`)
+}
+
+/** Returns whether the file had to change: one that did not keeps its date, and no watcher wakes up. */
+function write(out: string, client: string, force: boolean): boolean {
+  const there = read(out)
+  if (there !== undefined && lines(there) === lines(client)) return false
+  if (there !== undefined && !isGenerated(there) && !force) {
+    throw new CommandFailure(`${out} was not written by this command: --force overwrites it, --out names another file`)
+  }
+  // What a link leads to is replaced, not the link.
+  const file = there === undefined ? resolve(out) : realpathSync(out)
+  // Beside it and then renamed: nobody ever reads half a client.
+  const half = `${file}.${process.pid}.tmp`
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(half, client)
+    renameSync(half, file)
+  } catch (error) {
+    rmSync(half, { force: true })
+    throw new CommandFailure(`${out} cannot be written: ${(error as Error).message}`, { cause: error })
+  }
+  return true
+}

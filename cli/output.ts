@@ -1,0 +1,46 @@
+import type { Writable } from 'node:stream'
+import { styleText } from 'node:util'
+
+/** Where a run of the command line writes. */
+export interface Output {
+  /** A line of the result, to standard output. */
+  print(line: string): void
+  /** A line about it, to standard error. */
+  note(line: string): void
+  /** A line about what went wrong. */
+  fail(line: string): void
+  /** In bold, where standard output shows it. */
+  bold(text: string): string
+  /** Resolves when everything has been handed to the system: a pipe may be slower than the end of the process. */
+  flushed(): Promise<void>
+}
+
+export interface Streams {
+  readonly stdout: Writable & { isTTY?: boolean }
+  readonly stderr: Writable & { isTTY?: boolean }
+  readonly env: { readonly [name: string]: string | undefined }
+}
+
+/** https://no-color.org: any value that is not empty turns colours off, whatever else says. */
+function hasColor(stream: { isTTY?: boolean }, env: Streams['env']): boolean {
+  if (env.NO_COLOR) return false
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'
+  return stream.isTTY === true && env.TERM !== 'dumb'
+}
+
+export function outputTo({ stdout, stderr, env }: Streams): Output {
+  const colors = { out: hasColor(stdout, env), err: hasColor(stderr, env) }
+  // Nobody reads any more, `framework list | head -1` for one: that is no failure.
+  for (const stream of [stdout, stderr]) stream.on('error', () => {})
+  const paint = (format: Parameters<typeof styleText>[0], text: string, color: boolean) =>
+    color ? styleText(format, text, { validateStream: false } as never) : text
+  return {
+    print: (line) => void stdout.write(`${line}\n`),
+    note: (line) => void stderr.write(`${paint('dim', line, colors.err)}\n`),
+    fail: (line) => void stderr.write(`${paint('red', line, colors.err)}\n`),
+    bold: (text) => paint('bold', text, colors.out),
+    async flushed() {
+      await Promise.all([stdout, stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))))
+    },
+  }
+}

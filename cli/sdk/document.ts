@@ -1,0 +1,103 @@
+/** A JSON Schema as OpenAPI 3.1 has them. */
+export type Schema =
+  | boolean
+  | {
+      readonly $ref?: string
+      readonly type?: string | readonly string[]
+      readonly format?: string
+      readonly const?: unknown
+      readonly enum?: readonly unknown[]
+      readonly default?: unknown
+      readonly properties?: { readonly [name: string]: Schema }
+      readonly required?: readonly string[]
+      readonly additionalProperties?: Schema
+      readonly patternProperties?: { readonly [pattern: string]: Schema }
+      readonly items?: Schema
+      readonly prefixItems?: readonly Schema[]
+      readonly minItems?: number
+      readonly allOf?: readonly Schema[]
+      readonly anyOf?: readonly Schema[]
+      readonly oneOf?: readonly Schema[]
+      readonly description?: string
+      readonly deprecated?: boolean
+    }
+
+export interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema?: Schema
+}
+
+/** Schemas by media type. */
+export interface Content {
+  readonly [mediaType: string]: { readonly schema?: Schema }
+}
+
+export interface Operation {
+  readonly summary?: string
+  readonly description?: string
+  readonly deprecated?: boolean
+  readonly parameters?: readonly (Parameter | Reference)[]
+  readonly requestBody?: { readonly required?: boolean; readonly content?: Content } | Reference
+  readonly responses?: { readonly [status: string]: { readonly content?: Content } | Reference }
+}
+
+export interface Reference {
+  readonly $ref: string
+}
+
+/** What the generator reads of an OpenAPI document; whatever else is in one is left alone. */
+export interface ApiDocument {
+  readonly info?: { readonly title?: string; readonly version?: string }
+  readonly paths?: { readonly [path: string]: PathItem }
+  readonly components?: { readonly [kind: string]: { readonly [name: string]: unknown } | undefined }
+}
+
+/** Operations by method, beside what they have in common. */
+export interface PathItem {
+  readonly parameters?: readonly (Parameter | Reference)[]
+  readonly [method: string]: unknown
+}
+
+/** The members of an object by name, in one order on every machine: what the same document gives must be the same bytes. */
+export function sorted<Value>(object: { readonly [name: string]: Value } | undefined): [string, Value][] {
+  return Object.entries(object ?? {}).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+}
+
+/**
+ * What a local reference leads to, `undefined` when it leads nowhere. Own members only: a reference to
+ * `#/components/schemas/constructor` must not find what every object inherits.
+ */
+export function resolve(document: ApiDocument, reference: string): unknown {
+  if (!reference.startsWith('#/')) return undefined
+  let found: unknown = document
+  for (const part of reference.slice(2).split('/')) {
+    const name = decodePart(part)
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
+    found = (found as Record<string, unknown>)[name]
+  }
+  return found
+}
+
+/** The same with what is no reference left as it is; a chain of references is followed to its end. */
+export function follow<Value>(document: ApiDocument, value: Value | Reference | undefined): Value | undefined {
+  let found: unknown = value
+  for (let steps = 0; steps < 16; steps++) {
+    if (typeof found !== 'object' || found === null || typeof (found as Reference).$ref !== 'string') break
+    found = resolve(document, (found as Reference).$ref)
+  }
+  return found as Value | undefined
+}
+
+/** One part of a JSON pointer in a fragment: percent escapes first, then `~1` and `~0`. */
+export function decodePart(part: string): string {
+  let text = part
+  try {
+    text = decodeURIComponent(part)
+  } catch {
+    // A malformed escape is text.
+  }
+  return text.replaceAll('~1', '/').replaceAll('~0', '~')
+}

@@ -1,0 +1,176 @@
+import { union } from './combine.ts'
+import type { ApiDocument, Operation, Parameter } from './document.ts'
+import { camel, pascal } from './names.ts'
+import { bodyOf, countFailures, shapeOf } from './operation.ts'
+import { comment, key, text } from './printer.ts'
+import { runtime, runtimeNames } from './runtime.ts'
+import { SchemaPrinter } from './schema.ts'
+import { SharedFailures } from './shared.ts'
+import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
+
+export interface GenerateOptions {
+  /** What the type of the client is called; the function is `create` and this. Default `Client`. */
+  readonly name?: string
+  /** The command that writes the file again, for its first lines. */
+  readonly command?: string
+}
+
+/** Globals that the file uses: a component of that name would hide them. */
+const globals =
+  'AbortSignal ArrayBuffer Blob Error Exclude Extract FormData Headers Object Promise PromiseLike ReadableStream Record Request Response String SyntaxError TypeError URLSearchParams Uint8Array'
+
+/** Names that no type may have. */
+const refused = 'Any Unknown Never Void Null Undefined'
+
+/**
+ * Writes the client of an API as one TypeScript file without imports.
+ *
+ * The same document gives the same text: members are in one order, whatever theirs is in the document.
+ */
+export function generateClient(document: ApiDocument, options: GenerateOptions = {}): string {
+  const name = pascal(options.name ?? 'Client')
+  const taken = new Set([...globals.split(' '), ...refused.split(' '), ...runtimeNames, name, `create${name}`])
+  const printer = new SchemaPrinter(document, taken)
+  const tree = treeOf(document)
+  const shared = new SharedFailures(taken)
+  for (const operation of operationsBelow(tree)) countFailures(document, operation, printer, shared)
+  const type = typeOf(tree, { document, printer, shared }, '')
+  const { title, version } = document.info ?? {}
+  const about = [title, version].filter((one) => typeof one === 'string').join(' ')
+  return [
+    header(options.command ?? 'framework generate-sdk'),
+    printer.declarations(),
+    shared.declarations(),
+    comment([about === '' ? 'The routes of the server.' : `The routes of ${about}.`], ''),
+    `export interface ${name} ${type}\n`,
+    `/** Makes a client of the server: \`const client = create${name}({ baseUrl: 'http://localhost:3000' })\`. */
+export function create${name}(options: ClientOptions = {}): ${name} {
+  const send = connect(options)
+  return ${codeOf(tree, document, { from: '', text: '' }, '  ', 1)}
+}
+`,
+    runtime,
+  ]
+    .map((part) => part.replace(/^\n+/, ''))
+    .filter((part) => part !== '')
+    .reduce((whole, part) => whole + (whole.endsWith('*/\n') ? '' : '\n') + part)
+}
+
+/** How the first line begins. */
+const mark = '// Written by `framework generate-sdk'
+
+/** Whether a file is such a client, and may be overwritten by a newer one. */
+export const isGenerated = (file: string) => file.startsWith(mark)
+
+function header(command: string): string {
+  return `// Written by \`${command.replaceAll(/[\r\n\u2028\u2029]/g, ' ')}\`. Changes made by hand are lost: run that again.
+/* eslint-disable */
+// biome-ignore-all lint: generated
+// biome-ignore-all format: generated
+// biome-ignore-all assist: generated
+`
+}
+
+function operationsBelow(node: Node): Operation[] {
+  const own = [...node.operations.values()].map(({ operation }) => operation)
+  return [...own, ...[...node.children.values()].flatMap((child) => operationsBelow(child.node))]
+}
+
+interface Typing {
+  readonly document: ApiDocument
+  readonly printer: SchemaPrinter
+  readonly shared: SharedFailures
+}
+
+/** The type of a place: its calls, then what comes behind it. */
+function typeOf(node: Node, typing: Typing, indent: string): string {
+  const { document, printer, shared } = typing
+  const inner = `${indent}  `
+  const members: string[] = []
+  for (const method of methods) {
+    const found = node.operations.get(method)
+    if (found === undefined) continue
+    const { doc, input, answers } = shapeOf(document, found.item, found.operation, printer, shared, inner)
+    members.push(`${comment(doc, inner)}${inner}${method}(${input}): Call<${answers}>`)
+  }
+  for (const [id, name] of sortedNames(node)) {
+    const { step, node: child } = node.children.get(id)!
+    const below = typeOf(child, typing, inner)
+    if (step.kind === 'static') members.push(`${inner}readonly ${key(name)}: ${below}`)
+    else {
+      const doc = comment([child.parameters.find((one) => one.description)?.description], inner)
+      const type = step.kind === 'rest' ? 'string' : parameterType(child.parameters, printer)
+      members.push(`${doc}${inner}${key(name)}(${variable(step.name)}: ${type}): ${below}`)
+    }
+  }
+  return members.length === 0 ? '{}' : `{\n${members.join('\n')}\n${indent}}`
+}
+
+/** What an editor shows for it; any name does. */
+function variable(name: string): string {
+  const words = camel(name)
+  // Words of the language are in lower case as a whole.
+  return /^[a-z]\w*$/i.test(words) && !reserved.test(words) ? words : 'value'
+}
+
+const reserved =
+  /^(?:arguments|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|eval|export|extends|false|finally|for|function|if|implements|import|in|instanceof|interface|let|new|null|package|private|protected|public|return|static|super|switch|this|throw|true|try|typeof|var|void|while|with|yield)$/
+
+/** What may stand in a segment of a path: text and numbers, as narrow as all operations below agree on. */
+function parameterType(parameters: readonly Parameter[], printer: SchemaPrinter): string {
+  const types = parameters.map(({ schema }) => printer.type(schema, 'input'))
+  const scalar = /^(?:string|number|boolean|-?[\d.e+-]+|'(?:[^'\\]|\\.)*')$/
+  const parts = types.flatMap((type) => type.split(' | '))
+  return parts.length > 0 && parts.every((part) => scalar.test(part)) ? union(parts) : 'string | number'
+}
+
+/** The path so far: a variable that holds its beginning, and what comes behind it as it is sent. */
+interface Way {
+  readonly from: string
+  readonly text: string
+}
+
+function expression({ from, text: rest }: Way): string {
+  if (from === '') return text(rest)
+  return rest === '' ? from : `${from} + ${text(rest)}`
+}
+
+/** The object behind such a type. */
+function codeOf(node: Node, document: ApiDocument, way: Way, indent: string, depth: number): string {
+  const inner = `${indent}  `
+  const members: string[] = []
+  for (const method of methods) {
+    const found = node.operations.get(method)
+    if (found === undefined) continue
+    const path = expression(way.from === '' && way.text === '' ? { from: '', text: '/' } : way)
+    const body = bodyOf(document, found.operation)?.mediaType
+    const last = body === undefined ? '' : `, ${text(body)}`
+    members.push(`${inner}${method}: (input) => send('${method.toUpperCase()}', ${path}, input${last}),`)
+  }
+  for (const [id, name] of sortedNames(node)) {
+    const { step, node: child } = node.children.get(id)!
+    if (step.kind === 'static') {
+      const on = { from: way.from, text: `${way.text}/${encoded(decoded(step.text))}` }
+      members.push(`${inner}${key(name)}: ${codeOf(child, document, on, inner, depth)},`)
+      continue
+    }
+    const here = `path${depth}`
+    const value = step.kind === 'rest' ? 'rest(value)' : `segment(${text(step.name)}, value)`
+    const before = expression({ from: way.from, text: `${way.text}/` })
+    const below = codeOf(child, document, { from: here, text: '' }, `${inner}  `, depth + 1)
+    members.push(
+      `${inner}${key(name)}: (value) => {`,
+      `${inner}  const ${here} = ${before} + ${value}`,
+      `${inner}  return ${below}`,
+      `${inner}},`,
+    )
+  }
+  return members.length === 0 ? '{}' : `{\n${members.join('\n')}\n${indent}}`
+}
+
+/** Half of a pair of surrogates is no text and cannot be sent. */
+const encoded = (segment: string) => encodeURIComponent(segment.replaceAll(/\p{Surrogate}/gu, '\ufffd'))
+
+function sortedNames(node: Node): [id: string, name: string][] {
+  return [...memberNames(node)].sort(([, a], [, b]) => (a < b ? -1 : 1))
+}

@@ -1,0 +1,201 @@
+import { grouped, union } from './combine.ts'
+import {
+  type ApiDocument,
+  type Content,
+  follow,
+  type Operation,
+  type Parameter,
+  type PathItem,
+  type Reference,
+  type Schema,
+  sorted,
+} from './document.ts'
+import { comment, key, tags } from './printer.ts'
+import { docOf, type SchemaPrinter } from './schema.ts'
+import type { SharedFailures } from './shared.ts'
+
+/** One call of the client: how it is typed, and what the runtime is told. */
+export interface CallShape {
+  /** The doc comment's lines. */
+  readonly doc: readonly (string | undefined)[]
+  /** The parameter list, `input?: { … }`. */
+  readonly input: string
+  /** The statuses with their data, `{ 200: Book; 404: Failure }`. */
+  readonly answers: string
+}
+
+const jsonType = /^application\/(?:[\w.+-]+\+)?json\b/
+const formTypes = ['multipart/form-data', 'application/x-www-form-urlencoded'] as const
+const isForm = (type: string) => formTypes.some((form) => type.startsWith(form))
+
+/** The parameters of an operation, its own before those of its path, each resolved. */
+export function parametersOf(document: ApiDocument, item: PathItem, operation: Operation): Parameter[] {
+  const found = new Map<string, Parameter>()
+  for (const one of [...(item.parameters ?? []), ...(operation.parameters ?? [])]) {
+    const parameter = follow<Parameter>(document, one)
+    if (typeof parameter?.name === 'string') found.set(`${parameter.in} ${parameter.name}`, parameter)
+  }
+  return [...found.values()]
+}
+
+/** The types of one operation; `indent` is that of the line it is printed on. */
+export function shapeOf(
+  document: ApiDocument,
+  item: PathItem,
+  operation: Operation,
+  printer: SchemaPrinter,
+  shared: SharedFailures,
+  indent: string,
+): CallShape {
+  const inner = `${indent}  `
+  const parameters = parametersOf(document, item, operation)
+  const members: { text: string; isRequired: boolean }[] = []
+  for (const [part, where] of [
+    ['query', 'query'],
+    ['headers', 'header'],
+  ] as const) {
+    const own = parameters.filter((one) => one.in === where).sort((a, b) => (a.name < b.name ? -1 : 1))
+    if (own.length === 0) continue
+    const written = own.map((one) => parameterMember(one, printer, `${inner}  `)).join('\n')
+    const isRequired = own.some(isNeeded)
+    const more = part === 'headers' ? ' & HeaderValues' : ''
+    members.push({ text: `${inner}${part}${isRequired ? '' : '?'}: {\n${written}\n${inner}}${more}`, isRequired })
+  }
+  const body = bodyOf(document, operation)
+  if (body !== undefined) {
+    const type = bodyType(body, printer, inner)
+    const mark = body.isRequired ? ':' : '?:'
+    const written = body.isRequired || type === 'unknown' ? type : `${type} | undefined`
+    members.push({ text: `${inner}body${mark} ${written}`, isRequired: body.isRequired })
+  }
+  const isRequired = members.some((member) => member.isRequired)
+  const written = members.map((member) => member.text).join('\n')
+  const input = written === '' ? 'CallOptions' : `{\n${written}\n${indent}} & CallOptions`
+  return {
+    doc: [operation.summary, operation.summary && operation.description ? '' : undefined, operation.description]
+      .filter((line): line is string => typeof line === 'string')
+      .concat(operation.deprecated === true ? [tags.deprecated] : []),
+    input: `input${isRequired ? '' : '?'}: ${input}`,
+    answers: answersOf(document, operation, printer, shared, indent),
+  }
+}
+
+/** What the server fills in need not be sent. */
+function isNeeded({ required, schema }: Parameter): boolean {
+  return required === true && !(typeof schema === 'object' && schema !== null && schema.default !== undefined)
+}
+
+function parameterMember(parameter: Parameter, printer: SchemaPrinter, indent: string): string {
+  const doc = comment(
+    parameter.description === undefined ? docOf(parameter.schema ?? {}) : [parameter.description],
+    indent,
+  )
+  const type = printer.type(parameter.schema, 'input', indent)
+  const isOptional = !isNeeded(parameter)
+  // HTTP knows the case of header names by nothing; the client sends them as the document has them.
+  const written = isOptional && type !== 'unknown' ? `${grouped(type)} | undefined` : type
+  return `${doc}${indent}${key(parameter.name)}${isOptional ? '?' : ''}: ${written}`
+}
+
+interface Body {
+  readonly mediaType: string
+  readonly schema: Schema | undefined
+  readonly isRequired: boolean
+  /** Whether a form may be sent in its place. */
+  readonly orForm: boolean
+}
+
+/** The body that the client sends: JSON where the operation takes it, else a form. */
+export function bodyOf(document: ApiDocument, operation: Operation): Body | undefined {
+  const request = follow<{ required?: boolean; content?: Content }>(document, operation.requestBody)
+  const offered = sorted(request?.content).map(([type, { schema }]) => ({ type: type.toLowerCase(), schema }))
+  const find = (test: (type: string) => boolean) => offered.find(({ type }) => test(type))
+  const form = find(isForm)
+  const chosen = find((type) => jsonType.test(type)) ?? form ?? offered[0]
+  if (chosen === undefined) return undefined
+  const orForm = form !== undefined && form !== chosen && form.type.startsWith(formTypes[0])
+  return { mediaType: chosen.type, schema: chosen.schema, isRequired: request?.required === true, orForm }
+}
+
+function bodyType({ mediaType, schema, orForm }: Body, printer: SchemaPrinter, indent: string): string {
+  if (jsonType.test(mediaType)) {
+    return union([printer.type(schema, 'input', indent), ...(orForm ? ['FormData'] : [])])
+  }
+  if (isForm(mediaType)) {
+    const isMultipart = mediaType.startsWith(formTypes[0])
+    const type = printer.type(schema, isMultipart ? 'form' : 'input', indent)
+    const fields = type === 'unknown' ? '{ [name: string]: unknown }' : type
+    return union([fields, isMultipart ? 'FormData' : 'URLSearchParams'])
+  }
+  return mediaType.startsWith('text/') ? 'string' : 'Blob | ArrayBuffer | string'
+}
+
+/** Statuses that the document names only by class, and those that belong to the class. */
+const classes: readonly [key: RegExp, type: string][] = [
+  [/^2xx$/i, 'SuccessStatus'],
+  [/^[45]xx$|^default$/i, 'FailureStatus'],
+]
+
+/** Counts what the operation has in common with others. */
+export function countFailures(
+  document: ApiDocument,
+  operation: Operation,
+  printer: SchemaPrinter,
+  shared: SharedFailures,
+) {
+  for (const [status, response] of sorted(operation.responses)) {
+    if (isStatus(status)) shared.count(status, dataOf(document, response, printer, '', status))
+  }
+}
+
+const isStatus = (status: string) => /^[1-5]\d\d$/.test(status)
+
+function answersOf(
+  document: ApiDocument,
+  operation: Operation,
+  printer: SchemaPrinter,
+  shared: SharedFailures,
+  indent: string,
+): string {
+  const inner = `${indent}  `
+  const responses = sorted(operation.responses)
+  const exact = responses.filter(([status]) => isStatus(status))
+  const members = exact.map(([status, response]) => {
+    const name = shared.nameOf(status, dataOf(document, response, printer, '', status))
+    return `${inner}${status}: ${name ?? dataOf(document, response, printer, inner, status)}`
+  })
+  const only = responses.find(([status]) => status.toLowerCase() === 'default')
+  const ranges = classes.flatMap(([pattern, type]) => {
+    const found = responses.filter(([status]) => pattern.test(status))
+    if (found.length === 0) return []
+    const data = union(found.map(([, response]) => dataOf(document, response, printer, indent, '')))
+    const except = exact.length === 0 ? type : `Exclude<${type}, ${exact.map(([status]) => status).join(' | ')}>`
+    return [`{ [Status in ${except}]: ${data} }`]
+  })
+  // Without any success of its own, what is said of all holds for successes too.
+  const hasSuccess = responses.some(([status]) => /^2/.test(status))
+  if (only !== undefined && !hasSuccess) {
+    ranges.push(`{ [Status in SuccessStatus]: ${dataOf(document, only[1], printer, indent, '')} }`)
+  }
+  const own = members.length === 0 ? [] : [`{\n${members.join('\n')}\n${indent}}`]
+  return [...own, ...ranges].join(' & ') || '{}'
+}
+
+function dataOf(document: ApiDocument, given: unknown, printer: SchemaPrinter, indent: string, status: string): string {
+  if (['204', '205', '304'].includes(status)) return 'undefined'
+  const response = follow<{ content?: Content }>(document, given as Reference)
+  const content = sorted(response?.content)
+  // Nothing is said of what such an answer holds, or that it holds nothing.
+  if (content.length === 0) return 'unknown'
+  return union(
+    content.map(([type, { schema }]) => answerType(type.toLowerCase(), () => printer.type(schema, 'output', indent))),
+  )
+}
+
+/** As the runtime reads it. */
+function answerType(mediaType: string, json: () => string): string {
+  if (jsonType.test(mediaType)) return json()
+  if (mediaType.startsWith('text/event-stream')) return 'ReadableStream<Uint8Array> | null'
+  if (mediaType.startsWith('text/')) return 'string'
+  return mediaType.includes('*') ? 'unknown' : 'Blob'
+}

@@ -1,0 +1,49 @@
+/**
+ * Everything of a document that gets into code goes through one of these: names and descriptions come from whoever
+ * wrote the routes, and none of them may end a string or a comment.
+ */
+
+/** A string literal. */
+export function text(value: string): string {
+  const body = JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")
+  return `'${body.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`
+}
+
+/** The name of a member of a type. Only ASCII goes without quotes: compilers differ in how much of Unicode they know. */
+export function key(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : text(name)
+}
+
+/** A type that has one JSON value. */
+export function literal(value: unknown): string {
+  if (typeof value === 'string') return text(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'number'
+  if (value === null || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) return `readonly [${value.map(literal).join(', ')}]`
+  if (typeof value !== 'object') return 'unknown'
+  const members = Object.entries(value).map(([name, member]) => `readonly ${key(name)}: ${literal(member)}`)
+  return members.length === 0 ? 'Record<string, never>' : `{ ${members.join('; ')} }`
+}
+
+/** A doc comment with a line break behind it, or nothing. */
+export function comment(lines: readonly (string | undefined)[], indent: string): string {
+  const written = lines
+    .flatMap((line) => (line === undefined ? [] : line.trim().split(/\r\n|[\n\r\u2028\u2029]/)))
+    .map((line) => line.trimEnd())
+  while (written.at(-1) === '') written.pop()
+  if (written.length === 0) return ''
+  const only = written.length === 1 ? written[0] : undefined
+  if (only !== undefined) return `${indent}/** ${harmless(only)} */\n`
+  return `${indent}/**\n${written.map((line) => `${indent} * ${harmless(line)}`.trimEnd()).join('\n')}\n${indent} */\n`
+}
+
+/** Tags of the generator itself, `@deprecated` for one, are the only ones in a comment. */
+export const tags = { deprecated: '\u0000deprecated' } as const
+
+function harmless(line: string): string {
+  if (line === tags.deprecated) return '@deprecated'
+  // `@ts-expect-error` at the beginning of a line is an instruction to the compiler, in comments of this form too.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they have no place in a source file
+  const plain = line.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, ' ').replace(/^(\s*)@/, '$1\\@')
+  return plain.replaceAll('*/', '*\\/')
+}

@@ -1,0 +1,222 @@
+import { grouped, intersection, union } from './combine.ts'
+import { type ApiDocument, decodePart, resolve, type Schema, sorted } from './document.ts'
+import { assign, pascal } from './names.ts'
+import { comment, key, literal, tags } from './printer.ts'
+
+/**
+ * Which way a value goes. What a client sends may lack what the server fills in, and files are sent as Blobs.
+ * `output` is what it gets.
+ */
+export type Direction = 'input' | 'form' | 'output'
+
+/** Deeper than any schema that a person wrote; what is below is `unknown`. */
+const maxDepth = 64
+
+/** Prints the schemas of one document as types. */
+export class SchemaPrinter {
+  readonly #document: ApiDocument
+  readonly #names: Map<string, string>
+  readonly #inputNames: Map<string, string>
+  readonly #endless: Set<string>
+  readonly #used = new Map<string, { component: string; direction: Direction }>()
+
+  /** `taken` are the names that the types of the components must not have; theirs are added. */
+  constructor(document: ApiDocument, taken: Set<string>) {
+    this.#document = document
+    const components = sorted(document.components?.schemas).map(([name]) => name)
+    this.#names = assign(components, pascal, taken)
+    this.#endless = new Set(components.filter((name) => this.#isEndless(name, [])))
+    const differing = components.filter((name) => this.#fillsIn(this.#component(name), new Set()))
+    this.#inputNames = assign(differing, (name) => `${this.#names.get(name)}Input`, taken)
+  }
+
+  /** The declarations of the components that something printed so far refers to, and what they refer to. */
+  declarations(): string {
+    const written = new Map<string, string>()
+    // Printing one may be the first to refer to another.
+    for (let before = -1; before !== written.size; ) {
+      before = written.size
+      for (const [name, { component, direction }] of this.#used) {
+        if (written.has(name)) continue
+        written.set(name, this.#declaration(component, name, direction))
+      }
+    }
+    return sorted(Object.fromEntries(written))
+      .map(([, declaration]) => declaration)
+      .join('\n')
+  }
+
+  /** The type of a schema, on as many lines as it needs. */
+  type(schema: Schema | undefined, direction: Direction, indent = '', depth = 0): string {
+    if (schema === false) return 'never'
+    if (typeof schema !== 'object' || schema === null || depth > maxDepth) return 'unknown'
+    const own = this.#own(schema, direction, indent, depth)
+    const print = (one: Schema) => this.type(one, direction, indent, depth + 1)
+    const all = [
+      own,
+      ...(schema.allOf ?? []).map(print),
+      ...[schema.anyOf, schema.oneOf].flatMap((list) => (list?.length ? [union(list.map(print))] : [])),
+    ]
+    return intersection(all)
+  }
+
+  #declaration(component: string, name: string, direction: Direction): string {
+    const schema = this.#component(component)!
+    const type = this.#endless.has(component) ? 'unknown' : this.type(schema, direction)
+    const doc = comment(docOf(schema), '')
+    // An interface may name itself and shows its name in messages; an alias serves the rest.
+    if (/^\{\n[\s\S]*\n\}$/.test(type) && isPlainObject(schema)) return `${doc}export interface ${name} ${type}\n`
+    return `${doc}export type ${name} = ${type}\n`
+  }
+
+  /** What a schema says by itself, without what it is combined with; `unknown` when it says nothing. */
+  #own(schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
+    if (schema.$ref !== undefined) return this.#reference(schema.$ref, direction, indent, depth)
+    if ('const' in schema) return literal(schema.const)
+    if (Array.isArray(schema.enum)) return union(schema.enum.map(literal))
+    const { type } = schema
+    if (Array.isArray(type)) {
+      return union(type.map((one) => this.#typed(one, schema, direction, indent, depth)))
+    }
+    if (typeof type === 'string') return this.#typed(type, schema, direction, indent, depth)
+    if (schema.properties !== undefined) return this.#object(schema, direction, indent, depth)
+    if (schema.items !== undefined || schema.prefixItems !== undefined)
+      return this.#array(schema, direction, indent, depth)
+    return 'unknown'
+  }
+
+  #typed(type: string, schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
+    switch (type) {
+      case 'string':
+        return direction === 'form' && schema.format === 'binary' ? 'Blob' : 'string'
+      case 'number':
+      case 'integer':
+        return 'number'
+      case 'boolean':
+      case 'null':
+        return type
+      case 'array':
+        return this.#array(schema, direction, indent, depth)
+      case 'object':
+        return this.#object(schema, direction, indent, depth)
+      default:
+        return 'unknown'
+    }
+  }
+
+  #reference(reference: string, direction: Direction, indent: string, depth: number): string {
+    const component = componentOf(reference)
+    if (component !== undefined && this.#names.has(component)) {
+      // A component has no form of its own for multipart bodies: it is printed where it stands.
+      if (direction === 'form')
+        return this.type(resolve(this.#document, reference) as Schema, direction, indent, depth + 16)
+      const input = direction === 'input' ? this.#inputNames.get(component) : undefined
+      const printed = input ?? this.#names.get(component)!
+      this.#used.set(printed, { component, direction: input === undefined ? 'output' : 'input' })
+      return printed
+    }
+    // Into the middle of something else: a circle ends at the depth.
+    return this.type(resolve(this.#document, reference) as Schema | undefined, direction, indent, depth + 16)
+  }
+
+  #array(schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
+    const print = (one: Schema | undefined) => this.type(one, direction, indent, depth + 1)
+    const { prefixItems, items, minItems = 0 } = schema
+    if (prefixItems === undefined || prefixItems.length === 0) {
+      return items === false ? '[]' : `${grouped(print(items))}[]`
+    }
+    const places = prefixItems.map((one, at) => (at < minItems ? print(one) : `${grouped(print(one))}?`))
+    if (items !== false) places.push(`...${grouped(print(items))}[]`)
+    return `[${places.join(', ')}]`
+  }
+
+  #object(schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
+    const inner = `${indent}  `
+    const required = new Set(schema.required)
+    const members = sorted(schema.properties).map(([name, property]) => {
+      const isOptional = !required.has(name) || (direction !== 'output' && hasDefault(property))
+      const type = this.type(property, direction, inner, depth + 1)
+      const orNothing = isOptional && direction !== 'output' && type !== 'unknown' ? ' | undefined' : ''
+      const written = orNothing === '' ? type : `${grouped(type)}${orNothing}`
+      return `${comment(docOf(property), inner)}${inner}${key(name)}${isOptional ? '?' : ''}: ${written}`
+    })
+    const others = [schema.additionalProperties, ...Object.values(schema.patternProperties ?? {})].filter(
+      (one) => one !== undefined && one !== false,
+    )
+    const named = new Set(Object.keys(schema.properties ?? {}))
+    for (const name of [...required].filter((one) => !named.has(one)).sort())
+      members.push(`${inner}${key(name)}: unknown`)
+    if (members.length === 0) {
+      if (schema.additionalProperties === false && others.length === 0) return 'Record<string, never>'
+      const values =
+        others.length === 0 ? 'unknown' : union(others.map((one) => this.type(one, direction, indent, depth + 1)))
+      return `{ [name: string]: ${values} }`
+    }
+    // Named members must be of the index signature's type too, so it can say nothing about the others.
+    const isOpenForm = direction === 'form' && schema.additionalProperties !== false
+    if (others.length > 0 || isOpenForm) members.push(`${inner}[name: string]: unknown`)
+    return `{\n${members.join('\n')}\n${indent}}`
+  }
+
+  #component(name: string): Schema | undefined {
+    return this.#document.components?.schemas?.[name] as Schema | undefined
+  }
+
+  /** Whether a component is nothing but itself, `A = A | null`: no compiler takes that. */
+  #isEndless(component: string, path: readonly string[]): boolean {
+    if (path.includes(component)) return path[0] === component
+    const below = [...path, component]
+    const walk = (one: Schema | undefined, depth: number): boolean => {
+      if (typeof one !== 'object' || one === null || depth > maxDepth) return false
+      const name = componentOf(one.$ref)
+      const isBack =
+        name !== undefined && this.#names.has(name)
+          ? this.#isEndless(name, below)
+          : one.$ref !== undefined && walk(resolve(this.#document, one.$ref) as Schema | undefined, depth + 16)
+      return isBack || [one.allOf, one.anyOf, one.oneOf].some((list) => list?.some((part) => walk(part, depth + 1)))
+    }
+    return walk(this.#component(component), 0)
+  }
+
+  /** Whether the server fills something in below, so that what is sent is not what comes back. */
+  #fillsIn(schema: Schema | undefined, seen: Set<unknown>): boolean {
+    if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false
+    seen.add(schema)
+    const required = new Set(schema.required)
+    const properties = Object.entries(schema.properties ?? {})
+    // An optional member is typed with `undefined` where it is sent.
+    if (properties.some(([name, one]) => required.has(name) && hasDefault(one))) return true
+    const below = [
+      ...properties.map(([, one]) => one),
+      ...[schema.allOf, schema.anyOf, schema.oneOf, schema.prefixItems].flatMap((list) => list ?? []),
+      ...Object.values(schema.patternProperties ?? {}),
+      schema.items,
+      schema.additionalProperties,
+    ]
+    if (schema.$ref !== undefined) below.push(resolve(this.#document, schema.$ref) as Schema | undefined)
+    return below.some((one) => this.#fillsIn(one, seen))
+  }
+}
+
+/** The component that a reference names as a whole. */
+function componentOf(reference: string | undefined): string | undefined {
+  const name = /^#\/components\/schemas\/([^/]+)$/s.exec(reference ?? '')?.[1]
+  return name === undefined ? undefined : decodePart(name)
+}
+
+const hasDefault = (schema: Schema) => typeof schema === 'object' && schema !== null && schema.default !== undefined
+
+const isPlainObject = (schema: Schema) =>
+  typeof schema === 'object' &&
+  !schema.allOf &&
+  !schema.anyOf &&
+  !schema.oneOf &&
+  !schema.enum &&
+  !Array.isArray(schema.type)
+
+export function docOf(schema: Schema): (string | undefined)[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const { description, deprecated } = schema
+  const given = typeof description === 'string' ? description : undefined
+  return deprecated === true ? [given, tags.deprecated] : [given]
+}

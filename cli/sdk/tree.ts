@@ -1,0 +1,86 @@
+import { type ApiDocument, type Operation, type Parameter, type PathItem, sorted } from './document.ts'
+import { assign, camel, capitalized } from './names.ts'
+import { parametersOf } from './operation.ts'
+
+export const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const
+export type MethodName = (typeof methods)[number]
+
+/** How a path goes on from one place. */
+export type Step =
+  | { readonly kind: 'static'; readonly text: string }
+  | { readonly kind: 'param' | 'rest'; readonly name: string }
+
+/** A place in the tree of paths. */
+export interface Node {
+  readonly operations: Map<MethodName, { readonly item: PathItem; readonly operation: Operation }>
+  /** What comes behind it, by a key that tells text and parameters apart. */
+  readonly children: Map<string, { readonly step: Step; readonly node: Node }>
+  /** What the operations below say of the parameter that leads here. */
+  readonly parameters: Parameter[]
+}
+
+const emptyNode = (): Node => ({ operations: new Map(), children: new Map(), parameters: [] })
+
+/** Every path of a document as one tree. */
+export function treeOf(document: ApiDocument): Node {
+  const root = emptyNode()
+  for (const [path, item] of sorted(document.paths)) {
+    if (!path.startsWith('/')) continue
+    const segments = path === '/' ? [] : path.slice(1).split('/')
+    const way: { step: Step; node: Node }[] = []
+    let node = root
+    segments.forEach((segment, at) => {
+      const step = stepOf(segment, at === segments.length - 1)
+      const key = step.kind === 'static' ? `/${step.text}` : `{${step.name}}`
+      const next = node.children.get(key) ?? { step, node: emptyNode() }
+      node.children.set(key, next)
+      way.push(next)
+      node = next.node
+    })
+    for (const method of methods) {
+      const operation = item[method]
+      if (typeof operation !== 'object' || operation === null) continue
+      node.operations.set(method, { item, operation: operation as Operation })
+      const declared = parametersOf(document, item, operation as Operation).filter((one) => one.in === 'path')
+      for (const { step, node: below } of way) {
+        const own = step.kind === 'static' ? undefined : declared.find((one) => one.name === step.name)
+        if (own !== undefined) below.parameters.push(own)
+      }
+    }
+  }
+  return root
+}
+
+/** `{wildcard}` at the end is what is left of the path, slashes and all: no segment can be called so otherwise. */
+function stepOf(segment: string, isLast: boolean): Step {
+  const name = /^\{([^{}]+)\}$/.exec(segment)?.[1]
+  if (name === undefined) return { kind: 'static', text: segment }
+  return { kind: isLast && /^(wildcard\d*|\*)$/.test(name) ? 'rest' : 'param', name }
+}
+
+/**
+ * What the members of a place are called. The methods have their names; what every object inherits, `then` (which makes
+ * an object awaitable), and names that several would have are evaded.
+ */
+export function memberNames(node: Node): Map<string, string> {
+  const taken = new Set<string>([...methods, 'then', ...Object.getOwnPropertyNames(Object.prototype)])
+  const nameOf = (key: string) => {
+    const { step } = node.children.get(key)!
+    if (step.kind === 'static') return camel(decoded(step.text))
+    return step.kind === 'rest' ? 'rest' : `by${capitalized(camel(step.name))}`
+  }
+  const isOwn = (key: string) => {
+    const { step } = node.children.get(key)!
+    return step.kind === 'static' && step.text === nameOf(key)
+  }
+  return assign(node.children.keys(), nameOf, taken, isOwn)
+}
+
+/** Paths may be written with escapes or without; either way they are sent with them. */
+export function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

@@ -1,0 +1,113 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import type { LoadHook, ResolveHook } from 'node:module'
+import { dirname, extname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+// Optional, but the hooks are only registered where it is.
+const { build } = await import('esbuild')
+
+const isTypeScript = (url: string) => url.startsWith('file:') && /\.[cm]?tsx?$/.test(url.replace(/[?#].*$/s, ''))
+
+/** What TypeScript lets one write for a file: `./a.js` and `./a` for `a.ts`, `./a` for `a/index.ts`. */
+function candidates(path: string): string[] {
+  const extension = extname(path)
+  const stem = path.slice(0, path.length - extension.length)
+  const written = { '.js': ['.ts', '.tsx'], '.mjs': ['.mts'], '.cjs': ['.cts'], '.jsx': ['.tsx'] }[extension] ?? []
+  return [
+    ...written.map((ending) => stem + ending),
+    ...['.ts', '.tsx', '.mts', '.js', '.mjs'].map((ending) => path + ending),
+    ...['index.ts', 'index.tsx', 'index.js'].map((index) => join(path, index)),
+  ]
+}
+
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+/** Called by Node.js for every import. */
+export const resolve: ResolveHook = async (specifier, context, next) => {
+  const parent = context.parentURL
+  const isRelative = /^(\.{1,2}(\/|$)|\/|file:)/.test(specifier)
+  // What packages import among themselves is none of this file's business.
+  if (parent === undefined || !parent.startsWith('file:') || parent.includes('/node_modules/')) {
+    return next(specifier, context)
+  }
+  if (isRelative) {
+    const url = new URL(specifier, parent)
+    const path = fileURLToPath(url)
+    const found = isFile(path) ? undefined : candidates(path).find(isFile)
+    return next(found === undefined ? specifier : pathToFileURL(found).href + url.search, context)
+  }
+  const aliased = specifier.includes(':') ? undefined : await aliasOf(specifier, dirname(fileURLToPath(parent)))
+  return next(aliased === undefined ? specifier : pathToFileURL(aliased).href, context)
+}
+
+/** Called by Node.js for every file. */
+export const load: LoadHook = async (url, context, next) => {
+  if (!isTypeScript(url) || url.includes('/node_modules/')) return next(url, context)
+  const file = fileURLToPath(url)
+  const isCommonJs = /\.cts$/.test(file)
+  const { outputFiles } = await build({
+    entryPoints: [file],
+    // Not bundled, but built: that reads the tsconfig.json of the file, which says which decorators it has.
+    bundle: false,
+    write: false,
+    format: isCommonJs ? 'cjs' : 'esm',
+    platform: 'node',
+    target: `node${process.versions.node}`,
+    sourcemap: 'inline',
+    sourcesContent: false,
+    outdir: dirname(file),
+    logLevel: 'silent',
+  })
+  return { format: isCommonJs ? 'commonjs' : 'module', source: outputFiles[0]!.text, shortCircuit: true }
+}
+
+const aliases = new Map<string, Promise<string | undefined>>()
+
+/** The file that `paths` of the nearest tsconfig.json has for a name, as esbuild reads it. */
+function aliasOf(specifier: string, folder: string): Promise<string | undefined> {
+  const config = configAbove(folder)
+  if (config === undefined) return Promise.resolve(undefined)
+  const key = `${config} ${specifier}`
+  const found = aliases.get(key) ?? lookUp(specifier, folder)
+  aliases.set(key, found)
+  return found
+}
+
+const configs = new Map<string, string | undefined>()
+
+function configAbove(folder: string): string | undefined {
+  if (configs.has(folder)) return configs.get(folder)
+  const file = join(folder, 'tsconfig.json')
+  const above = dirname(folder)
+  let found: string | undefined
+  // Without these there is nothing that a name could be mapped to.
+  if (existsSync(file)) found = /"(paths|extends|baseUrl)"/.test(readFileSync(file, 'utf8')) ? file : undefined
+  else if (above !== folder) found = configAbove(above)
+  configs.set(folder, found)
+  return found
+}
+
+async function lookUp(specifier: string, folder: string): Promise<string | undefined> {
+  let found: string | undefined
+  await build({
+    stdin: { contents: `import ${JSON.stringify(specifier)}`, resolveDir: folder },
+    bundle: true,
+    write: false,
+    packages: 'external',
+    platform: 'node',
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'alias',
+        setup: (one) => {
+          // Only what an alias leads to is loaded as a file here: packages are external.
+          one.onLoad({ filter: /.*/, namespace: 'file' }, ({ path }) => {
+            found = path
+            return { contents: '' }
+          })
+        },
+      },
+    ],
+  }).catch(() => undefined)
+  return found
+}

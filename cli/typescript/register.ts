@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { register } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { CommandFailure } from '../failure.ts'
+import { packageFolder } from '../package.ts'
+
+let registered: Promise<void> | undefined
+
+/**
+ * Lets Node.js import TypeScript from now on, with decorators of both protocols and the `paths` of tsconfig.json. Bun and
+ * Deno do so by themselves.
+ *
+ * Files are translated one by one when they are imported and not bundled: files that globs find at boot are imported
+ * by their own names, `import.meta.url` stays right, and there is nothing to clean up.
+ */
+export function registerTypeScript(): Promise<void> {
+  registered ??= start()
+  return registered
+}
+
+async function start(): Promise<void> {
+  if ('Bun' in globalThis || 'Deno' in globalThis) return
+  try {
+    await import('esbuild')
+  } catch (error) {
+    // Node.js from 22.18 on strips types itself, which is enough for files without decorators.
+    if ((process.features as { readonly typescript?: unknown }).typescript) return
+    throw new CommandFailure(
+      `Node.js ${process.versions.node} runs no TypeScript: install esbuild (npm install --save-dev esbuild), or name a .js file with --entry`,
+      { cause: error },
+    )
+  }
+  // Run by a thread of their own, and so from a file of their own.
+  const hooks = join(packageFolder(), 'dist/cli/typescript/hooks.js')
+  if (!existsSync(hooks)) throw new Error(`${hooks} is missing: build the package`)
+  process.setSourceMapsEnabled(true)
+  // Deprecated from Node.js 26 on for hooks that run on the main thread, which are synchronous: esbuild then takes a
+  // process for every file. This is the one place that uses it.
+  const before = process.noDeprecation
+  process.noDeprecation = true
+  try {
+    register(pathToFileURL(hooks))
+  } finally {
+    if (before === undefined) delete process.noDeprecation
+    else process.noDeprecation = before
+  }
+}

@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { main } from '../../cli/main.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { framework, makeProject, type Project, root } from '../support/cli.ts'
+
+// Every test starts processes, each with a compiler or a runtime of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+/** A run in this process. */
+async function run(argv: readonly string[], env: Record<string, string> = {}, isTTY = false) {
+  const stdout = Object.assign(new PassThrough(), { isTTY })
+  const stderr = Object.assign(new PassThrough(), { isTTY })
+  const code = await main(argv, { stdout, stderr, env })
+  return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
+}
+
+const own = ['list', 'generate-sdk']
+
+test.each([[['--help']], [['-h']], [['help']]])('%j lists every command', async (argv) => {
+  const { code, stdout, stderr } = await run(argv)
+  expect([code, stderr]).toEqual([0, ''])
+  for (const name of own) expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'))
+})
+
+test('so does "list", and nothing at all, which is no success', async () => {
+  const { stdout } = await run(['--help'])
+  expect(await run([])).toEqual({ code: 2, stdout, stderr: '' })
+  expect(await framework(root, ['list'])).toEqual({ code: 0, stdout, stderr: '' })
+})
+
+test.each([[['--version']], [['-v']]])('%j is the version of the package', async (argv) => {
+  expect(await run(argv)).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
+})
+
+test.each([
+  [['generate-sdk', '--help']],
+  [['generate-sdk', '-h']],
+  [['help', 'generate-sdk']],
+  [['generate-sdk', '--out', 'a', '--help']],
+])('%j describes that command', async (argv) => {
+  const { code, stdout, stderr } = await run(argv)
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(/^Usage: framework generate-sdk \[options\]\n/)
+  expect(stdout).toMatch(/^ {2}-o, --out <file> +\S/m)
+})
+
+describe('what cannot be meant is exit code 2 and one line on standard error', () => {
+  let empty: Project
+  beforeAll(() => {
+    empty = makeProject()
+  })
+  afterAll(() => {
+    empty.remove()
+  })
+
+  test.each([
+    [['lst'], 'there is no command "lst"; did you mean "list"?'],
+    [['generate_sdk'], 'there is no command "generate_sdk"; did you mean "generate-sdk"?'],
+    [['zzzzzzzzzz'], 'there is no command "zzzzzzzzzz"; "framework list" shows what there is'],
+    [['__proto__'], 'there is no command "__proto__"; "framework list" shows what there is'],
+    [['constructor'], 'there is no command "constructor"; "framework list" shows what there is'],
+    [['--verbos'], 'there is no --verbos before a command; "framework --help" shows what there is'],
+    [['list', '--ap'], 'list: there is no --ap; did you mean --app?'],
+    [['list', '--__proto__'], 'list: there is no --__proto__'],
+    [['list', 'a b'], 'list: "a b" is one argument too many'],
+    [['list', '--app=5'], 'list: there is no --app=5; did you mean --app?'],
+    [['generate-sdk', '-o'], 'generate-sdk: -o needs a value'],
+  ])('%j', async (argv, message) => {
+    // In a process of its own: vitest would load the files of clipanion that are for bundlers.
+    expect(await framework(empty.folder, argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })
+  })
+})
+
+test('colours are for terminals, and NO_COLOR is obeyed', async () => {
+  const isColored = async (env: Record<string, string>, isTTY: boolean) => {
+    const { stdout, stderr } = await run(['--help'], env, isTTY)
+    const failed = await run(['--verbos'], env, isTTY)
+    return [stdout + stderr, failed.stderr].map((text) => text.includes('\u001b'))
+  }
+  expect(await isColored({}, false)).toEqual([false, false])
+  expect(await isColored({}, true)).toEqual([true, true])
+  expect(await isColored({ NO_COLOR: '1' }, true)).toEqual([false, false])
+  expect(await isColored({ NO_COLOR: '1', FORCE_COLOR: '1' }, true)).toEqual([false, false])
+  expect(await isColored({ FORCE_COLOR: '1' }, false)).toEqual([true, true])
+  expect(await isColored({ TERM: 'dumb' }, true)).toEqual([false, false])
+})
+
+test('a reader that leaves early is no failure', async () => {
+  const child = spawn(process.execPath, [join(root, 'dist/cli/index.js'), 'list'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout.destroy()
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString()
+  })
+  const [code] = (await once(child, 'close')) as [number]
+  expect([code, stderr]).toEqual([0, ''])
+})
+
+describe('an application with a plugin that has commands', () => {
+  let project: Project
+  beforeAll(() => {
+    project = makeProject({
+      'src/server.ts': `import { definePlugin, Server } from 'framework'
+const tools = definePlugin({
+  name: 'tools',
+  commands: async () => [
+    {
+      name: 'add',
+      description: 'Adds two numbers',
+      arguments: [{ name: 'first', required: true }, { name: 'second' }],
+      flags: { times: { type: 'number', short: 't', default: 1 }, loud: { type: 'boolean' } },
+      run({ arguments: { first, second = '0' }, flags, print, note }) {
+        if (flags.loud) note('adding')
+        print(String((Number(first) + Number(second)) * Number(flags.times)))
+      },
+    },
+    { name: 'fail', description: 'Fails', run() { throw new Error('no database') } },
+    { name: 'code', description: 'Ends with 3', run: () => 3 },
+  ],
+})
+export const server = new Server({ plugins: [tools()] })
+`,
+    })
+  })
+  afterAll(() => project.remove())
+
+  test.each([
+    [['add', '1', '2'], 0, '3\n', ''],
+    [['add', '1', '-t', '5', '--loud'], 0, '5\n', 'adding\n'],
+    [['add', '--times', 'x', '1'], 2, '', 'add: --times takes a number, "x" is none\n'],
+    [['add'], 2, '', 'add: <first> is missing\n'],
+    [['add', '1', '2', '3'], 2, '', 'add: "3" is one argument too many\n'],
+    [['ad'], 2, '', 'there is no command "ad"; did you mean "add"?\n'],
+    [['fail'], 1, '', 'no database\n'],
+    [['code'], 3, '', ''],
+  ])('%j', async (argv, code, stdout, stderr) => {
+    expect(await framework(project.folder, argv)).toEqual({ code, stdout, stderr })
+  })
+
+  test('list --app and --help show them', async () => {
+    expect((await framework(project.folder, ['list', '--app'])).stdout).toMatch(/^ {2}add +Adds two numbers$/m)
+    const { stdout } = await framework(project.folder, ['add', '--help'])
+    expect(stdout).toMatch(/^Usage: framework add <first> \[second\] \[options\]\n\nAdds two numbers\.\n/)
+    expect(stdout).toMatch(/^ {2}-t, --times <number> +\(default 1\)$/m)
+  })
+
+  test('an application that cannot be loaded does not hide that the command is unknown', async () => {
+    project.write({ 'src/server.ts': 'throw new Error("broken")\n' })
+    const ended = await framework(project.folder, ['ad'])
+    expect(ended.code).toBe(2)
+    expect(ended.stderr).toMatch(
+      /^the commands of the application are not known: src\/server\.ts cannot be imported: broken \(.*\)\n/,
+    )
+    expect(ended.stderr).toContain('there is no command "ad"')
+  })
+
+  test('a command may not take the name of another', async () => {
+    const one = (name: string) =>
+      `definePlugin({ name: '${name}', commands: async () => [{ name: 'list', description: '', run() {} }] })()`
+    project.write({
+      'src/server.ts': `import { definePlugin, Server } from 'framework'\nexport const server = new Server({ plugins: [${one('mine')}] })\n`,
+    })
+    const ended = await framework(project.folder, ['list', '--app'])
+    expect(ended.stderr).toContain('the command "list" of the plugin mine is one of the framework already: rename it')
+  })
+})

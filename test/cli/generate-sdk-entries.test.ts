@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { framework, makeProject, type Project } from '../support/cli.ts'
+
+// Every test starts processes, each with a compiler or a runtime of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+let project: Project
+beforeAll(() => {
+  project = makeProject()
+})
+afterAll(() => project.remove())
+
+const head = "import { router, Server } from 'framework'\nrouter.get('/hello', () => 'hi')\n"
+
+async function generate(files: Readonly<Record<string, string>>, ...args: string[]) {
+  project.write(files)
+  const entry = Object.keys(files).at(-1)!
+  const ended = await framework(project.folder, ['generate-sdk', '--dry-run', '--entry', entry, ...args])
+  return { ...ended, stderr: ended.stderr.replace(/^Not booted.*\n/m, '') }
+}
+
+test('without an entry it tells what it looked for', async () => {
+  const empty = makeProject()
+  const ended = await framework(empty.folder, ['generate-sdk'])
+  expect(ended.code).toBe(1)
+  expect(ended.stderr).toBe(
+    `no server found in ${empty.folder}: looked for src/server.ts, server.ts, src/app.ts, app.ts (also .mts, .js, .mjs). Name the module that exports it: --entry <file>\n`,
+  )
+  expect(existsSync(join(empty.folder, 'sdk.ts'))).toBe(false)
+  empty.remove()
+})
+
+describe('an entry that does something wrong is told by name, file and line', () => {
+  test.each([
+    ['syntax', `${head}const = 5\n`, /^syntax\.ts cannot be imported: \S*syntax\.ts:3:7: Expected identifier/],
+    [
+      'throws',
+      `${head}\nthrow new Error('no database')\n`,
+      /^throws\.ts cannot be imported: no database \(throws\.ts:4:/,
+    ],
+    ['throws-text', `throw 'text'\n`, /^throws-text\.ts cannot be imported: it throws text\n$/],
+    ['missing', `import './nothing.ts'\n`, /^missing\.ts cannot be imported: Cannot find module '.*nothing\.ts'/],
+    ['package', `import 'no-such-package'\n`, /^package\.ts cannot be imported: Cannot find package 'no-such-package'/],
+    [
+      'listens',
+      `${head}export const server = new Server()\nawait server.listen()\n`,
+      /^listens\.ts calls server\.listen\(\)/,
+    ],
+    [
+      'listens-later',
+      `${head}export const server = new Server()\nvoid server.listen()\nawait new Promise((r) => setTimeout(r, 50))\n`,
+      /^listens-later\.ts calls server\.listen\(\)/,
+    ],
+    [
+      'rejects',
+      `${head}void Promise.reject(new Error('lost'))\nawait new Promise((r) => setTimeout(r, 5000))\n`,
+      /^rejects\.ts cannot be imported: lost \(rejects\.ts:3:/,
+    ],
+    [
+      'nothing',
+      `export {}\n`,
+      /^nothing\.ts exports no server: looked for "server", the default export, "app"\. It exports nothing\./,
+    ],
+    ['other', `export const router = 1, server = {}\n`, /^other\.ts exports no server: .*It exports router, server\./],
+    ['exits', `process.exit(0)\n`, /^exits\.ts ended the process with code 0 while it was imported\n$/],
+  ])('%s', async (name, source, message) => {
+    const ended = await generate({ [`${name}.ts`]: source })
+    expect([ended.code, ended.stdout]).toEqual([1, ''])
+    expect(ended.stderr).toMatch(message)
+    expect(ended.stderr).not.toMatch(/^ {4}at /m)
+  })
+
+  test('and with its stack when DEBUG asks for it', async () => {
+    project.write({ 'throws.ts': 'throw new Error("no database")\n' })
+    const ended = await framework(project.folder, ['generate-sdk', '--entry', 'throws.ts'], { DEBUG: '1' })
+    expect(ended.stderr).toMatch(/^ {4}at /m)
+  })
+})
+
+describe('an entry may', () => {
+  const server = 'new Server({ gracefulShutdown: false })'
+
+  test.each([
+    ['default', `${head}export default ${server}\n`],
+    ['app', `${head}export const app = ${server}\n`],
+    ['javascript', `${head}export const server = ${server}\n`],
+    ['open-handles', `${head}setInterval(() => {}, 1000)\nexport const server = ${server}\n`],
+    ['talks', `${head}console.log('starting'); process.stdout.write('up')\nexport const server = ${server}\n`],
+    ['enum', `${head}enum Color { Red }\nexport const server = ${server}\nexport { Color }\n`],
+  ])('be one that has %s', async (name, source) => {
+    const ended = await generate({ [`${name}.${name === 'javascript' ? 'js' : 'ts'}`]: source })
+    expect(ended.code).toBe(0)
+    expect(ended.stdout).toMatch(/^\/\/ Written by/)
+    expect(ended.stdout).toContain('readonly hello: {')
+  })
+
+  test('export a function that makes the server', async () => {
+    const files = { 'make.ts': `${head}export async function make() { return ${server} }\n` }
+    const ended = await generate(files, '--export', 'make')
+    expect([ended.code, ended.stdout.includes('hello')]).toEqual([0, true])
+  })
+
+  test('import in every way of TypeScript, by the paths of tsconfig.json too', async () => {
+    const files = {
+      'lib/a.ts': `import { b } from './b.js'\nimport { c } from './c'\nimport { d } from '#lib/d'\nexport const a: string = b + c + d\n`,
+      'lib/b.ts': `export const b = '/b' as string\n`,
+      'lib/c/index.ts': `export const c: string = '/c'\n`,
+      'lib/d.ts': `export const d: string = '/d'\n`,
+      'tsconfig.json': '{ "compilerOptions": { "paths": { "#lib/*": ["./lib/*"] } } }',
+      'imports.ts': `${head}import { a } from './lib/a'\nrouter.get(a, () => import.meta.url)\nexport const server = ${server}\n`,
+    }
+    const ended = await generate(files)
+    expect([ended.code, ended.stderr]).toEqual([0, ''])
+    expect(ended.stdout).toContain("send('GET', '/b/c/d', input)")
+  })
+
+  test.each([
+    ['of the standard', '{}'],
+    ['of TypeScript', '{ "compilerOptions": { "experimentalDecorators": true } }'],
+  ])('name controllers with decorators %s', async (_which, tsconfig) => {
+    const files = {
+      'decorated/tsconfig.json': tsconfig,
+      'decorated/controllers/books.ts': `import { controller, get } from 'framework'\n@controller('/books')\nexport class Books {\n  @get('/:isbn') one() { return 1 }\n}\n`,
+      'decorated/server.ts': `import { fileURLToPath } from 'node:url'\nimport { Server } from 'framework'\nexport const server = new Server({ controllerPatterns: [fileURLToPath(new URL('controllers/*.ts', import.meta.url))] })\n`,
+    }
+    const ended = await generate(files)
+    expect(ended.code).toBe(0)
+    expect(ended.stdout).toContain('byIsbn(isbn: string): {')
+  })
+
+  test('have plugins whose routes are there after boot, which is undone', async () => {
+    const source = `import { definePlugin, Server } from 'framework'
+const late = definePlugin({ name: 'late', setup(ctx) { ctx.get('/late', () => 1); ctx.onClose(() => console.error('closed')) } })
+export const server = new Server({ plugins: [late()] })\n`
+    const plain = await generate({ 'late.ts': source })
+    expect([plain.stdout.includes('late:'), plain.stderr]).toEqual([
+      false,
+      'late.ts has no routes: do its modules import those that register them?\n',
+    ])
+    const booted = await generate({ 'late.ts': source }, '--boot')
+    expect([booted.stdout.includes('readonly late: {'), booted.stderr]).toEqual([true, 'closed\n'])
+  })
+
+  test('fail to boot, which is told', async () => {
+    const source = `import { definePlugin, Server } from 'framework'
+const bad = definePlugin({ name: 'bad', setup() { throw new Error('no database') } })
+export const server = new Server({ plugins: [bad()] })\n`
+    const ended = await generate({ 'bad.ts': source }, '--boot')
+    expect([ended.code, ended.stdout]).toEqual([1, ''])
+    expect(ended.stderr).toMatch(/"?bad"?.*no database/)
+  })
+})

@@ -1,0 +1,119 @@
+import { cpSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { framework, makeProject, type Project } from '../support/cli.ts'
+import { runTsc } from '../support/typescript.ts'
+
+// Every test starts processes, each with a compiler or a runtime of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const shop = join(import.meta.dirname, 'fixtures/shop')
+const strict = [
+  '--noEmit --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --verbatimModuleSyntax --isolatedModules',
+  '--noUnusedLocals --noImplicitOverride --target es2022 --module nodenext',
+]
+  .join(' ')
+  .split(' ')
+
+describe('a client of every kind of route', () => {
+  let project: Project
+  const read = (file: string) => readFileSync(join(project.folder, file), 'utf8')
+  beforeAll(async () => {
+    project = makeProject({}, ['zod', 'typebox'])
+    cpSync(shop, project.folder, { recursive: true })
+    const ended = await framework(project.folder, ['generate-sdk'])
+    expect(ended).toMatchObject({ code: 0, stdout: '' })
+    expect(ended.stderr).toContain('src/sdk.ts: ')
+    expect(ended.stderr).toContain('Not booted')
+  })
+  afterAll(() => project.remove())
+
+  test.each([
+    ['in a browser', ['--lib', 'es2023,dom,dom.iterable', '--types', '']],
+    ['in Node.js', ['--lib', 'es2023', '--types', 'node']],
+  ])('compiles strictly %s, takes good calls and refuses bad ones', (_where, lib) => {
+    const files = ['src/sdk.ts', 'src/types.ts', 'src/scenario.ts']
+    expect(runTsc([...strict, ...lib, ...files], project.folder).output).toBe('')
+  })
+
+  test('has types that can be declared without inference', () => {
+    const lib = ['--lib', 'es2023,dom', '--types', '']
+    const declarations = ['--declaration', '--isolatedDeclarations', 'src/sdk.ts']
+    expect(runTsc([...strict, ...lib, ...declarations], project.folder).output).toBe('')
+  })
+
+  test('says what it is, how it is written again, and imports nothing', () => {
+    const sdk = read('src/sdk.ts')
+    expect(sdk).toMatch(/^\/\/ Written by `framework generate-sdk`/)
+    expect(sdk).not.toMatch(/^import |import\(|require\(/m)
+    expect(sdk).toContain('/** Adds a user */')
+  })
+
+  test('is the same each time, and is left alone then', async () => {
+    const before = statSync(join(project.folder, 'src/sdk.ts')).mtimeMs
+    const ended = await framework(project.folder, ['generate-sdk'])
+    expect([ended.code, ended.stderr.includes('unchanged')]).toEqual([0, true])
+    expect(statSync(join(project.folder, 'src/sdk.ts')).mtimeMs).toBe(before)
+    const dry = await framework(project.folder, ['generate-sdk', '--dry-run'])
+    expect(dry.stdout).toBe(read('src/sdk.ts'))
+  })
+
+  test('--check tells whether it is up to date', async () => {
+    expect((await framework(project.folder, ['generate-sdk', '--check'])).code).toBe(0)
+    const sdk = read('src/sdk.ts')
+    writeFileSync(join(project.folder, 'src/sdk.ts'), sdk.trimEnd().replaceAll('\n', '\r\n'))
+    expect((await framework(project.folder, ['generate-sdk', '--check'])).code).toBe(0)
+    writeFileSync(join(project.folder, 'src/sdk.ts'), `${sdk}// more\n`)
+    const changed = await framework(project.folder, ['generate-sdk', '--check'])
+    writeFileSync(join(project.folder, 'src/sdk.ts'), sdk)
+    expect([changed.code, changed.stdout]).toEqual([1, ''])
+    expect(changed.stderr).toContain('src/sdk.ts is not up to date: run framework generate-sdk\n')
+    const missing = await framework(project.folder, ['generate-sdk', '--check', '--out', 'web/api.ts'])
+    expect([missing.code, existsSync(join(project.folder, 'web'))]).toEqual([1, false])
+    expect(missing.stderr).toContain('web/api.ts is missing: run framework generate-sdk --out web/api.ts\n')
+  })
+
+  test('--boot has the routes of plugins, --name another name', async () => {
+    expect(read('src/sdk.ts')).not.toContain('health')
+    const ended = await framework(project.folder, ['generate-sdk', '--boot', '-o', 'web/api.ts', '--name', 'ShopApi'])
+    expect(ended).toMatchObject({ code: 0, stdout: '' })
+    const sdk = read('web/api.ts')
+    expect(sdk).toContain('readonly health: {')
+    expect(sdk).toContain('export function createShopApi(options: ClientOptions = {}): ShopApi {')
+    expect(sdk).toContain('`framework generate-sdk --out web/api.ts --name ShopApi --boot`')
+  })
+
+  test('a link stays one', async () => {
+    project.write({ 'shared/api.ts': '' })
+    symlinkSync(join(project.folder, 'shared/api.ts'), join(project.folder, 'link.ts'))
+    expect((await framework(project.folder, ['generate-sdk', '--out', 'link.ts', '--force'])).code).toBe(0)
+    expect(lstatSync(join(project.folder, 'link.ts')).isSymbolicLink()).toBe(true)
+    expect(read('shared/api.ts')).toContain('createClient')
+  })
+
+  test('a file of somebody else is not overwritten without --force', async () => {
+    project.write({ 'own.ts': 'export const mine = 1\n' })
+    const refused = await framework(project.folder, ['generate-sdk', '--out', 'own.ts'])
+    expect([refused.code, read('own.ts')]).toEqual([1, 'export const mine = 1\n'])
+    expect(refused.stderr).toContain('--force overwrites it')
+    expect((await framework(project.folder, ['generate-sdk', '--out', 'own.ts', '--force'])).code).toBe(0)
+    expect(read('own.ts')).toContain('createClient')
+  })
+
+  test.each([
+    [['--name', 'no type'], 2, '--name takes a type name'],
+    [['--name', "X'; alert(1) //"], 2, '--name takes a type name'],
+    [['--entry', 'nowhere.ts'], 1, 'the entry nowhere.ts does not exist'],
+    [['--export', 'nothing'], 1, 'exports no server: looked for "nothing". It exports server.'],
+    [['--out', 'src'], 1, 'src cannot be read'],
+    [['--out', 'package.json/sdk.ts'], 1, 'package.json/sdk.ts cannot be'],
+    [['--out'], 2, '--out needs a value'],
+    [['extra'], 2, '"extra" is one argument too many'],
+    [['--chek'], 2, 'there is no --chek; did you mean --check?'],
+  ])('%j is exit code %i with a message', async (args, code, message) => {
+    const ended = await framework(project.folder, ['generate-sdk', ...args])
+    expect([ended.code, ended.stdout]).toEqual([code, ''])
+    expect(ended.stderr).toContain(message)
+    expect(ended.stderr).not.toMatch(/^ {4}at /m)
+  })
+})

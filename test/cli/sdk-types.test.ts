@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import type { ApiDocument, Schema } from '../../cli/sdk/document.ts'
+import { generateClient } from '../../cli/sdk/generate.ts'
+import { SchemaPrinter } from '../../cli/sdk/schema.ts'
+
+describe('a schema is printed as the type', () => {
+  const printer = new SchemaPrinter({}, new Set())
+  test.each<[Schema, string]>([
+    [true, 'unknown'],
+    [{}, 'unknown'],
+    [false, 'never'],
+    [{ type: 'string', format: 'date-time' }, 'string'],
+    [{ type: 'integer' }, 'number'],
+    [{ type: ['string', 'null'] }, 'string | null'],
+    [{ const: "it's" }, "'it\\'s'"],
+    [{ enum: ['a', 1, null, 'a'] }, "'a' | 1 | null"],
+    [{ enum: [] }, 'never'],
+    [{ type: 'array', items: { type: ['string', 'null'] } }, '(string | null)[]'],
+    [{ type: 'array', items: { type: 'array', items: { enum: ['a|b'] } } }, "'a|b'[][]"],
+    [{ type: 'array' }, 'unknown[]'],
+    [{ type: 'array', prefixItems: [{ type: 'string' }, true], minItems: 1, items: false }, '[string, unknown?]'],
+    [{ type: 'array', prefixItems: [{ type: 'string' }] }, '[string?, ...unknown[]]'],
+    [{ type: 'object' }, '{ [name: string]: unknown }'],
+    [{ type: 'object', additionalProperties: false }, 'Record<string, never>'],
+    [{ type: 'object', additionalProperties: { type: 'number' } }, '{ [name: string]: number }'],
+    [{ type: 'object', properties: { a: true }, required: ['a', 'b'] }, '{\n  a: unknown\n  b: unknown\n}'],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'string | null'],
+    [{ oneOf: [{ type: 'string' }, {}] }, 'unknown'],
+    [{ allOf: [{ type: 'string' }, { enum: ['a', 'b'] }] }, "string & ('a' | 'b')"],
+    [{ $ref: '#/components/schemas/nowhere' }, 'unknown'],
+    [{ $ref: 'http://elsewhere.test/schema' }, 'unknown'],
+  ])('%j: %s', (schema, type) => {
+    expect(printer.type(schema, 'output')).toBe(type)
+  })
+
+  test('what the server fills in need not be sent, and is always there in answers', () => {
+    const schema: Schema = {
+      type: 'object',
+      properties: { a: { type: 'string', default: 'x' }, b: { type: 'string' } },
+      required: ['a'],
+    }
+    expect(printer.type(schema, 'output')).toBe('{\n  a: string\n  b?: string\n}')
+    expect(printer.type(schema, 'input')).toBe('{\n  a?: string | undefined\n  b?: string | undefined\n}')
+  })
+
+  test('files of a form are Blobs, beside fields of any name', () => {
+    const file: Schema = { type: 'string', format: 'binary' }
+    const schema: Schema = { type: 'object', properties: { cover: file }, required: ['cover'] }
+    expect(printer.type(schema, 'form')).toBe('{\n  cover: Blob\n  [name: string]: unknown\n}')
+  })
+
+  test('a circle through references into the middle of other schemas ends', () => {
+    const document: ApiDocument = {
+      components: {
+        schemas: { A: { type: 'object', properties: { b: { $ref: '#/components/schemas/A/properties/b' } } } },
+      },
+    }
+    expect(new SchemaPrinter(document, new Set()).type({ $ref: '#/components/schemas/A/properties/b' }, 'output')).toBe(
+      'unknown',
+    )
+  })
+})
+
+describe('components', () => {
+  const client = (schemas: Record<string, Schema>) => {
+    const content = { 'application/json': { schema: { $ref: `#/components/schemas/${Object.keys(schemas)[0]}` } } }
+    const operation = { requestBody: { required: true, content }, responses: { 200: { content } } }
+    return generateClient({ paths: { '/': { post: operation } }, components: { schemas } } as unknown as ApiDocument)
+  }
+
+  test('are interfaces, recursive ones too; what nothing refers to is left out', () => {
+    const text = client({
+      Tree: { type: 'object', properties: { left: { $ref: '#/components/schemas/Tree' } } },
+      Other: { type: 'string' },
+    })
+    expect(text).toContain('export interface Tree {\n  left?: Tree\n}\n')
+    expect(text).not.toContain('Other')
+  })
+
+  test('have a second form where what is sent is not what comes back', () => {
+    const text = client({
+      Post: { type: 'object', properties: { lang: { type: 'string', default: 'en' } }, required: ['lang'] },
+    })
+    expect(text).toContain('export interface Post {\n  lang: string\n}\n')
+    expect(text).toContain('export interface PostInput {\n  lang?: string | undefined\n}\n')
+    expect(text).toContain('body: PostInput\n')
+  })
+
+  test('never hide what the file itself uses', () => {
+    for (const name of ['Response', 'Promise', 'Client', 'Call', 'unknown']) {
+      expect(client({ [name]: { type: 'object', properties: { a: true } } }), name).toContain('export interface ')
+      expect(client({ [name]: { type: 'object', properties: { a: true } } }), name).not.toContain(
+        `interface ${name} {\n  a?`,
+      )
+    }
+  })
+})
+
+describe('names of the members', () => {
+  const members = (...paths: string[]) => {
+    const text = generateClient({ paths: Object.fromEntries(paths.map((path) => [path, { get: {} }])) })
+    return Object.fromEntries(
+      [...text.matchAll(/^ {4}('?[^\s':]+'?): (?:\(\w+\) => )?\{/gm)].map(([, name], at) => [
+        at,
+        name!.replaceAll("'", ''),
+      ]),
+    )
+  }
+  const names = (...paths: string[]) => Object.values(members(...paths)).sort()
+
+  test.each([
+    [
+      ['/snake_case', '/kebab-case', '/Upper'],
+      ['kebabCase', 'snakeCase', 'upper'],
+    ],
+    [
+      ['/v1.2', '/2fa'],
+      ['_2fa', 'v1_2'],
+    ],
+    [
+      ['/a-b', '/aB', '/a_b'],
+      ['aB', 'aB2', 'aB3'],
+    ],
+    [
+      ['/{id}', '/byId', '/{other-id}'],
+      ['byId', 'byId2', 'byOtherId'],
+    ],
+    [
+      ['/{wildcard}', '/rest'],
+      ['rest', 'rest2'],
+    ],
+    [
+      ['/~', '/-'],
+      ['_', '_2'],
+    ],
+    [
+      ['/get', '/then', '/constructor', '/__proto__'],
+      ['constructor2', 'get2', 'proto', 'then2'],
+    ],
+  ])('%j', (paths, expected) => {
+    expect(names(...paths)).toEqual(expected)
+  })
+})
+
+test('failures that operations have in common get one name', () => {
+  const failure = { type: 'object', properties: { code: { type: 'string' } } }
+  const responses = { 422: { content: { 'application/json': { schema: failure } } } }
+  const text = generateClient({
+    paths: { '/a': { get: { responses } }, '/b': { get: { responses } } },
+  } as unknown as ApiDocument)
+  expect(text).toContain('export type UnprocessableEntity = {\n  code?: string\n}\n')
+  expect(text.match(/422: UnprocessableEntity/g)).toHaveLength(2)
+})
