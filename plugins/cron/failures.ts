@@ -1,0 +1,62 @@
+import { defineError } from '../../kernel/index.ts'
+import type { CronRun } from './run.ts'
+
+export const CronRuntimeError = defineError(
+  'CronRuntimeError',
+  500,
+  (runtime: string) =>
+    `scheduled jobs run on Node.js only, and this is ${runtime}. Run them in a process of Node.js beside it: await CronService.run()`,
+)
+export const CronDestroyedError = defineError(
+  'CronDestroyedError',
+  500,
+  (name: string) => `the cron job "${name}" was destroyed and does not start again. Declare it anew with cron(pattern)`,
+)
+export const CronNameError = defineError('CronNameError', 500, (name: string, why: string) => `"${name}": ${why}`)
+export const CronFileError = defineError(
+  'CronFileError',
+  500,
+  (file: string, why: string) => `the job file ${file} cannot be loaded: ${why}`,
+)
+export const CronClassError = defineError('CronClassError', 500, (name: string, why: string) => `${name}: ${why}`)
+
+/** @throws CronRuntimeError on Bun and Deno. */
+export function mustBeNode(): void {
+  if ('Bun' in globalThis) throw CronRuntimeError('Bun')
+  if ('Deno' in globalThis) throw CronRuntimeError('Deno')
+}
+
+/** Told of what a job throws, with the run that failed. */
+export type CronErrorHandler = (error: unknown, run: CronRun) => unknown
+
+let globalHandler: CronErrorHandler | undefined
+
+/**
+ * Sets what is told of every job that throws or rejects, for the whole process; `undefined` takes it back. Errors are logged
+ * all the same.
+ *
+ * @example
+ * setCronGlobalErrorHandler((error, run) => console.error(`${run.name} failed`, error))
+ */
+export function setCronGlobalErrorHandler(handler: CronErrorHandler | undefined): void {
+  if (handler !== undefined && typeof handler !== 'function') {
+    throw new TypeError('setCronGlobalErrorHandler takes a function, or undefined')
+  }
+  globalHandler = handler
+}
+
+/** Tells the handlers of one failure: that of the job first. One that fails itself is logged. */
+export async function tellFailure(error: unknown, run: CronRun, own: CronErrorHandler | undefined): Promise<void> {
+  run.logger.error({ err: error, scheduledAt: run.scheduledAt }, `the cron job "${run.name}" failed`)
+  const handlers = [
+    [own, 'onFailed'],
+    [globalHandler, 'the global error handler'],
+  ] as const
+  for (const [handler, name] of handlers) {
+    try {
+      await handler?.(error, run)
+    } catch (failure) {
+      run.logger.error({ err: failure }, `${name} of the cron job "${run.name}" failed itself`)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { decorator, type MethodMark, Notes } from '../../kernel/index.ts'
+import { type Declared, startDeclared, stopDeclared } from './declarations.ts'
+import { CronDestroyedError, mustBeNode } from './failures.ts'
+import { type CronJobOptions, checkJobOptions } from './options.ts'
+import { type CronPattern, parsePattern } from './pattern.ts'
+import type { CronHandler } from './run.ts'
+
+/** A job, and a decorator that makes a method of a class one. */
+export interface CronHandle extends MethodMark<CronHandler> {
+  readonly name: string
+  readonly pattern: string
+  /**
+   * Hands the job over to the server or the service of this process: at once where one is running, else as soon as one does.
+   *
+   * @throws (as a rejection) when it is started already; CronDestroyedError; CronNameError for a name that another has.
+   */
+  start(handler: CronHandler): Promise<void>
+  /** No more ticks; what is running goes on. It may be started again. */
+  stop(): void
+  /** Stops for good. */
+  destroy(): void
+}
+
+/** What `@cron` leaves on methods. */
+export interface CronNote {
+  readonly pattern: CronPattern
+  readonly options: CronJobOptions
+}
+
+export const cronNotes = new Notes<CronNote>()
+const handles = new WeakMap<object, { readonly wasStarted: () => boolean }>()
+
+/** What is known of a handle; `undefined` of everything else. */
+export const handleOf = (value: unknown) => handles.get(value as object)
+
+const nobody: CronHandler = () => {}
+
+/**
+ * Declares a job: what comes back has `start(handler)`, and is a decorator for methods of classes that extend `BaseCron`.
+ *
+ * Jobs run while a server with the cron plugin listens, or after `CronService.run()`; never under `inject`. On Node.js only;
+ * needs the package `node-schedule`.
+ *
+ * @throws CronPatternError naming the pattern and the field; OptionError.
+ * @example
+ * import { BaseCron, cron } from 'framework'
+ *
+ * const cleaning = cron('0 30 3 * * *', { name: 'cleaning', timezone: 'Europe/Rome' })
+ * await cleaning.start(async ({ signal, logger }) => {
+ *   if (!signal.aborted) logger.info('cleaning')
+ * })
+ *
+ * export class Reports extends BaseCron {
+ *   @cron('@daily')
+ *   send() {
+ *     this.logger.info('sending')
+ *   }
+ * }
+ */
+export function cronJob(pattern: string, options: CronJobOptions = {}): CronHandle {
+  const parsed = parsePattern(pattern)
+  checkJobOptions(options)
+  const declared: Declared = {
+    name: options.name ?? parsed.text,
+    isNamed: options.name !== undefined,
+    pattern: parsed,
+    options: { ...options },
+    handler: nobody,
+  }
+  let state: 'new' | 'started' | 'stopped' | 'destroyed' = 'new'
+  const mark = decorator<CronHandler>({
+    name: 'cron',
+    method: (on) => cronNotes.add(on, { pattern: parsed, options: declared.options }),
+  })
+
+  const handle = Object.assign(mark, {
+    pattern: parsed.text,
+    async start(handler: CronHandler) {
+      if (typeof handler !== 'function')
+        throw new TypeError(`start of the cron job "${declared.name}" takes a function`)
+      if (state === 'destroyed') throw CronDestroyedError(declared.name)
+      // Without a code in front: this sentence is the contract.
+      if (state === 'started') throw new Error(`Cron job "${declared.name}" is already started`)
+      mustBeNode()
+      const before = declared.handler
+      declared.handler = handler
+      try {
+        startDeclared(declared)
+      } catch (error) {
+        declared.handler = before
+        throw error
+      }
+      state = 'started'
+    },
+    stop() {
+      if (state !== 'started') return
+      stopDeclared(declared, false)
+      state = 'stopped'
+    },
+    destroy() {
+      if (state === 'destroyed') return
+      stopDeclared(declared, true)
+      state = 'destroyed'
+    },
+  })
+  Object.defineProperty(handle, 'name', { value: declared.name })
+  handles.set(handle, { wasStarted: () => state !== 'new' })
+  return handle as CronHandle
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import { defineError, type Logger } from '../../../kernel/index.ts'
+import type { CronClock } from '../clock.ts'
+import type { CronClaim, CronClaimed, CronLock } from './contract.ts'
+
+export const CronLockLostError = defineError(
+  'CronLockLostError',
+  500,
+  (job: string) =>
+    `the lock of the cron job "${job}" was lost while it ran: this process was blocked for too long, and another instance has begun`,
+)
+
+/** A tick that may be served. */
+export interface Held {
+  release(): Promise<void>
+}
+
+export const nothingHeld: Held = { release: async () => {} }
+
+const again = 1_000
+/** Who cannot reach the lock for that long lets the tick go. */
+const patience = 60_000
+const answerWithin = 3_000
+const closeWithin = 300
+
+export interface ClaimWish {
+  readonly job: string
+  readonly tick: number | undefined
+  readonly exclusive: CronClaim['exclusive']
+  /** When the next tick comes: this one is then given up. */
+  readonly next: number | undefined
+  readonly signal: AbortSignal
+  onLost(error: Error): void
+}
+
+/** Asks a lock for ticks, and holds on to what was claimed. */
+export class LockGuard {
+  readonly #lock: CronLock
+  readonly #ttl: number
+  readonly #clock: CronClock
+  readonly #logger: Logger
+  #isDown = false
+  readonly #saidEarly = new Set<string>()
+  readonly #abandoned: CronClaim[] = []
+
+  constructor(lock: CronLock, ttl: number, clock: CronClock, logger: Logger) {
+    this.#lock = lock
+    this.#ttl = ttl
+    this.#clock = clock
+    this.#logger = logger
+  }
+
+  /** Asks until there is an answer; `unreachable` when the time for that is over. */
+  async claim(wish: ClaimWish): Promise<Held | Exclude<CronClaimed, 'claimed'> | 'unreachable'> {
+    const { job, tick, exclusive, next, signal } = wish
+    const claim: CronClaim = { job, tick, exclusive, ttl: this.#ttl, owner: randomUUID() }
+    const end = Math.min(this.#clock.now() + (tick === undefined ? 0 : patience), next ?? Number.POSITIVE_INFINITY)
+    for (;;) {
+      const claimed = await this.#ask(() => this.#lock.claim(claim))
+      if (claimed === 'claimed') return exclusive ? this.#hold(claim, wish) : nothingHeld
+      if (claimed === 'early') this.#sayEarly(job)
+      const isOver = signal.aborted || (claimed === undefined && this.#clock.now() + again >= end)
+      if (isOver && claimed === undefined) this.#abandon(claim)
+      if (isOver) return claimed ?? 'unreachable'
+      if (claimed !== undefined && !(claimed === 'busy' && exclusive === 'wait')) return claimed
+      await this.#pause(signal)
+    }
+  }
+
+  /** Does not wait for a store that says nothing: closing has a deadline. */
+  async close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, closeWithin)
+    })
+    const closed = (async () => this.#lock.close?.())().catch((error: unknown) => {
+      this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
+    })
+    await Promise.race([closed, late])
+    clearTimeout(timer)
+  }
+
+  #hold(claim: CronClaim, { onLost }: ClaimWish): Held {
+    let isOver = false
+    let cancel = () => {}
+    const renewLater = () => {
+      cancel = this.#clock.at(this.#clock.now() + this.#ttl / 3, () => void renew())
+    }
+    const renew = async () => {
+      const isOurs = await this.#ask(() => this.#lock.renew(claim))
+      if (isOver) return
+      if (isOurs !== false) return renewLater()
+      isOver = true
+      onLost(CronLockLostError(claim.job))
+    }
+    renewLater()
+    return {
+      release: async () => {
+        cancel()
+        if (!isOver && (await this.#ask(async () => this.#lock.release(claim).then(() => true))) !== true) {
+          this.#abandon(claim)
+        }
+        isOver = true
+      },
+    }
+  }
+
+  /** `undefined` when the lock cannot be reached; told once per change. */
+  async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer | undefined> {
+    let timer: NodeJS.Timeout | undefined
+    try {
+      const late = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => reject(new Error(`no answer within ${answerWithin} ms`)), answerWithin)
+      })
+      const answer = await Promise.race([question(), late])
+      if (this.#isDown) this.#logger.warn('the lock of the cron jobs can be reached again')
+      this.#isDown = false
+      this.#letGo()
+      return answer
+    } catch (error) {
+      if (!this.#isDown) {
+        this.#logger.error(
+          { err: error },
+          'the lock of the cron jobs cannot be reached: their ticks wait for it, and do not run',
+        )
+      }
+      this.#isDown = true
+      return undefined
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** A store that was silent may do later what it was asked for: it would hold a job for somebody who is not there. */
+  #abandon(claim: CronClaim): void {
+    if (this.#abandoned.length < 1000) this.#abandoned.push(claim)
+  }
+
+  #letGo(): void {
+    for (const claim of this.#abandoned.splice(0)) void this.#lock.release(claim).catch(() => {})
+  }
+
+  #sayEarly(job: string): void {
+    if (this.#saidEarly.has(job)) return
+    this.#saidEarly.add(job)
+    this.#logger.error(
+      { job },
+      `the clock of this machine is more than a minute ahead: the cron job "${job}" does not run here`,
+    )
+  }
+
+  #pause(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        signal.removeEventListener('abort', end)
+        cancel()
+        resolve()
+      }
+      const cancel = this.#clock.at(this.#clock.now() + again, end)
+      signal.addEventListener('abort', end, { once: true })
+    })
+  }
+}

@@ -1,0 +1,110 @@
+import { OptionError, peer } from '../../../kernel/index.ts'
+import {
+  aheadMs,
+  type CronClaim,
+  type CronClaimed,
+  type CronLock,
+  type CronPostgresClient,
+  type CronPostgresOptions,
+} from './contract.ts'
+
+/**
+ * Agrees in a table of Postgres. A row and no advisory lock: that would belong to a session, and a pooler between gives each
+ * statement another. Each method is one statement, and time is that of Postgres.
+ */
+export async function openPostgresLock(given: string | CronPostgresOptions): Promise<CronLock> {
+  const { url, client, table = 'framework_cron', ...options } = typeof given === 'string' ? { url: given } : given
+  if (!/^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/.test(table)) {
+    throw OptionError('cron.lock.postgres.table', table, 'a name of lower-case letters, digits and _')
+  }
+  const own = client === undefined ? await connect(url, options) : undefined
+  const pool = client ?? own!.client
+  let made: Promise<void> | undefined
+  const query = async (text: string, values: unknown[]) => {
+    made ??= makeTable(pool, table).catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    await made
+    return (await pool.query(text, values)).rows
+  }
+  const sql = statementsFor(table)
+  const claim = async (wish: CronClaim): Promise<CronClaimed> => {
+    const { job, tick, owner, ttl, exclusive } = wish
+    const rows = await query(sql.claim, [job, tick ?? null, owner, ttl, String(exclusive), aheadMs])
+    // A row that this very statement has made, or another one just before, is only seen by the next.
+    return (rows[0]?.outcome as CronClaimed | undefined) ?? claim(wish)
+  }
+  return {
+    claim,
+    renew: async ({ job, owner, ttl }) => (await query(sql.renew, [job, owner, ttl])).length > 0,
+    async release({ job, owner }) {
+      await query(sql.release, [job, owner])
+    },
+    close: () => own?.close(),
+  }
+}
+
+function statementsFor(table: string) {
+  const isBusy = 'coalesce(c.owner <> $3 and c.until > now(), false)'
+  const isTaken =
+    '$2::bigint is not null and coalesce(c.tick >= $2::bigint, false) and c.tick_owner is distinct from $3'
+  const isEarly = '$2::bigint > extract(epoch from now()) * 1000 + $6::bigint'
+  const isHeld = `${isBusy} and $5 <> 'false'`
+  return {
+    // The row is locked by «for update», so who comes at the same time decides behind this one.
+    claim: `
+      with seed as (
+        insert into ${table} (job) values ($1) on conflict (job) do nothing
+      ), decided as (
+        select c.job, case
+          when ${isTaken} then 'taken'
+          when ${isEarly} then 'early'
+          when ${isHeld} then 'busy'
+          else 'claimed' end as outcome
+        from ${table} c where c.job = $1 for update
+      ), changed as (
+        update ${table} t set
+          tick = coalesce($2::bigint, t.tick),
+          tick_owner = case when $2::bigint is null then t.tick_owner when d.outcome = 'claimed' then $3 else '' end,
+          owner = case when d.outcome = 'claimed' and $5 <> 'false' then $3 else t.owner end,
+          until = case when d.outcome = 'claimed' and $5 <> 'false' then now() + $4::bigint * interval '1 millisecond' else t.until end
+        from decided d
+        where t.job = d.job and (d.outcome = 'claimed' or (d.outcome = 'busy' and $5 = 'true'))
+      )
+      select outcome from decided`,
+    renew: `
+      update ${table} set owner = $2, until = now() + $3::bigint * interval '1 millisecond'
+      where job = $1 and (owner is null or owner = $2 or until <= now()) returning job`,
+    release: `update ${table} set owner = null where job = $1 and owner = $2`,
+  }
+}
+
+async function makeTable(pool: CronPostgresClient, table: string): Promise<void> {
+  const columns = 'job text primary key, tick bigint, tick_owner text, owner text, until timestamptz'
+  try {
+    await pool.query(`create table if not exists ${table} (${columns})`)
+  } catch (error) {
+    // Instances that start at the same moment collide in the catalog of Postgres, or lack the right to make what is there.
+    const { rows } = await pool.query('select to_regclass($1) is not null as there', [table])
+    if (rows[0]?.there !== true) throw error
+  }
+}
+
+async function connect(url: string | undefined, given: { readonly [option: string]: unknown }) {
+  const loaded = await peer('pg', () => import('pg'), 'the cron plugin (lock postgres)')
+  const address = given.host === undefined ? { connectionString: url ?? process.env.DATABASE_URL } : {}
+  const pool = new loaded.default.Pool({
+    max: 2,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 2_000,
+    // Who has nothing to do lets its connection go, and does not keep the process.
+    idleTimeoutMillis: 30_000,
+    allowExitOnIdle: true,
+    ...address,
+    ...given,
+  })
+  // Without a listener the loss of an idle connection would end the process; the next query tells it.
+  pool.on('error', () => {})
+  return { client: pool as unknown as CronPostgresClient, close: () => pool.end() }
+}

@@ -1,0 +1,92 @@
+import { peer } from '../../../kernel/index.ts'
+import {
+  aheadMs,
+  type CronClaimed,
+  type CronLock,
+  type CronRedisClient,
+  type CronRedisOptions,
+  rememberMs,
+} from './contract.ts'
+
+// KEYS the last tick with its owner, who is running; ARGV tick (or nothing), owner, ttl, exclusive, ahead, remember.
+// Time is that of Redis: those of the instances differ.
+const claimScript = `
+local tick, owner, exclusive = ARGV[1], ARGV[2], ARGV[4]
+if tick ~= '' then
+  local last = redis.call('GET', KEYS[1])
+  if last then
+    local split = string.find(last, ':')
+    if tonumber(string.sub(last, 1, split - 1)) >= tonumber(tick) and string.sub(last, split + 1) ~= owner then return 'taken' end
+  end
+  local time = redis.call('TIME')
+  if tonumber(tick) > time[1] * 1000 + time[2] / 1000 + tonumber(ARGV[5]) then return 'early' end
+end
+local holder = redis.call('GET', KEYS[2])
+local busy = holder and holder ~= owner
+if busy and exclusive == 'wait' then return 'busy' end
+if tick ~= '' then
+  local by = owner
+  if busy and exclusive == 'true' then by = '' end
+  redis.call('SET', KEYS[1], tick .. ':' .. by, 'PX', ARGV[6])
+end
+if busy and exclusive == 'true' then return 'busy' end
+if exclusive ~= 'false' then redis.call('SET', KEYS[2], owner, 'PX', ARGV[3]) end
+return 'claimed'`
+
+const renewScript = `
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`
+
+const releaseScript = `
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 1`
+
+/** How long a command may take; who waits for it asks again. */
+const commandTimeout = 2_000
+
+/** Agrees in Redis; it exists also while Redis cannot be reached. */
+export async function openRedisLock(given: string | CronRedisOptions): Promise<CronLock> {
+  const { url, client, prefix = 'cron', ...options } = typeof given === 'string' ? { url: given } : given
+  const own = client === undefined ? await connect(url, options) : undefined
+  const redis = client ?? own!.client
+  // In braces: both keys of a job are in one slot of a cluster.
+  const key = (job: string, what: string) => `${prefix}:{${job}}:${what}`
+  return {
+    async claim({ job, tick, owner, ttl, exclusive }) {
+      const keys = [key(job, 'tick'), key(job, 'run')]
+      const values = [tick ?? '', owner, ttl, String(exclusive), aheadMs, rememberMs]
+      return (await redis.eval(claimScript, 2, ...keys, ...values)) as CronClaimed
+    },
+    renew: async ({ job, owner, ttl }) => (await redis.eval(renewScript, 1, key(job, 'run'), owner, ttl)) === 1,
+    async release({ job, owner }) {
+      await redis.eval(releaseScript, 1, key(job, 'run'), owner)
+    },
+    close: () => own?.close(),
+  }
+}
+
+async function connect(url: string | undefined, given: { readonly [option: string]: unknown }) {
+  const { Redis } = await peer('ioredis', () => import('ioredis'), 'the cron plugin (lock redis)')
+  const options = {
+    connectTimeout: 2_000,
+    commandTimeout,
+    // Fail at once while there is no connection: who asks comes again by himself.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (times: number) => Math.min(50 * 2 ** times, 1_000),
+    ...given,
+    lazyConnect: true,
+  }
+  const isPlaced = given.host !== undefined || given.path !== undefined
+  const client = isPlaced
+    ? new Redis(options)
+    : new Redis(url ?? (process.env.REDIS_URL || 'redis://127.0.0.1:6379'), options)
+  // Without a listener ioredis writes each failed attempt to the console; each command that fails tells its reason itself.
+  client.on('error', () => {})
+  // The jobs start while Redis is down: their ticks find out.
+  client.connect().catch(() => {})
+  return { client: client as unknown as CronRedisClient, close: () => client.disconnect() }
+}

@@ -1,0 +1,188 @@
+import { type Logger, lineLogger, nearest } from '../../kernel/index.ts'
+import { closeRunner, type Declared, openRunner, type Runner } from './declarations.ts'
+import { CronNameError, mustBeNode } from './failures.ts'
+import { Job, type JobSurroundings } from './job.ts'
+import { loadCrons } from './loader.ts'
+import { type CronServiceOptions, type CronSettings, settingsOf } from './options.ts'
+import type { CronJobInfo } from './run.ts'
+
+/** Runs jobs: those of files and classes that it loads, and every handle of the process that was started. */
+export class CronService {
+  readonly #settings: CronSettings
+  #logger: Logger
+  readonly #jobs = new Map<Declared, Job>()
+  #around: JobSurroundings | undefined
+  /** From one start to the stop that belongs to it. */
+  #life: { isHalted: boolean } | undefined
+  #opening: Promise<void> | undefined
+  #starting: Promise<void> | undefined
+  #stopping: Promise<readonly string[]> | undefined
+  readonly #runner: Runner = {
+    adopt: (declared) => this.#adopt(declared),
+    drop: (declared, isForGood) => this.#drop(declared, isForGood),
+  }
+
+  constructor(options: CronServiceOptions & { logger?: Logger } = {}) {
+    this.#settings = settingsOf(options, ['logger'])
+    this.#logger = options.logger ?? lineLogger()
+  }
+
+  /**
+   * Loads the job files and runs the jobs, without a server.
+   *
+   * @throws (as a rejection) CronFileError, CronClassError, CronNameError, PeerMissingError, CronRuntimeError.
+   * @example
+   * const service = await CronService.run({ crons: ['dist/crons/*.js'] })
+   * process.once('SIGTERM', () => void service.stop())
+   */
+  static async run(options: CronServiceOptions & { logger?: Logger } = {}): Promise<CronService> {
+    const service = new CronService(options)
+    await service.start()
+    return service
+  }
+
+  /** @internal */
+  logTo(logger: Logger): void {
+    this.#logger = logger
+  }
+
+  /** Loads and starts what there is; a server does it when it listens. */
+  start(): Promise<void> {
+    if (this.#starting !== undefined) return this.#starting
+    const life = { isHalted: false }
+    this.#life = life
+    this.#opening = this.#startOnce(this.#stopping, life)
+    this.#starting = this.#opening.catch(async (error: unknown) => {
+      await this.stop()
+      throw error
+    })
+    return this.#starting
+  }
+
+  async #startOnce(stopped: Promise<unknown> | undefined, life: { readonly isHalted: boolean }): Promise<void> {
+    mustBeNode()
+    await stopped
+    const { crons, isDefaultGlob, timezone, history, lock } = this.#settings
+    const clock = this.#settings.clock ?? (await (await import('./system-clock.ts')).openSystemClock())
+    const logger = this.#logger
+    this.#around = { clock, guard: undefined, logger, timezone, history }
+    if (lock !== undefined) {
+      const [{ openLock }, { LockGuard }] = await Promise.all([import('./locks/open.ts'), import('./locks/guard.ts')])
+      const opened = await openLock(lock)
+      this.#around = { ...this.#around, guard: new LockGuard(opened.lock, opened.ttl, clock, logger) }
+    }
+    const declared = await loadCrons(crons, isDefaultGlob, logger)
+    if (life.isHalted) return
+    for (const one of declared) this.#adopt(one)
+    openRunner(this.#runner)
+  }
+
+  /**
+   * Stops the ticks, aborts the signals of what is running, and waits for it.
+   *
+   * Resolves to the names of the jobs that are still running after `timeout` milliseconds (10000); a warning names them too.
+   */
+  stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<readonly string[]> {
+    if (this.#starting === undefined) return this.#stopping ?? Promise.resolve([])
+    this.#starting = undefined
+    this.halt()
+    this.#stopping = this.#stopOnce(this.#opening!, timeout)
+    return this.#stopping
+  }
+
+  async #stopOnce(opening: Promise<void>, timeout: number): Promise<readonly string[]> {
+    // Where it is still starting, what it has opened is closed.
+    await opening.catch(() => {})
+    const around = this.#around
+    const left = await this.#drained(timeout)
+    if (left.length > 0) {
+      this.#logger.warn(
+        { jobs: left },
+        `closing does not wait any longer for the cron jobs ${left.join(', ')}: they are still running`,
+      )
+    }
+    this.#jobs.clear()
+    this.#around = undefined
+    around?.clock.close?.()
+    await around?.guard?.close()
+    return left
+  }
+
+  /** No more ticks from now on, and the signals abort; `stop` waits. @internal */
+  halt(): void {
+    if (this.#life !== undefined) this.#life.isHalted = true
+    closeRunner(this.#runner)
+    const reason = new Error('the cron jobs are stopping')
+    for (const job of this.#jobs.values()) {
+      job.stop()
+      job.abort(reason)
+    }
+  }
+
+  async #drained(timeout: number): Promise<string[]> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeout)
+    })
+    await Promise.race([this.idle(), late])
+    clearTimeout(timer)
+    return [...this.#jobs.values()].filter((job) => job.isActive).map((job) => job.declared.name)
+  }
+
+  /** Resolves when no job is running. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#jobs.values()].map((job) => job.idle()))
+  }
+
+  /** What its clock shows. */
+  now(): Date {
+    return new Date(this.#settings.clock?.now() ?? Date.now())
+  }
+
+  /** Every job with its next time, its last runs and its numbers, in order of their names. */
+  jobs(): CronJobInfo[] {
+    return [...this.#jobs.values()].map((job) => job.info).sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /**
+   * Runs a job once, now. Resolves when it has begun; to `false` when it is running already, here or in another instance.
+   *
+   * @throws (as a rejection) CronNameError for a name that no job has.
+   */
+  async trigger(name: string): Promise<boolean> {
+    const job = [...this.#jobs.values()].find((one) => one.declared.name === name)
+    if (job !== undefined) return job.trigger()
+    const near = nearest(
+      name,
+      this.jobs().map((one) => one.name),
+    )
+    throw CronNameError(name, `no running job has this name.${near === undefined ? '' : ` Did you mean "${near}"?`}`)
+  }
+
+  #adopt(declared: Declared): void {
+    const around = this.#around!
+    const { name, isNamed, options } = declared
+    if (!isNamed && around.guard !== undefined && options.lock !== false) {
+      throw CronNameError(
+        name,
+        'with a lock a job needs a name, by which the instances know it: cron(pattern, { name })',
+      )
+    }
+    const namesake = [...this.#jobs].find(([other]) => other !== declared && other.name === name)
+    if (namesake !== undefined && isNamed) {
+      if (namesake[1].isScheduled)
+        throw CronNameError(name, 'two cron jobs have this name; give one another: cron(pattern, { name })')
+      this.#jobs.delete(namesake[0])
+    }
+    const job = this.#jobs.get(declared) ?? new Job(declared, around)
+    this.#jobs.set(declared, job)
+    job.start()
+  }
+
+  #drop(declared: Declared, isForGood: boolean): void {
+    const job = this.#jobs.get(declared)
+    job?.stop()
+    // What is still running is waited for on close.
+    if (isForGood) void job?.idle().then(() => this.#jobs.delete(declared))
+  }
+}

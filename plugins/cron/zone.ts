@@ -1,0 +1,68 @@
+/** A time zone as the difference between its clocks and UTC. */
+export interface Zone {
+  /** Milliseconds that its clocks are ahead of UTC at an instant. */
+  offset(instant: number): number
+  /** The first instant at which its clocks show that time; where they leave it out, as much later as they are moved. */
+  instant(wall: number): number
+  /** The first change of its clocks behind `from` and not behind `to`. */
+  changeBetween(from: number, to: number): number | undefined
+}
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** Changes that are back to back within this time would be missed; none ever were. */
+const stepMs = 7 * dayMs
+
+function zoneOf(offset: (instant: number) => number): Zone {
+  const instant = (wall: number) => {
+    const before = offset(wall - dayMs)
+    const behind = offset(wall + dayMs)
+    const fitting = [wall - before, wall - behind].filter((one) => one + offset(one) === wall)
+    return fitting.length === 0 ? wall - before : Math.min(...fitting)
+  }
+  const changeBetween = (from: number, to: number) => {
+    const first = offset(from)
+    for (let low = from; low < to; low += stepMs) {
+      let high = Math.min(low + stepMs, to)
+      if (offset(high) === first) continue
+      let same = low
+      while (high - same > 1) {
+        const middle = Math.floor((same + high) / 2)
+        if (offset(middle) === first) same = middle
+        else high = middle
+      }
+      return high
+    }
+    return undefined
+  }
+  return { offset, instant, changeBetween }
+}
+
+const zones = new Map<string, Zone>()
+
+/**
+ * A zone by its name in the IANA database; without one, that of the process.
+ *
+ * @throws RangeError for a name that the runtime does not know.
+ */
+export function zoneByName(name: string | undefined): Zone {
+  // Asked anew each time: `TZ` may change while a process runs, in tests at least.
+  if (name === undefined) return zoneOf((instant) => -new Date(instant).getTimezoneOffset() * 60_000)
+  const known = zones.get(name)
+  if (known !== undefined) return known
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: name,
+    calendar: 'gregory',
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  })
+  const zone = zoneOf((instant) => {
+    const whole = Math.floor(instant / 1000) * 1000
+    const part: Record<string, number> = {}
+    for (const { type, value } of format.formatToParts(whole)) part[type] = Number(value)
+    return Date.UTC(part.year!, part.month! - 1, part.day, part.hour, part.minute, part.second) - whole
+  })
+  zones.set(name, zone)
+  return zone
+}
