@@ -5,6 +5,7 @@ export type {
   Command,
   CommandArgument,
   CommandFlag,
+  CommandInput,
   Context,
   ErrorHandler,
   Explanation,
@@ -88,11 +89,67 @@ export {
 } from './plugins/controllers/index.ts'
 export type { SetCookieOptions } from './plugins/cookie/index.ts'
 export type { CorsOptions } from './plugins/cors/index.ts'
+export {
+  BaseCron,
+  type CronClock,
+  type CronErrorHandler,
+  type CronHandle,
+  type CronHandler,
+  type CronJobInfo,
+  type CronJobOptions,
+  type CronLock,
+  type CronOptions,
+  type CronRun,
+  CronService,
+  cronJob as cron,
+  cronUi,
+  type MemoryClock,
+  memoryClock,
+  memoryCronLock,
+  setCronGlobalErrorHandler,
+} from './plugins/cron/index.ts'
+export type { GraphqlOptions, GraphqlResolver, GraphqlResolvers, GraphqlService } from './plugins/graphql/index.ts'
 export type { HealthOptions } from './plugins/health/index.ts'
 export type { HelmetOptions } from './plugins/helmet/index.ts'
 export type { JsonOptions } from './plugins/json/index.ts'
 export { logger } from './plugins/log/index.ts'
 export type { MethodOverrideOptions } from './plugins/methodOverride/index.ts'
+export {
+  BaseMqtt,
+  type BaseMqttClass,
+  type Mqtt,
+  type MqttConnectOptions,
+  type MqttDetails,
+  type MqttErrorHandler,
+  type MqttFailure,
+  type MqttHandle,
+  type MqttHandler,
+  type MqttOptions,
+  type MqttPatternTopic,
+  type MqttPayload,
+  type MqttPublishOptions,
+  type MqttQos,
+  MqttService,
+  type MqttServiceOptions,
+  type MqttSource,
+  type MqttSubscribeOptions,
+  type MqttSubscription,
+  type MqttTopic,
+  type MqttTopicOptions,
+  type MqttTopics,
+  type MqttWill,
+  mqttMessages as mqtt,
+  setMqttGlobalErrorHandler,
+} from './plugins/mqtt/index.ts'
+export type {
+  ApiDescription,
+  DescriptionOptions,
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiOptions,
+  OpenApiRoute,
+  OpenApiSchema,
+} from './plugins/openapi/index.ts'
 export {
   type PolicyCheck,
   type PolicyDecorator,
@@ -105,6 +162,46 @@ export {
   type PolicyRecord,
   type PolicyRequirement,
 } from './plugins/policy/index.ts'
+export {
+  type Backoff,
+  type BatchOptions,
+  type BullmqConfig,
+  type BullmqPublishOptions,
+  type BullmqQueue,
+  bullmqQueue,
+  type CustomDelivery,
+  type CustomHandler,
+  createQueue,
+  type DeadMessage,
+  defineQueueConfiguration,
+  type GenericPubSub,
+  type KeptJobs,
+  type MemoryPublishOptions,
+  type MemoryQueue,
+  type MemoryQueueConfig,
+  memoryQueue,
+  type PgbossConfig,
+  type PgbossPublishOptions,
+  pgbossQueue,
+  type Queue,
+  type QueueConfig,
+  type QueueCounts,
+  type QueueErrorHandler,
+  type QueueFailure,
+  type QueueHandle,
+  type QueueHandler,
+  type QueueMessage,
+  type QueueMethod,
+  type QueueOptions,
+  type QueueReport,
+  QueueService,
+  type QueueSettings,
+  type QueuesOptions,
+  type SqsConfig,
+  type SqsPublishOptions,
+  type SubscribeOptions,
+  sqsQueue,
+} from './plugins/queues/index.ts'
 export type { RateLimitOptions, RateLimitRule, RateLimitStore } from './plugins/rateLimit/index.ts'
 export { currentContext, type RequestContext } from './plugins/requestContext/index.ts'
 export type { ResponsesOptions } from './plugins/responses/index.ts'
@@ -140,4 +237,4 @@ export type {
   ValidationErrorOptions,
   ValidationIssue,
 } from './plugins/validation/index.ts'
-export { type MockServerOptions, Server, type ServerOptions } from './server.ts'
+export { type BackgroundOptions, type MockServerOptions, Server, type ServerOptions } from './server.ts'

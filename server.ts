@@ -11,8 +11,11 @@ import {
   setExposure,
 } from './kernel/index.ts'
 import { companionOf } from './plugins/catalog.ts'
+import type { CronSource } from './plugins/cron/index.ts'
+import type { GraphqlService } from './plugins/graphql/index.ts'
 import type { PolicyErrorHandler } from './plugins/policy/index.ts'
 import {
+  type CatalogValue,
   type CheckedPlugins,
   type PluginListItem,
   type PluginsOption,
@@ -36,6 +39,20 @@ export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> ex
    * at boot, and a file that cannot be loaded fails it.
    */
   controllerPatterns?: readonly string[]
+  /** Short for the plugin `graphql` with these options: `{ schema: { typeDefs, resolvers }, apolloOptions }`. */
+  graphql?: CatalogValue<'graphql'>
+  /** What runs beside the requests while the server listens. */
+  background?: BackgroundOptions
+}
+
+/** What runs beside the requests. */
+export interface BackgroundOptions {
+  /** Short for the plugin `cron` with the option `crons`: globs of job files, classes, handles. */
+  crons?: readonly CronSource[]
+  /** Short for the plugin `queues` with these options: `{ config, run: true }`. */
+  queues?: CatalogValue<'queues'>
+  /** Short for the plugin `mqtt` with these options: `{ connect, subscribe }`. */
+  mqtt?: CatalogValue<'mqtt'>
 }
 
 /** Options of a test client of its own. */
@@ -61,12 +78,23 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
   constructor(options?: ServerOptions<Plugins>)
   constructor(options: ServerOptions<Plugins> | (Plugins & readonly PluginListItem[]) = {}) {
     const given = (Array.isArray(options) ? { plugins: options } : options) as ServerOptions
-    checkOptions('', given, [...kernelOptions, 'plugins', 'exposeErrorDetails', 'controllerPatterns'])
-    const { plugins, exposeErrorDetails, controllerPatterns, ...rest } = given
+    checkOptions('', given, [
+      ...kernelOptions,
+      'plugins',
+      'exposeErrorDetails',
+      'controllerPatterns',
+      'graphql',
+      'background',
+    ])
+    const { plugins, exposeErrorDetails, controllerPatterns, graphql, background = {}, ...rest } = given
+    checkOptions('background', background, ['crons', 'queues', 'mqtt'])
     super(rest)
     setExposure(exposeErrorDetails ?? false)
     Object.assign(this.inject, mockMethods(this.inject))
-    for (const plugin of resolvePlugins(plugins as PluginsOption | undefined)) this.register(plugin as never)
+    const { crons, queues, mqtt } = background
+    const cron = crons === undefined ? undefined : { crons }
+    const registrations = resolvePlugins(plugins as PluginsOption | undefined, { graphql, cron, queues, mqtt })
+    for (const plugin of registrations) this.register(plugin as never)
     super.services.get('controllers').add('controllerPatterns', controllerPatterns)
   }
 
@@ -76,6 +104,17 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
 
   override get services(): ServiceStore & Partial<Services> & Provided {
     return super.services as ServiceStore & Partial<Services> & Provided
+  }
+
+  /**
+   * The schema of GraphQL, to add to until the first request.
+   *
+   * @throws ServiceMissingError where the plugin `graphql` is not registered.
+   * @example
+   * server.graphql.addTypeDef('extend type Query { hello: String }').addResolver('Query', { hello: () => 'world' })
+   */
+  get graphql(): GraphqlService {
+    return super.services.get('graphql')
   }
 
   /**

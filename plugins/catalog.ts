@@ -4,12 +4,17 @@ import { compression } from './compression/index.ts'
 import { controllers } from './controllers/index.ts'
 import { cookie } from './cookie/index.ts'
 import { cors } from './cors/index.ts'
+import { cron } from './cron/index.ts'
+import { graphql } from './graphql/index.ts'
 import { health } from './health/index.ts'
 import { helmet } from './helmet/index.ts'
 import { json } from './json/index.ts'
 import { log } from './log/index.ts'
 import { methodOverride } from './methodOverride/index.ts'
+import { mqtt } from './mqtt/index.ts'
+import { openapi } from './openapi/plugin.ts'
 import { policy } from './policy/index.ts'
+import { queues } from './queues/index.ts'
 import { rateLimit } from './rateLimit/index.ts'
 import { requestContext } from './requestContext/index.ts'
 import { responses } from './responses/index.ts'
@@ -43,6 +48,11 @@ export const catalog = {
   cache,
   static: staticFiles,
   compression,
+  openapi,
+  graphql,
+  cron,
+  queues,
+  mqtt,
 } as const
 
 export type Catalog = typeof catalog

@@ -113,13 +113,30 @@ function resolveArray(plugins: readonly unknown[]): unknown[] {
   return [...missing.map((key) => factoryOf(key)()), ...given]
 }
 
+/** Server options that are short for a plugin of the catalog, by its key. */
+export type PluginShortcuts = { readonly [Key in CatalogKey]?: CatalogValue<Key> }
+
+/** Where those stand that are not called like their plugin. */
+const shortcutNames: { readonly [Key in CatalogKey]?: string } = {
+  cron: 'background.crons',
+  queues: 'background.queues',
+  mqtt: 'background.mqtt',
+}
+
 /**
  * Every form of the `plugins` option as one list for `register`: the core first, where it is not given, then the object form in the catalog's
- * order and as written, the array form as given; what is on by default is added where it is neither given nor turned off.
+ * order and as written, the array form as given; what is on by default is added where it is neither given nor turned off. Last what
+ * other options are short for.
  */
-export function resolvePlugins(plugins: PluginsOption | undefined): unknown[] {
+export function resolvePlugins(plugins: PluginsOption | undefined, shortcuts: PluginShortcuts = {}): unknown[] {
   const given = resolveOption(plugins)
   const names = namesOf(given)
+  for (const [key, value] of Object.entries(shortcuts)) {
+    if (value === undefined || value === false) continue
+    const option = shortcutNames[key as CatalogKey] ?? key
+    if (names.has(key)) throw PluginFormError(key, `is given as the server's option "${option}" too. Keep one of them`)
+    given.push(fromCatalog(key as CatalogKey, value))
+  }
   return [...core.filter(({ plugin }) => !names.has(plugin.name)).map((factory) => factory()), ...given]
 }
 

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import manifest from '../../../package.json' with { type: 'json' }
 import { runtimeBinary } from '../../../test/runtimes/run.mjs'
 import { type Program, startProgram } from '../../../test/support/docs/program.ts'
+import { receiptQueue } from './plugins/receipts.ts'
 import { makeServer } from './server.ts'
 
 const ada = { authorization: 'Bearer ada' }
@@ -39,6 +40,13 @@ describe('in process', () => {
   test('a book that is not there is a 404 with a reason of the application', async () => {
     const res = await server.inject.get('/books/99')
     res.assertStatus(404).assertBodyDeepEqual({ code: 'no-such-book', message: 'there is no book 99' })
+  })
+
+  test('books are there by GraphQL too', async () => {
+    const query = 'query ($id: ID!) { book(id: $id) { title available others { id } } books { id } }'
+    const res = await server.inject.post('/graphql', { body: { query, variables: { id: '3' } } })
+    const books = [{ id: '1' }, { id: '2' }, { id: '3' }]
+    res.assertBodyDeepEqual({ data: { book: { title: 'Invisible Cities', available: true, others: [] }, books } })
   })
 
   test('only members add books', async () => {
@@ -163,6 +171,31 @@ describe('in process', () => {
     written.mockRestore()
     res.assertStatus(500).assertBodySubset({ code: 'internal', message: 'that should not have happened' })
     expect(JSON.stringify(res.body())).not.toContain('swordfish')
+  })
+
+  test('a loan leaves a receipt to the workers, which start when the server listens', async () => {
+    receiptQueue.clear()
+    ;(await server.inject.post('/loans', { body: { book: '2' }, headers: grace })).assertStatus(201)
+    expect(await receiptQueue.counts()).toMatchObject({ waiting: 1, active: 0 })
+    receiptQueue.clear()
+  })
+
+  test('a book that lies in the returns box is taken back, and the sign above it says so', async () => {
+    const lent = await server.inject.post('/loans', { body: { book: '2' }, headers: grace })
+    const { id: loan } = lent.body<{ id: string }>()
+    const broker = server.services.get('mqtt')
+    // What listening does.
+    await broker.start()
+    const news: unknown[] = []
+    await broker.subscribe('library/news', (message) => void news.push(message), { qos: 1 })
+    await broker.publish('library/returns-box', { loan, member: 'm2' }, { qos: 1 })
+    await vi.waitFor(() => expect(news).toMatchObject([{ kind: 'returned' }]))
+    ;(await server.inject.get('/loans', { headers: grace })).assertBodyDeepEqual([])
+  })
+
+  test('librarians see the scheduled jobs', async () => {
+    ;(await server.inject.get('/crons')).assertStatus(403)
+    ;(await server.inject.get('/crons', { headers: ada })).assertStatus(200)
   })
 
   test('what is built in: 404, 405, probes and cross-origin headers', async () => {

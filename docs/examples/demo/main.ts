@@ -25,9 +25,11 @@ A library on ${url}
   curl ${url}/loans ${ada} ${json} -d '{"book":"1"}'
   curl ${url}/loans ${ada}
   curl ${url}/authors
+  curl ${url}/graphql ${json} -d '{"query":"{ books { title available } }"}'
   curl -i ${url}/books/1                 # again: x-cache: HIT
   curl -X DELETE ${url}/books/2 ${ada}
   curl -N ${url}/events
+  curl ${url}/crons ${ada}               # scheduled jobs
   curl ${url}/health/ready
   curl -i -X PUT ${url}/books
 

@@ -2,8 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Server } from 'framework'
 import { answerError, answerInvalid } from './errors.ts'
+import { graphql } from './graphql/index.ts'
+import { librariansOnly } from './middlewares/librarians-only.ts'
 import { freshness } from './plugins/freshness.ts'
 import { type LibraryOptions, library } from './plugins/library.ts'
+import { receipts } from './plugins/receipts.ts'
+import { reminders } from './plugins/reminders.ts'
+import { returnsBox } from './plugins/returns-box.ts'
 import { answerDenial } from './policies.ts'
 import './routes/index.ts'
 
@@ -19,10 +24,14 @@ export interface DemoOptions extends LibraryOptions {
   log?: boolean
 }
 
+// Scheduled jobs run on Node.js only.
+const isNode = !('Bun' in globalThis || 'Deno' in globalThis)
+
 /** The whole application, not listening yet: `main.ts` listens, tests use it as it is. */
 export function makeServer({ log = true, ...options }: DemoOptions = {}) {
   const server = new Server({
     controllerPatterns: [fileURLToPath(new URL('controllers/*.ts', import.meta.url))],
+    graphql,
     plugins: {
       // The addresses that a proxy on this machine reports, and the methods that an HTML form cannot send.
       trustProxy: { trustedProxies: ['loopback'] },
@@ -42,8 +51,26 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       cache: { defaultTtl: 60 },
       static: { root: new URL('public', import.meta.url), prefix: '/app' },
       compression: true,
+      openapi: {
+        info: {
+          title: 'Library',
+          version: '1.0.0',
+          description: 'Books, who has borrowed them, and what to read next.',
+        },
+        tags: [
+          { name: 'books', description: 'What there is' },
+          { name: 'loans', description: 'What members have at home' },
+        ],
+      },
+      cron: isNode && { crons: [], ui: { path: '/crons', middlewares: [librariansOnly] } },
+      queues: { run: true },
+      // With `{ connect: { host } }` the box talks to a real broker.
+      mqtt: { connect: { provider: 'memory' }, subscribe: [] },
       library: library(options),
       freshness: freshness(),
+      receipts: receipts(),
+      returnsBox: returnsBox(),
+      reminders: isNode && reminders(),
     },
   })
   server.setErrorHandler(answerError)

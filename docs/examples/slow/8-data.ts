@@ -9,10 +9,14 @@ export const slowTools = definePlugin({
       description: 'Prints the slow requests of a running server',
       arguments: [{ name: 'url', required: true }],
       flags: { key: { type: 'string', description: 'The key of the report' } },
-      async run({ arguments: { url }, flags }) {
+      async run({ arguments: { url }, flags, print, note }) {
         const res = await fetch(`${url}/slow`, { headers: { authorization: `Bearer ${flags.key}` } })
-        console.log(res.ok ? await res.json() : `the server answered ${res.status}`)
-        return res.ok ? 0 : 1
+        if (!res.ok) {
+          note(`the server answered ${res.status}`)
+          return 1
+        }
+        print(JSON.stringify(await res.json()))
+        return 0
       },
     },
   ],

@@ -96,8 +96,11 @@ describe('the steps of docs/writing-a-plugin.md', () => {
     await server.listen()
     const [command] = (await slowTools.plugin.commands?.()) ?? []
     expect(command?.name).toBe('slow-report')
-    expect(await command?.run({ arguments: { url: server.url }, flags: { key: 'k' } })).toBe(0)
-    expect(await command?.run({ arguments: { url: server.url }, flags: {} })).toBe(1)
+    const written: string[] = []
+    const output = { print: (line: string) => written.push(line), note: (line: string) => written.push(`(${line})`) }
+    expect(await command?.run({ arguments: { url: server.url }, flags: { key: 'k' }, ...output })).toBe(0)
+    expect(await command?.run({ arguments: { url: server.url }, flags: {}, ...output })).toBe(1)
+    expect(written).toEqual([expect.stringContaining('['), '(the server answered 401)'])
     await server.close()
     expect(slowTools.plugin.openapi?.tags?.[0]?.name).toBe('slow')
   })

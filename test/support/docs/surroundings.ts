@@ -16,6 +16,7 @@ export const surroundings: Readonly<Record<string, Partial<Surroundings>>> = {
       COOKIE_SECRET_BEFORE: 'another-of-32-characters-or-more',
     },
   },
+  'docs/plugins/graphql.md': { files: { 'src/schema.graphql': 'type Query { hello: String }' } },
   'docs/plugins/health.md': { globals: { database: { ping: async () => true } } },
   'docs/plugins/session.md': { env: { SESSION_SECRET: 'a-secret-of-32-characters-or-more' } },
   'docs/plugins/static.md': {

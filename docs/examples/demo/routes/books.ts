@@ -11,7 +11,8 @@ router.group('/books', (books) => {
     res.ok(await Promise.all(found.map((book) => bookViews.useVariant('card', book))))
   })
 
-  const page = { responses: { 200: BookPage }, cache: { ttl: 60, tags: ['book::id'] } } as const
+  const apidoc = { summary: 'One book', responses: { 404: { description: 'There is no such book' } } }
+  const page = { apidoc, responses: { 200: BookPage }, cache: { ttl: 60, tags: ['book::id'] } } as const
   books.get('/:id', page, async (req, res) => {
     const book = req.library.book(req.params.id)
     res.ok(await bookViews.useVariant('page', book, { ctx: req.library.isLent(book.id) }))

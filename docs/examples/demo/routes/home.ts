@@ -1,7 +1,7 @@
 import { router } from 'framework'
 
 // Where to go from here, for whoever opens the address in a browser.
-router.get('/', () => ({
+router.get('/', { apidoc: false }, () => ({
   page: '/app/',
   books: '/books',
   authors: '/authors',
@@ -9,4 +9,5 @@ router.get('/', () => ({
   list: '/list',
   events: '/events',
   health: '/health/ready',
+  docs: '/docs',
 }))

@@ -1,0 +1,32 @@
+import { definePlugin, mqtt } from 'framework'
+
+declare module 'framework' {
+  interface MqttTopics {
+    /** What the box by the door tells: somebody has put a book into it. */
+    'library/returns-box': { loan: string; member: string }
+    /** What the sign above it shows. */
+    'library/news': { kind: string; title: string }
+  }
+}
+
+/** Takes back what lies in the returns box, and tells the world what happens in the library. */
+export const returnsBox = definePlugin({
+  name: 'returns-box',
+  dependencies: ['library', 'mqtt'],
+  setup(ctx) {
+    const library = ctx.services.get('library')
+    const broker = ctx.services.get('mqtt')
+    const stop = library.listen(({ kind, book }) => {
+      if (!broker.isConnected) return
+      broker
+        .publish('library/news', { kind, title: book.title }, { qos: 1, retain: true })
+        .catch((error: unknown) => ctx.log.error({ err: error }, 'no news'))
+    })
+    // A loan that is unknown goes to the log, as everything that a handler throws.
+    const box = mqtt.subscribe('library/returns-box', ({ loan, member }) => library.takeBack(loan, member), { qos: 1 })
+    ctx.onClose(async () => {
+      stop()
+      await box.unsubscribe()
+    })
+  },
+})

@@ -1,0 +1,71 @@
+import type { InputOf } from '../validation/index.ts'
+import type { MqttHandle } from './handle.ts'
+import type { MqttPublishOptions, MqttSubscribeOptions } from './message-options.ts'
+import type { ReceivedBy } from './schema.ts'
+import type { ExactName, IsPattern, MqttArguments, MqttHandler, MqttPayload, TypedName } from './types.ts'
+
+/** Options of a topic: what holds for all that is subscribed and published through it. */
+export interface MqttTopicOptions {
+  /** What messages must be, on the way out and on the way in. */
+  schema?: object
+}
+
+/** A topic that handlers subscribe to. */
+export interface MqttPatternTopic<Pattern extends boolean, Received> {
+  readonly name: string
+  subscribe<const Options extends Omit<MqttSubscribeOptions, 'schema'> = {}>(
+    handler: MqttHandler<MqttArguments<Pattern, Received, Options>>,
+    options?: Options,
+  ): MqttHandle
+}
+
+/** A topic that messages are published to, and that handlers subscribe to. */
+export interface MqttTopic<Published, Received = Published> extends MqttPatternTopic<false, Received> {
+  /** @throws as `mqtt.publish` */
+  publish(message: Published | Uint8Array, options?: MqttPublishOptions): Promise<void>
+}
+
+type TopicOf<Name extends string, Published, Received> =
+  IsPattern<Name> extends true ? MqttPatternTopic<true, Received> : MqttTopic<Published, Received>
+
+/** What can be done with messages. */
+export interface MqttApi {
+  /**
+   * Publishes a message: text and bytes as they are, everything else as JSON. Resolves when the broker has it: with QoS 1 and
+   * 2 when it was acknowledged, with QoS 0 when it was written.
+   *
+   * @throws (as a rejection) MqttNotConnectedError, MqttUnavailableError, MqttFullError, MqttPublishError, MqttPayloadError,
+   * MqttTopicError, OptionError.
+   */
+  publish<const Name extends string>(
+    topic: Name & ExactName<Name>,
+    message: MqttPayload<Name> | Uint8Array,
+    options?: MqttPublishOptions,
+  ): Promise<void>
+
+  /**
+   * Subscribes a handler: called with the message, and with topic and message where the topic has a wildcard.
+   *
+   * @throws MqttTopicError, OptionError; as a rejection MqttSubscribeError when the broker refuses.
+   */
+  subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
+    topic: Name,
+    handler: MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>,
+    options?: Options,
+  ): MqttHandle
+
+  /** A topic by its name, with the type of its messages: of `MqttTopics`, of a schema, or given. */
+  topic<const Name extends string, const Schema extends object>(
+    name: Name,
+    options: { readonly schema: Schema },
+  ): TopicOf<Name, InputOf<Schema>, ReceivedBy<Schema>>
+  topic<const Name extends string>(
+    name: Name & TypedName<Name>,
+    options?: MqttTopicOptions,
+  ): TopicOf<Name, MqttPayload<Name>, MqttPayload<Name>>
+  topic<Payload = unknown>(
+    pattern: `${string}+${string}` | `${string}#${string}`,
+    options?: MqttTopicOptions,
+  ): MqttPatternTopic<true, Payload>
+  topic<Payload = unknown>(name: string, options?: MqttTopicOptions): MqttTopic<Payload>
+}

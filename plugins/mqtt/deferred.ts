@@ -1,0 +1,31 @@
+/** A promise with what settles it; `Promise.withResolvers`, which Node.js 20 has not. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>
+  resolve(value: T): void
+  reject(error: unknown): void
+}
+
+export function deferred<T = void>(): Deferred<T> {
+  let resolve!: (value: T) => void
+  let reject!: (error: unknown) => void
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  return { promise, resolve, reject }
+}
+
+/** Whether a promise is fulfilled within that many milliseconds. */
+export async function withinTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms)
+  })
+  const settled = promise.then(
+    () => true,
+    () => false,
+  )
+  const outcome = await Promise.race([settled, late])
+  clearTimeout(timer)
+  return outcome
+}

@@ -1,0 +1,54 @@
+import { defineError } from '../../kernel/index.ts'
+
+// All with status 500: what a message says about the inside of an application is not for its clients.
+export const MqttNotConnectedError = defineError(
+  'MqttNotConnectedError',
+  500,
+  (what: string) =>
+    `${what} needs a connection, and there is none. Call await MqttService.connect({ host, port }) first, or give the server background: { mqtt: { connect: { host, port } } } and let it listen`,
+)
+export const MqttConnectedError = defineError(
+  'MqttConnectedError',
+  500,
+  () => 'this process is connected already. Call await MqttService.disconnect() before the next MqttService.connect()',
+)
+export const MqttUnavailableError = defineError('MqttUnavailableError', 500, (why: string) => why)
+export const MqttFullError = defineError(
+  'MqttFullError',
+  500,
+  (messages: number, limit: string) =>
+    `${messages} messages wait to be sent, as many as ${limit} lets. Wait for what publish returns, or raise ${limit}`,
+)
+export const MqttTopicError = defineError('MqttTopicError', 500, (name: string, why: string) => `${name} ${why}`)
+export const MqttPayloadError = defineError(
+  'MqttPayloadError',
+  500,
+  (topic: string, why: string) => `the message for the topic "${topic}" ${why}`,
+)
+export const MqttPublishError = defineError(
+  'MqttPublishError',
+  500,
+  (topic: string, why: string) => `the broker does not take the message for the topic "${topic}": ${why}`,
+)
+export const MqttSubscribeError = defineError(
+  'MqttSubscribeError',
+  500,
+  (filter: string, why: string) => `the broker refuses the subscription "${filter}": ${why}`,
+)
+export const MqttHandlerError = defineError(
+  'MqttHandlerError',
+  500,
+  (filter: string, why: string) => `the subscription "${filter}": ${why}`,
+)
+export const MqttFileError = defineError(
+  'MqttFileError',
+  500,
+  (file: string, why: string) => `the file of subscriptions ${file} cannot be loaded: ${why}`,
+)
+export const MqttClassError = defineError('MqttClassError', 500, (name: string, why: string) => `${name}: ${why}`)
+
+/** An error with the reason code of MQTT 5 that the broker gave, where it gave one. */
+export function withReason<E extends Error>(error: E, cause: unknown): E {
+  const code = (cause as { code?: unknown } | null)?.code
+  return Object.assign(error, { cause, ...(typeof code === 'number' && { reasonCode: code }) })
+}

@@ -1,0 +1,126 @@
+import type { Logger } from '../../kernel/index.ts'
+import type { Declared } from './declarations.ts'
+import { MqttHandlerError } from './errors.ts'
+import { tellFailure } from './failures.ts'
+import type { Incoming } from './links/contract.ts'
+import { messageOf } from './payload.ts'
+
+interface Job {
+  readonly message: Incoming
+  readonly done: () => void
+}
+
+/** More than what one read of a socket can hold: no handler begins before all of that has come. */
+const defaultMaxWaiting = 10_000
+
+/** How many topics are remembered of whose kept message a handler was told. */
+const mostRemembered = 100_000
+
+/** One handler with the messages that wait for it. */
+export class Lane {
+  readonly declared: Declared
+  readonly #timeout: number
+  readonly #log: Logger
+  readonly #waiting: Job[] = []
+  readonly #running = new Set<Promise<void>>()
+  readonly #kept = new Set<string>()
+  #isClosed = false
+  #isDropping = false
+
+  constructor(declared: Declared, timeout: number, log: Logger) {
+    this.declared = declared
+    this.#timeout = declared.options.handlerTimeout ?? timeout
+    this.#log = log
+  }
+
+  /**
+   * Whether a kept message of the topic is new to this handler. The broker sends it to everybody who subscribes; a second
+   * subscription to the same filter makes it send it to the first once more.
+   */
+  isNew(topic: string): boolean {
+    if (this.#kept.has(topic)) return false
+    if (this.#kept.size < mostRemembered) this.#kept.add(topic)
+    return true
+  }
+
+  /** The broker has forgotten the subscription, and sends what it keeps again. */
+  forgetKept(): void {
+    this.#kept.clear()
+  }
+
+  /** `done` is called once, when the handler has finished or will not begin. */
+  push(message: Incoming, done: () => void): void {
+    const { concurrency = 1, maxWaiting = defaultMaxWaiting } = this.declared.options
+    if (this.#isClosed) return
+    if (this.#running.size < concurrency) {
+      this.#run({ message, done })
+      return
+    }
+    // Of QoS 1 and 2 the broker sends no more than it may have unacknowledged; of QoS 0 it sends what there is.
+    if (message.details.qos === 0 && this.#waiting.length >= maxWaiting) {
+      this.#dropped(message)
+      done()
+      return
+    }
+    this.#waiting.push({ message, done })
+  }
+
+  #dropped({ payload, details: { topic } }: Incoming): void {
+    if (this.#isDropping) return
+    this.#isDropping = true
+    const { filter, options } = this.declared
+    const why = `messages of QoS 0 come faster than they are handled, and ${options.maxWaiting ?? defaultMaxWaiting} wait already: further ones are dropped. Raise concurrency or maxWaiting, or subscribe with qos: 1`
+    void tellFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#log)
+  }
+
+  #run(job: Job): void {
+    const run = this.#handle(job.message).then(() => {
+      this.#running.delete(run)
+      job.done()
+      const next = this.#waiting.shift()
+      if (next !== undefined) this.#run(next)
+      if (this.#waiting.length === 0) this.#isDropping = false
+    })
+    this.#running.add(run)
+  }
+
+  /** Never rejects. */
+  async #handle({ payload, details }: Incoming): Promise<void> {
+    const { filter, options, check, handler } = this.declared
+    const { topic } = details
+    let timer: NodeJS.Timeout | undefined
+    const call = async () => {
+      const given = options.raw ? payload : messageOf(payload)
+      const message = check === undefined ? given : await check(topic, given)
+      const args = filter.isPattern ? [topic, message] : [message]
+      return handler(...(options.details ? [...args, details] : args))
+    }
+    const late = new Promise<never>((_resolve, reject) => {
+      const why = `the handler has not finished within ${this.#timeout} ms. It may go on, but the next message does not wait for it; handlerTimeout is the option`
+      timer = setTimeout(() => reject(MqttHandlerError(filter.text, why)), this.#timeout)
+    })
+    try {
+      await Promise.race([call(), late])
+    } catch (error) {
+      await tellFailure(error, { subscription: filter.text, topic, payload }, this.#log)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
+  /** Nobody wants its messages any more. */
+  drop(): void {
+    this.#isClosed = true
+    for (const job of this.#waiting.splice(0)) job.done()
+  }
+
+  /** Begins no other message; what waits is left to the broker, which sends it again where it can. */
+  close(): void {
+    this.#isClosed = true
+    this.#waiting.length = 0
+  }
+}

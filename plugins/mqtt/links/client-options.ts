@@ -1,0 +1,68 @@
+import type { MqttSettings } from '../options.ts'
+import { bytesOf } from '../payload.ts'
+import { packetProperties } from './packets.ts'
+
+const forEver = 0xffff_ffff
+
+const asBuffer = <T extends string | Uint8Array | undefined>(value: T) =>
+  value instanceof Uint8Array ? Buffer.from(value) : (value as string | undefined)
+
+/** What the package `mqtt` is told; its own type of this costs the type checker 30 000 instantiations. */
+export interface ClientOptions {
+  reconnectPeriod?: number
+  readonly [name: string]: unknown
+}
+
+export function clientOptions({ address, connection }: MqttSettings, version: 4 | 5): ClientOptions {
+  const {
+    clean = true,
+    keepalive = 15,
+    connectTimeout = 5_000,
+    receiveMaximum = 1000,
+    sessionExpiryInterval,
+  } = connection
+  const { ca, cert, key, rejectUnauthorized, servername, will } = connection
+  const expiry = sessionExpiryInterval ?? (clean ? undefined : forEver)
+  const isTls = address.protocol === 'mqtts' || address.protocol === 'wss'
+  const tls = {
+    ca: ca === undefined ? undefined : [ca].flat().map(asBuffer),
+    cert: asBuffer(cert),
+    key: asBuffer(key),
+    rejectUnauthorized: rejectUnauthorized ?? true,
+    ...(servername !== undefined && { servername }),
+  }
+  return {
+    protocol: address.protocol,
+    host: address.host,
+    port: address.port,
+    path: address.path,
+    username: address.username,
+    password: asBuffer(address.password),
+    protocolVersion: version,
+    clientId: connection.clientId ?? `framework-${Math.random().toString(36).slice(2, 12)}`,
+    clean,
+    keepalive,
+    connectTimeout,
+    reconnectOnConnackError: true,
+    // Both are ours: what waits is bounded, and who subscribes again is told of what the broker refuses.
+    queueQoSZero: false,
+    resubscribe: false,
+    ...(isTls && tls),
+    // The websocket library takes them apart from the rest.
+    ...(address.protocol === 'wss' && { wsOptions: tls }),
+    ...(version === 5 && {
+      properties: { receiveMaximum, ...(expiry !== undefined && { sessionExpiryInterval: expiry }) },
+    }),
+    ...(will !== undefined && {
+      will: {
+        topic: will.topic,
+        payload: bytesOf(will.topic, will.message),
+        qos: will.qos ?? 0,
+        retain: will.retain ?? false,
+        ...(version === 5 && {
+          properties: { ...packetProperties(will), ...(will.delay !== undefined && { willDelayInterval: will.delay }) },
+        }),
+      },
+    }),
+  }
+}

@@ -1,0 +1,245 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { deferred, withinTime } from '../deferred.ts'
+import { MqttPayloadError, MqttPublishError, MqttSubscribeError, MqttUnavailableError, withReason } from '../errors.ts'
+import { type MqttQos, needsVersion5 } from '../message-options.ts'
+import type { MqttSettings } from '../options.ts'
+import { Acks } from './acks.ts'
+import { Backoff } from './backoff.ts'
+import { clientOptions } from './client-options.ts'
+import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing } from './contract.ts'
+import type { Announced, MqttClient, MqttPackage } from './mqtt-client.ts'
+import { detailsOf, packetProperties, subscriptionsOf } from './packets.ts'
+
+/** Without a word of the broker: as much as keeps a connection busy. */
+const defaultWindow = 1000
+
+/** The codes with which a broker refuses MQTT 5 itself, in the words of 3.1.1 and of 5. */
+const isVersionRefused = (code: unknown) => code === 1 || code === 132
+
+/** A connection over the network, by the package `mqtt`. */
+export class NetworkLink implements Link {
+  readonly #mqtt: MqttPackage
+  readonly #settings: MqttSettings
+  readonly #events: LinkEvents
+  readonly #backoff: Backoff
+  readonly #acks = new Acks()
+  readonly #closing = new AbortController()
+  #client: MqttClient | undefined
+  #version: 4 | 5
+  /** What gives up each message that the broker has not acknowledged. */
+  readonly #underWay = new Set<() => void>()
+  #isUp = false
+  #announced: Announced = {}
+  #lastError: Error | undefined
+
+  constructor(mqtt: MqttPackage, settings: MqttSettings, events: LinkEvents) {
+    this.#mqtt = mqtt
+    this.#settings = settings
+    this.#events = events
+    const { protocolVersion = 5, reconnectDelay = 500, maxReconnectDelay = 10_000 } = settings.connection
+    this.#version = protocolVersion
+    this.#backoff = new Backoff(reconnectDelay, maxReconnectDelay)
+  }
+
+  get limits(): LinkLimits {
+    return {
+      window: Math.min(this.#announced.receiveMaximum ?? defaultWindow, defaultWindow),
+      tellsSubscriptions: this.#version === 5 && this.#announced.subscriptionIdentifiersAvailable !== false,
+    }
+  }
+
+  async open(isPatient: boolean): Promise<void> {
+    let hasToldDown = false
+    for (;;) {
+      try {
+        await this.#attempt()
+        return
+      } catch (error) {
+        const mayFallBack = this.#settings.connection.protocolVersion === undefined && this.#version === 5
+        if (mayFallBack && isVersionRefused((error as { code?: unknown }).code)) {
+          this.#version = 4
+          continue
+        }
+        const failure = this.#unavailable(error as Error)
+        if (!isPatient || this.#closing.signal.aborted) throw failure
+        if (!hasToldDown) this.#events.down(failure)
+        hasToldDown = true
+        await pause(this.#backoff.next(), undefined, { signal: this.#closing.signal }).catch(() => {})
+        if (this.#closing.signal.aborted) throw failure
+      }
+    }
+  }
+
+  /** One connection from nothing; behind it the client connects again by itself. */
+  async #attempt(): Promise<void> {
+    const options = clientOptions(this.#settings, this.#version)
+    options.reconnectPeriod = this.#backoff.next()
+    const client = this.#mqtt.connect(options)
+    this.#client = client
+    this.#listen(client)
+    const { promise, resolve, reject } = deferred()
+    client.once('connect', () => resolve())
+    client.once('error', reject)
+    client.once('close', () => reject(this.#lastError ?? new Error('the connection was closed')))
+    const stop = () => reject(new Error('the service has stopped'))
+    this.#closing.signal.addEventListener('abort', stop)
+    try {
+      await promise
+    } catch (error) {
+      client.end(true)
+      throw error
+    } finally {
+      this.#closing.signal.removeEventListener('abort', stop)
+    }
+  }
+
+  #listen(client: MqttClient): void {
+    client.on('error', (error) => {
+      this.#lastError = error
+    })
+    client.on('disconnect', ({ reasonCode }) => {
+      if (!reasonCode) return
+      const why = this.#mqtt.ReasonCodes[reasonCode]
+      this.#lastError = Object.assign(new Error(`it has ended the connection: ${why}`), { code: reasonCode })
+    })
+    client.on('connect', ({ sessionPresent }) => {
+      if (client !== this.#client) return
+      this.#announced = client.serverProperties ?? {}
+      this.#lastError = undefined
+      this.#isUp = true
+      this.#backoff.up()
+      client.options.reconnectPeriod = this.#backoff.next()
+      this.#events.up(sessionPresent)
+    })
+    client.on('reconnect', () => {
+      client.options.reconnectPeriod = this.#backoff.next()
+    })
+    client.on('close', () => {
+      if (client !== this.#client || !this.#isUp) return
+      this.#isUp = false
+      this.#backoff.down()
+      this.#acks.disconnected()
+      for (const lose of [...this.#underWay]) lose()
+      if (!this.#closing.signal.aborted)
+        this.#events.down(this.#unavailable(this.#lastError ?? new Error('the connection was closed')))
+    })
+    client.on('packetreceive', (packet) => {
+      // Not on `connect`, which is told later: messages of the session may stand right behind this packet.
+      if (packet.cmd === 'connack') {
+        // Acknowledgements are small: held back until the broker has acknowledged the last one in TCP, which it does
+        // after 40 ms, they came to 500 messages a second.
+        client.stream.setNoDelay?.(true)
+        this.#acks.connected(client.stream, packet.sessionPresent)
+      }
+      if (packet.cmd === 'pubrel') this.#acks.release(packet.messageId)
+      if (packet.cmd !== 'publish') return
+      const { qos } = packet
+      const handled = qos === 0 ? () => {} : this.#acks.take(client.stream, qos, packet.messageId!, packet.dup)
+      // Acknowledging is ours: the client itself would do so before the handlers are done, or take no other packet until
+      // they are, and one that publishes would wait for an answer that waits for it.
+      packet.qos = 0
+      if (handled === undefined) return
+      const payload = packet.payload as Buffer
+      this.#events.message({
+        payload,
+        details: detailsOf(packet, qos),
+        subscriptions: subscriptionsOf(packet),
+        handled,
+      })
+    })
+  }
+
+  async publish(message: Outgoing, signal: AbortSignal): Promise<void> {
+    const client = this.#client!
+    const { topic, payload, options } = message
+    this.#mustTake(message)
+    const { promise, resolve, reject } = deferred()
+    const properties = packetProperties(options)
+    client.publish(topic, payload, { qos: options.qos ?? 0, retain: options.retain ?? false, properties }, (error) => {
+      if (error == null) resolve()
+      else reject(error)
+    })
+    if (options.qos === undefined || options.qos === 0) return promise
+    const id = client.getLastMessageId()
+    let isLost = false
+    const remove = () => client.removeOutgoingMessage(id)
+    // With a session that the broker keeps, the client itself goes on where it was; without one it would send this again
+    // before the subscriptions are there again, and we would miss what we have published.
+    const lose = () => {
+      isLost = true
+      remove()
+    }
+    const isKept = this.#settings.connection.clean === false
+    if (!isKept) this.#underWay.add(lose)
+    signal.addEventListener('abort', remove, { once: true })
+    try {
+      await promise
+    } catch (error) {
+      if (isLost) throw new LinkLost('lost', { cause: error })
+      if (signal.aborted) throw error
+      throw withReason(MqttPublishError(topic, (error as Error).message), error)
+    } finally {
+      this.#underWay.delete(lose)
+      signal.removeEventListener('abort', remove)
+    }
+  }
+
+  /** What would make the broker end the connection. */
+  #mustTake({ topic, payload, options }: Outgoing): void {
+    const { maximumPacketSize, maximumQoS, retainAvailable } = this.#announced
+    const later = this.#version === 4 ? needsVersion5(options) : undefined
+    if (later !== undefined) throw MqttPublishError(topic, `it speaks MQTT 3.1.1, which has no ${later}`)
+    if (maximumPacketSize !== undefined && payload.byteLength + Buffer.byteLength(topic) + 16 > maximumPacketSize) {
+      throw MqttPayloadError(
+        topic,
+        `has ${payload.byteLength} bytes; this broker takes ${maximumPacketSize} in a packet`,
+      )
+    }
+    if (maximumQoS !== undefined && (options.qos ?? 0) > maximumQoS) {
+      throw MqttPublishError(topic, `it has no QoS above ${maximumQoS}`)
+    }
+    if (retainAvailable === false && options.retain) throw MqttPublishError(topic, 'it keeps no messages (retain)')
+  }
+
+  async subscribe(filter: string, qos: MqttQos, subscription: number): Promise<void> {
+    const properties = this.limits.tellsSubscriptions ? { subscriptionIdentifier: subscription } : undefined
+    try {
+      await this.#client!.subscribeAsync(filter, { qos, ...(properties && { properties }) })
+    } catch (error) {
+      const code = (error as { packet?: { granted?: readonly number[] } }).packet?.granted?.[0]
+      if (code === undefined) throw new LinkLost('lost', { cause: error })
+      const why = (error as Error).message.replace('Subscribe error: ', '')
+      throw withReason(MqttSubscribeError(filter, `${why} (${code})`), Object.assign(error as Error, { code }))
+    }
+  }
+
+  async unsubscribe(filter: string): Promise<void> {
+    await this.#client!.unsubscribeAsync(filter)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    const client = this.#client
+    if (client === undefined) return
+    // The client waits for what is under way, for ever where the broker is frozen.
+    const isUp = this.#isUp
+    this.#isUp = false
+    const ended = isUp && (await withinTime(client.endAsync(), 1000))
+    if (!ended) {
+      client.stream.destroy()
+      await withinTime(client.endAsync(true), 1000)
+    }
+  }
+
+  #unavailable(error: Error & { code?: unknown }): Error {
+    const { shown } = this.#settings.address
+    const code = typeof error.code === 'number' ? ` (${error.code})` : ''
+    const why = error.message === '' ? String(error.code ?? error.name) : error.message
+    return withReason(
+      MqttUnavailableError(
+        `the broker ${shown} cannot be reached: ${why}${code}. Is it running, and are address and credentials right?`,
+      ),
+      error,
+    )
+  }
+}

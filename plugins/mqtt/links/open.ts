@@ -1,0 +1,11 @@
+import { peer } from '../../../kernel/index.ts'
+import type { MqttSettings } from '../options.ts'
+import type { Link, LinkEvents } from './contract.ts'
+import type { MqttPackage } from './mqtt-client.ts'
+
+/** The link that the settings ask for; only who needs the network loads what it needs. */
+export async function openLink(settings: MqttSettings, events: LinkEvents): Promise<Link> {
+  if (settings.provider === 'memory') return new (await import('./memory.ts')).MemoryLink(settings, events)
+  const mqtt: unknown = await peer('mqtt', () => import('mqtt'), 'the mqtt plugin')
+  return new (await import('./network.ts')).NetworkLink(mqtt as MqttPackage, settings, events)
+}

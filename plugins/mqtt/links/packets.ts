@@ -1,0 +1,36 @@
+import type { IPublishPacket } from 'mqtt'
+import type { MqttPublishOptions, MqttQos } from '../message-options.ts'
+import type { MqttDetails } from '../types.ts'
+
+/** The properties of MQTT 5 that options ask for; `undefined` for none. */
+export function packetProperties(options: MqttPublishOptions): IPublishPacket['properties'] {
+  const { messageExpiryInterval, userProperties, contentType, responseTopic, correlationData } = options
+  const properties = {
+    ...(messageExpiryInterval !== undefined && { messageExpiryInterval }),
+    ...(userProperties !== undefined && { userProperties: userProperties as Record<string, string | string[]> }),
+    ...(contentType !== undefined && { contentType }),
+    ...(responseTopic !== undefined && { responseTopic }),
+    ...(correlationData !== undefined && { correlationData: Buffer.from(correlationData) }),
+  }
+  return Object.keys(properties).length === 0 ? undefined : properties
+}
+
+/** What a handler can be told of a packet. */
+export function detailsOf(packet: IPublishPacket, qos: MqttQos): MqttDetails {
+  const { userProperties, contentType, responseTopic, correlationData } = packet.properties ?? {}
+  return {
+    topic: packet.topic,
+    qos,
+    retain: packet.retain,
+    duplicate: packet.dup,
+    userProperties: Object.assign(Object.create(null), userProperties),
+    contentType,
+    responseTopic,
+    correlationData,
+  }
+}
+
+export function subscriptionsOf(packet: IPublishPacket): readonly number[] {
+  const given = packet.properties?.subscriptionIdentifier
+  return given === undefined ? [] : [given].flat()
+}

@@ -1,0 +1,73 @@
+import { decorator, type MethodMark, Notes } from '../../kernel/index.ts'
+import type { MqttApi } from './api.ts'
+import { declare, publisher, withdraw } from './declarations.ts'
+import { MqttNotConnectedError } from './errors.ts'
+import { declarationOf, handleOf, type MqttHandle } from './handle.ts'
+import { checkSubscribeOptions, type MqttPublishOptions, type MqttSubscribeOptions } from './message-options.ts'
+import { parseFilter } from './names.ts'
+import type { MqttService } from './service.ts'
+import { topicOf } from './topic.ts'
+import type { IsPattern, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
+
+/** What `@mqtt.subscribe` leaves on methods. */
+export interface MqttNote {
+  readonly topic: string
+  readonly options: MqttSubscribeOptions
+}
+
+export const mqttNotes = new Notes<MqttNote>()
+
+/** Messages of this process: through the connection of `MqttService.connect`, or of the server. */
+export interface Mqtt extends MqttApi {
+  subscribe: MqttApi['subscribe'] &
+    /** Subscribes a method of a class that extends `BaseMqtt`. */
+    (<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
+      topic: Name,
+      options?: Options,
+    ) => MethodMark<MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>>)
+}
+
+function subscribe(
+  topic: string,
+  handler?: ((...args: never[]) => unknown) | MqttSubscribeOptions,
+  options?: MqttSubscribeOptions,
+): MqttHandle | MethodMark {
+  if (typeof handler !== 'function') return subscribeMethod(topic, handler)
+  const declared = declarationOf(topic, handler, options)
+  return handleOf(declared, declare(declared), () => withdraw(declared))
+}
+
+function subscribeMethod(topic: string, options: MqttSubscribeOptions = {}): MethodMark {
+  parseFilter(topic)
+  checkSubscribeOptions(options)
+  return decorator({ name: 'mqtt.subscribe', method: (on) => mqttNotes.add(on, { topic, options: { ...options } }) })
+}
+
+const api = {
+  subscribe,
+  async publish(topic: string, message: never, options?: MqttPublishOptions) {
+    const service = publisher() as MqttService | undefined
+    if (service === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
+    await service.publish(topic as never, message, options)
+  },
+}
+
+/**
+ * Publishes messages and subscribes to topics, through the connection of `MqttService.connect` or of the server.
+ *
+ * Subscriptions may be declared before there is a connection; publishing needs one.
+ *
+ * @example
+ * import { BaseMqtt, mqtt } from 'framework'
+ *
+ * mqtt.subscribe('doors/front', (door) => console.log(door), { qos: 1 })
+ * mqtt.subscribe('sensors/+/temperature', (topic, degrees) => console.log(topic, degrees))
+ *
+ * export class Doors extends BaseMqtt {
+ *   @mqtt.subscribe('doors/+', { qos: 1 })
+ *   moved(topic: string, door: unknown) {
+ *     this.logger.info({ topic, door }, 'a door has moved')
+ *   }
+ * }
+ */
+export const mqtt: Mqtt = { ...api, topic: topicOf(api as unknown as MqttApi) } as unknown as Mqtt

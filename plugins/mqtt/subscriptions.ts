@@ -1,0 +1,191 @@
+import type { Logger } from '../../kernel/index.ts'
+import type { Declared } from './declarations.ts'
+import { tellFailure } from './failures.ts'
+import { Lane } from './lane.ts'
+import { type Incoming, type Link, LinkLost } from './links/contract.ts'
+import type { MqttQos } from './message-options.ts'
+import { type Filter, matches } from './names.ts'
+import type { MqttSettings } from './options.ts'
+import { Unclaimed } from './unclaimed.ts'
+
+/** One subscription at the broker, with its handlers. */
+interface Entry {
+  readonly filter: Filter
+  /** By which the broker tells that a message is for this one. */
+  readonly number: number
+  readonly lanes: Set<Lane>
+}
+
+/** MQTT 5 section 3.8.2.1.2: one to 268435455. */
+const numbers = 268_435_455
+
+/** Which handlers are told of which messages, and what the broker is asked for. */
+export class Subscriptions {
+  readonly #link: Link
+  readonly #log: Logger
+  readonly #timeout: number
+  readonly #byText = new Map<string, Entry>()
+  readonly #byNumber = new Map<number, Entry>()
+  /** Left while the broker was away: it is told when it is back. */
+  readonly #left = new Set<string>()
+  readonly #unclaimed: Unclaimed
+  // At random: a broker that has kept subscriptions of an earlier process uses the numbers of that one.
+  readonly #first = 1 + Math.floor(Math.random() * numbers)
+  #issued = 0
+  #isUp = false
+
+  constructor(link: Link, log: Logger, settings: MqttSettings) {
+    this.#link = link
+    this.#log = log
+    this.#timeout = settings.handlerTimeout
+    this.#unclaimed = new Unclaimed(log, settings.connection.clean === false)
+  }
+
+  get lanes(): Lane[] {
+    return [...this.#byText.values()].flatMap((entry) => [...entry.lanes])
+  }
+
+  /**
+   * Resolves when the broker has agreed; at once while it cannot be asked.
+   *
+   * @throws (as a rejection) MqttSubscribeError; the handler is gone then.
+   */
+  async add(declared: Declared): Promise<void> {
+    const { filter } = declared
+    const entry = this.#byText.get(filter.text) ?? this.#enter(filter)
+    const lane = new Lane(declared, this.#timeout, this.#log)
+    entry.lanes.add(lane)
+    this.#left.delete(filter.text)
+    this.#unclaimed.offer((message) => this.#give(message))
+    if (!this.#isUp) return
+    try {
+      await this.#ask(entry)
+    } catch (error) {
+      this.#forget(entry, lane)
+      throw error
+    }
+  }
+
+  #enter(filter: Filter): Entry {
+    const number = ((this.#first - 1 + this.#issued++) % numbers) + 1
+    const entry: Entry = { filter, number, lanes: new Set() }
+    this.#byText.set(filter.text, entry)
+    this.#byNumber.set(entry.number, entry)
+    return entry
+  }
+
+  #forget(entry: Entry, lane: Lane): void {
+    entry.lanes.delete(lane)
+    if (entry.lanes.size > 0 || this.#byText.get(entry.filter.text) !== entry) return
+    this.#byText.delete(entry.filter.text)
+    this.#byNumber.delete(entry.number)
+  }
+
+  /** A subscription that is lost on the way is made when the broker is back. */
+  async #ask({ filter, number, lanes }: Entry): Promise<void> {
+    const qos = Math.max(...[...lanes].map((lane) => lane.declared.options.qos ?? 0)) as MqttQos
+    try {
+      await this.#link.subscribe(filter.text, qos, number)
+    } catch (error) {
+      if (!(error instanceof LinkLost)) throw error
+    }
+  }
+
+  /** Takes a handler off; the broker is told when it was the last of its filter. What has begun goes on. */
+  async remove(declared: Declared): Promise<void> {
+    const entry = this.#byText.get(declared.filter.text)
+    const lane = [...(entry?.lanes ?? [])].find((one) => one.declared === declared)
+    if (entry === undefined || lane === undefined) return
+    lane.drop()
+    this.#forget(entry, lane)
+    if (entry.lanes.size > 0) return
+    if (this.#isUp) await this.#link.unsubscribe(entry.filter.text).catch(() => this.#left.add(entry.filter.text))
+    else this.#left.add(entry.filter.text)
+  }
+
+  /**
+   * The broker is there: asks for everything.
+   *
+   * Resolves to what it has refused: those subscriptions are gone.
+   */
+  async up(resumed: boolean): Promise<{ filter: Filter; error: unknown }[]> {
+    this.#isUp = true
+    if (resumed) {
+      for (const filter of this.#left) void this.#link.unsubscribe(filter).catch(() => {})
+    } else for (const lane of this.lanes) lane.forgetKept()
+    this.#left.clear()
+    const refused: { filter: Filter; error: unknown }[] = []
+    const ask = async (entry: Entry) => {
+      try {
+        await this.#ask(entry)
+      } catch (error) {
+        refused.push({ filter: entry.filter, error })
+        for (const lane of [...entry.lanes]) this.#forget(entry, lane)
+      }
+    }
+    await Promise.all([...this.#byText.values()].map(ask))
+    return refused
+  }
+
+  down(): void {
+    this.#isUp = false
+  }
+
+  /** Tells the log, or who is told of failures. */
+  async tell(refused: readonly { filter: Filter; error: unknown }[]): Promise<void> {
+    for (const { filter, error } of refused) {
+      await tellFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#log)
+    }
+  }
+
+  deliver(message: Incoming): void {
+    if (!this.#give(message)) this.#unclaimed.keep(message)
+  }
+
+  /** Gives a message to each handler once; whether there is one. */
+  #give(message: Incoming): boolean {
+    const entries = this.#entriesFor(message)
+    if (entries.length === 0) {
+      const isLate = message.subscriptions.some((number) => this.#isOurs(number))
+      if (isLate) message.handled()
+      return isLate
+    }
+    const { topic, retain } = message.details
+    const lanes = entries.flatMap((entry) => [...entry.lanes]).filter((lane) => !retain || lane.isNew(topic))
+    let left = lanes.length
+    if (left === 0) message.handled()
+    const done = () => {
+      if (--left === 0) message.handled()
+    }
+    for (const lane of lanes) lane.push(message, done)
+    return true
+  }
+
+  #entriesFor({ details: { topic }, subscriptions }: Incoming): Entry[] {
+    // A broker that says which ones a message is for may send it once for each; to another one it is for all that match.
+    const named = subscriptions.map((number) => this.#byNumber.get(number)).filter((entry) => entry !== undefined)
+    if (named.length > 0 || subscriptions.some((number) => this.#isOurs(number))) return [...new Set(named)]
+    const levels = topic.split('/')
+    return [...this.#byText.values()].filter(({ filter }) => matches(filter.levels, levels))
+  }
+
+  /** Whether a number is one that was given here, to a subscription that may have been left meanwhile. */
+  #isOurs(number: number): boolean {
+    return (number - this.#first + numbers) % numbers < this.#issued
+  }
+
+  /** Takes off everything at the broker, so that nothing else comes. */
+  async leave(): Promise<void> {
+    if (!this.#isUp) return
+    await Promise.allSettled([...this.#byText.keys()].map((filter) => this.#link.unsubscribe(filter)))
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.idle()))
+  }
+
+  close(): void {
+    for (const lane of this.lanes) lane.close()
+    this.#unclaimed.close()
+  }
+}

@@ -1,0 +1,86 @@
+import type { ReceivedBy } from './schema.ts'
+
+/**
+ * The types of messages by topic, or by pattern; merge yours into it.
+ *
+ * @example
+ * declare module 'framework' {
+ *   interface MqttTopics {
+ *     'doors/front': { open: boolean }
+ *     'sensors/+/temperature': number
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: applications merge their topics into it.
+export interface MqttTopics {}
+
+/** Whether a topic is a pattern: its handlers are told the topic, too. */
+export type IsPattern<Name extends string> = Name extends `${string}+${string}` | `${string}#${string}` ? true : false
+
+type WithoutShare<Name extends string> = Name extends `$share/${string}`
+  ? Name extends `$share/${infer _Group}/${infer Filter}`
+    ? Filter
+    : never
+  : Name
+
+/** A pattern as the type of the topics it matches; `+` matches more here than one level. */
+type Shape<Pattern extends string> = Pattern extends '#'
+  ? string
+  : Pattern extends `${infer Head}/#`
+    ? Shape<Head> | `${Shape<Head>}/${string}`
+    : Pattern extends `${infer Head}+${infer Tail}`
+      ? `${Head}${string}${Shape<Tail>}`
+      : Pattern
+
+type Merged<Name extends string, Keys extends string = keyof MqttTopics & string> = {
+  [Key in Keys]: Key extends Shape<Name>
+    ? MqttTopics[Key & keyof MqttTopics]
+    : Name extends Shape<Key>
+      ? MqttTopics[Key & keyof MqttTopics]
+      : never
+}[Keys]
+
+type PayloadOf<Name extends string> = Name extends keyof MqttTopics ? MqttTopics[Name] : Merged<Name>
+
+/** What messages of a topic are, as {@link MqttTopics} says; `unknown` where it says nothing. */
+export type MqttPayload<Name extends string> = string extends Name
+  ? unknown
+  : [PayloadOf<WithoutShare<Name>>] extends [never]
+    ? unknown
+    : PayloadOf<WithoutShare<Name>>
+
+/** A name whose messages have a type. */
+export type TypedName<Name extends string> = unknown extends MqttPayload<Name> ? never : Name
+
+/** A name to publish to. */
+export type ExactName<Name extends string> = IsPattern<Name> extends true ? never : Name
+
+/** What arrived with a message. */
+export interface MqttDetails {
+  readonly topic: string
+  readonly qos: 0 | 1 | 2
+  /** Whether the broker had kept it for whoever subscribes. */
+  readonly retain: boolean
+  /** Whether the broker sends it again, since it does not know whether it has arrived. */
+  readonly duplicate: boolean
+  /** Of MQTT 5, as everything below. */
+  readonly userProperties: { readonly [name: string]: string | readonly string[] }
+  readonly contentType: string | undefined
+  readonly responseTopic: string | undefined
+  readonly correlationData: Uint8Array | undefined
+}
+
+/** What a handler is called with, as its options say. */
+export type MqttArguments<Pattern extends boolean, Payload, Options> = [
+  ...(Pattern extends true ? [topic: string] : []),
+  message: Options extends { readonly raw: true }
+    ? Uint8Array
+    : Options extends { readonly schema: infer Schema }
+      ? ReceivedBy<Schema>
+      : Payload,
+  ...(Options extends { readonly details: true } ? [details: MqttDetails] : []),
+]
+
+// As a method, so that a handler may say what an untyped topic has: `(message: Reading) => …`.
+/** A handler; what it returns is waited for. */
+export type MqttHandler<Arguments extends readonly unknown[]> = { handle(...args: Arguments): unknown }['handle']

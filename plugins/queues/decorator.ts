@@ -1,0 +1,68 @@
+import { decorator, type MethodMark } from '../../kernel/index.ts'
+import { QueueHandlerError } from './errors.ts'
+import type { QueueHandler } from './subscription.ts'
+
+/** A method that takes the messages of a queue. */
+export type QueueMethod<Payload> = (payload: Payload, ...rest: never[]) => unknown
+
+interface MethodContext {
+  readonly name: PropertyKey
+  addInitializer(run: (this: object) => void): void
+}
+
+// Handlers of one class share one instance.
+const instances = new WeakMap<object, object>()
+
+function instanceOf(prototype: object): object {
+  let instance = instances.get(prototype)
+  if (instance === undefined) {
+    instance = new (prototype.constructor as new () => object)()
+    instances.set(prototype, instance)
+  }
+  return instance
+}
+
+const call = (instance: object, name: PropertyKey, args: readonly unknown[]): unknown =>
+  (instance as Record<PropertyKey, (...args: readonly unknown[]) => unknown>)[name]!(...args)
+
+/** Stands for the instance that nobody has made: a method that needs it gets told so. */
+function absent(queue: string, method: PropertyKey): object {
+  return new Proxy(
+    {},
+    {
+      get(_target, member) {
+        const why = `the method ${String(method)} uses this.${String(member)}, and there is no instance of its class. Make one at start-up: new …()`
+        throw QueueHandlerError(queue, why)
+      },
+    },
+  )
+}
+
+/**
+ * Makes a method the handler of a queue, in both protocols of decorators.
+ *
+ * That of the standard does not tell the class before there is an instance: the newest one is taken. The other does, and
+ * an instance is made without arguments when the first message comes.
+ */
+export function methodDecorator<Payload>(
+  queue: string,
+  declare: (handler: QueueHandler<Payload>) => void,
+): MethodMark<QueueMethod<Payload>> {
+  // Refuses whatever is no method of instances, in the words of every decorator.
+  const mark = decorator({ name: 'subscribeMethod', method: () => {} }) as (...args: readonly unknown[]) => void
+  return (first: unknown, second: unknown, third?: unknown): void => {
+    mark(first, second, third)
+    if (typeof second !== 'object' || second === null) {
+      const [prototype, name] = [first as object, second as PropertyKey]
+      declare((...args) => call(instanceOf(prototype), name, args))
+      return
+    }
+    const { name, addInitializer } = second as MethodContext
+    let newest: object | undefined
+    addInitializer?.call(second, function remember() {
+      newest = this
+    })
+    const method = first as (...args: readonly unknown[]) => unknown
+    declare((...args) => (newest === undefined ? method.apply(absent(queue, name), args) : call(newest, name, args)))
+  }
+}

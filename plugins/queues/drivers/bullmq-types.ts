@@ -1,0 +1,50 @@
+// What is used of BullMQ and ioredis. Their own types have thousands of overloads: comparing with them costs the type
+// checker more than the rest of this plugin.
+
+export interface RedisClient {
+  readonly status: string
+  on(event: string, listener: (value: unknown) => void): unknown
+  once(event: string, listener: () => void): unknown
+  duplicate(override?: object): RedisClient
+  ping(): Promise<unknown>
+  disconnect(): void
+}
+
+export type RedisConstructor = new (...given: [address: string, options: object] | [options: object]) => RedisClient
+
+export interface BullJob {
+  readonly id?: string
+  readonly data: unknown
+  readonly attemptsMade: number
+  readonly opts: { readonly attempts?: number }
+  moveToWait(token: string | undefined): Promise<unknown>
+}
+
+export interface BullQueue {
+  readonly name: string
+  on(event: 'error', listener: (error: Error) => void): unknown
+  waitUntilReady(): Promise<unknown>
+  add(name: string, data: unknown, options: object): Promise<{ id?: string }>
+  addBulk(jobs: readonly { name: string; data: unknown; opts: object }[]): Promise<{ id?: string }[]>
+  upsertJobScheduler(key: string, when: object, template: object): Promise<{ id?: string } | undefined>
+  removeJobScheduler(key: string): Promise<boolean>
+  getJobCounts(...types: string[]): Promise<Record<string, number>>
+  close(): Promise<void>
+}
+
+export interface BullWorker {
+  on(event: 'error', listener: (error: Error) => void): unknown
+  pause(doNotWaitActive: boolean): Promise<void>
+  close(force?: boolean): Promise<void>
+}
+
+export interface Bullmq {
+  readonly Queue: new (name: string, options: object) => BullQueue
+  readonly Worker: new (
+    name: string,
+    process: (job: BullJob, token?: string) => Promise<void>,
+    options: object,
+  ) => BullWorker
+  readonly UnrecoverableError: new (message: string) => Error
+  readonly WaitingError: new () => Error
+}

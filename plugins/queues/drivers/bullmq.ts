@@ -1,0 +1,239 @@
+import { peer } from '../../../kernel/index.ts'
+import type { BullmqConfig } from '../options.ts'
+import type { BullmqPublishOptions } from '../publish-options.ts'
+import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
+import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+
+const feature = 'a queue of BullMQ (bullmqQueue)'
+const retryStrategy = (times: number) => Math.min(50 * 2 ** times, 1000)
+
+/** Where Redis is, as it may be shown: without the password. */
+export function redisAddress(connection: BullmqConfig['connection']): string {
+  const given = connection ?? (process.env.REDIS_URL || 'redis://127.0.0.1:6379')
+  if (typeof given === 'string') return given.replace(/\/\/[^@/]*@/, '//')
+  const { host = '127.0.0.1', port = 6379, path } = given as { host?: string; port?: number; path?: string }
+  return path ?? `redis://${host}:${port}`
+}
+
+/** Queues in Redis. */
+export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
+  readonly #bullmq: Bullmq
+  readonly #connect: (options: object) => RedisClient
+  readonly #config: BullmqConfig
+  readonly #host: DriverHost
+  readonly #queues = new Map<string, BullQueue>()
+  readonly #workers = new Set<BullWorker>()
+  /** Every connection, those that BullMQ has made of ours for its workers too. */
+  readonly #clients: Set<RedisClient>
+  #publisher: RedisClient | undefined
+  #consumer: RedisClient | undefined
+  #closed = false
+  #ready: Promise<void> | undefined
+
+  private constructor(
+    bullmq: Bullmq,
+    connect: (options: object) => RedisClient,
+    clients: Set<RedisClient>,
+    config: BullmqConfig,
+    host: DriverHost,
+  ) {
+    this.#bullmq = bullmq
+    this.#connect = connect
+    this.#clients = clients
+    this.#config = config
+    this.#host = host
+  }
+
+  /** Loads what is needed; connects to nothing yet. */
+  static async load(config: BullmqConfig, host: DriverHost): Promise<BullmqDriver> {
+    const bullmq = (await peer('bullmq', () => import('bullmq'), feature)) as unknown as Bullmq
+    const ioredis = (await peer('ioredis', () => import('ioredis'), feature)) as unknown as { Redis: RedisConstructor }
+    const connection = config.connection ?? (process.env.REDIS_URL || 'redis://127.0.0.1:6379')
+    const clients = new Set<RedisClient>()
+    const watch = (client: RedisClient): RedisClient => {
+      clients.add(client)
+      client.on('end', () => clients.delete(client))
+      // Without a listener the process would end.
+      client.on('error', (error: unknown) => host.down(error))
+      client.on('ready', () => host.up())
+      const duplicate = client.duplicate.bind(client)
+      return Object.assign(client, { duplicate: (override?: object) => watch(duplicate(override)) })
+    }
+    const connect = (options: object) =>
+      watch(
+        typeof connection === 'string'
+          ? new ioredis.Redis(connection, options)
+          : new ioredis.Redis({ ...connection, ...options }),
+      )
+    return new BullmqDriver(bullmq, connect, clients, config, host)
+  }
+
+  async publish(
+    topic: string,
+    texts: readonly string[],
+    options: readonly (BullmqPublishOptions | undefined)[],
+    signal: AbortSignal,
+  ): Promise<string[]> {
+    const queue = await this.#queue(topic)
+    signal.throwIfAborted()
+    const plain = texts.map((text, i) => ({ data: JSON.parse(text) as unknown, options: options[i] }))
+    if (plain.some((one) => one.options?.repeat !== undefined)) {
+      return Promise.all(plain.map((one) => this.#schedule(queue, one.data, one.options)))
+    }
+    const jobs = await queue.addBulk(plain.map((one) => ({ name: topic, data: one.data, opts: { ...one.options } })))
+    return jobs.map((job) => job.id!)
+  }
+
+  async #schedule(queue: BullQueue, data: unknown, options: BullmqPublishOptions = {}): Promise<string> {
+    const { repeat, jobId: _, delay: __, ...opts } = options
+    if (repeat === undefined) return (await queue.add(queue.name, data, { ...options })).id!
+    const { key, ...when } = repeat
+    const job = await queue.upsertJobScheduler(key, when, { name: queue.name, data, opts })
+    return job?.id ?? key
+  }
+
+  /** Ends what `repeat` began; whether there was something. */
+  async stopRepeat(topic: string, key: string): Promise<boolean> {
+    return (await this.#queue(topic)).removeJobScheduler(key)
+  }
+
+  /**
+   * The queue over the connection for publishing, which refuses while it is not there. BullMQ by itself would wait for
+   * ever, and send what was given up long ago as soon as Redis comes back.
+   */
+  async #queue(topic: string): Promise<BullQueue> {
+    const client = await this.#client()
+    let queue = this.#queues.get(topic)
+    if (queue === undefined) {
+      queue = new this.#bullmq.Queue(topic, {
+        connection: client,
+        ...(this.#config.prefix === undefined ? {} : { prefix: this.#config.prefix }),
+        // BullMQ would keep every job for ever.
+        defaultJobOptions: { removeOnComplete: 1000 },
+      })
+      queue.on('error', (error) => this.#host.down(error))
+      this.#queues.set(topic, queue)
+    }
+    try {
+      await queue.waitUntilReady()
+    } catch (error) {
+      // It remembers for ever that Redis was gone while it began.
+      this.#queues.delete(topic)
+      throw error
+    }
+    return queue
+  }
+
+  /** The connection for publishing, once it is there; all who wait for it wait for one promise. */
+  async #client(): Promise<RedisClient> {
+    this.#publisher ??= this.#connect({
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      commandTimeout: this.#config.publishTimeout ?? 5000,
+      connectTimeout: 2000,
+      retryStrategy,
+    })
+    const client = this.#publisher
+    if (client.status === 'ready') return client
+    this.#ready ??= new Promise<void>((resolve) => {
+      client.once('ready', () => {
+        this.#ready = undefined
+        resolve()
+      })
+    })
+    await this.#ready
+    return client
+  }
+
+  consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
+    // A worker waits for Redis as long as it takes, and then goes on.
+    this.#consumer ??= this.#connect({ maxRetriesPerRequest: null, retryStrategy })
+    const { prefix, lockDuration, stalledInterval, maxStalledCount } = this.#config
+    let isStopped = false
+    let running = 0
+    const process = async (job: BullJob, token?: string) => {
+      if (isStopped) return this.#giveBack(job, token)
+      running++
+      await this.#process(job, deliver).finally(() => running--)
+    }
+    const worker = new this.#bullmq.Worker(topic, process, {
+      connection: this.#consumer,
+      concurrency,
+      // 15 s would pass before the next attempt when a connection breaks in the wrong moment.
+      runRetryDelay: 1000,
+      ...(prefix === undefined ? {} : { prefix }),
+      ...(lockDuration === undefined ? {} : { lockDuration }),
+      ...(stalledInterval === undefined ? {} : { stalledInterval }),
+      ...(maxStalledCount === undefined ? {} : { maxStalledCount }),
+    })
+    worker.on('error', (error) => this.#workerFailed(topic, error))
+    this.#workers.add(worker)
+    let end!: () => void
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const stop = () => {
+      isStopped = true
+      // Without Redis an idle worker would not even end; `close` takes its connections away.
+      if (running === 0 && this.#consumer?.status !== 'ready') return end()
+      // Takes nothing from now on, but lets a handler that has called this go on.
+      void worker
+        .pause(true)
+        .then(() => worker.close())
+        .catch((error: unknown) => this.#host.warn(`a worker of the queue "${topic}" did not end in good order`, error))
+        .then(() => this.#workers.delete(worker))
+        .then(end)
+    }
+    return { stop, ended }
+  }
+
+  #workerFailed(topic: string, error: Error): void {
+    if (this.#closed) return
+    if (/lock|stalled/i.test(error.message)) {
+      this.#host.warn(`the queue "${topic}": a job was given to another worker while its handler still ran`, error)
+    } else if (this.#consumer?.status !== 'ready') this.#host.down(error)
+    else this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
+  }
+
+  /** A job that was on its way when its subscriber left: the next in line, with its attempt unspent. */
+  async #giveBack(job: BullJob, token: string | undefined): Promise<never> {
+    await job.moveToWait(token)
+    throw new this.#bullmq.WaitingError()
+  }
+
+  async #process(job: BullJob, deliver: Deliver): Promise<void> {
+    const attempts = job.opts.attempts ?? 1
+    const outcome = await deliver(job.data, { id: job.id!, attempt: job.attemptsMade + 1, attempts })
+    if (outcome.ok) return
+    const { error, final } = outcome
+    throw final ? Object.assign(new this.#bullmq.UnrecoverableError(error.message), { cause: error }) : error
+  }
+
+  async counts(topic: string): Promise<QueueCounts> {
+    const queue = await this.#queue(topic)
+    const {
+      waiting = 0,
+      prioritized = 0,
+      active = 0,
+      delayed = 0,
+      failed = 0,
+    } = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
+    return { waiting: waiting + prioritized, active, delayed, failed }
+  }
+
+  async ping(): Promise<void> {
+    await (await this.#client()).ping()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    // Workers that are left have been given up: their jobs go to others when their locks end.
+    const ending = [...this.#workers].map((worker) => worker.close(true))
+    const closing = [...this.#queues.values()].map((queue) => queue.close())
+    const all = Promise.allSettled([...ending, ...closing])
+    for (const client of this.#clients) client.disconnect()
+    // BullMQ waits for connections that will never be there.
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, 200))])
+  }
+}

@@ -1,0 +1,99 @@
+import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+
+/** What a handler of a custom engine is given beside the payload, as far as the engine knows it. */
+export interface CustomDelivery {
+  readonly id?: string
+  readonly attempt?: number
+  readonly attempts?: number
+}
+
+/** Takes one message; a rejection is a failed attempt. */
+export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Promise<void>
+
+/**
+ * An engine of your own, for `createQueue`.
+ *
+ * `subscribe` begins to call the handler, `unsubscribe` ends it for that very handler. What a rejected handler means is
+ * up to the engine.
+ *
+ * @example
+ * const handlers = new Map<string, Set<CustomHandler>>()
+ * const local: GenericPubSub = {
+ *   async publish(topic, payload) {
+ *     for (const handler of handlers.get(topic) ?? []) await handler(payload)
+ *     return { id: crypto.randomUUID() }
+ *   },
+ *   async subscribe(topic, handler) {
+ *     handlers.set(topic, (handlers.get(topic) ?? new Set()).add(handler))
+ *   },
+ *   async unsubscribe(topic, handler) {
+ *     handlers.get(topic)?.delete(handler)
+ *   },
+ * }
+ */
+export interface GenericPubSub<Options = object> {
+  /** The key of its settings in the configuration; default: the name of the queue. */
+  readonly name?: string
+  publish(topic: string, payload: unknown, options?: Options): Promise<{ id: string }>
+  subscribe(topic: string, handler: CustomHandler, options?: { readonly concurrency: number }): Promise<unknown>
+  unsubscribe(topic: string, handler: CustomHandler): Promise<unknown>
+  /** How many messages there are. */
+  counts?(topic: string): Promise<QueueCounts>
+  /** Rejects when the engine does not answer. */
+  ping?(): Promise<unknown>
+  close?(): Promise<unknown>
+}
+
+/** An engine of the application behind the contract of all. */
+export class CustomDriver implements QueueDriver<object> {
+  readonly #pubsub: GenericPubSub
+  readonly #host: DriverHost
+
+  constructor(pubsub: GenericPubSub, host: DriverHost) {
+    this.#pubsub = pubsub
+    this.#host = host
+  }
+
+  publish(topic: string, texts: readonly string[], options: readonly (object | undefined)[]): Promise<string[]> {
+    return Promise.all(
+      texts.map(async (text, i) => (await this.#pubsub.publish(topic, JSON.parse(text), options[i])).id),
+    )
+  }
+
+  consume(topic: string, deliver: Deliver, options: { concurrency: number }): Consumer {
+    const running = new Set<Promise<unknown>>()
+    const handler: CustomHandler = async (payload, { id = '', attempt = 1, attempts } = {}) => {
+      const delivery = deliver(payload, { id, attempt, attempts })
+      running.add(delivery)
+      const outcome = await delivery.finally(() => running.delete(delivery))
+      if (!outcome.ok) throw outcome.error
+    }
+    const begun = (async () => void (await this.#pubsub.subscribe(topic, handler, options)))()
+    let end!: () => void
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const stop = async () => {
+      try {
+        await begun.catch(() => {})
+        await this.#pubsub.unsubscribe(topic, handler)
+      } catch (error) {
+        this.#host.warn(`the queue "${topic}": unsubscribe failed`, error)
+      }
+      void Promise.allSettled(running).then(end)
+    }
+    return { stop, ended, begun }
+  }
+
+  async counts(topic: string): Promise<QueueCounts> {
+    return (await this.#pubsub.counts?.(topic)) ?? { waiting: 0, active: 0, delayed: 0, failed: 0 }
+  }
+
+  async ping(): Promise<void> {
+    await this.#pubsub.ping?.()
+  }
+
+  async close(): Promise<void> {
+    await this.#pubsub.close?.()
+  }
+}

@@ -1,0 +1,244 @@
+import { QueueFullError } from '../errors.ts'
+import type { MemoryPublishOptions } from '../publish-options.ts'
+import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
+
+/** A message in memory: as text, so that a handler cannot change what the next attempt gets. */
+interface Message {
+  readonly id: string
+  readonly text: string
+  readonly priority: number
+  readonly attempts: number
+  readonly backoff: (attempt: number) => number
+  attempt: number
+}
+
+/** A message that was given up. */
+export interface DeadMessage {
+  readonly id: string
+  readonly payload: unknown
+  readonly attempts: number
+  readonly error: Error
+}
+
+/** How many given-up messages are remembered for each queue. */
+const maxDead = 1000
+
+function backoffOf(backoff: MemoryPublishOptions['backoff']): Message['backoff'] {
+  if (backoff === undefined) return () => 0
+  if (typeof backoff === 'number') return () => backoff
+  const { type, delay = 0 } = backoff
+  return type === 'exponential' ? (attempt) => delay * 2 ** (attempt - 1) : () => delay
+}
+
+/** First in, first out; among several priorities the lowest number first, as in the engines that have them. */
+class Waiting {
+  readonly #byPriority = new Map<number, { list: (Message | undefined)[]; head: number }>()
+  #order: number[] = []
+  size = 0
+
+  add(message: Message): void {
+    let lane = this.#byPriority.get(message.priority)
+    if (lane === undefined) {
+      lane = { list: [], head: 0 }
+      this.#byPriority.set(message.priority, lane)
+      this.#order = [...this.#byPriority.keys()].sort((a, b) => a - b)
+    }
+    lane.list.push(message)
+    this.size++
+  }
+
+  take(): Message | undefined {
+    for (const priority of this.#order) {
+      const lane = this.#byPriority.get(priority)!
+      if (lane.head === lane.list.length) continue
+      const message = lane.list[lane.head]!
+      lane.list[lane.head++] = undefined
+      // `shift` would move the rest each time; so it is moved once in a while.
+      if (lane.head > 1000 && lane.head * 2 > lane.list.length) {
+        lane.list.splice(0, lane.head)
+        lane.head = 0
+      }
+      this.size--
+      return message
+    }
+    return undefined
+  }
+}
+
+class Topic {
+  readonly name: string
+  readonly waiting = new Waiting()
+  readonly delayed = new Set<ReturnType<typeof setTimeout>>()
+  readonly ids = new Set<string>()
+  readonly dead: DeadMessage[] = []
+  readonly consumers = new Set<MemoryConsumer>()
+  active = 0
+  #whenDrained: (() => void)[] = []
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  get size(): number {
+    return this.waiting.size + this.delayed.size + this.active
+  }
+
+  add(message: Message, delay: number): void {
+    if (delay > 0) {
+      const timer = setTimeout(() => {
+        this.delayed.delete(timer)
+        this.add(message, 0)
+      }, delay)
+      // Nobody but this process could ever take it, and a process that has ended its work should end.
+      timer.unref?.()
+      this.delayed.add(timer)
+      return
+    }
+    this.waiting.add(message)
+    for (const consumer of this.consumers) if (consumer.wake()) return
+  }
+
+  settle(message: Message, error: Error | undefined, final: boolean): void {
+    this.active--
+    if (error !== undefined && !final) this.add(message, message.backoff(message.attempt))
+    else {
+      this.ids.delete(message.id)
+      if (error !== undefined) this.#bury(message, error)
+    }
+    if (this.size === 0) for (const resolve of this.#whenDrained.splice(0)) resolve()
+  }
+
+  #bury({ id, text, attempt }: Message, error: Error): void {
+    if (this.dead.length === maxDead) this.dead.shift()
+    this.dead.push({ id, payload: JSON.parse(text), attempts: attempt, error })
+  }
+
+  async drained(): Promise<void> {
+    if (this.size === 0) return
+    // The timers of delayed messages do not keep the process alive; who waits for them wants them to.
+    const awake = setInterval(() => {}, 1 << 30)
+    await new Promise<void>((resolve) => this.#whenDrained.push(resolve))
+    clearInterval(awake)
+  }
+}
+
+/** Takes messages with so many hands; each hand sleeps while there is none. */
+class MemoryConsumer implements Consumer {
+  readonly ended: Promise<void>
+  readonly #topic: Topic
+  readonly #deliver: Deliver
+  #free: number
+  readonly #hands: number
+  #stopped = false
+  #end!: () => void
+
+  constructor(topic: Topic, deliver: Deliver, concurrency: number) {
+    this.#topic = topic
+    this.#deliver = deliver
+    this.#free = concurrency
+    this.#hands = concurrency
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve
+    })
+    topic.consumers.add(this)
+    for (let i = 0; i < Math.min(concurrency, topic.waiting.size); i++) this.wake()
+  }
+
+  /** Whether a hand was free to look for a message. */
+  wake(): boolean {
+    if (this.#free === 0 || this.#stopped) return false
+    this.#free--
+    // Who publishes goes on first: a handler never runs inside of `publish`.
+    queueMicrotask(() => void this.#work())
+    return true
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#topic.consumers.delete(this)
+    if (this.#free === this.#hands) this.#end()
+  }
+
+  async #work(): Promise<void> {
+    for (let done = 1; !this.#stopped; done++) {
+      const message = this.#topic.waiting.take()
+      if (message === undefined) break
+      this.#topic.active++
+      message.attempt++
+      const { id, attempt, attempts } = message
+      const outcome = await this.#deliver(JSON.parse(message.text), { id, attempt, attempts })
+      const error = outcome.ok ? undefined : outcome.error
+      this.#topic.settle(message, error, !outcome.ok && (outcome.final || attempt >= attempts))
+      // Handlers that never wait must leave room for everything else in the process.
+      if (done % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
+      // Several subscribers take turns.
+      this.#topic.consumers.delete(this)
+      if (!this.#stopped) this.#topic.consumers.add(this)
+    }
+    this.#free++
+    if (this.#stopped && this.#free === this.#hands) this.#end()
+  }
+}
+
+/** Queues in the memory of this process, for development and tests: what is in them ends with it. */
+export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
+  readonly #topics = new Map<string, Topic>()
+  readonly #maxSize: () => number
+  #lastId = 0
+
+  /** @param maxSize Asked each time: the configuration may come after the first message. */
+  constructor(maxSize: () => number) {
+    this.#maxSize = maxSize
+  }
+
+  async publish(
+    name: string,
+    texts: readonly string[],
+    options: readonly (MemoryPublishOptions | undefined)[],
+  ): Promise<string[]> {
+    const topic = this.topic(name)
+    // All or none, as in an engine that takes a batch.
+    if (topic.size + texts.length > this.#maxSize()) throw QueueFullError(name, this.#maxSize())
+    return texts.map((text, i) => {
+      const { attempts = 1, backoff, delay = 0, priority = 0, jobId } = options[i] ?? {}
+      const id = jobId ?? String(++this.#lastId)
+      if (topic.ids.has(id)) return id
+      topic.ids.add(id)
+      topic.add({ id, text, priority, attempts, backoff: backoffOf(backoff), attempt: 0 }, delay)
+      return id
+    })
+  }
+
+  consume(name: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
+    return new MemoryConsumer(this.topic(name), deliver, concurrency)
+  }
+
+  async counts(name: string): Promise<QueueCounts> {
+    const { waiting, active, delayed, dead } = this.topic(name)
+    return { waiting: waiting.size, active, delayed: delayed.size, failed: dead.length }
+  }
+
+  async ping(): Promise<void> {}
+
+  /** The messages stay: the process may open its queues again. */
+  async close(): Promise<void> {}
+
+  topic(name: string): Topic {
+    let topic = this.#topics.get(name)
+    if (topic === undefined) {
+      topic = new Topic(name)
+      this.#topics.set(name, topic)
+    }
+    return topic
+  }
+
+  /** Forgets everything of one queue but its subscribers. */
+  clear(name: string): void {
+    const topic = this.topic(name)
+    for (const timer of topic.delayed) clearTimeout(timer)
+    topic.delayed.clear()
+    while (topic.waiting.take() !== undefined);
+    topic.ids.clear()
+    topic.dead.length = 0
+  }
+}

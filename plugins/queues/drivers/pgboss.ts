@@ -1,0 +1,228 @@
+import { peer } from '../../../kernel/index.ts'
+import type { PgbossConfig } from '../options.ts'
+import type { PgbossPublishOptions } from '../publish-options.ts'
+import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import { explain, unlocked } from './pgboss-errors.ts'
+import { Poller } from './poller.ts'
+import { isUnreachable } from './unreachable.ts'
+
+/** What is used of pg-boss, the same from version 10 to 12. */
+interface Boss {
+  start(): Promise<unknown>
+  stop(options: { graceful: boolean; close?: boolean; wait?: boolean; timeout?: number }): Promise<void>
+  on(event: 'error', listener: (error: unknown) => void): unknown
+  createQueue(name: string, options?: object): Promise<void>
+  getQueue(name: string): Promise<object | null>
+  send(name: string, data: object | null, options?: object): Promise<string | null>
+  fetch(name: string, options: { batchSize: number; includeMetadata: true }): Promise<BossJob[] | null>
+  complete(name: string, id: string): Promise<unknown>
+  fail(name: string, id: string, data: object): Promise<unknown>
+  cancel(name: string, id: string): Promise<unknown>
+  getDb(): { executeSql(text: string, values: unknown[]): Promise<{ rows: Record<string, unknown>[] }> }
+}
+
+interface BossJob {
+  readonly id: string
+  readonly data: object
+  readonly retryCount: number
+  readonly retryLimit: number
+  readonly deadLetter?: string | null
+}
+
+type MakeBoss = new (options: object) => Boss
+
+/** A column of JSON takes objects; everything else travels in one. */
+const wrapped = '$payload'
+const isPlain = (payload: unknown): payload is object =>
+  typeof payload === 'object' && payload !== null && !Array.isArray(payload) && !Object.hasOwn(payload, wrapped)
+const wrap = (payload: unknown): object => (isPlain(payload) ? payload : { [wrapped]: payload })
+const unwrap = (data: object): unknown =>
+  Object.hasOwn(data ?? {}, wrapped) ? (data as Record<string, unknown>)[wrapped] : data
+
+/** Where Postgres is, as it may be shown: without the password. */
+export function postgresAddress({ connectionString }: PgbossConfig): string {
+  const given = connectionString ?? (process.env.DATABASE_URL || 'postgres://127.0.0.1:5432/postgres')
+  return given.replace(/\/\/[^@/]*@/, '//').replace(/\?.*/, '')
+}
+
+/** Queues in Postgres. */
+export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
+  readonly #make: MakeBoss
+  readonly #config: PgbossConfig
+  readonly #host: DriverHost
+  readonly #queues = new Map<string, Promise<void>>()
+  readonly #pollers = new Map<string, Set<Poller>>()
+  #boss: Promise<Boss> | undefined
+  #closed = false
+
+  private constructor(make: MakeBoss, config: PgbossConfig, host: DriverHost) {
+    this.#make = make
+    this.#config = config
+    this.#host = host
+  }
+
+  /** Loads what is needed; connects to nothing yet. */
+  static async load(config: PgbossConfig, host: DriverHost): Promise<PgbossDriver> {
+    const loaded = (await peer('pg-boss', () => import('pg-boss'), 'a queue of pg-boss (pgbossQueue)')) as object
+    // Version 12 names its class, version 10 has it as the default.
+    const { PgBoss, default: fallback } = loaded as { PgBoss?: MakeBoss; default?: MakeBoss }
+    return new PgbossDriver((PgBoss ?? fallback)!, config, host)
+  }
+
+  /** Started; after a failure the next caller begins anew. */
+  #started(): Promise<Boss> {
+    this.#boss ??= this.#start().catch((error: unknown) => {
+      this.#boss = undefined
+      throw error
+    })
+    return this.#boss
+  }
+
+  async #start(): Promise<Boss> {
+    const { connectionString, schema, max, ssl, options } = this.#config
+    const boss = new this.#make({
+      connectionString: connectionString ?? (process.env.DATABASE_URL || 'postgres://127.0.0.1:5432/postgres'),
+      // A pool that is lost would let callers wait for ever.
+      connectionTimeoutMillis: this.#config.publishTimeout ?? 5000,
+      ...(schema === undefined ? {} : { schema }),
+      ...(max === undefined ? {} : { max }),
+      ...(ssl === undefined ? {} : { ssl }),
+      // The cron plugin is for that; the watch over clocks and schedules costs queries.
+      schedule: false,
+      ...options,
+    })
+    // Without a listener the process would end. What is no lost connection is told each time.
+    boss.on('error', (error) => {
+      if (isUnreachable(error)) this.#host.down(error)
+      else this.#host.warn('pg-boss', error)
+    })
+    try {
+      await boss.start()
+    } catch (error) {
+      await boss.stop({ graceful: false, close: true, wait: false }).catch(() => {})
+      throw error
+    }
+    this.#host.up()
+    return boss
+  }
+
+  /** Makes the queue where it is not there yet; once for each. */
+  async #with(topic: string): Promise<Boss> {
+    const boss = await this.#started()
+    let made = this.#queues.get(topic)
+    if (made === undefined) {
+      made = this.#create(boss, topic)
+      this.#queues.set(topic, made)
+      made.catch(() => this.#queues.delete(topic))
+    }
+    await made
+    return boss
+  }
+
+  async #create(boss: Boss, topic: string): Promise<void> {
+    if ((await boss.getQueue(topic)) !== null) return
+    try {
+      await unlocked(() => boss.createQueue(topic))
+    } catch (error) {
+      // Another process may have been faster.
+      if ((await boss.getQueue(topic)) === null) throw error
+    }
+  }
+
+  async publish(
+    topic: string,
+    texts: readonly string[],
+    options: readonly (PgbossPublishOptions | undefined)[],
+    signal: AbortSignal,
+  ): Promise<string[]> {
+    const boss = await this.#with(topic)
+    const deadLetters = new Set(options.map((one) => one?.deadLetter).filter((name) => name !== undefined))
+    for (const name of deadLetters) await this.#with(name)
+    signal.throwIfAborted()
+    const sent = texts.map(async (text, i) => {
+      const { id, singletonKey } = options[i] ?? {}
+      const made = await unlocked(() => boss.send(topic, wrap(JSON.parse(text)), { ...options[i] })).catch(
+        explain(topic),
+      )
+      // Nothing was made where it is there already.
+      return made ?? id ?? singletonKey ?? ''
+    })
+    const ids = await Promise.all(sent)
+    for (const poller of this.#pollers.get(topic) ?? []) poller.wake()
+    return ids
+  }
+
+  consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
+    const poller = new Poller({
+      concurrency,
+      idle: this.#config.pollInterval ?? 1000,
+      host: this.#host,
+      take: async (max) => {
+        const boss = await this.#with(topic)
+        const jobs = (await unlocked(() => boss.fetch(topic, { batchSize: max, includeMetadata: true }))) ?? []
+        return jobs.map((job) => () => this.#run(boss, topic, job, deliver))
+      },
+    })
+    const pollers = this.#pollers.get(topic) ?? new Set()
+    this.#pollers.set(topic, pollers.add(poller))
+    void poller.ended.then(() => pollers.delete(poller))
+    return poller
+  }
+
+  async #run(boss: Boss, topic: string, job: BossJob, deliver: Deliver): Promise<void> {
+    const delivery = { id: job.id, attempt: job.retryCount + 1, attempts: job.retryLimit + 1 }
+    const outcome = await deliver(unwrap(job.data), delivery)
+    if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))
+    const { message, stack } = outcome.error
+    const failed = () => boss.fail(topic, job.id, { message, stack })
+    if (!outcome.final || delivery.attempt >= delivery.attempts) return this.#settle(topic, failed)
+    // pg-boss has no way to give a job up before its last attempt: it is cancelled, and its dead letter sent from here.
+    return this.#settle(topic, async () => {
+      if (typeof job.deadLetter === 'string') await boss.send(job.deadLetter, job.data, { id: job.id })
+      await boss.cancel(topic, job.id)
+    })
+  }
+
+  /** What a handler has done must be noted, or it runs again: so it is tried until it can be, or is given up. */
+  async #settle(topic: string, note: () => Promise<unknown>): Promise<void> {
+    for (let failures = 0; !this.#closed; failures++) {
+      try {
+        await unlocked(note)
+        return
+      } catch (error) {
+        if (!isUnreachable(error)) {
+          this.#host.warn(`the queue "${topic}": the outcome of a job could not be noted, so it will run again`, error)
+          return
+        }
+        this.#host.down(error)
+        await new Promise((resolve) => setTimeout(resolve, Math.min(100 * 2 ** failures, 1000)))
+      }
+    }
+  }
+
+  async counts(topic: string): Promise<QueueCounts> {
+    const boss = await this.#started()
+    // Versions 10 to 12 have no call in common that tells them apart.
+    const schema = (this.#config.schema ?? 'pgboss').replaceAll('"', '""')
+    const { rows } = await boss.getDb().executeSql(
+      `select count(*) filter (where state in ('created', 'retry') and start_after <= now()) as waiting,
+        count(*) filter (where state = 'active') as active,
+        count(*) filter (where state in ('created', 'retry') and start_after > now()) as delayed,
+        count(*) filter (where state in ('failed', 'cancelled')) as failed
+      from "${schema}".job where name = $1`,
+      [topic],
+    )
+    const { waiting, active, delayed, failed } = rows[0] ?? {}
+    return { waiting: Number(waiting), active: Number(active), delayed: Number(delayed), failed: Number(failed) }
+  }
+
+  async ping(): Promise<void> {
+    await (await this.#started()).getDb().executeSql('select 1', [])
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const boss = await this.#boss?.catch(() => undefined)
+    await boss?.stop({ graceful: false, close: true, wait: true, timeout: 1000 })
+  }
+}

@@ -1,0 +1,96 @@
+import type { Consumer, DriverHost } from './contract.ts'
+
+/** How an engine that must be asked is asked. */
+export interface PollerOptions {
+  readonly concurrency: number
+  /** Milliseconds between two questions while there is nothing; 0 where the engine itself waits. */
+  readonly idle: number
+  /** Whether the engine itself waits, too long to be waited for at the end: `take` then gives back what comes behind it. */
+  readonly isSlow?: boolean
+  /** Takes up to `max` messages, each as a function that handles and settles it and never rejects. */
+  take(max: number, signal: AbortSignal): Promise<readonly (() => Promise<void>)[]>
+  readonly host: Pick<DriverHost, 'up' | 'down'>
+}
+
+/** A consumer that asks for as many messages as it has hands free. */
+export class Poller implements Consumer {
+  readonly ended: Promise<void>
+  readonly #options: PollerOptions
+  readonly #running = new Set<Promise<void>>()
+  readonly #stop = new AbortController()
+  #wake: (() => void) | undefined
+  #asked: Promise<unknown> | undefined
+
+  constructor(options: PollerOptions) {
+    this.#options = options
+    this.ended = this.#loop()
+  }
+
+  /** Waits for a question that is under way, but not for handlers: one of them may be who calls. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    this.#wake?.()
+    if (this.#options.isSlow !== true) await this.#asked
+  }
+
+  /** There is something: ask now. */
+  wake(): void {
+    this.#wake?.()
+  }
+
+  async #loop(): Promise<void> {
+    const { concurrency, idle, take, host, isSlow = false } = this.#options
+    let failures = 0
+    while (!this.#stop.signal.aborted) {
+      const free = concurrency - this.#running.size
+      if (free === 0) {
+        await this.#pause(undefined)
+        continue
+      }
+      try {
+        const asked = take(free, this.#stop.signal)
+        this.#asked = asked.catch(() => {})
+        const jobs = await (isSlow ? this.#orStopped(asked) : asked)
+        host.up()
+        failures = 0
+        for (const job of jobs) this.#run(job)
+        if (jobs.length === 0 && idle > 0) await this.#pause(idle)
+      } catch (error) {
+        if (this.#stop.signal.aborted) break
+        host.down(error)
+        await this.#pause(Math.min(100 * 2 ** failures++, 2000))
+      }
+    }
+    await Promise.all(this.#running)
+  }
+
+  #run(job: () => Promise<void>): void {
+    const running = job().finally(() => {
+      this.#running.delete(running)
+      this.#wake?.()
+    })
+    this.#running.add(running)
+  }
+
+  /** Not `Promise.race`: what never settles would remember every race that it was in. */
+  #orStopped<Jobs>(asked: Promise<Jobs>): Promise<Jobs | []> {
+    const { signal } = this.#stop
+    return new Promise((resolve, reject) => {
+      const stopped = () => resolve([])
+      signal.addEventListener('abort', stopped, { once: true })
+      asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', stopped))
+    })
+  }
+
+  /** Until something happens, or so many milliseconds are over. */
+  async #pause(ms: number | undefined): Promise<void> {
+    if (this.#stop.signal.aborted) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    await new Promise<void>((resolve) => {
+      if (ms !== undefined) timer = setTimeout(resolve, ms)
+      this.#wake = resolve
+    })
+    clearTimeout(timer)
+    this.#wake = undefined
+  }
+}

@@ -1,0 +1,80 @@
+import type { DriverHost } from './contract.ts'
+import { maxEntries } from './sqs-body.ts'
+import type { Sdk, SqsClient } from './sqs-types.ts'
+
+/** Within so many milliseconds messages that are done are deleted together. */
+const window = 20
+const maxTries = 5
+
+interface Done {
+  readonly url: string
+  readonly handle: string
+  readonly settled: () => void
+  tries: number
+}
+
+/** Deletes messages that are done, up to ten with one call; what fails of a lot is tried again. */
+export class SqsDeletes {
+  readonly #sdk: Sdk
+  readonly #client: SqsClient
+  readonly #host: DriverHost
+  #waiting: Done[] = []
+  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #sending = new Set<Promise<void>>()
+
+  constructor(sdk: Sdk, client: SqsClient, host: DriverHost) {
+    this.#sdk = sdk
+    this.#client = client
+    this.#host = host
+  }
+
+  /** Resolves when the message is gone, or given up. */
+  add(url: string, handle: string): Promise<void> {
+    return new Promise((settled) => this.#push({ url, handle, settled, tries: 0 }))
+  }
+
+  /** Deletes what waits, and resolves when nothing is under way. */
+  async flush(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#sending.size > 0) {
+      this.#send()
+      await Promise.all(this.#sending)
+    }
+  }
+
+  #push(done: Done): void {
+    this.#waiting.push(done)
+    if (this.#waiting.length >= maxEntries) this.#send()
+    else this.#timer ??= setTimeout(() => this.#send(), window * 2 ** done.tries)
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const lot = this.#waiting.splice(0, maxEntries)
+    if (lot.length === 0) return
+    const sending = this.#delete(lot).finally(() => this.#sending.delete(sending))
+    this.#sending.add(sending)
+  }
+
+  async #delete(lot: readonly Done[]): Promise<void> {
+    const failed = new Map<number, unknown>()
+    try {
+      const command = new this.#sdk.DeleteMessageBatchCommand({
+        QueueUrl: lot[0]!.url,
+        Entries: lot.map(({ handle }, i) => ({ Id: String(i), ReceiptHandle: handle })),
+      })
+      const { Failed = [] } = await this.#client.send(command, { abortSignal: AbortSignal.timeout(5000) })
+      for (const one of Failed) failed.set(Number(one.Id), new Error(`${one.Code}: ${one.Message ?? ''}`))
+    } catch (error) {
+      lot.forEach((_, i) => void failed.set(i, error))
+    }
+    lot.forEach((done, i) => {
+      if (!failed.has(i)) done.settled()
+      else if (++done.tries < maxTries) this.#push(done)
+      else {
+        this.#host.warn('a message that is done could not be deleted from SQS, so it will come again', failed.get(i))
+        done.settled()
+      }
+    })
+  }
+}

@@ -1,0 +1,38 @@
+// What is used of the client of SQS: its own types choose among the overloads of 23 commands at each call.
+
+/** A message as SQS gives it out. */
+export interface Message {
+  readonly MessageId?: string
+  readonly Body?: string
+  readonly ReceiptHandle?: string
+  readonly Attributes?: { readonly [name: string]: string }
+  readonly MessageAttributes?: object
+}
+
+export interface SqsAnswer {
+  readonly QueueUrl?: string
+  readonly Attributes?: { readonly [name: string]: string }
+  readonly MessageId?: string
+  readonly Messages?: readonly Message[]
+  readonly Successful?: readonly { readonly Id?: string; readonly MessageId?: string }[]
+  readonly Failed?: readonly { readonly Id?: string; readonly Code?: string; readonly Message?: string }[]
+}
+
+type Command = new (input: object) => object
+
+export interface SqsClient {
+  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<SqsAnswer>
+  destroy(): void
+}
+
+export interface Sdk {
+  readonly SQSClient: new (options: object) => SqsClient
+  readonly ChangeMessageVisibilityCommand: Command
+  readonly DeleteMessageBatchCommand: Command
+  readonly GetQueueAttributesCommand: Command
+  readonly GetQueueUrlCommand: Command
+  readonly ListQueuesCommand: Command
+  readonly ReceiveMessageCommand: Command
+  readonly SendMessageBatchCommand: Command
+  readonly SendMessageCommand: Command
+}

@@ -1,0 +1,239 @@
+import { peer } from '../../../kernel/index.ts'
+import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
+import type { SqsConfig } from '../options.ts'
+import type { SqsPublishOptions } from '../publish-options.ts'
+import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import { Poller } from './poller.ts'
+import { batches, bodyOf, maxBytes, maxEntries, payloadOf } from './sqs-body.ts'
+import { SqsDeletes } from './sqs-deletes.ts'
+import type { Message, Sdk, SqsAnswer, SqsClient } from './sqs-types.ts'
+
+interface Address {
+  readonly url: string
+  /** How often SQS gives a message out before it moves it to the dead letter queue; `undefined` without one. */
+  readonly maxReceives: number | undefined
+  readonly deadLetterArn: string | undefined
+}
+
+const attemptOf = (message: Message) => Number(message.Attributes?.ApproximateReceiveCount ?? 1)
+
+/** Queues of SQS. They are not made here: their owner decides about their attributes. */
+export class SqsDriver implements QueueDriver<SqsPublishOptions> {
+  readonly #sdk: Sdk
+  readonly #client: SqsClient
+  readonly #config: SqsConfig
+  readonly #host: DriverHost
+  readonly #addresses = new Map<string, Promise<Address>>()
+  readonly #polls = new Set<() => void>()
+
+  private constructor(sdk: Sdk, config: SqsConfig, host: DriverHost) {
+    this.#sdk = sdk
+    this.#config = config
+    this.#host = host
+    const { region, endpoint, credentials, client } = config
+    const given = { ...(region && { region }), ...(endpoint && { endpoint }), ...(credentials && { credentials }) }
+    // An emulator may name its queues by another host than the one under which it is reached.
+    const options = { ...given, ...(endpoint && { useQueueUrlAsEndpoint: false }) } as object
+    this.#client = (client as SqsClient | undefined) ?? new sdk.SQSClient(options)
+  }
+
+  /** Loads what is needed; connects to nothing yet. */
+  static async load(config: SqsConfig, host: DriverHost): Promise<SqsDriver> {
+    const feature = 'a queue of SQS (sqsQueue)'
+    const sdk = await peer('@aws-sdk/client-sqs', () => import('@aws-sdk/client-sqs'), feature)
+    return new SqsDriver(sdk as unknown as Sdk, config, host)
+  }
+
+  /** A call that ends with its time, as the deadline of `publish` ends nothing by itself. */
+  get #within(): { abortSignal: AbortSignal } {
+    return { abortSignal: AbortSignal.timeout(this.#config.publishTimeout ?? 5000) }
+  }
+
+  #address(topic: string): Promise<Address> {
+    let address = this.#addresses.get(topic)
+    if (address === undefined) {
+      address = this.#look(topic)
+      this.#addresses.set(topic, address)
+      address.catch(() => this.#addresses.delete(topic))
+    }
+    return address
+  }
+
+  async #look(topic: string): Promise<Address> {
+    try {
+      const known = this.#config.queueUrls?.[topic]
+      const url =
+        known ??
+        (await this.#client.send(new this.#sdk.GetQueueUrlCommand({ QueueName: topic }), this.#within)).QueueUrl!
+      const asked = new this.#sdk.GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['RedrivePolicy'] })
+      const { Attributes } = await this.#client.send(asked, this.#within)
+      const policy = JSON.parse(Attributes?.RedrivePolicy ?? '{}')
+      const maxReceives = policy.maxReceiveCount === undefined ? undefined : Number(policy.maxReceiveCount)
+      return { url, maxReceives, deadLetterArn: policy.deadLetterTargetArn }
+    } catch (error) {
+      const { name, code } = error as { name?: string; code?: string }
+      if (!/QueueDoesNotExist|NonExistentQueue/.test(`${name} ${code}`)) throw error
+      throw Object.assign(QueueMissingError(topic), { cause: error })
+    }
+  }
+
+  async publish(
+    topic: string,
+    texts: readonly string[],
+    options: readonly (SqsPublishOptions | undefined)[],
+    signal: AbortSignal,
+  ): Promise<string[]> {
+    const bodies = texts.map(bodyOf)
+    for (const body of bodies) {
+      const bytes = Buffer.byteLength(body)
+      if (bytes > maxBytes) {
+        throw QueuePayloadError(
+          topic,
+          `has ${bytes} bytes, and SQS takes ${maxBytes}. Store it elsewhere, and publish where it is`,
+        )
+      }
+    }
+    const { url } = await this.#address(topic)
+    signal.throwIfAborted()
+    if (bodies.length === 1) {
+      const command = new this.#sdk.SendMessageCommand({
+        QueueUrl: url,
+        MessageBody: bodies[0]!,
+        ...(options[0] as object),
+      })
+      return [(await this.#client.send(command, this.#within)).MessageId!]
+    }
+    const ids = new Array<string | undefined>(bodies.length).fill(undefined)
+    const refused: string[] = []
+    for (const batch of batches(bodies)) {
+      const entries = batch.map((i) => ({ Id: String(i), MessageBody: bodies[i]!, ...(options[i] as object) }))
+      const command = new this.#sdk.SendMessageBatchCommand({ QueueUrl: url, Entries: entries })
+      const { Successful = [], Failed = [] } = await this.#client.send(command, this.#within)
+      for (const { Id, MessageId } of Successful) ids[Number(Id)] = MessageId
+      for (const { Code, Message } of Failed) refused.push(`${Code} ${Message ?? ''}`.trim())
+    }
+    if (refused.length > 0)
+      throw Object.assign(QueueBatchError(topic, refused.length, ids.length, refused[0]!), { ids })
+    return ids as string[]
+  }
+
+  consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
+    const { waitTimeSeconds = 20, visibilityTimeout = 30 } = this.#config
+    const deletes = new SqsDeletes(this.#sdk, this.#client, this.#host)
+    const poller = new Poller({
+      concurrency,
+      idle: 0,
+      isSlow: true,
+      host: this.#host,
+      take: async (max, signal) => {
+        const address = await this.#address(topic)
+        const command = new this.#sdk.ReceiveMessageCommand({
+          QueueUrl: address.url,
+          MaxNumberOfMessages: Math.min(max, maxEntries),
+          WaitTimeSeconds: waitTimeSeconds,
+          VisibilityTimeout: visibilityTimeout,
+          MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+        })
+        // Not cut at the end of its subscriber: SQS may be giving out a message at that moment, and would hide it for long.
+        const { Messages = [] } = await this.#cutAtClose(command, (waitTimeSeconds + 10) * 1000)
+        if (!signal.aborted) return Messages.map((message) => () => this.#run(address, message, deliver, deletes))
+        for (const message of Messages) {
+          // Giving back costs an attempt: the last one would end in the dead letter queue, so it is used.
+          if (attemptOf(message) < (address.maxReceives ?? Number.POSITIVE_INFINITY))
+            await this.#hide(address, message, 0)
+          else await this.#run(address, message, deliver, deletes)
+        }
+        return []
+      },
+    })
+    return { stop: () => poller.stop(), ended: poller.ended.then(() => deletes.flush()) }
+  }
+
+  async #cutAtClose(command: object, ms: number): Promise<SqsAnswer> {
+    const cut = new AbortController()
+    const abort = () => cut.abort()
+    const timer = setTimeout(abort, ms)
+    this.#polls.add(abort)
+    try {
+      return await this.#client.send(command, { abortSignal: cut.signal })
+    } finally {
+      clearTimeout(timer)
+      this.#polls.delete(abort)
+    }
+  }
+
+  async #run(address: Address, message: Message, deliver: Deliver, deletes: SqsDeletes): Promise<void> {
+    const { visibilityTimeout = 30, retryDelay = 0 } = this.#config
+    const prolong = setInterval(() => void this.#hide(address, message, visibilityTimeout), visibilityTimeout * 500)
+    const attempt = attemptOf(message)
+    const delivery = { id: message.MessageId!, attempt, attempts: address.maxReceives }
+    const outcome = await deliver(payloadOf(message.Body), delivery)
+    clearInterval(prolong)
+    if (outcome.ok) return deletes.add(address.url, message.ReceiptHandle!)
+    const isLast = address.maxReceives !== undefined && attempt >= address.maxReceives
+    if (outcome.final && !isLast && (await this.#park(address, message))) {
+      return deletes.add(address.url, message.ReceiptHandle!)
+    }
+    await this.#hide(address, message, retryDelay)
+  }
+
+  /** Moves a message that no attempt can help to the dead letter queue, where there is one. */
+  async #park({ deadLetterArn }: Address, message: Message): Promise<boolean> {
+    if (deadLetterArn === undefined) return false
+    try {
+      const { url } = await this.#address(deadLetterArn.split(':').at(-1)!)
+      const { Body: body = '', MessageAttributes: attributes } = message
+      const command = new this.#sdk.SendMessageCommand({
+        QueueUrl: url,
+        MessageBody: body,
+        ...(attributes && { MessageAttributes: attributes }),
+      })
+      await this.#client.send(command, this.#within)
+      return true
+    } catch (error) {
+      this.#host.warn('a message could not be moved to its dead letter queue of SQS, so it comes again', error)
+      return false
+    }
+  }
+
+  async #hide({ url }: Address, message: Message, seconds: number): Promise<void> {
+    try {
+      const command = new this.#sdk.ChangeMessageVisibilityCommand({
+        QueueUrl: url,
+        ReceiptHandle: message.ReceiptHandle!,
+        VisibilityTimeout: seconds,
+      })
+      await this.#client.send(command, this.#within)
+    } catch (error) {
+      this.#host.warn('SQS could not be told when to give out a message again; it does so after its own time', error)
+    }
+  }
+
+  async counts(topic: string): Promise<QueueCounts> {
+    const { url, deadLetterArn } = await this.#address(topic)
+    const own = await this.#numbers(url)
+    const parked = deadLetterArn === undefined ? undefined : await this.#address(deadLetterArn.split(':').at(-1)!)
+    return { ...own, failed: parked === undefined ? 0 : (await this.#numbers(parked.url)).waiting }
+  }
+
+  async #numbers(url: string): Promise<{ waiting: number; active: number; delayed: number }> {
+    const names = [
+      'ApproximateNumberOfMessages',
+      'ApproximateNumberOfMessagesNotVisible',
+      'ApproximateNumberOfMessagesDelayed',
+    ] as const
+    const command = new this.#sdk.GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...names] })
+    const { Attributes = {} } = await this.#client.send(command, this.#within)
+    const [waiting, active, delayed] = names.map((name) => Number(Attributes[name] ?? 0)) as [number, number, number]
+    return { waiting, active, delayed }
+  }
+
+  async ping(): Promise<void> {
+    await this.#client.send(new this.#sdk.ListQueuesCommand({ MaxResults: 1 }), this.#within)
+  }
+
+  async close(): Promise<void> {
+    for (const cut of this.#polls) cut()
+    if (this.#config.client === undefined) this.#client.destroy()
+  }
+}

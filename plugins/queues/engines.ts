@@ -1,0 +1,190 @@
+import { isFrameworkError, type Logger, lineLogger } from '../../kernel/index.ts'
+import { queueConfig } from './config.ts'
+import type { DriverHost, QueueDriver } from './drivers/contract.ts'
+import { CustomDriver, type GenericPubSub } from './drivers/custom.ts'
+import { MemoryDriver } from './drivers/memory.ts'
+import { isUnreachable } from './drivers/unreachable.ts'
+import { QueueNotConfiguredError, QueueUnavailableError } from './errors.ts'
+import type { QueueConfig, QueueErrorHandler, QueueSettings } from './options.ts'
+
+type Driver = QueueDriver<object>
+
+/** How messages name an engine, and what to do when it is away. */
+interface Backend {
+  readonly name: string
+  readonly remedy: string
+}
+
+/** The kinds that are built in; `load` imports what only they need. */
+const kinds = {
+  memory: {
+    load: async () => memory as Driver,
+    backend: (): Backend => ({ name: 'memory', remedy: '' }),
+  },
+  bullmq: {
+    load: async (config: QueueConfig, host: DriverHost): Promise<Driver> =>
+      (await import('./drivers/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
+    backend: async (config: QueueConfig): Promise<Backend> => ({
+      name: `Redis at ${(await import('./drivers/bullmq.ts')).redisAddress(config.bullmq?.connection)}`,
+      remedy: 'Start it, or correct bullmq.connection of the configuration',
+    }),
+  },
+  pgboss: {
+    load: async (config: QueueConfig, host: DriverHost): Promise<Driver> =>
+      (await import('./drivers/pgboss.ts')).PgbossDriver.load(config.pgboss!, host),
+    backend: async (config: QueueConfig): Promise<Backend> => ({
+      name: `Postgres at ${(await import('./drivers/pgboss.ts')).postgresAddress(config.pgboss ?? {})}`,
+      remedy: 'Start it, or correct pgboss.connectionString of the configuration',
+    }),
+  },
+  sqs: {
+    load: async (config: QueueConfig, host: DriverHost): Promise<Driver> =>
+      (await import('./drivers/sqs.ts')).SqsDriver.load(config.sqs!, host),
+    backend: (config: QueueConfig): Backend => ({
+      name: `SQS${config.sqs?.endpoint === undefined ? '' : ` at ${config.sqs.endpoint}`}`,
+      remedy: 'Look at the network, the credentials and sqs.endpoint of the configuration',
+    }),
+  },
+} as const
+
+export type QueueKind = keyof typeof kinds
+const isKind = (kind: string): kind is QueueKind => Object.hasOwn(kinds, kind)
+
+/** Messages in memory outlive a configuration, as those of an engine do. */
+export const memory = new MemoryDriver(() => queueConfig()?.memory?.maxSize ?? 100_000)
+
+/** Which engine a queue is on. */
+export interface EngineRef {
+  /** A kind, or the name of a custom engine. */
+  readonly kind: string
+  readonly pubsub: GenericPubSub | undefined
+}
+
+let logger: Logger | undefined
+
+/** Where the queues of this process log: to the server that runs them, else to standard error. */
+export function logTo(given: Logger | undefined): void {
+  logger = given
+}
+export function queueLog(): Logger {
+  logger ??= lineLogger()
+  return logger
+}
+
+const open = new Map<unknown, Promise<Driver>>()
+
+/** One driver for each engine in a process, loaded when it is first used. */
+export function driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Driver> {
+  const key = pubsub ?? kind
+  let driver = open.get(key)
+  if (driver === undefined) {
+    driver = load(kind, pubsub, queue)
+    open.set(key, driver)
+    driver.catch(() => open.delete(key))
+  }
+  return driver
+}
+
+async function load(kind: string, pubsub: GenericPubSub | undefined, queue: string): Promise<Driver> {
+  const host = hostOf(kind)
+  if (pubsub !== undefined) return new CustomDriver(pubsub, host)
+  const config = queueConfig() ?? {}
+  if (kind !== 'memory' && config[kind] === undefined) throw QueueNotConfiguredError(queue, kind)
+  return kinds[kind as QueueKind].load(config, host)
+}
+
+/** For so many milliseconds nothing may fail before an engine counts as back: it comes back connection by connection. */
+const settled = 500
+
+/** Tells once that an engine is away, and once that it is back. */
+function hostOf(kind: string): DriverHost {
+  let isDown = false
+  let returning: ReturnType<typeof setTimeout> | undefined
+  const back = () => {
+    returning = undefined
+    isDown = false
+    queueLog().warn({ queues: kind }, `the queues of "${kind}" go on: their engine can be used again`)
+  }
+  return {
+    up() {
+      if (!isDown || returning !== undefined) return
+      returning = setTimeout(back, settled)
+      returning.unref?.()
+    },
+    down(error) {
+      clearTimeout(returning)
+      returning = undefined
+      if (!isDown)
+        queueLog().warn(
+          { queues: kind, err: error },
+          `the queues of "${kind}" stand still: their engine cannot be used`,
+        )
+      isDown = true
+    },
+    warn: (message, error) => queueLog().warn({ queues: kind, err: error }, message),
+  }
+}
+
+/** Whether there is something to reach: one without configuration is not used by this process. */
+export function isConfigured({ kind, pubsub }: EngineRef): boolean {
+  return kind === 'memory' || pubsub !== undefined || queueConfig()?.[kind] !== undefined
+}
+
+const settingsOf = ({ kind }: EngineRef): QueueSettings => queueConfig()?.[kind] ?? {}
+
+export function errorHandlerOf(engine: EngineRef): QueueErrorHandler | undefined {
+  return settingsOf(engine).errorHandler
+}
+
+/**
+ * Asks an engine, for no longer than its `publishTimeout`: BullMQ alone would wait for ever.
+ *
+ * @throws QueueUnavailableError (as a rejection) when it cannot be reached; what it refuses rejects as it is.
+ */
+export async function ask<Answer>(
+  engine: EngineRef,
+  queue: string,
+  question: (driver: Driver, signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const driver = await driverOf(engine, queue)
+  const { publishTimeout = 5000 } = settingsOf(engine)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<typeof timedOut>((resolve) => {
+    timer = setTimeout(resolve, publishTimeout, timedOut)
+  })
+  const tooLate = new AbortController()
+  const asked = question(driver, tooLate.signal)
+  // Whoever is late may still fail, when nobody listens any more.
+  asked.catch(() => {})
+  try {
+    const answer = await Promise.race([asked, late])
+    if (answer !== timedOut) return answer as Answer
+  } catch (error) {
+    if (isFrameworkError(error) || !isUnreachable(error)) throw error
+    throw Object.assign(await unavailable(engine, queue, 'does not answer'), { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+  tooLate.abort()
+  throw await unavailable(engine, queue, `did not answer within ${publishTimeout} ms`)
+}
+
+const timedOut = Symbol('timed out')
+
+async function unavailable({ kind }: EngineRef, queue: string, why: string): Promise<Error> {
+  const backend = isKind(kind)
+    ? await kinds[kind].backend(queueConfig() ?? {})
+    : { name: `its engine "${kind}"`, remedy: 'Look at that engine' }
+  return QueueUnavailableError(queue, backend.name, why, backend.remedy)
+}
+
+/** Closes every engine; one that is used later is opened again. */
+export async function closeEngines(): Promise<void> {
+  const all = [...open.values()]
+  open.clear()
+  await Promise.all(all.map((driver) => driver.then((one) => one.close()).catch(ignore)))
+}
+
+function ignore(error: unknown): void {
+  queueLog().debug({ err: error }, 'an engine of queues did not close in good order')
+}

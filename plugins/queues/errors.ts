@@ -1,0 +1,44 @@
+import { defineError } from '../../kernel/index.ts'
+
+// All with status 500: what a message says about the inside of an application is not for its clients.
+export const QueueUnavailableError = defineError(
+  'QueueUnavailableError',
+  500,
+  (queue: string, backend: string, why: string, remedy: string) =>
+    `the queue "${queue}" cannot be reached: ${backend} ${why}. ${remedy}`,
+)
+export const QueueNotConfiguredError = defineError(
+  'QueueNotConfiguredError',
+  500,
+  (queue: string, kind: string) =>
+    `the queue "${queue}" needs the configuration "${kind}". Call defineQueueConfiguration({ ${kind}: { … } }) at start-up, or give the server background: { queues: { config: { ${kind}: { … } } } }`,
+)
+export const QueueConfigurationError = defineError('QueueConfigurationError', 500, (why: string) => why)
+export const QueuePayloadError = defineError(
+  'QueuePayloadError',
+  500,
+  (queue: string, why: string) => `the payload for the queue "${queue}" ${why}`,
+)
+export const QueueFullError = defineError(
+  'QueueFullError',
+  500,
+  (queue: string, size: number) =>
+    `the queue "${queue}" holds ${size} messages, as many as memory.maxSize lets it. Subscribe a handler that keeps up, or raise memory.maxSize`,
+)
+export const QueueMissingError = defineError(
+  'QueueMissingError',
+  500,
+  (queue: string) =>
+    `SQS has no queue "${queue}" for these credentials in this region. Create it, or name its address in sqs.queueUrls`,
+)
+export const QueueBatchError = defineError(
+  'QueueBatchError',
+  500,
+  (queue: string, failed: number, all: number, why: string) =>
+    `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error tells which`,
+)
+export const QueueHandlerError = defineError(
+  'QueueHandlerError',
+  500,
+  (queue: string, why: string) => `the queue "${queue}": ${why}`,
+)

@@ -1,0 +1,144 @@
+import { checkOptions, OptionError } from '../../kernel/index.ts'
+import type { GenericPubSub } from './drivers/custom.ts'
+import type { DeadMessage } from './drivers/memory.ts'
+import { ask, memory } from './engines.ts'
+import type {
+  BullmqPublishOptions,
+  MemoryPublishOptions,
+  PgbossPublishOptions,
+  SqsPublishOptions,
+} from './publish-options.ts'
+import { Queue } from './queue.ts'
+import type { PayloadSchema, PublishedBy, ReceivedBy } from './schema.ts'
+
+/** What every factory of queues takes behind the name. */
+export interface QueueOptions<Schema extends PayloadSchema = PayloadSchema> {
+  /** Checks payloads when they are published, and again before a handler gets them. */
+  schema?: Schema
+}
+
+/** A queue in the memory of this process, with what tests need. */
+export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, MemoryPublishOptions, Received> {
+  /** Resolves as soon as no message waits, is in work, or is delayed. */
+  drained(): Promise<void> {
+    return memory.topic(this.name).drained()
+  }
+
+  /** What was given up, the oldest first; the last 1000. */
+  get dead(): readonly DeadMessage[] {
+    return memory.topic(this.name).dead
+  }
+
+  /** Forgets what waits, is delayed or was given up; its subscribers stay. */
+  clear(): void {
+    memory.clear(this.name)
+  }
+}
+
+/** A queue in Redis. */
+export class BullmqQueue<Payload, Received = Payload> extends Queue<Payload, BullmqPublishOptions, Received> {
+  /** Ends what the publish option `repeat` with that key began; whether there was something. */
+  stopRepeat(key: string): Promise<boolean> {
+    return ask(
+      { kind: this.kind, pubsub: undefined },
+      this.name,
+      async (driver) => (await driver.stopRepeat?.(this.name, key)) ?? false,
+    )
+  }
+}
+
+function definition(name: string, kind: string, options: QueueOptions = {}) {
+  checkOptions(`${kind}Queue`, options, ['schema'])
+  return { name, kind, schema: options.schema }
+}
+
+/**
+ * A queue in the memory of this process, for development and tests: first in, first out, bounded, gone with the process.
+ *
+ * Queues of one name are one queue. Needs no configuration.
+ *
+ * @example
+ * const orders = memoryQueue<{ book: number }>('orders')
+ * await orders.subscribe(({ book }) => console.log(book))
+ * await orders.publish({ book: 1 }, { attempts: 3, backoff: 100 })
+ */
+export function memoryQueue<const Schema extends object>(
+  name: string,
+  options: { schema: Schema },
+): MemoryQueue<PublishedBy<Schema>, ReceivedBy<Schema>>
+export function memoryQueue<Payload>(name: string, options?: QueueOptions): MemoryQueue<Payload>
+export function memoryQueue(name: string, options?: QueueOptions): MemoryQueue<unknown> {
+  return new MemoryQueue(definition(name, 'memory', options))
+}
+
+/**
+ * A queue in Redis, by BullMQ; needs the packages `bullmq` and `ioredis`, and the configuration `bullmq`.
+ *
+ * @example
+ * const orders = bullmqQueue<{ book: number }>('orders')
+ * await orders.publish({ book: 1 }, { attempts: 5, backoff: { type: 'exponential', delay: 1000 } })
+ */
+export function bullmqQueue<const Schema extends object>(
+  name: string,
+  options: { schema: Schema },
+): BullmqQueue<PublishedBy<Schema>, ReceivedBy<Schema>>
+export function bullmqQueue<Payload>(name: string, options?: QueueOptions): BullmqQueue<Payload>
+export function bullmqQueue(name: string, options?: QueueOptions): BullmqQueue<unknown> {
+  // BullMQ builds the keys of Redis with it.
+  if (String(name).includes(':')) throw OptionError('the name of a queue of BullMQ', name, 'text without ":"')
+  return new BullmqQueue(definition(name, 'bullmq', options))
+}
+
+/**
+ * A queue in Postgres, by pg-boss 10 to 12; needs the package `pg-boss`, and the configuration `pgboss`.
+ *
+ * @example
+ * const orders = pgbossQueue<{ book: number }>('orders')
+ * await orders.publish({ book: 1 }, { retryLimit: 4, retryDelay: 30 })
+ */
+export function pgbossQueue<const Schema extends object>(
+  name: string,
+  options: { schema: Schema },
+): Queue<PublishedBy<Schema>, PgbossPublishOptions, ReceivedBy<Schema>>
+export function pgbossQueue<Payload>(name: string, options?: QueueOptions): Queue<Payload, PgbossPublishOptions>
+export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown, PgbossPublishOptions> {
+  return new Queue(definition(name, 'pgboss', options))
+}
+
+/**
+ * A queue of SQS; needs the package `@aws-sdk/client-sqs`, and the configuration `sqs`. The queue itself must be there.
+ *
+ * @example
+ * const orders = sqsQueue<{ book: number }>('orders')
+ * await orders.publish({ book: 1 }, { DelaySeconds: 10 })
+ */
+export function sqsQueue<const Schema extends object>(
+  name: string,
+  options: { schema: Schema },
+): Queue<PublishedBy<Schema>, SqsPublishOptions, ReceivedBy<Schema>>
+export function sqsQueue<Payload>(name: string, options?: QueueOptions): Queue<Payload, SqsPublishOptions>
+export function sqsQueue(name: string, options?: QueueOptions): Queue<unknown, SqsPublishOptions> {
+  return new Queue(definition(name, 'sqs', options))
+}
+
+/**
+ * A queue on an engine of your own.
+ *
+ * @example
+ * const log: GenericPubSub = {
+ *   publish: async (topic, payload) => ({ id: `${topic} ${JSON.stringify(payload)}` }),
+ *   subscribe: async () => {},
+ *   unsubscribe: async () => {},
+ * }
+ * const orders = createQueue<{ book: number }>('orders', log)
+ */
+export function createQueue<Payload, Options extends object = object>(
+  name: string,
+  pubsub: GenericPubSub<Options>,
+): Queue<Payload, Options> {
+  for (const method of ['publish', 'subscribe', 'unsubscribe'] as const) {
+    if (typeof pubsub?.[method] !== 'function')
+      throw OptionError(`createQueue: ${method}`, pubsub?.[method], 'a function')
+  }
+  return new Queue({ name, kind: pubsub.name ?? name, pubsub: pubsub as GenericPubSub })
+}

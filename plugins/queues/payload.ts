@@ -1,0 +1,19 @@
+import { QueuePayloadError } from './errors.ts'
+
+/** A payload as the text that engines keep; what JSON has no form for is an error, and not lost on the way. */
+export function textOf(queue: string, payload: unknown): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(payload)
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
+    throw Object.assign(QueuePayloadError(queue, `cannot be written as JSON: ${why}`), { cause: error })
+  }
+  if (text === undefined) {
+    throw QueuePayloadError(
+      queue,
+      `is ${payload === undefined ? 'undefined' : `a ${typeof payload}`}, which JSON has no form for. Use null, or an object`,
+    )
+  }
+  return text
+}

@@ -1,0 +1,43 @@
+import { definePlugin } from '../../kernel/index.ts'
+import { defineQueueConfiguration, forgetConfiguration } from './config.ts'
+import { logTo } from './engines.ts'
+import { type QueuesOptions, settingsOf } from './options.ts'
+import { claim } from './registry.ts'
+import { QueueService } from './service.ts'
+
+/**
+ * Runs the queues of this process with the server: workers start when it listens, never under `inject`, and end when it
+ * closes, letting handlers finish.
+ *
+ * @example
+ * import { memoryQueue, Server } from 'framework'
+ *
+ * const orders = memoryQueue<{ book: number }>('orders')
+ * await orders.subscribe(({ book }) => console.log(`print ${book}`))
+ * const server = new Server({ background: { queues: { config: { memory: { maxSize: 1000 } }, run: true } } })
+ * server.post('/orders', async () => orders.publish({ book: 1 }, { attempts: 3 }))
+ */
+export const queues = definePlugin({
+  name: 'queues',
+  provide(options: QueuesOptions = {}) {
+    settingsOf(options)
+    return { queues: new QueueService() }
+  },
+  setup(ctx, options: QueuesOptions = {}) {
+    const { config, run } = settingsOf(options)
+    const service = ctx.services.get('queues')
+    if (config !== undefined) defineQueueConfiguration(config)
+    logTo(ctx.log)
+    claim(service)
+    if (run) ctx.onListen(() => service.run())
+    ctx.onClose(async () => {
+      // The kernel gives each hook half of the time; connections must be closed within it too.
+      try {
+        await service.stop(ctx.server.settings.closeTimeout * 0.45)
+      } finally {
+        forgetConfiguration(config)
+        logTo(undefined)
+      }
+    })
+  },
+})

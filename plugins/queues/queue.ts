@@ -1,0 +1,185 @@
+import { checkOptions, type MethodMark, OptionError } from '../../kernel/index.ts'
+import { methodDecorator, type QueueMethod } from './decorator.ts'
+import { deprecateSubscribe } from './deprecation.ts'
+import type { QueueCounts } from './drivers/contract.ts'
+import type { GenericPubSub } from './drivers/custom.ts'
+import { ask, type EngineRef, isConfigured, queueLog } from './engines.ts'
+import { textOf } from './payload.ts'
+import { checkPublishOptions } from './publish-options.ts'
+import { addSubscription, removeSubscription } from './registry.ts'
+import { type PayloadSchema, payloadCheck } from './schema.ts'
+import { type QueueHandler, type SubscribedQueue, type SubscribeOptions, Subscription } from './subscription.ts'
+
+/** One subscriber, to be taken back. */
+export interface QueueHandle {
+  /** No message reaches this subscriber any more; one that it has in work is finished. Others are not touched. */
+  unsubscribe(): Promise<void>
+}
+
+/** Options for each message of a batch, or one for all. */
+export type BatchOptions<Payload, Options> = Options | ((payload: Payload, index: number) => Options | undefined)
+
+/** What a queue is made of. */
+export interface QueueDefinition {
+  readonly name: string
+  readonly kind: string
+  readonly pubsub?: GenericPubSub
+  readonly schema?: PayloadSchema | undefined
+}
+
+/** A queue, for whoever watches them all. */
+export interface DeclaredQueue extends EngineRef {
+  readonly name: string
+  counts(): Promise<QueueCounts>
+  health(): Promise<void>
+}
+
+const declared = new Map<string, DeclaredQueue>()
+
+/** Every queue of this process whose engine is configured, the newest of each name and kind. */
+export function declaredQueues(): DeclaredQueue[] {
+  return [...declared.values()].filter(isConfigured)
+}
+
+/** A queue of payloads of one type. */
+export class Queue<Payload, Options = object, Received = Payload> {
+  readonly name: string
+  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
+  readonly kind: string
+  readonly #self: SubscribedQueue
+
+  /** @internal */
+  constructor({ name, kind, pubsub, schema }: QueueDefinition) {
+    if (typeof name !== 'string' || name === '') throw OptionError('the name of a queue', name, 'text')
+    this.name = name
+    this.kind = kind
+    const check = schema === undefined ? undefined : payloadCheck(name, schema)
+    this.#self = { name, kind, pubsub, check }
+    declared.set(`${kind} ${name}`, { name, kind, pubsub, counts: () => this.counts(), health: () => this.health() })
+  }
+
+  /**
+   * Publishes one message; resolves with its id once the engine has it.
+   *
+   * @throws (as a rejection) QueueUnavailableError within 5 seconds when the engine cannot be reached; QueuePayloadError for
+   * what JSON has no form for, or the schema refuses; OptionError or UnknownOptionError for options the engine does not have.
+   * @example
+   * const orders = memoryQueue<{ book: number }>('orders')
+   * await orders.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 1000 } })
+   */
+  async publish(payload: Payload, options?: Options): Promise<{ id: string }> {
+    const [id] = await this.#send([payload], [options])
+    return { id: id! }
+  }
+
+  /**
+   * Publishes many messages with as few calls as the engine allows; gives their ids in the same order.
+   *
+   * @example
+   * const orders = memoryQueue<{ book: number }>('orders')
+   * await orders.publishMany([{ book: 1 }, { book: 2 }], ({ book }) => ({ jobId: `order-${book}` }))
+   */
+  async publishMany(payloads: readonly Payload[], options?: BatchOptions<Payload, Options>): Promise<{ id: string }[]> {
+    if (!Array.isArray(payloads)) throw OptionError('publishMany', payloads, 'an array of payloads')
+    if (payloads.length === 0) return []
+    const each = payloads.map((payload, i) =>
+      typeof options === 'function'
+        ? (options as (one: Payload, i: number) => Options | undefined)(payload, i)
+        : options,
+    )
+    return (await this.#send(payloads, each)).map((id) => ({ id }))
+  }
+
+  async #send(payloads: readonly Payload[], options: readonly (Options | undefined)[]): Promise<string[]> {
+    for (const one of new Set(options)) checkPublishOptions(this.kind, one as object | undefined)
+    // At once, before anything is awaited: who publishes may change the payload afterwards.
+    const texts = payloads.map((payload) => textOf(this.name, payload))
+    // Checked as it will arrive; published as it is, so that what a schema changes is not changed twice.
+    const { check } = this.#self
+    if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
+    return ask(this.#self, this.name, (driver, signal) =>
+      driver.publish(this.name, texts, options as readonly (object | undefined)[], signal),
+    )
+  }
+
+  /**
+   * Declares a subscriber. It works while this process runs its queues: see `QueueService.run` and the option
+   * `background.queues`; one of a queue in memory works at once where no server is in charge.
+   *
+   * Several subscribers share the messages: each goes to one of them.
+   *
+   * @throws (as a rejection) when the queues run already and the engine is not configured or not installed.
+   * @example
+   * const orders = memoryQueue<{ book: number }>('orders')
+   * const handle = await orders.subscribe(async ({ book }) => console.log(book), { concurrency: 5 })
+   * await handle.unsubscribe()
+   */
+  subscribe(handler: QueueHandler<Received>, options?: SubscribeOptions<Received>): Promise<QueueHandle>
+  /** @deprecated Use `subscribeMethod()`. */
+  subscribe(): MethodMark<QueueMethod<Received>>
+  subscribe(
+    ...given: [] | [handler: QueueHandler<Received>, options?: SubscribeOptions<Received>]
+  ): Promise<QueueHandle> | MethodMark<QueueMethod<Received>> {
+    if (given.length > 0) return this.#subscribe(...(given as [QueueHandler<Received>]))
+    deprecateSubscribe()
+    return this.subscribeMethod()
+  }
+
+  async #subscribe(handler: QueueHandler<Received>, options: SubscribeOptions<Received> = {}): Promise<QueueHandle> {
+    const subscription = this.#declare(handler, options)
+    await addSubscription(subscription)
+    return { unsubscribe: () => removeSubscription(subscription) }
+  }
+
+  #declare(handler: QueueHandler<Received>, options: SubscribeOptions<Received>): Subscription {
+    if (typeof handler !== 'function') throw OptionError(`subscribe of the queue "${this.name}"`, handler, 'a function')
+    checkOptions('subscribe', options, ['concurrency', 'onDead'])
+    const { concurrency, onDead } = options
+    if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency > 0 && concurrency <= 10_000)) {
+      throw OptionError('subscribe.concurrency', concurrency, 'a whole number from 1 to 10000')
+    }
+    if (onDead !== undefined && typeof onDead !== 'function')
+      throw OptionError('subscribe.onDead', onDead, 'a function')
+    return new Subscription(this.#self, handler as QueueHandler<unknown>, options as SubscribeOptions)
+  }
+
+  /**
+   * Makes a method a subscriber, in both protocols of decorators.
+   *
+   * With that of the standard the newest instance of the class takes the messages, so make one at start-up; with
+   * `experimentalDecorators` one is made without arguments when the first message comes.
+   *
+   * @example
+   * const orders = memoryQueue<{ book: number }>('orders')
+   * class Printing {
+   *   @orders.subscribeMethod({ concurrency: 5 })
+   *   async print({ book }: { book: number }) {
+   *     console.log(book)
+   *   }
+   * }
+   * new Printing()
+   */
+  subscribeMethod(options: SubscribeOptions<Received> = {}): MethodMark<QueueMethod<Received>> {
+    return methodDecorator<Received>(this.name, (handler) => {
+      addSubscription(this.#declare(handler, options)).catch((error: unknown) =>
+        queueLog().error({ err: error, queue: this.name }, `a method could not subscribe to the queue "${this.name}"`),
+      )
+    })
+  }
+
+  /** How many messages there are, by what they are waiting for. SQS tells approximate numbers. */
+  counts(): Promise<QueueCounts> {
+    return ask(this.#self, this.name, (driver) => driver.counts(this.name))
+  }
+
+  /**
+   * Resolves while the engine answers, for health checks; rejects with QueueUnavailableError.
+   *
+   * @example
+   * const orders = memoryQueue<{ book: number }>('orders')
+   * new Server({ plugins: { health: { checks: { orders: () => orders.health() } } } })
+   */
+  async health(): Promise<void> {
+    await ask(this.#self, this.name, (driver) => driver.ping())
+  }
+}

@@ -1,0 +1,74 @@
+import { forgetConfiguration, queueConfig } from './config.ts'
+import type { QueueCounts } from './drivers/contract.ts'
+import { declaredQueues } from './queue.ts'
+import { release, run } from './registry.ts'
+
+/** The counts of one queue. */
+export interface QueueReport extends QueueCounts {
+  readonly queue: string
+  readonly kind: string
+}
+
+/** How long stopping waits for handlers unless it is told. */
+const patience = 10_000
+
+/** The queues of this process: its workers, their health and their numbers. */
+export class QueueService {
+  /**
+   * Starts the workers of this process: every subscriber that was declared, and those still to come. For a process without
+   * a server; with one, `background: { queues: { config, run: true } }` does it.
+   *
+   * @throws (as a rejection) for a queue whose engine is not configured or not installed. One that is only away is waited for.
+   * @example
+   * const orders = bullmqQueue<{ book: number }>('orders')
+   * await orders.subscribe(({ book }) => console.log(book))
+   * defineQueueConfiguration({ bullmq: { connection: 'redis://127.0.0.1:6379' } })
+   * await QueueService.run()
+   * process.once('SIGTERM', () => QueueService.stop())
+   */
+  static run(): Promise<void> {
+    return run(QueueService)
+  }
+
+  /** Starts the workers of this process; a server with `run: true` does it when it listens. */
+  run(): Promise<void> {
+    return run(this)
+  }
+
+  /**
+   * Ends the workers, lets handlers finish for so many milliseconds, closes every connection, and forgets the configuration.
+   * A script that only publishes calls it too, or its connections keep the process alive.
+   */
+  static async stop(ms: number = patience): Promise<void> {
+    const config = queueConfig()
+    // A server that still runs keeps its own.
+    if (await release(QueueService, ms)) forgetConfiguration(config)
+  }
+
+  /** Ends them: see the static method. */
+  async stop(ms: number = patience): Promise<void> {
+    await release(this, ms)
+  }
+
+  /**
+   * Resolves while the engine of every queue answers, else rejects with the first failure: for health checks.
+   *
+   * @example
+   * const service = new QueueService()
+   * new Server({ plugins: { health: { checks: { queues: () => service.health() } } } })
+   */
+  async health(): Promise<void> {
+    const one = new Map(declaredQueues().map((queue) => [queue.kind, queue]))
+    await Promise.all([...one.values()].map((queue) => queue.health()))
+  }
+
+  /** The counts of every queue of this process whose engine is configured, for metrics. */
+  counts(): Promise<QueueReport[]> {
+    const asked = declaredQueues().map(async (queue) => ({
+      queue: queue.name,
+      kind: queue.kind,
+      ...(await queue.counts()),
+    }))
+    return Promise.all(asked)
+  }
+}

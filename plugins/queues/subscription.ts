@@ -1,0 +1,139 @@
+import type { Consumer, Deliver, Delivery, Outcome } from './drivers/contract.ts'
+import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
+import type { QueueFailure } from './options.ts'
+import type { CheckPayload } from './schema.ts'
+
+/** What a handler is told of its message, beside the payload. */
+export interface QueueMessage {
+  readonly id: string
+  readonly queue: string
+  /** 1 for the first. */
+  readonly attempt: number
+  /** How many there are at most; `undefined` where only the engine knows. */
+  readonly attempts: number | undefined
+}
+
+/** Takes one message; a throw or a rejection is a failed attempt. */
+export type QueueHandler<Payload> = (payload: Payload, message: QueueMessage) => unknown
+
+/** What `subscribe` takes. */
+export interface SubscribeOptions<Payload = unknown> {
+  /** How many messages this subscriber has in work at once. Default 1. */
+  concurrency?: number
+  /** Told of a message that is given up, behind the error handler. */
+  onDead?(payload: Payload, error: Error, message: QueueMessage): unknown
+}
+
+/** A queue, as its subscribers see it. */
+export interface SubscribedQueue extends EngineRef {
+  readonly name: string
+  readonly check: CheckPayload | undefined
+}
+
+const asError = (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown }))
+const isBadPayload = (error: Error) => (error as { code?: unknown }).code === 'QueuePayloadError'
+
+/** From one start to its stop. */
+interface Work {
+  starting: Promise<void>
+  consumer: Consumer | undefined
+  stopped: boolean
+}
+
+/** One subscriber of a queue; declared anywhere, at work between `start` and `stop`. */
+export class Subscription {
+  readonly queue: SubscribedQueue
+  readonly #handler: QueueHandler<unknown>
+  readonly #options: SubscribeOptions
+  #work: Work | undefined
+  /** Deliveries in work, those of a subscriber that was stopped too. */
+  running = 0
+
+  constructor(queue: SubscribedQueue, handler: QueueHandler<unknown>, options: SubscribeOptions) {
+    this.queue = queue
+    this.#handler = handler
+    this.#options = options
+  }
+
+  get isAtWork(): boolean {
+    return this.#work !== undefined
+  }
+
+  /** Rejects when the engine cannot be used at all; one that is only away is waited for. */
+  start(): Promise<void> {
+    if (this.#work !== undefined) return this.#work.starting
+    const work: Work = { starting: Promise.resolve(), consumer: undefined, stopped: false }
+    this.#work = work
+    work.starting = (async () => {
+      try {
+        const driver = await driverOf(this.queue, this.queue.name)
+        if (work.stopped) return
+        work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.#options.concurrency ?? 1 })
+        await work.consumer.begun
+      } catch (error) {
+        if (this.#work === work) this.#work = undefined
+        throw error
+      }
+    })()
+    return work.starting
+  }
+
+  /** Ends its work: `quiet` when no more messages come to the handler, `ended` when none is in work either. */
+  stop(): { readonly quiet: Promise<void>; readonly ended: Promise<void> } {
+    const work = this.#work
+    this.#work = undefined
+    if (work !== undefined) work.stopped = true
+    const consumer = work?.consumer
+    return { quiet: Promise.resolve(consumer?.stop()), ended: consumer?.ended ?? Promise.resolve() }
+  }
+
+  readonly #deliver: Deliver = async (payload, delivery) => {
+    this.running++
+    try {
+      return await this.#attempt(payload, delivery)
+    } finally {
+      this.running--
+    }
+  }
+
+  async #attempt(payload: unknown, delivery: Delivery): Promise<Outcome> {
+    const { id, attempt, attempts } = delivery
+    const message: QueueMessage = { id, queue: this.queue.name, attempt, attempts }
+    try {
+      const value = this.queue.check === undefined ? payload : await this.queue.check(payload)
+      await this.#handler(value, message)
+      return { ok: true }
+    } catch (thrown) {
+      const error = asError(thrown)
+      // A payload that is not valid now will not be at the next attempt.
+      const final = isBadPayload(error) || (attempts !== undefined && attempt >= attempts)
+      await this.#report(error, { ...message, kind: this.queue.kind, payload, final })
+      if (final) await this.#tellDead(payload, error, message)
+      return { ok: false, error, final }
+    }
+  }
+
+  async #report(error: Error, failure: QueueFailure): Promise<void> {
+    const { queue, id, attempt, attempts, final } = failure
+    const handler = errorHandlerOf(this.queue)
+    try {
+      if (handler !== undefined) return await handler(error, failure)
+    } catch (thrown) {
+      queueLog().error({ err: thrown, queue, id }, `the error handler of the queue "${queue}" failed`)
+    }
+    const which = attempts === undefined ? `attempt ${attempt}` : `attempt ${attempt} of ${attempts}`
+    const end = final ? '; it is given up' : ''
+    queueLog().error({ err: error, queue, id, attempt }, `a message of the queue "${queue}" failed in ${which}${end}`)
+  }
+
+  async #tellDead(payload: unknown, error: Error, message: QueueMessage): Promise<void> {
+    try {
+      await this.#options.onDead?.(payload, error, message)
+    } catch (thrown) {
+      queueLog().error(
+        { err: thrown, queue: message.queue, id: message.id },
+        `onDead of the queue "${message.queue}" failed`,
+      )
+    }
+  }
+}

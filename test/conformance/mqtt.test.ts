@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasMosquitto, type Mosquitto, startMosquitto } from '../support/mosquitto.ts'
+import { type Certificates, hasOpenssl, makeCertificates } from '../support/mqtt-certificates.ts'
+import { freePort } from '../support/own-server.ts'
+import { commandOf, type Target, targets } from './targets.ts'
+
+const run = promisify(execFile)
+
+async function seenOn(target: Target, connect: object): Promise<unknown> {
+  const [command, ...args] = commandOf(target)
+  const script = join(import.meta.dirname, 'mqtt.mjs')
+  const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '' } }
+  const { stdout } = await run(command!, [...args, script, target.adapter ?? '', JSON.stringify(connect)], options)
+  return JSON.parse(stdout)
+}
+
+const expected = {
+  status: 200,
+  exact: [{ ü: [1] }, 'text'],
+  pattern: [
+    ['/a', { ü: [1] }],
+    ['/a', 'text'],
+    ['/raw', '\0\ufffd'],
+  ],
+  raw: [[true, 0, 255]],
+  ended: true,
+  healthy: true,
+  refused: 'MqttUnavailableError',
+  unconnected: 'MqttNotConnectedError',
+}
+
+const all = targets.map((target) => [target.name, target] as const)
+const few = all.filter(([name]) => ['node', 'bun', 'deno'].includes(name))
+
+test.each(few)(
+  'MQTT in memory on %s',
+  async (_name, target) => {
+    expect(await seenOn(target, { provider: 'memory' })).toEqual(expected)
+  },
+  30_000,
+)
+
+describe.skipIf(!hasMosquitto || !hasOpenssl)('with mosquitto', () => {
+  let broker: Mosquitto
+  let certificates: Certificates
+  let tls: number
+  beforeAll(async () => {
+    certificates = makeCertificates()
+    tls = await freePort()
+    broker = await startMosquitto(`listener ${tls} 127.0.0.1`, ...certificates.lines)
+  })
+  afterAll(async () => {
+    await broker.stop()
+    certificates.remove()
+  })
+
+  test.each(all)(
+    'MQTT 5 on %s',
+    async (_name, target) => {
+      expect(await seenOn(target, { url: broker.url })).toEqual(expected)
+    },
+    30_000,
+  )
+  test.each(few)(
+    'MQTT 3.1.1 on %s',
+    async (_name, target) => {
+      expect(await seenOn(target, { url: broker.url, protocolVersion: 4 })).toEqual(expected)
+    },
+    30_000,
+  )
+  test.each(few)(
+    'websockets on %s',
+    async (_name, target) => {
+      expect(await seenOn(target, { url: broker.websocketUrl })).toEqual(expected)
+    },
+    30_000,
+  )
+  test.each(few)(
+    'TLS on %s',
+    async (_name, target) => {
+      expect(await seenOn(target, { protocol: 'mqtts', host: 'localhost', port: tls, ca: certificates.ca })).toEqual(
+        expected,
+      )
+    },
+    30_000,
+  )
+})

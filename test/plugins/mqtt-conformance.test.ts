@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import { hasMosquitto, type Mosquitto, startMosquitto } from '../support/mosquitto.ts'
+import { type Certificates, hasOpenssl, makeCertificates } from '../support/mqtt-certificates.ts'
+import { freePort } from '../support/own-server.ts'
+import { mqttSuite } from './mqtt-suite.ts'
+
+describe('in memory', () => mqttSuite(() => ({ provider: 'memory' })))
+
+describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
+  let broker: Mosquitto
+  let certificates: Certificates
+  let tls: number
+  let wss: number
+  beforeAll(async () => {
+    certificates = makeCertificates()
+    tls = await freePort()
+    wss = await freePort()
+    broker = await startMosquitto(
+      ...[`listener ${tls} 127.0.0.1`, ...certificates.lines, 'require_certificate true'],
+      ...[`listener ${wss} 127.0.0.1`, 'protocol websockets', ...certificates.lines],
+    )
+  })
+  afterAll(async () => {
+    await broker.stop()
+    certificates.remove()
+  })
+  describe('MQTT 5 over TCP', () => mqttSuite(() => ({ host: '127.0.0.1', port: broker.port })))
+  describe('MQTT 3.1.1 over TCP', () =>
+    mqttSuite(() => ({ url: broker.url, protocolVersion: 4 }), { isVersion5: false }))
+  describe('over websockets', () => mqttSuite(() => ({ url: broker.websocketUrl }), { isSlow: true }))
+  describe('over TLS, with a certificate of the client', () =>
+    mqttSuite(() => ({
+      protocol: 'mqtts',
+      host: 'localhost',
+      port: tls,
+      ca: certificates.ca,
+      cert: certificates.clientCert,
+      key: certificates.clientKey,
+    })))
+  describe('over websockets and TLS', () =>
+    mqttSuite(() => ({ url: `wss://localhost:${wss}`, ca: Buffer.from(certificates.ca) }), { isSlow: true }))
+})

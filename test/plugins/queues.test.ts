@@ -1,0 +1,496 @@
+import {
+  createQueue,
+  defineQueueConfiguration,
+  type GenericPubSub,
+  memoryQueue,
+  QueueService,
+  RouteCollection,
+  Server,
+  type ServerOptions,
+} from 'framework'
+import { queues } from 'framework/plugins'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { type Entry, memoryLogger, pause } from '../support/kernel.ts'
+import { freshName, until } from '../support/queues.ts'
+
+const open: { close(): Promise<void> }[] = []
+let log: Entry[]
+beforeEach(() => {
+  log = []
+})
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+  await QueueService.stop()
+})
+
+function makeServer(options: { background?: object; plugins?: object; closeTimeout?: number }) {
+  const server = new Server({
+    port: 0,
+    host: '127.0.0.1',
+    gracefulShutdown: false,
+    drainWindow: 0,
+    router: new RouteCollection(),
+    logger: memoryLogger(log),
+    ...options,
+  } as ServerOptions)
+  open.push(server)
+  return server
+}
+
+const run = { background: { queues: { config: { memory: {} }, run: true } } }
+
+describe('with a server', () => {
+  test('workers start when it listens, never under inject, and end with it', async () => {
+    const queue = memoryQueue<number>(freshName('server'))
+    const seen: number[] = []
+    const server = makeServer(run)
+    server.post('/', async () => queue.publish(1))
+    await queue.subscribe((payload) => void seen.push(payload))
+    ;(await server.inject.post('/')).assertStatus(200)
+    await pause(20)
+    expect(seen).toEqual([])
+    expect(await queue.counts()).toMatchObject({ waiting: 1 })
+
+    await server.listen()
+    await queue.drained()
+    expect(seen).toEqual([1])
+    await queue.publish(2)
+    await queue.drained()
+    await server.close()
+    await queue.publish(3)
+    await pause(20)
+    expect(seen).toEqual([1, 2])
+  })
+
+  test('a subscriber that was at work before the server came waits for it', async () => {
+    const queue = memoryQueue<number>(freshName('before'))
+    const seen: number[] = []
+    await queue.subscribe((payload) => void seen.push(payload))
+    await queue.publish(1)
+    await queue.drained()
+    const server = makeServer(run)
+    await server.ready()
+    await queue.publish(2)
+    await pause(20)
+    expect(seen).toEqual([1])
+    await server.listen()
+    await queue.drained()
+    expect(seen).toEqual([1, 2])
+  })
+
+  test('without run it only publishes', async () => {
+    const queue = memoryQueue<number>(freshName('publisher'))
+    let ran = false
+    const server = makeServer({ plugins: { queues: { config: { memory: {} } } } })
+    await server.listen()
+    await queue.subscribe(() => {
+      ran = true
+    })
+    await queue.publish(1)
+    await pause(20)
+    expect(ran).toBe(false)
+  })
+
+  test('close lets handlers finish, and what they publish arrives', async () => {
+    const queue = memoryQueue<string>(freshName('drain'))
+    const after = memoryQueue<string>(freshName('after'))
+    const done: string[] = []
+    const server = makeServer(run)
+    await server.listen()
+    let begun!: () => void
+    const began = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    await queue.subscribe(async (payload) => {
+      begun()
+      await pause(200)
+      await after.publish(payload)
+      done.push(payload)
+    })
+    await queue.publishMany(['first', 'second'])
+    await began
+    await server.close()
+    expect(done).toEqual(['first'])
+    expect(await queue.counts()).toMatchObject({ waiting: 1, active: 0 })
+    expect(await after.counts()).toMatchObject({ waiting: 1 })
+  })
+
+  test('a handler that does not end keeps close no longer than its time', async () => {
+    const queue = memoryQueue<number>(freshName('hung'))
+    const server = makeServer({ ...run, closeTimeout: 1000 })
+    await server.listen()
+    let release!: () => void
+    const hung = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await queue.subscribe(() => hung)
+    await queue.publish(1)
+    await until(async () => (await queue.counts()).active === 1, 'the handler')
+    const start = performance.now()
+    await server.close()
+    expect(performance.now() - start).toBeLessThan(2000)
+    expect(log).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: expect.stringContaining('1 handlers of queues still ran') }),
+    )
+    release()
+  })
+
+  test('the configuration is that of the server until it closes; a second one is an error', async () => {
+    const first = makeServer(run)
+    await first.ready()
+    expect(() => defineQueueConfiguration({ memory: {} })).toThrow(/configured already/)
+    const second = makeServer(run)
+    await expect(second.ready()).rejects.toMatchObject({ cause: { code: 'QueueConfigurationError' } })
+    await first.close()
+    const third = makeServer(run)
+    await expect(third.ready()).resolves.toBeUndefined()
+  })
+
+  test('every form is the same plugin, and two of them are an error', async () => {
+    const forms = [
+      makeServer(run),
+      makeServer({ plugins: { queues: { run: true } } }),
+      makeServer({ plugins: [queues({ run: true })] }),
+      makeServer({ plugins: { queues: true } }),
+    ]
+    for (const server of forms) expect(server.services.queues).toBeInstanceOf(QueueService)
+    expect(() => makeServer({ ...run, plugins: { queues: true } })).toThrow(/background\.queues/)
+  })
+
+  test.each([
+    [{ run: 'yes' }, 'queues.run'],
+    [{ rum: true }, 'Did you mean "run"'],
+    [{ config: [] }, 'queues.config'],
+    [{ config: { memory: { maxSize: 0 } } }, 'queues.config.memory.maxSize'],
+    [{ config: { memory: { errorHandler: 'x' } } }, 'queues.config.memory.errorHandler'],
+    [{ config: { bullmq: { connection: 'localhost' } } }, 'queues.config.bullmq.connection'],
+    [{ config: { bullmq: { conection: {} } } }, 'Did you mean "connection"'],
+    [{ config: { pgboss: { connectionString: 'mysql://x' } } }, 'queues.config.pgboss.connectionString'],
+    [{ config: { sqs: { waitTimeSeconds: 21 } } }, 'queues.config.sqs.waitTimeSeconds'],
+    [{ config: { mine: 3 } }, 'queues.config.mine'],
+  ])('a wrong option is told: %j', (options, name) => {
+    expect(() => makeServer({ plugins: { queues: options as never } })).toThrow(
+      expect.objectContaining({ cause: expect.objectContaining({ message: expect.stringContaining(name) }) }),
+    )
+  })
+
+  test('a queue without its configuration fails publish, and the start of its workers', async () => {
+    const { bullmqQueue } = await import('framework')
+    const queue = bullmqQueue<number>('unconfigured')
+    await expect(queue.publish(1)).rejects.toMatchObject({
+      code: 'QueueNotConfiguredError',
+      message: expect.stringContaining('defineQueueConfiguration({ bullmq'),
+    })
+    const handle = await queue.subscribe(() => {})
+    await expect(QueueService.run()).rejects.toMatchObject({ code: 'QueueNotConfiguredError' })
+    const server = makeServer(run)
+    await expect(server.listen()).rejects.toThrow(/QUEUE_NOT_CONFIGURED/)
+    await handle.unsubscribe()
+  })
+
+  test('failures go to the log of the server, with the queue and the attempt', async () => {
+    const queue = memoryQueue<number>(freshName('logged'))
+    const server = makeServer(run)
+    await server.listen()
+    await queue.subscribe(() => {
+      throw new Error('no')
+    })
+    await queue.publish(1, { attempts: 2 })
+    await queue.drained()
+    expect(log.filter(({ level }) => level === 'error')).toEqual(
+      [1, 2].map((attempt) =>
+        expect.objectContaining({
+          fields: expect.objectContaining({ plugin: 'queues', queue: queue.name, attempt }),
+          message: expect.stringMatching(attempt === 2 ? /attempt 2 of 2; it is given up/ : /attempt 1 of 2$/),
+        }),
+      ),
+    )
+  })
+
+  test('an error handler, or onDead, that fails is logged and changes nothing', async () => {
+    const queue = memoryQueue<number>(freshName('bad-handler'))
+    const fails = () => {
+      throw new Error('worse')
+    }
+    const server = makeServer({ background: { queues: { config: { memory: { errorHandler: fails } }, run: true } } })
+    await server.listen()
+    await queue.subscribe(fails, { onDead: () => Promise.reject(new Error('worst')) })
+    await queue.publish(1)
+    await queue.drained()
+    expect(queue.dead).toMatchObject([{ payload: 1, attempts: 1, error: { message: 'worse' } }])
+    const messages = log.map(({ message }) => message).join('\n')
+    expect(messages).toContain('the error handler of the queue')
+    expect(messages).toContain('onDead of the queue')
+  })
+})
+
+describe('in memory, without a server', () => {
+  test('a subscriber works at once, and never inside of publish', async () => {
+    const queue = memoryQueue<number>(freshName('alone'))
+    const order: string[] = []
+    await queue.subscribe(() => void order.push('handler'))
+    const published = queue.publish(1).then(() => order.push('published'))
+    order.push('called')
+    await published
+    await queue.drained()
+    expect(order[0]).toBe('called')
+    expect(order).toHaveLength(3)
+  })
+
+  test('it is bounded: publish rejects, all or none of a batch', async () => {
+    defineQueueConfiguration({ memory: { maxSize: 3 } })
+    const queue = memoryQueue<number>(freshName('bounded'))
+    await queue.publishMany([1, 2])
+    await expect(queue.publishMany([3, 4])).rejects.toMatchObject({ code: 'QueueFullError' })
+    await queue.publish(3)
+    await expect(queue.publish(4, { delay: 1000 })).rejects.toMatchObject({
+      code: 'QueueFullError',
+      message: expect.stringContaining('memory.maxSize'),
+    })
+    queue.clear()
+    await expect(queue.publish(4)).resolves.toMatchObject({ id: expect.any(String) })
+  })
+
+  test('a hundred thousand messages keep their order, and unsubscribing stops in one tick', async () => {
+    const queue = memoryQueue<number>(freshName('many'))
+    const all = [...Array(100_000).keys()]
+    await queue.publishMany(all)
+    let next = 0
+    let inOrder = true
+    let ticks = 0
+    const timer = setInterval(() => ticks++, 1)
+    const handle = await queue.subscribe((payload) => {
+      inOrder &&= payload === next
+      if (++next === 60_000) void handle.unsubscribe()
+    })
+    await until(() => next === 60_000, 'the unsubscribing')
+    await pause(10)
+    clearInterval(timer)
+    expect(next).toBe(60_000)
+    expect(inOrder).toBe(true)
+    // Handlers that never wait leave room for the rest of the process.
+    expect(ticks).toBeGreaterThan(5)
+    expect(await queue.counts()).toMatchObject({ waiting: 40_000, active: 0 })
+  })
+
+  test('queues of one name are one, of another name another', async () => {
+    const name = freshName('same')
+    const seen: number[] = []
+    await memoryQueue<number>(name).subscribe((payload) => void seen.push(payload))
+    await memoryQueue<number>(name).publish(1)
+    await memoryQueue<number>(`${name}-other`).publish(2)
+    await memoryQueue(name).drained()
+    expect(seen).toEqual([1])
+  })
+
+  test('a handler cannot change what the next attempt gets', async () => {
+    const queue = memoryQueue<{ list: number[] }>(freshName('copy'))
+    const seen: number[][] = []
+    const mine = { list: [1] }
+    await queue.subscribe(({ list }) => {
+      seen.push([...list])
+      list.push(2)
+      throw new Error('again')
+    })
+    const published = queue.publish(mine, { attempts: 2, backoff: 1 })
+    mine.list.push(9)
+    await published
+    await queue.drained()
+    expect(seen).toEqual([[1], [1]])
+  })
+
+  test('exponential backoff doubles', async () => {
+    const queue = memoryQueue<number>(freshName('exponential'))
+    const times: number[] = []
+    await queue.subscribe(() => {
+      times.push(performance.now())
+      throw new Error('again')
+    })
+    await queue.publish(1, { attempts: 4, backoff: { type: 'exponential', delay: 40 } })
+    await queue.drained()
+    const gaps = times.slice(1).map((time, i) => time - times[i]!)
+    for (const [i, gap] of gaps.entries()) expect(gap).toBeGreaterThan(40 * 2 ** i - 5)
+  })
+
+  test.each([
+    [{ attempts: 0 }],
+    [{ attempts: 1.5 }],
+    [{ attempts: '3' }],
+    [{ delay: -1 }],
+    [{ backoff: { type: 'linear' } }],
+    [{ backoff: -5 }],
+    [{ retryLimit: 3 }],
+  ])('publish refuses %j', async (options) => {
+    const queue = memoryQueue<number>(freshName('wrong'))
+    await expect(queue.publish(1, options as object)).rejects.toMatchObject({
+      code: expect.stringMatching(/OptionError$/),
+    })
+    expect(await queue.counts()).toMatchObject({ waiting: 0 })
+  })
+
+  test('subscribe refuses what it cannot mean', async () => {
+    const queue = memoryQueue<number>(freshName('wrong'))
+    await expect(queue.subscribe('x' as never)).rejects.toMatchObject({ code: 'OptionError' })
+    await expect(queue.subscribe(undefined as never)).rejects.toMatchObject({ code: 'OptionError' })
+    await expect(queue.subscribe(() => {}, { concurrency: 0 })).rejects.toMatchObject({ code: 'OptionError' })
+    await expect(queue.subscribe(() => {}, { onDeath() {} } as never)).rejects.toMatchObject({
+      code: 'UnknownOptionError',
+    })
+    expect(() => memoryQueue('')).toThrow(/the name of a queue/)
+  })
+
+  test('a Standard Schema checks both sides; what it makes of the payload arrives once', async () => {
+    const schema = z.object({ at: z.coerce.date(), price: z.string().transform((text) => `${text} €`) })
+    const queue = memoryQueue(freshName('zod'), { schema })
+    const seen: { at: Date; price: string }[] = []
+    await queue.subscribe((payload) => void seen.push(payload))
+    await queue.publish({ at: '2026-01-01', price: '3' })
+    await queue.drained()
+    expect(seen).toEqual([{ at: new Date('2026-01-01'), price: '3 €' }])
+    await expect(queue.publish({ at: 'x', price: '3' })).rejects.toMatchObject({
+      code: 'QueuePayloadError',
+      message: expect.stringContaining('/at'),
+    })
+  })
+})
+
+describe('a custom engine', () => {
+  class Broker implements GenericPubSub<{ urgent?: boolean }> {
+    readonly name = 'broker'
+    readonly handlers = new Map<string, Set<(payload: unknown) => Promise<void>>>()
+    readonly log: unknown[] = []
+    async publish(topic: string, payload: unknown, options?: object) {
+      this.log.push([topic, payload, options])
+      for (const handler of this.handlers.get(topic) ?? []) {
+        await handler(payload).catch((error: Error) => this.log.push(error.message))
+      }
+      return { id: String(this.log.length) }
+    }
+    async subscribe(topic: string, handler: (payload: unknown) => Promise<void>) {
+      this.handlers.set(topic, (this.handlers.get(topic) ?? new Set()).add(handler))
+    }
+    async unsubscribe(topic: string, handler: (payload: unknown) => Promise<void>) {
+      this.handlers.get(topic)?.delete(handler)
+    }
+  }
+
+  test('gets what is published with its options; each handle ends its own handler', async () => {
+    const broker = new Broker()
+    const errors: unknown[] = []
+    defineQueueConfiguration({ broker: { errorHandler: (error: Error) => void errors.push(error.message) } })
+    await QueueService.run()
+    const queue = createQueue<number, { urgent?: boolean }>('custom', broker)
+    expect(queue.kind).toBe('broker')
+    const seen: string[] = []
+    const first = await queue.subscribe((payload) => void seen.push(`first ${payload}`))
+    const second = await queue.subscribe((payload) => {
+      seen.push(`second ${payload}`)
+      throw new Error('no')
+    })
+    expect(await queue.publish(1, { urgent: true })).toEqual({ id: '2' })
+    await first.unsubscribe()
+    await queue.publish(2)
+    await second.unsubscribe()
+    expect(seen).toEqual(['first 1', 'second 1', 'second 2'])
+    expect(broker.log).toEqual([['custom', 1, { urgent: true }], 'no', ['custom', 2, undefined], 'no'])
+    expect(errors).toEqual(['no', 'no'])
+    expect(broker.handlers.get('custom')?.size).toBe(0)
+  })
+
+  test('that refuses a subscriber rejects subscribe; one that is none is refused', async () => {
+    await QueueService.run()
+    const broker = new Broker()
+    broker.subscribe = () => Promise.reject(new Error('not today'))
+    await expect(createQueue('custom', broker).subscribe(() => {})).rejects.toThrow('not today')
+    expect(() => createQueue('custom', { publish() {} } as never)).toThrow(/createQueue: subscribe/)
+  })
+})
+
+describe('methods as subscribers', () => {
+  test('the standard protocol: the newest instance takes the messages', async () => {
+    const queue = memoryQueue<number>(freshName('decorated'))
+    const seen: string[] = []
+    class Handlers {
+      readonly prefix: string
+      constructor(prefix: string) {
+        this.prefix = prefix
+      }
+      @queue.subscribeMethod({ concurrency: 2 })
+      async handle(payload: number) {
+        seen.push(`${this.prefix} ${payload}`)
+      }
+    }
+    new Handlers('first')
+    await queue.publish(1)
+    await queue.drained()
+    new Handlers('second')
+    await queue.publish(2)
+    await queue.drained()
+    expect(seen).toEqual(['first 1', 'second 2'])
+  })
+
+  test('without an instance: a method that needs none works, one that does is told so', async () => {
+    const queue = memoryQueue<number>(freshName('no-instance'))
+    const seen: number[] = []
+    class Handlers {
+      readonly list = seen
+      @queue.subscribeMethod()
+      handle(payload: number) {
+        if (payload === 1) seen.push(payload)
+        else this.list.push(payload)
+      }
+    }
+    expect(Handlers).toBeTypeOf('function')
+    await queue.publishMany([1, 2])
+    await queue.drained()
+    expect(seen).toEqual([1])
+    expect(queue.dead[0]?.error.message).toMatch(/handle uses this\.list, and there is no instance/)
+  })
+
+  test('the older protocol: an instance is made with the first message, one for the class', async () => {
+    const { decorated } = await import('./fixtures/queues-legacy.ts?legacy' as string)
+    const { queue, seen, made } = decorated as {
+      queue: { publish(payload: number): Promise<unknown>; drained(): Promise<void> }
+      seen: string[]
+      made(): number
+    }
+    expect(made()).toBe(0)
+    await queue.publish(1)
+    await queue.publish(2)
+    await queue.drained()
+    expect(seen.sort()).toEqual(['legacy 1', 'legacy 2'])
+    expect(made()).toBe(1)
+  })
+
+  test('subscribe() without arguments is the same, and deprecated', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const queue = memoryQueue<number>(freshName('deprecated'))
+    const seen: number[] = []
+    class Handlers {
+      @queue.subscribe()
+      handle(payload: number) {
+        seen.push(payload)
+      }
+      @queue.subscribe()
+      other(payload: number) {
+        seen.push(payload)
+      }
+    }
+    new Handlers()
+    await queue.publishMany([1, 2, 3])
+    await queue.drained()
+    expect(seen.sort()).toEqual([1, 2, 3])
+    expect(warned.mock.calls).toEqual([
+      [expect.stringContaining('subscribeMethod()'), expect.objectContaining({ code: 'FRAMEWORK_DEP0003' })],
+    ])
+    warned.mockRestore()
+  })
+
+  test('a decorator on anything else is refused', () => {
+    const queue = memoryQueue<number>(freshName('misplaced'))
+    const mark = queue.subscribeMethod() as unknown as (...args: unknown[]) => void
+    expect(() => mark(class {}, { kind: 'class', name: 'X' })).toThrow(/subscribeMethod/)
+    expect(() => mark(undefined, { kind: 'field', name: 'x' })).toThrow(/subscribeMethod/)
+  })
+})

@@ -1,0 +1,49 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+
+/** A certificate for `localhost` that is its own authority, and one of a client that it has signed. */
+export interface Certificates {
+  readonly ca: string
+  readonly clientCert: string
+  readonly clientKey: string
+  /** Lines of the configuration of mosquitto behind a `listener`. */
+  readonly lines: readonly string[]
+  remove(): void
+}
+
+export function makeCertificates(): Certificates {
+  const folder = mkdtempSync(join(tmpdir(), 'framework-mqtt-tls-'))
+  const file = (name: string) => join(folder, name)
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore', cwd: folder })
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+  const forHost = ['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  openssl(
+    'req',
+    '-x509',
+    ...curve,
+    '-days',
+    '2',
+    '-keyout',
+    'key.pem',
+    '-out',
+    'cert.pem',
+    '-subj',
+    '/CN=localhost',
+    ...forHost,
+  )
+  openssl('req', '-new', ...curve, '-keyout', 'client-key.pem', '-out', 'client.csr', '-subj', '/CN=client')
+  const sign = ['-CA', 'cert.pem', '-CAkey', 'key.pem', '-CAcreateserial', '-days', '2']
+  openssl('x509', '-req', '-in', 'client.csr', ...sign, '-out', 'client-cert.pem')
+  const read = (name: string) => readFileSync(file(name), 'utf8')
+  return {
+    ca: read('cert.pem'),
+    clientCert: read('client-cert.pem'),
+    clientKey: read('client-key.pem'),
+    lines: [`cafile ${file('cert.pem')}`, `certfile ${file('cert.pem')}`, `keyfile ${file('key.pem')}`],
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,153 @@
+import {
+  bullmqQueue,
+  createQueue,
+  defineQueueConfiguration,
+  type GenericPubSub,
+  memoryQueue,
+  pgbossQueue,
+  type QueueCounts,
+  type QueueHandle,
+  type QueueService,
+  Server,
+  sqsQueue,
+} from 'framework'
+import { queues } from 'framework/plugins/queues'
+import { Type } from 'typebox'
+import { z } from 'zod'
+import type { Equal, Expect } from './expect.ts'
+
+interface Order {
+  book: number
+}
+
+const memory = memoryQueue<Order>('orders')
+const redis = bullmqQueue<Order>('orders')
+const postgres = pgbossQueue<Order>('orders')
+const cloud = sqsQueue<Order>('orders')
+
+// One payload type for each queue, in and out.
+memory.publish({ book: 1 })
+memory.subscribe((payload, message) => {
+  type _payload = Expect<Equal<typeof payload, Order>>
+  type _attempt = Expect<Equal<typeof message.attempt, number>>
+  return [payload, message]
+})
+// @ts-expect-error another payload
+memory.publish({ title: 'x' })
+// @ts-expect-error a handler for another payload
+memory.subscribe((_payload: { title: string }) => {})
+// @ts-expect-error a member is missing
+redis.publish({})
+
+// Publish options are those of the engine.
+memory.publish({ book: 1 }, { attempts: 3, backoff: { type: 'fixed', delay: 10 }, delay: 5, priority: 1, jobId: 'x' })
+redis.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 10 }, removeOnComplete: { count: 5 } })
+redis.publish({ book: 1 }, { repeat: { key: 'daily', pattern: '0 3 * * *', tz: 'Europe/Rome' } })
+postgres.publish({ book: 1 }, { retryLimit: 4, retryDelay: 30, retryBackoff: true, startAfter: new Date() })
+cloud.publish({ book: 1 }, { DelaySeconds: 10, MessageGroupId: 'a' })
+memory.publishMany([{ book: 1 }], ({ book }, index) => ({ jobId: `${book}-${index}` }))
+memory.publishMany([{ book: 1 }], { attempts: 2 })
+// @ts-expect-error those of Postgres on Redis
+redis.publish({ book: 1 }, { retryLimit: 4 })
+// @ts-expect-error those of Redis on Postgres
+postgres.publish({ book: 1 }, { attempts: 4 })
+// @ts-expect-error those of Redis on SQS
+cloud.publish({ book: 1 }, { attempts: 4 })
+// @ts-expect-error there is no such backoff
+memory.publish({ book: 1 }, { backoff: { type: 'linear' } })
+
+type _published = Expect<Equal<ReturnType<typeof memory.publish>, Promise<{ id: string }>>>
+type _counts = Expect<Equal<ReturnType<typeof memory.counts>, Promise<QueueCounts>>>
+async function handles() {
+  const handle = await redis.subscribe(() => {}, { concurrency: 5, onDead: (payload: Order) => payload.book })
+  type _handle = Expect<Equal<typeof handle, QueueHandle>>
+  await redis.stopRepeat('daily')
+  await memory.drained()
+  // @ts-expect-error only what is in memory can be waited for
+  await redis.drained()
+  // @ts-expect-error a misspelt option
+  await redis.subscribe(() => {}, { concurency: 5 })
+}
+type _used = typeof handles
+
+// A schema types what is published and what arrives.
+const checked = memoryQueue('checked', { schema: z.object({ at: z.string().transform((text) => new Date(text)) }) })
+checked.publish({ at: '2026-01-01' })
+checked.subscribe((payload) => {
+  type _at = Expect<Equal<typeof payload.at, Date>>
+  return payload
+})
+// @ts-expect-error the schema wants text
+checked.publish({ at: new Date() })
+const boxed = bullmqQueue('boxed', { schema: Type.Object({ book: Type.Integer() }) })
+boxed.publish({ book: 1 })
+boxed.subscribe((payload) => {
+  type _book = Expect<Equal<typeof payload.book, number>>
+  return payload
+})
+const plain = pgbossQueue('plain', {
+  schema: { type: 'object', properties: { book: { type: 'integer' } }, required: ['book'] },
+})
+plain.publish({ book: 1 })
+// @ts-expect-error a number
+plain.publish({ book: 'x' })
+// With a type of its own the schema only checks.
+memoryQueue<Order>('typed', { schema: { type: 'object' } }).publish({ book: 1 })
+
+// Methods take the payload of their queue.
+class Handlers {
+  @memory.subscribeMethod({ concurrency: 2 })
+  handle(payload: Order) {
+    return payload.book
+  }
+  @memory.subscribe()
+  older({ book }: Order) {
+    return book
+  }
+  // @ts-expect-error a method for another payload
+  @memory.subscribeMethod()
+  wrong(payload: { title: string }) {
+    return payload.title
+  }
+  // @ts-expect-error no field is a subscriber
+  @memory.subscribeMethod()
+  field = 1
+}
+type _handlers = Handlers
+
+// An engine of one's own has its own options.
+declare const broker: GenericPubSub<{ urgent?: boolean }>
+const custom = createQueue<Order, { urgent?: boolean }>('orders', broker)
+custom.publish({ book: 1 }, { urgent: true })
+// @ts-expect-error no option of this engine
+custom.publish({ book: 1 }, { attempts: 3 })
+// @ts-expect-error no engine
+createQueue<Order>('orders', { publish: async () => ({ id: '1' }) })
+
+defineQueueConfiguration({
+  bullmq: {
+    connection: { host: 'localhost', port: 6379 },
+    errorHandler: (error, failure) => {
+      type _error = Expect<Equal<typeof error, Error>>
+      type _attempt = Expect<Equal<typeof failure.attempt, number>>
+      console.error(error, failure)
+    },
+  },
+  broker: { errorHandler: (error) => console.error(error.message) },
+})
+const kept = { pgboss: { connectionString: 'postgres://127.0.0.1' } }
+defineQueueConfiguration(kept)
+// @ts-expect-error a misspelt setting
+defineQueueConfiguration({ bullmq: { conection: 'redis://127.0.0.1' } })
+// @ts-expect-error the address is text
+defineQueueConfiguration({ pgboss: { connectionString: 5 } })
+
+new Server({ background: { queues: { config: { memory: {} }, run: true } } })
+new Server({ plugins: { queues: { run: true } } })
+const server = new Server([queues({ config: { bullmq: {} } })])
+type _service = Expect<Equal<typeof server.services.queues, QueueService>>
+type _run = Expect<Equal<ReturnType<typeof QueueService.run>, Promise<void>>>
+// @ts-expect-error a misspelt option
+new Server({ background: { queues: { runs: true } } })
+// @ts-expect-error a misspelt key
+new Server({ background: { queue: {} } })
