@@ -57,6 +57,6 @@ process.exitCode = compiled.status ?? 1
 
 function pluginDoors() {
   return readdirSync(join(root, 'plugins'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => entry.isDirectory() && existsSync(join(root, 'plugins', entry.name, 'index.ts')))
     .map(({ name }) => `plugins/${name}/index`)
 }

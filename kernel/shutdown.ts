@@ -30,6 +30,9 @@ export interface ShutdownParts {
 /** How long kept connections may send one more request after the listener was closed. */
 const lastRequestsMs = 1000
 
+/** The part of a hook's time that it is told of: what it waits for should give up before the hook itself is given up. */
+const toldPart = 0.9
+
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** Resolves to `false` when the time is over first. */
@@ -84,7 +87,8 @@ async function runCloseHooks(parts: ShutdownParts, left: () => number): Promise<
     const limit = Math.round(Math.max(20, Math.min(parts.closeTimeout / 2, left())))
     const start = performance.now()
     try {
-      if (!(await within(Promise.resolve(run()), limit))) throw CloseHookTimeoutError(entry.name, limit)
+      if (!(await within(Promise.resolve(run(Math.floor(limit * toldPart))), limit)))
+        throw CloseHookTimeoutError(entry.name, limit)
     } catch (error) {
       const known = (error as { code?: unknown } | null)?.code === CloseHookTimeoutError.code
       const why = error instanceof Error ? error.message : String(error)

@@ -120,7 +120,7 @@ describe('a breach is found', () => {
     ])
   })
 
-  const pluginAlone = 'a plugin imports the door of the kernel and nothing else of the framework'
+  const pluginAlone = 'a plugin imports the door of the kernel, the shared room and nothing else of the framework'
   test.each([
     ['kernel/http/request.ts', `import { a } from '../../kernel/http/request.ts'`],
     ['kernel/http/request.ts', `import type { A } from '../../kernel/http/request.ts'`],
@@ -144,6 +144,16 @@ describe('a breach is found', () => {
       const load = () => import('bullmq')
       declare module '../../kernel/http/request.ts' { interface Request {} }`
     expect(broken('plugins/cors/plugin.ts', source, others)).toEqual([])
+  })
+
+  test('the shared room is for plugins, and knows none of them', () => {
+    const rule = 'the shared room imports the door of the kernel, and nothing imports it but plugins'
+    const others = ['kernel/index.ts', 'plugins/shared/redis.ts', 'plugins/json/index.ts', 'kernel/http/request.ts']
+    expect(broken('plugins/cors/plugin.ts', `import { a } from '../shared/redis.ts'`, others)).toEqual([])
+    expect(broken('plugins/shared/a.ts', `import { a } from '../../kernel/index.ts'`, others)).toEqual([])
+    expect(broken('server.ts', `import { a } from './plugins/shared/redis.ts'`, others)).toEqual([rule])
+    expect(broken('plugins/shared/a.ts', `import type { A } from '../json/index.ts'`, others)).toEqual([rule])
+    expect(broken('plugins/shared/a.ts', `import { a } from '../../kernel/http/request.ts'`, others)).toEqual([rule])
   })
 
   test('the command line is the top', () => {
@@ -202,7 +212,7 @@ describe('a breach is found', () => {
     expect(broken('server.ts', 'export default 1')).toEqual(['no module has a default export'])
     expect(allBreaches({ 'server.ts': '\n'.repeat(250) })).toEqual([])
     expect(allBreaches({ 'server.ts': '\n'.repeat(251) })).toEqual([
-      'no file is longer than 250 lines: server.ts has 251 lines',
+      'no file but a door is longer than 250 lines: server.ts has 251 lines',
     ])
   })
 

@@ -15,8 +15,8 @@ export interface HookTypes {
   onReady: () => void | Promise<void>
   /** The socket is bound: start jobs, workers and subscriptions. Never called under `inject`. */
   onListen: (address: Address) => void | Promise<void>
-  /** Stop, flush, disconnect; in reverse order of registration. */
-  onClose: () => void | Promise<void>
+  /** Stop, flush, disconnect; in reverse order of registration. What it waits for should be over in `timeLeft` milliseconds. */
+  onClose: (timeLeft: number) => void | Promise<void>
   /** Before the answer is encoded. An error here is a 500. */
   onSend: (req: Request, res: Response) => void | Promise<void>
   /** After the answer has left, with the milliseconds it took. An error here is only logged. */

@@ -1,5 +1,5 @@
-import type { RedisOptions } from 'ioredis'
-import { definePlugin, peer } from '../../kernel/index.ts'
+import { definePlugin } from '../../kernel/index.ts'
+import { connectRedis } from '../shared/redis.ts'
 import { type CacheOptions, type CacheSettings, routeSettingsOf, settingsOf } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
 import type { CacheStore } from './stores/contract.ts'
@@ -11,22 +11,8 @@ async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onC
   const { RedisStore } = await import('./stores/redis.ts')
   const options = { prefix, lockTimeout: settings.lockTimeout, owned: client === undefined, onChange }
   if (client !== undefined) return new RedisStore(client as RedisClient, options)
-  const { Redis } = await peer('ioredis', () => import('ioredis'), 'the cache plugin (provider "redis")')
-  const connection: RedisOptions = {
-    lazyConnect: true,
-    // A command that cannot be sent now is of no use later: the request has gone on uncached.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: timeout,
-    connectTimeout: 2000,
-    retryStrategy: (times) => Math.min(100 * 2 ** times, 2000),
-  }
-  const own = new Redis(url, connection) as unknown as RedisClient
-  const store = new RedisStore(own, options)
-  // The server boots while Redis is down; the first commands find out.
-  await own.connect().catch(() => {})
-  return store
+  const use = { feature: 'the cache plugin (provider "redis")', commandTimeout: timeout }
+  return new RedisStore(await connectRedis<RedisClient>({ url }, use), options)
 }
 
 /**

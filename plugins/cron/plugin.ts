@@ -4,9 +4,6 @@ import { type CronOptions, uiSettingsOf } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui.ts'
 
-/** What closing leaves of its time for the waiting: the hook has a deadline of its own, which must not come first. */
-const margin = 0.9
-
 /**
  * Runs scheduled jobs while the server listens, on Node.js; needs the package `node-schedule`.
  *
@@ -31,16 +28,7 @@ export const cron = definePlugin({
     service.logTo(ctx.log)
     if (ui !== false) ctx.register(cronUi(ui === true ? {} : ui))
     ctx.onListen(() => service.start())
-
-    const { closeTimeout, drainWindow } = ctx.server.settings
-    let began = 0
-    ctx.server.closing.addEventListener('abort', () => {
-      began = performance.now() - Math.min(drainWindow, closeTimeout / 2)
-      service.halt()
-    })
-    ctx.onClose(async () => {
-      const left = Math.min(closeTimeout / 2, closeTimeout - (performance.now() - began))
-      await service.stop({ timeout: Math.max(0, left * margin) })
-    })
+    ctx.server.closing.addEventListener('abort', () => service.halt())
+    ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))
   },
 })

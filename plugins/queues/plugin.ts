@@ -27,16 +27,15 @@ export const queues = definePlugin({
     const { config, run } = settingsOf(options)
     const service = ctx.services.get('queues')
     if (config !== undefined) defineQueueConfiguration(config)
-    logTo(ctx.log)
+    const logNoMore = logTo(ctx.log)
     claim(service)
     if (run) ctx.onListen(() => service.run())
-    ctx.onClose(async () => {
-      // The kernel gives each hook half of the time; connections must be closed within it too.
+    ctx.onClose(async (timeLeft) => {
       try {
-        await service.stop(ctx.server.settings.closeTimeout * 0.45)
+        await service.stop({ timeout: timeLeft })
       } finally {
         forgetConfiguration(config)
-        logTo(undefined)
+        logNoMore()
       }
     })
   },

@@ -9,8 +9,11 @@ export interface QueueReport extends QueueCounts {
   readonly kind: string
 }
 
-/** How long stopping waits for handlers unless it is told. */
-const patience = 10_000
+/** How stopping waits. */
+export interface StopOptions {
+  /** Milliseconds for the handlers that run. Default 10000. */
+  readonly timeout?: number
+}
 
 /** The queues of this process: its workers, their health and their numbers. */
 export class QueueService {
@@ -36,18 +39,18 @@ export class QueueService {
   }
 
   /**
-   * Ends the workers, lets handlers finish for so many milliseconds, closes every connection, and forgets the configuration.
+   * Ends the workers, lets handlers finish within `timeout` milliseconds (10000), closes every connection, and forgets the configuration.
    * A script that only publishes calls it too, or its connections keep the process alive.
    */
-  static async stop(ms: number = patience): Promise<void> {
+  static async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
     const config = queueConfig()
     // A server that still runs keeps its own.
-    if (await release(QueueService, ms)) forgetConfiguration(config)
+    if (await release(QueueService, timeout)) forgetConfiguration(config)
   }
 
   /** Ends them: see the static method. */
-  async stop(ms: number = patience): Promise<void> {
-    await release(this, ms)
+  async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
+    await release(this, timeout)
   }
 
   /**

@@ -8,8 +8,8 @@ export async function openStore(choice: StoreChoice, log: Logger): Promise<{ nam
     case 'memory':
       return { named: { name: 'memory', store: await memoryStore(choice.max, log) } }
     case 'redis': {
-      const { connectRedis, RedisStore } = await import('./redis-store.ts')
-      const { client, close } = await connectRedis(choice.options, log)
+      const { openConnection, RedisStore } = await import('./redis-store.ts')
+      const { client, close } = await openConnection(choice.options, log)
       return { named: { name: 'redis', store: new RedisStore(client) }, close }
     }
     case 'client': {

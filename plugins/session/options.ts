@@ -1,6 +1,7 @@
 import { checkOptions, OptionError } from '../../kernel/index.ts'
 import type { SetCookieOptions } from '../cookie/index.ts'
-import type { RedisClient, SessionRedisOptions } from './redis-store.ts'
+import type { RedisAddress } from '../shared/redis.ts'
+import type { RedisClient } from './redis-store.ts'
 import type { SessionStore } from './store.ts'
 
 /** Where sessions are kept. */
@@ -9,7 +10,7 @@ export type SessionStoreOption =
   /** At most so many sessions; the least used one goes. Default 10 000. */
   | { readonly memory: { readonly max?: number } }
   /** A URL, options of `ioredis`, or a client of it, which stays the caller's to close. */
-  | { readonly redis: string | SessionRedisOptions | RedisClient }
+  | { readonly redis: string | RedisAddress | RedisClient }
   | SessionStore
 
 /** Attributes of the session cookie; how long it lives is `ttl`, and it is always signed. */
@@ -34,7 +35,7 @@ export interface SessionOptions {
 /** Which store it shall be. */
 export type StoreChoice =
   | { readonly kind: 'memory'; readonly max: number }
-  | { readonly kind: 'redis'; readonly options: SessionRedisOptions }
+  | { readonly kind: 'redis'; readonly options: RedisAddress }
   | { readonly kind: 'client'; readonly client: RedisClient }
   | { readonly kind: 'custom'; readonly store: SessionStore }
 
@@ -109,7 +110,7 @@ function redisOf(redis: unknown): StoreChoice {
     const shown = typeof redis === 'object' && redis !== null ? 'another client' : redis
     throw OptionError('session.store.redis', shown, 'an address, options of ioredis, or a client of ioredis')
   }
-  const options = redis as SessionRedisOptions
+  const options = redis as RedisAddress
   if (options.url !== undefined) urlOf('session.store.redis.url', options.url)
   return { kind: 'redis', options }
 }

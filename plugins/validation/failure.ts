@@ -1,5 +1,6 @@
 import { defineError, failureBody, OptionError, type Request, type Response } from '../../kernel/index.ts'
-import { type Issue, type Part, rowsOf, type ValidationIssue } from './issues.ts'
+import type { Issue } from '../shared/schema/issue.ts'
+import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
 /** What is wrong with a request, over all its parts. */
 export interface ValidationError extends Error {

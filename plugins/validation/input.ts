@@ -6,12 +6,12 @@ import {
   reportFailure,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
-import { type Check, checkOf, type Verdict } from './check.ts'
+import { type Check, checkOf, type Verdict } from '../shared/schema/check.ts'
+import { jsonSchemaKeys } from '../shared/schema/json-schema.ts'
+import { isStandardSchema, standardKeys } from '../shared/schema/standard.ts'
 import { type FailedPart, type ValidationError, validationError } from './failure.ts'
 import { type Part, parts } from './issues.ts'
-import { jsonSchemaKeys } from './json-schema.ts'
 import { mergedInput } from './merged.ts'
-import { isStandardSchema, standardKeys } from './standard.ts'
 
 /** The schemas of one route, by the part they are for. */
 export type InputSchemas = { readonly [Name in Part]?: object | undefined }

@@ -1,11 +1,4 @@
-/** One thing that is wrong with an input, as it is told to the client. */
-export interface Issue {
-  /** JSON pointer into the part; `''` is the part itself. */
-  path: string
-  keyword: string
-  message: string
-  params: Record<string, unknown>
-}
+import { type Issue, maxIssues } from '../shared/schema/issue.ts'
 
 /** The parts of a request, in the order in which what is wrong with them is reported. */
 export const parts = ['headers', 'params', 'query', 'body', 'all'] as const
@@ -16,15 +9,8 @@ export interface ValidationIssue extends Issue {
   part: Part
 }
 
-/** No more than this many issues of one part. */
-export const maxIssues = 20
 /** All rows together, in bytes: keys that a client chose stand in paths, and must not make an answer of 100 kB. */
 const maxBytes = 8_192
-
-/** The pointer of a path of keys (RFC 6901). */
-export function pointerOf(path: readonly PropertyKey[]): string {
-  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-}
 
 function short(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`

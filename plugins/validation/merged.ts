@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/index.ts'
-import type { Check, Verdict } from './check.ts'
+import type { Check, Verdict } from '../shared/schema/check.ts'
 
 const notAnObject: Verdict = {
   ok: false,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineError, type Middleware, type Request, type Response } from '../../kernel/index.ts'
-import { type Check, checkOf, isSchema, type Mode } from './check.ts'
+import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check.ts'
 import {
   answerFailure,
   toCallback,

@@ -1,3 +1,5 @@
+import type { RedisAddress } from '../../shared/redis.ts'
+
 /** What an instance asks for. */
 export interface CronClaim {
   /** The name of the job. */
@@ -29,15 +31,12 @@ export interface CronLock {
   close?(): void | Promise<void>
 }
 
-/** An address, or everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `tls` … */
-export interface CronRedisOptions {
-  /** Default `REDIS_URL`, else `redis://127.0.0.1:6379`; not looked at beside `host` or `path`. */
-  readonly url?: string
+/** Where Redis is, or a client of it. */
+export interface CronRedisOptions extends RedisAddress {
   /** A client of ioredis to use instead; it is not closed. */
   readonly client?: CronRedisClient
   /** What the keys begin with. Default `cron`. */
   readonly prefix?: string
-  readonly [option: string]: unknown
 }
 
 /** What is used of a client of ioredis. */

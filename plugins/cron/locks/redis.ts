@@ -1,4 +1,4 @@
-import { peer } from '../../../kernel/index.ts'
+import { connectRedis } from '../../shared/redis.ts'
 import {
   aheadMs,
   type CronClaimed,
@@ -49,8 +49,9 @@ const commandTimeout = 2_000
 /** Agrees in Redis; it exists also while Redis cannot be reached. */
 export async function openRedisLock(given: string | CronRedisOptions): Promise<CronLock> {
   const { url, client, prefix = 'cron', ...options } = typeof given === 'string' ? { url: given } : given
-  const own = client === undefined ? await connect(url, options) : undefined
-  const redis = client ?? own!.client
+  const use = { feature: 'the cron plugin (lock redis)', commandTimeout }
+  const own = client === undefined ? await connectRedis<CronRedisClient>({ url, ...options }, use) : undefined
+  const redis = client ?? own!
   // In braces: both keys of a job are in one slot of a cluster.
   const key = (job: string, what: string) => `${prefix}:{${job}}:${what}`
   return {
@@ -63,30 +64,6 @@ export async function openRedisLock(given: string | CronRedisOptions): Promise<C
     async release({ job, owner }) {
       await redis.eval(releaseScript, 1, key(job, 'run'), owner)
     },
-    close: () => own?.close(),
+    close: () => own?.disconnect(),
   }
-}
-
-async function connect(url: string | undefined, given: { readonly [option: string]: unknown }) {
-  const { Redis } = await peer('ioredis', () => import('ioredis'), 'the cron plugin (lock redis)')
-  const options = {
-    connectTimeout: 2_000,
-    commandTimeout,
-    // Fail at once while there is no connection: who asks comes again by himself.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (times: number) => Math.min(50 * 2 ** times, 1_000),
-    ...given,
-    lazyConnect: true,
-  }
-  const isPlaced = given.host !== undefined || given.path !== undefined
-  const client = isPlaced
-    ? new Redis(options)
-    : new Redis(url ?? (process.env.REDIS_URL || 'redis://127.0.0.1:6379'), options)
-  // Without a listener ioredis writes each failed attempt to the console; each command that fails tells its reason itself.
-  client.on('error', () => {})
-  // The jobs start while Redis is down: their ticks find out.
-  client.connect().catch(() => {})
-  return { client: client as unknown as CronRedisClient, close: () => client.disconnect() }
 }

@@ -29,10 +29,10 @@ function target(from: string, specifier: string): Pick<Edge, 'to' | 'package'> {
   return { to: undefined, package: parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/') }
 }
 
-/** The plugin folder a path lies in: `cors` for `plugins/cors/origin.ts`, `undefined` for `plugins/catalog.ts`. */
+/** The plugin folder a path lies in: `cors` for `plugins/cors/origin.ts`, `undefined` for `plugins/catalog.ts` and the shared room. */
 export function pluginOf(path: string | undefined): string | undefined {
   const [folder, name, ...rest] = path?.split('/') ?? []
-  return folder === 'plugins' && rest.length > 0 ? name : undefined
+  return folder === 'plugins' && name !== 'shared' && rest.length > 0 ? name : undefined
 }
 
 export function isIn(path: string | undefined, folder: string): boolean {

@@ -1,5 +1,5 @@
 import type { Check, Verdict } from './check.ts'
-import { type Issue, maxIssues, pointerOf } from './issues.ts'
+import { type Issue, maxIssues, pointerOf } from './issue.ts'
 
 /** What is used of Standard Schema version 1 (Zod, Valibot, ArkType, …): https://standardschema.dev. */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { Ajv, Options, ValidateFunction } from 'ajv'
 import type { Mode } from './check.ts'
 import { bounded } from './formats.ts'
-import { maxIssues } from './issues.ts'
+import { maxIssues } from './issue.ts'
 
 // Ajv takes 34 ms to load. By `require` and not `import()`: a route that is registered late is compiled in between.
 const require = createRequire(import.meta.url)

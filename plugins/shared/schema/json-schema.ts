@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { compileWithAjv } from './ajv.ts'
 import type { Check, Mode, Verdict } from './check.ts'
-import { type Issue, maxIssues } from './issues.ts'
+import { type Issue, maxIssues } from './issue.ts'
 
 type Json = { readonly [keyword: string]: unknown }
 

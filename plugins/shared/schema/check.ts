@@ -1,4 +1,4 @@
-import type { Issue } from './issues.ts'
+import type { Issue } from './issue.ts'
 import { compileJsonSchema } from './json-schema.ts'
 import { isStandardSchema, standardCheck } from './standard.ts'
 
@@ -39,4 +39,24 @@ export function checkOf(schema: object, mode: Mode): Check {
     modes.set(mode, check)
   }
   return check
+}
+
+/**
+ * The same, compiled when the first value comes: a script that never checks one does not load a compiler.
+ *
+ * `unusable` makes the error for a schema that cannot be compiled.
+ */
+export function lazyCheckOf(schema: object, mode: Mode, unusable: (why: string) => Error): Check {
+  let check: Check | undefined
+  return (value) => {
+    if (check === undefined) {
+      try {
+        check = checkOf(schema, mode)
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        throw Object.assign(unusable(why), { cause: error })
+      }
+    }
+    return check(value)
+  }
 }

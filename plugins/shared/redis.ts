@@ -1,0 +1,75 @@
+import { peer } from '../../kernel/index.ts'
+
+/** An address, and everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `keyPrefix`, `tls` … */
+export interface RedisAddress {
+  /** Default `REDIS_URL`, else `redis://127.0.0.1:6379`; not looked at beside `host` or `path`. */
+  readonly url?: string | undefined
+  readonly [option: string]: unknown
+}
+
+/** Who connects, and how patient he is. */
+export interface RedisUse {
+  /** Named where the package is missing: `the session plugin (store redis)`. */
+  readonly feature: string
+  /** Milliseconds for the answer to one command. */
+  readonly commandTimeout: number
+  /** Told of each failed attempt to connect, and of each success. Commands that fail tell their reason themselves. */
+  onState?(error: unknown | undefined): void
+}
+
+/** What every client has, beside the commands. */
+interface Connection {
+  on(event: 'error' | 'ready', listener: (error?: unknown) => void): unknown
+  connect(): Promise<unknown>
+  disconnect(): void
+}
+
+const connectTimeout = 2_000
+const longestPause = 1_000
+
+/**
+ * Connects a client of `ioredis` that is asked while somebody waits: a command that cannot be sent at once fails, and is never
+ * sent later, when what it says may be wrong.
+ *
+ * Resolves also where Redis cannot be reached, or takes connections and says nothing; it is then tried again until it can.
+ * The type of the client is that of what is used of it: those of the package have thousands of overloads.
+ *
+ * @throws PeerMissingError (as a rejection) without the package.
+ */
+export async function connectRedis<Client>(
+  { url, ...given }: RedisAddress,
+  { feature, commandTimeout, onState }: RedisUse,
+): Promise<Client & Pick<Connection, 'disconnect'>> {
+  const { Redis } = (await peer('ioredis', () => import('ioredis'), feature)) as unknown as {
+    Redis: new (...args: unknown[]) => Connection
+  }
+  const options = {
+    connectTimeout,
+    commandTimeout,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (times: number) => Math.min(50 * 2 ** times, longestPause),
+    ...given,
+    lazyConnect: true,
+  }
+  const isPlaced = given.host !== undefined || given.path !== undefined
+  const address = url ?? (process.env.REDIS_URL || 'redis://127.0.0.1:6379')
+  const client = isPlaced ? new Redis(options) : new Redis(address, options)
+  // Without a listener ioredis writes each failed attempt to the console.
+  client.on('error', (error) => onState?.(error))
+  client.on('ready', () => onState?.(undefined))
+  await settled(client.connect())
+  return client as Connection & Client
+}
+
+function settled(connecting: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, connectTimeout)
+    const end = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    connecting.then(end, end)
+  })
+}

@@ -1,0 +1,21 @@
+/** One thing that is wrong with a value. */
+export interface Issue {
+  /** JSON pointer (RFC 6901) into the value; `''` is the value itself. */
+  path: string
+  keyword: string
+  message: string
+  params: Record<string, unknown>
+}
+
+/** No more than this many issues of one value. */
+export const maxIssues = 20
+
+/** The pointer of a path of keys. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** The first issue in words, for errors that have one sentence. */
+export function tellFirst([first]: readonly Issue[]): string {
+  return first === undefined ? 'it does not match' : `${first.path || 'the value'}: ${first.message}`
+}
