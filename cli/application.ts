@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -14,14 +14,16 @@ export const entryFiles = ['src/server', 'server', 'src/app', 'app'].flatMap((na
 /** The names under which it is looked for there. */
 export const serverNames = ['server', 'default', 'app'] as const
 
-/** Longer than any module needs to be imported; one that awaits what never comes would otherwise be waited for forever. */
-const importTimeout = 30_000
+/** Seconds, more than any module needs: one that awaits what never comes would otherwise be waited for forever. */
+export const defaultTimeout = 30
 
 export interface ApplicationOptions {
   /** The module with the server. */
   readonly entry?: string | undefined
   /** What that module calls it; a function is called without arguments. */
   readonly export?: string | undefined
+  /** Seconds that it may take. Default 30. */
+  readonly timeout?: number | undefined
 }
 
 /** An application's server, imported and neither booted nor listening. */
@@ -46,13 +48,16 @@ export async function loadApplication(options: ApplicationOptions = {}): Promise
     )
   }
   const file = resolve(entry)
-  if (!existsSync(file)) throw new CommandFailure(`the entry ${entry} does not exist`)
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
+  if (found.isDirectory()) throw new CommandFailure(`the entry ${entry} is a folder: name the file in it`)
   const giveBack = redirectOutput()
   try {
     if (/^\.[cm]?tsx?$/.test(extname(file))) await registerTypeScript()
     const allowListening = await forbidListening(file, entry)
-    const exported = await importWithin(file, entry)
-    const server = await pickServer(exported, entry, options.export)
+    const server = await guarded(entry, options.timeout ?? defaultTimeout, async () =>
+      pickServer(await import(pathToFileURL(file).href), entry, options.export),
+    )
     allowListening()
     if (server.isListening) throw listens(entry)
     return { entry, server }
@@ -77,7 +82,14 @@ const summary = () =>
   [...new Set(entryFiles.map((file) => file.replace(/\.\w+$/, '')))].map((name) => `${name}.ts`).join(', ') +
   ' (also .mts, .js, .mjs)'
 
-async function importWithin(file: string, entry: string): Promise<Record<string, unknown>> {
+async function failed(what: string, error: unknown): Promise<never> {
+  if (error instanceof CommandFailure) throw error
+  const { describeFailure } = await import('./typescript/failure.ts')
+  throw new CommandFailure(`${what}: ${describeFailure(error)}`, { cause: error })
+}
+
+/** Runs code of the application: whatever it does, the process goes on until what it did can be told. */
+async function guarded<Result>(entry: string, seconds: number, run: () => Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   // The module may end the process: that this was not the plan is all that can still be told.
   const onExit = (code: number) => {
@@ -86,8 +98,8 @@ async function importWithin(file: string, entry: string): Promise<Record<string,
   }
   process.once('exit', onExit)
   const late = new Promise<never>((_resolve, reject) => {
-    const why = `${entry} has not finished after ${importTimeout / 1000} s: something at its top level is awaited and never comes`
-    timer = setTimeout(() => reject(new CommandFailure(why)), importTimeout)
+    const why = `${entry} has not finished after ${seconds} s: something that it awaits never comes (--timeout <seconds> waits longer)`
+    timer = setTimeout(() => reject(new CommandFailure(why)), seconds * 1000)
   })
   // An error of a promise or a timer of the module ends the process otherwise, with a stack and without its name.
   let failLater: (error: unknown) => void = () => {}
@@ -97,11 +109,12 @@ async function importWithin(file: string, entry: string): Promise<Record<string,
   const events = ['uncaughtException', 'unhandledRejection'] as const
   for (const event of events) process.on(event, failLater)
   try {
-    return await Promise.race([import(pathToFileURL(file).href), late, later])
+    const result = await Promise.race([run(), late, later])
+    // A promise that the last line has left alone, `server.listen()` for one, is told of after this turn.
+    await Promise.race([new Promise((resolve) => setImmediate(resolve)), later])
+    return result
   } catch (error) {
-    if (error instanceof CommandFailure) throw error
-    const { describeFailure } = await import('./typescript/failure.ts')
-    throw new CommandFailure(`${entry} cannot be imported: ${describeFailure(error)}`, { cause: error })
+    return await failed(`${entry} cannot be imported`, error)
   } finally {
     clearTimeout(timer)
     process.off('exit', onExit)
@@ -113,7 +126,11 @@ async function pickServer(exported: Record<string, unknown>, entry: string, name
   const names = name === undefined ? serverNames : [name]
   for (const one of names) {
     let value = exported[one]
-    if (typeof value === 'function' && name !== undefined && !isServer(value)) value = await value()
+    if (typeof value === 'function' && name !== undefined && !isServer(value)) {
+      value = await Promise.resolve()
+        .then(() => (exported[one] as () => unknown)())
+        .catch((error: unknown) => failed(`${entry}: ${name}() fails`, error))
+    }
     if (isServer(value)) return value
   }
   const has = Object.keys(exported).sort()

@@ -59,23 +59,24 @@ async function parse(name: string, shape: Shape, argv: readonly string[]): Promi
     const read = cli.process([name, ...argv]) as unknown as Reading & Parsed['values']
     return { placed: read.placed, values: Object.fromEntries(flags.map(([flag]) => [flag, read[`flag ${flag}`]])) }
   } catch (error) {
-    const known = flags.map(([flag]) => flag)
-    const why = explain(String((error as Error).message), known)
+    const why = explain(String((error as Error).message), argv, shape.flags ?? {})
     throw new CommandFailure(`${name}: ${why}`, { usage: true, cause: error })
   }
 }
 
-/** In place of clipanion's message, which goes on with a usage text of its own. */
-function explain(message: string, flags: readonly string[]): string {
-  const [first = ''] = message.split('\n')
-  const option = /^(?:Unsupported|Invalid) option name \("([\s\S]*)"\)/.exec(first)?.[1]
-  if (option !== undefined) {
-    const close = nearest(option.replace(/^-+/, '').replace(/=.*/s, ''), flags)
-    return `there is no ${option}${close === undefined ? '' : `; did you mean --${close}?`}`
-  }
+/** In place of clipanion's message, which goes on with a usage text of its own and does not always name the flag. */
+function explain(message: string, argv: readonly string[], flags: NonNullable<Shape['flags']>): string {
   const unfinished = /Not enough arguments to option (\S+?)\.?$/m.exec(message)?.[1]
-  return unfinished === undefined ? first : `${unfinished} needs a value`
+  if (unfinished !== undefined) return `${unfinished} needs a value`
+  const named = /^(?:Unsupported|Invalid) option name \("([\s\S]*)"\)/.exec(message)?.[1]
+  const names = Object.entries(flags).flatMap(([flag, { short }]) => (short === undefined ? [flag] : [flag, short]))
+  const option = named ?? argv.find((word) => /^-./.test(word) && !names.includes(nameOf(word)))
+  if (option === undefined) return message.split('\n')[0]!
+  const close = nearest(nameOf(option), Object.keys(flags))
+  return `there is no ${option}${close === undefined ? '' : `; did you mean --${close}?`}`
 }
+
+const nameOf = (option: string) => option.replace(/^-+(no-)?/, '').replace(/=.*/s, '')
 
 function numberOf(flag: string, value: unknown): number | undefined {
   if (value === undefined) return undefined

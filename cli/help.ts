@@ -23,8 +23,7 @@ export function printCommands(output: Pick<Output, 'print' | 'bold'>, others: re
     for (const line of theirs) output.print(line)
   }
   output.print('')
-  for (const line of ['framework <command> --help tells more about one, framework --version the version.'])
-    output.print(line)
+  output.print('framework <command> --help tells more about one, framework --version the version.')
 }
 
 /** What `framework <command> --help` shows. */

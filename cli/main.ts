@@ -17,7 +17,7 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   try {
     code = await dispatch(argv, output)
   } catch (error) {
-    for (const line of told(error, streams.env)) output.fail(line)
+    output.fail(told(error, streams.env))
     code = error instanceof CommandFailure ? error.exitCode : 1
   }
   await output.flushed()
@@ -69,8 +69,8 @@ async function find(name: string, output: Output): Promise<Command> {
   throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: true })
 }
 
-/** The message of an error and of what caused it, each once. */
-function told(error: unknown, env: Streams['env']): string[] {
-  if (env.DEBUG) return [error instanceof Error ? (error.stack ?? error.message) : String(error)]
-  return [error instanceof Error ? error.message : String(error)]
+/** The message of an error; with `DEBUG` its stack too. */
+function told(error: unknown, env: Streams['env']): string {
+  if (!(error instanceof Error)) return String(error)
+  return env.DEBUG ? (error.stack ?? error.message) : error.message
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, wr
 import { dirname, resolve } from 'node:path'
 import type { Command, CommandInput, Kernel } from '../../kernel/index.ts'
 import type { DescriptionOptions, OpenApiOptions } from '../../plugins/openapi/index.ts'
-import { loadApplication } from '../application.ts'
+import { defaultTimeout, loadApplication } from '../application.ts'
 import { CommandFailure } from '../failure.ts'
 import type { ApiDocument } from '../sdk/document.ts'
 import { generateClient, isGenerated } from '../sdk/generate.ts'
@@ -26,6 +26,12 @@ setup are only known after boot: --boot.`,
     },
     name: { type: 'string', value: 'name', description: 'The name of the type of the client', default: 'Client' },
     boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
+    timeout: {
+      type: 'number',
+      value: 'seconds',
+      description: 'How long the import of the entry may take',
+      default: defaultTimeout,
+    },
     check: { type: 'boolean', description: 'Writes nothing; exit code 1 when the file is not what would be written' },
     'dry-run': { type: 'boolean', description: 'Writes to standard output in place of the file' },
     force: { type: 'boolean', short: 'f', description: 'Takes the place of a file that this command has not written' },
@@ -40,7 +46,11 @@ setup are only known after boot: --boot.`,
         { usage: true },
       )
     }
-    const { server, entry } = await loadApplication({ entry: text(flags.entry), export: text(flags.export) })
+    const { server, entry } = await loadApplication({
+      entry: text(flags.entry),
+      export: text(flags.export),
+      timeout: secondsOf(flags.timeout),
+    })
     const document = await describe(server, flags.boot === true, note)
     const client = generateClient(document, { name, command: commandLine(flags) })
     const count = Object.values(document.paths ?? {}).reduce<number>((sum, item) => sum + Object.keys(item).length, 0)
@@ -55,6 +65,12 @@ setup are only known after boot: --boot.`,
     else note(`${out}: ${calls}, unchanged`)
     return 0
   },
+}
+
+/** More than a timer can wait is no limit that anybody means. */
+function secondsOf(value: unknown): number {
+  if (typeof value === 'number' && value > 0 && value <= 86_400) return value
+  throw new CommandFailure(`--timeout takes seconds, more than 0 and at most a day; ${value} is not`, { usage: true })
 }
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)

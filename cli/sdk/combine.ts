@@ -4,24 +4,23 @@ export function union(types: readonly string[]): string {
   if (different.includes('unknown')) return 'unknown'
   const possible = different.filter((type) => type !== 'never')
   if (possible.length === 0) return 'never'
-  return possible.length === 1 ? possible[0]! : possible.map(grouped).join(' | ')
+  return possible.map((type) => (possible.length > 1 && has('&', type) ? `(${type})` : type)).join(' | ')
 }
 
 /** Types joined by `&`, each once; `unknown` adds nothing. */
 export function intersection(types: readonly string[]): string {
   const telling = [...new Set(types)].filter((type) => type !== 'unknown')
   if (telling.length === 0) return 'unknown'
-  return telling.length === 1 ? telling[0]! : telling.map(grouped).join(' & ')
+  return telling.map((type) => (telling.length > 1 && has('|', type) ? `(${type})` : type)).join(' & ')
 }
 
-/** In parentheses where what stands around would tear it apart. */
+/** In parentheses where a `[]` or `?` behind it would tear it apart. */
 export function grouped(type: string): string {
-  return isCompound(type) ? `(${type})` : type
+  return type.startsWith('readonly ') || has('|', type) || has('&', type) ? `(${type})` : type
 }
 
-/** Whether a type has an operator outside of every bracket and string. */
-function isCompound(type: string): boolean {
-  if (type.startsWith('readonly ')) return true
+/** Whether a type has an operator outside of every bracket, string and comment. */
+function has(operator: '|' | '&', type: string): boolean {
   let open = 0
   for (let at = 0; at < type.length; at++) {
     const char = type[at]!
@@ -30,7 +29,7 @@ function isCompound(type: string): boolean {
     } else if (char === '/' && type[at + 1] === '*') at = type.indexOf('*/', at) + 1
     else if ('{[('.includes(char)) open++
     else if ('}])'.includes(char)) open--
-    else if (open === 0 && (char === '|' || char === '&')) return true
+    else if (open === 0 && char === operator) return true
   }
   return false
 }

@@ -27,6 +27,8 @@ export interface Parameter {
   readonly in: string
   readonly required?: boolean
   readonly description?: string
+  readonly style?: string
+  readonly explode?: boolean
   readonly schema?: Schema
 }
 

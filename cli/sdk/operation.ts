@@ -1,4 +1,4 @@
-import { grouped, union } from './combine.ts'
+import { union } from './combine.ts'
 import {
   type ApiDocument,
   type Content,
@@ -56,7 +56,7 @@ export function shapeOf(
   ] as const) {
     const own = parameters.filter((one) => one.in === where).sort((a, b) => (a.name < b.name ? -1 : 1))
     if (own.length === 0) continue
-    const written = own.map((one) => parameterMember(one, printer, `${inner}  `)).join('\n')
+    const written = partMembers(own, printer, `${inner}  `).join('\n')
     const isRequired = own.some(isNeeded)
     const more = part === 'headers' ? ' & HeaderValues' : ''
     members.push({ text: `${inner}${part}${isRequired ? '' : '?'}: {\n${written}\n${inner}}${more}`, isRequired })
@@ -65,7 +65,7 @@ export function shapeOf(
   if (body !== undefined) {
     const type = bodyType(body, printer, inner)
     const mark = body.isRequired ? ':' : '?:'
-    const written = body.isRequired || type === 'unknown' ? type : `${type} | undefined`
+    const written = body.isRequired ? type : union([type, 'undefined'])
     members.push({ text: `${inner}body${mark} ${written}`, isRequired: body.isRequired })
   }
   const isRequired = members.some((member) => member.isRequired)
@@ -80,6 +80,23 @@ export function shapeOf(
   }
 }
 
+/** One line a parameter; of a query that takes any names, the one that says so. */
+function partMembers(own: readonly Parameter[], printer: SchemaPrinter, indent: string): string[] {
+  const free = own.find(isFree)
+  const named = own.filter((one) => !isFree(one)).map((one) => parameterMember(one, printer, indent))
+  if (free === undefined) return named
+  const values = typeof free.schema === 'object' ? free.schema.additionalProperties : undefined
+  // Named members must be of the index signature's type too, so it can say nothing about the others.
+  const type = named.length > 0 ? 'unknown' : union([printer.type(values, 'query', indent), 'undefined'])
+  return [...named, `${comment([free.description], indent)}${indent}[name: string]: ${type}`]
+}
+
+/** An object whose members are parameters of their own. */
+function isFree({ in: where, style, explode, schema }: Parameter): boolean {
+  const isObject = typeof schema === 'object' && schema !== null && schema.type === 'object'
+  return where === 'query' && style === 'form' && explode === true && isObject
+}
+
 /** What the server fills in need not be sent. */
 function isNeeded({ required, schema }: Parameter): boolean {
   return required === true && !(typeof schema === 'object' && schema !== null && schema.default !== undefined)
@@ -90,10 +107,10 @@ function parameterMember(parameter: Parameter, printer: SchemaPrinter, indent: s
     parameter.description === undefined ? docOf(parameter.schema ?? {}) : [parameter.description],
     indent,
   )
-  const type = printer.type(parameter.schema, 'input', indent)
+  const type = printer.type(parameter.schema, parameter.in === 'query' ? 'query' : 'input', indent)
   const isOptional = !isNeeded(parameter)
   // HTTP knows the case of header names by nothing; the client sends them as the document has them.
-  const written = isOptional && type !== 'unknown' ? `${grouped(type)} | undefined` : type
+  const written = isOptional ? union([type, 'undefined']) : type
   return `${doc}${indent}${key(parameter.name)}${isOptional ? '?' : ''}: ${written}`
 }
 
@@ -159,7 +176,10 @@ function answersOf(
 ): string {
   const inner = `${indent}  `
   const responses = sorted(operation.responses)
-  const exact = responses.filter(([status]) => isStatus(status))
+  // A 200 of which nothing is said is a route that declares no answers: it may answer 204 all the same.
+  const [good, ...others] = responses.filter(([status]) => /^[23]|default/.test(status))
+  const isSilent = good?.[0] === '200' && others.length === 0 && !hasContent(document, good[1])
+  const exact = responses.filter(([status]) => isStatus(status) && !(isSilent && status === '200'))
   const members = exact.map(([status, response]) => {
     const name = shared.nameOf(status, dataOf(document, response, printer, '', status))
     return `${inner}${status}: ${name ?? dataOf(document, response, printer, inner, status)}`
@@ -179,6 +199,10 @@ function answersOf(
   }
   const own = members.length === 0 ? [] : [`{\n${members.join('\n')}\n${indent}}`]
   return [...own, ...ranges].join(' & ') || '{}'
+}
+
+function hasContent(document: ApiDocument, given: unknown): boolean {
+  return Object.keys(follow<{ content?: Content }>(document, given as Reference)?.content ?? {}).length > 0
 }
 
 function dataOf(document: ApiDocument, given: unknown, printer: SchemaPrinter, indent: string, status: string): string {

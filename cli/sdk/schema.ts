@@ -4,10 +4,10 @@ import { assign, pascal } from './names.ts'
 import { comment, key, literal, tags } from './printer.ts'
 
 /**
- * Which way a value goes. What a client sends may lack what the server fills in, and files are sent as Blobs.
- * `output` is what it gets.
+ * Which way a value goes. What a client sends may lack what the server fills in; in a query and a form it may be a Date,
+ * and in a form a Blob. `output` is what it gets.
  */
-export type Direction = 'input' | 'form' | 'output'
+export type Direction = 'input' | 'query' | 'form' | 'output'
 
 /** Deeper than any schema that a person wrote; what is below is `unknown`. */
 const maxDepth = 64
@@ -88,7 +88,10 @@ export class SchemaPrinter {
   #typed(type: string, schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
     switch (type) {
       case 'string':
-        return direction === 'form' && schema.format === 'binary' ? 'Blob' : 'string'
+        if (direction === 'form' && schema.format === 'binary') return 'Blob'
+        return (direction === 'form' || direction === 'query') && schema.format === 'date-time'
+          ? 'string | Date'
+          : 'string'
       case 'number':
       case 'integer':
         return 'number'
@@ -110,7 +113,7 @@ export class SchemaPrinter {
       // A component has no form of its own for multipart bodies: it is printed where it stands.
       if (direction === 'form')
         return this.type(resolve(this.#document, reference) as Schema, direction, indent, depth + 16)
-      const input = direction === 'input' ? this.#inputNames.get(component) : undefined
+      const input = direction !== 'output' ? this.#inputNames.get(component) : undefined
       const printed = input ?? this.#names.get(component)!
       this.#used.set(printed, { component, direction: input === undefined ? 'output' : 'input' })
       return printed
@@ -136,8 +139,7 @@ export class SchemaPrinter {
     const members = sorted(schema.properties).map(([name, property]) => {
       const isOptional = !required.has(name) || (direction !== 'output' && hasDefault(property))
       const type = this.type(property, direction, inner, depth + 1)
-      const orNothing = isOptional && direction !== 'output' && type !== 'unknown' ? ' | undefined' : ''
-      const written = orNothing === '' ? type : `${grouped(type)}${orNothing}`
+      const written = isOptional && direction !== 'output' ? union([type, 'undefined']) : type
       return `${comment(docOf(property), inner)}${inner}${key(name)}${isOptional ? '?' : ''}: ${written}`
     })
     const others = [schema.additionalProperties, ...Object.values(schema.patternProperties ?? {})].filter(

@@ -1,4 +1,5 @@
 import { checkOptions, type Middleware, OptionError, type RouteOptions } from '../../kernel/index.ts'
+import { componentKinds, isComponentName } from './components.ts'
 import type {
   OpenApiComponents,
   OpenApiExternalDocs,
@@ -48,18 +49,6 @@ export interface OpenApiOptions extends DescriptionOptions {
 
 const descriptionNames = ['info', 'servers', 'security', 'tags', 'components', 'externalDocs', 'include']
 const infoNames = ['title', 'version', 'summary', 'description', 'termsOfService', 'contact', 'license']
-const kinds = [
-  'schemas',
-  'responses',
-  'parameters',
-  'examples',
-  'requestBodies',
-  'headers',
-  'securitySchemes',
-  'links',
-  'callbacks',
-  'pathItems',
-]
 const names = ['path', 'ui', 'middlewares', 'policy', ...descriptionNames]
 
 /** The options of the plugin with every default in place, checked. */
@@ -73,7 +62,7 @@ export interface OpenApiSettings {
 export function settingsOf(options: OpenApiOptions = {}): OpenApiSettings {
   checkOptions('openapi', options, names)
   const { path = '/docs', ui = true, middlewares, policy } = options
-  if (typeof path !== 'string' || !/^\/[^:*?#]/.test(path) || path.endsWith('/') || /[:*?#]/.test(path)) {
+  if (typeof path !== 'string' || !/^\/[^:*?#]*[^:*?#/]$/.test(path)) {
     throw OptionError('openapi.path', path, 'a path below "/" without parameters, "/docs" for example')
   }
   if (typeof ui !== 'boolean') throw OptionError('openapi.ui', ui, 'true or false')
@@ -107,9 +96,9 @@ function checkDescription(options: DescriptionOptions): void {
   }
   for (const [kind, named] of Object.entries(options.components ?? {})) {
     if (kind.startsWith('x-')) continue
-    if (!kinds.includes(kind)) checkOptions('openapi.components', { [kind]: named }, kinds)
+    if (!componentKinds.includes(kind)) checkOptions('openapi.components', { [kind]: named }, componentKinds)
     if (!isObject(named)) throw OptionError(`openapi.components.${kind}`, named, 'an object')
-    const wrong = Object.keys(named as object).find((name) => !/^[\w.-]+$/.test(name))
+    const wrong = Object.keys(named as object).find((name) => !isComponentName(name))
     if (wrong !== undefined) {
       throw OptionError(`openapi.components.${kind}`, wrong, 'names of letters, digits, ".", "-" and "_"')
     }

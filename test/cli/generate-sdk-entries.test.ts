@@ -54,6 +54,16 @@ describe('an entry that does something wrong is told by name, file and line', ()
       /^listens-later\.ts calls server\.listen\(\)/,
     ],
     [
+      'listens-at-the-end',
+      `${head}export const server = new Server()\nserver.listen()\n`,
+      /^listens-at-the-end\.ts calls server\.listen\(\)/,
+    ],
+    [
+      'rejects-at-the-end',
+      `${head}export const server = new Server()\nvoid Promise.reject(new Error('lost'))\n`,
+      /^rejects-at-the-end\.ts cannot be imported: lost \(rejects-at-the-end\.ts:4:/,
+    ],
+    [
       'rejects',
       `${head}void Promise.reject(new Error('lost'))\nawait new Promise((r) => setTimeout(r, 5000))\n`,
       /^rejects\.ts cannot be imported: lost \(rejects\.ts:3:/,
@@ -70,6 +80,44 @@ describe('an entry that does something wrong is told by name, file and line', ()
     expect([ended.code, ended.stdout]).toEqual([1, ''])
     expect(ended.stderr).toMatch(message)
     expect(ended.stderr).not.toMatch(/^ {4}at /m)
+  })
+
+  test.each([
+    [
+      'is never done',
+      'await new Promise(() => {})',
+      ['--timeout', '0.5'],
+      'never.ts has not finished after 0.5 s: something that',
+    ],
+    [
+      'has a function that is never done',
+      'export const make = () => new Promise(() => {})',
+      ['--export', 'make', '--timeout', '0.5'],
+      'never.ts has not finished after 0.5 s: something that',
+    ],
+    [
+      'has a function that fails',
+      "export const make = async () => { throw new Error('no database') }",
+      ['--export', 'make'],
+      'never.ts: make() fails: no database (never.ts:3:',
+    ],
+    [
+      'has a function that makes something else',
+      'export const make = () => 5',
+      ['--export', 'make'],
+      'never.ts exports no server: looked for "make"',
+    ],
+  ])('one that %s', async (_what, line, args, message) => {
+    const ended = await generate({ 'never.ts': `${head}${line}\n` }, ...args)
+    expect([ended.code, ended.stdout]).toEqual([1, ''])
+    expect(ended.stderr).toContain(message)
+    expect(ended.stderr).not.toMatch(/^ {4}at /m)
+  })
+
+  test('a folder', async () => {
+    project.write({ 'folder/server.ts': head })
+    const ended = await framework(project.folder, ['generate-sdk', '--entry', 'folder'])
+    expect([ended.code, ended.stderr]).toEqual([1, 'the entry folder is a folder: name the file in it\n'])
   })
 
   test('and with its stack when DEBUG asks for it', async () => {

@@ -110,6 +110,9 @@ describe('a client of every kind of route', () => {
     [['--out'], 2, '--out needs a value'],
     [['extra'], 2, '"extra" is one argument too many'],
     [['--chek'], 2, 'there is no --chek; did you mean --check?'],
+    [['--entry', 'a.ts', '--chek'], 2, 'there is no --chek; did you mean --check?'],
+    [['--entry', 'a.ts', '-o', 'b.ts', '-z'], 2, 'there is no -z'],
+    [['--timeout', '0'], 2, '--timeout takes seconds, more than 0 and at most a day; 0 is not'],
   ])('%j is exit code %i with a message', async (args, code, message) => {
     const ended = await framework(project.folder, ['generate-sdk', ...args])
     expect([ended.code, ended.stdout]).toEqual([code, ''])

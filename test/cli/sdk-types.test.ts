@@ -43,6 +43,28 @@ describe('a schema is printed as the type', () => {
     expect(printer.type(schema, 'input')).toBe('{\n  a?: string | undefined\n  b?: string | undefined\n}')
   })
 
+  test('what may be left out stands without parentheses, what is both in them', () => {
+    const nullable: Schema = { type: ['string', 'null'] }
+    const both: Schema = { allOf: [{ $ref: '#/components/schemas/A' }, { properties: { b: {} } }] }
+    expect(printer.type({ type: 'object', properties: { a: nullable } }, 'input')).toBe(
+      '{\n  a?: string | null | undefined\n}',
+    )
+    const inside = new SchemaPrinter({ components: { schemas: { A: { properties: { a: {} } } } } }, new Set())
+    expect(inside.type({ anyOf: [both, { type: 'null' }] }, 'output')).toBe('(A & {\n  b?: unknown\n}) | null')
+    expect(inside.type({ type: 'array', items: both }, 'output')).toBe('(A & {\n  b?: unknown\n})[]')
+  })
+
+  test('a date may be sent as one where it is not JSON', () => {
+    const date: Schema = { type: 'string', format: 'date-time' }
+    expect(['input', 'query', 'form', 'output'].map((direction) => printer.type(date, direction as 'input'))).toEqual([
+      'string',
+      'string | Date',
+      'string | Date',
+      'string',
+    ])
+    expect(printer.type({ type: 'array', items: date }, 'query')).toBe('(string | Date)[]')
+  })
+
   test('files of a form are Blobs, beside fields of any name', () => {
     const file: Schema = { type: 'string', format: 'binary' }
     const schema: Schema = { type: 'object', properties: { cover: file }, required: ['cover'] }
@@ -150,4 +172,26 @@ test('failures that operations have in common get one name', () => {
   } as unknown as ApiDocument)
   expect(text).toContain('export type UnprocessableEntity = {\n  code?: string\n}\n')
   expect(text.match(/422: UnprocessableEntity/g)).toHaveLength(2)
+})
+
+test('a route that declares no answers may have any success, and one that declares a 200 has that', () => {
+  const clientOf = (responses: object) =>
+    generateClient({ paths: { '/': { get: { responses } } } } as unknown as ApiDocument)
+  const ok = { description: 'OK' }
+  expect(clientOf({ 200: ok })).toContain('get(input?: CallOptions): Call<{}>')
+  expect(clientOf({ 200: ok, 404: ok })).toContain('Call<{\n    404: unknown\n  }>')
+  expect(clientOf({ 200: ok, 201: ok })).toContain('Call<{\n    200: unknown\n    201: unknown\n  }>')
+  expect(clientOf({ 200: { content: { 'text/plain': {} } } })).toContain('Call<{\n    200: string\n  }>')
+})
+
+test('a query of any names takes them beside those that it names', () => {
+  const clientOf = (parameters: object[]) =>
+    generateClient({ paths: { '/': { get: { parameters, responses: {} } } } } as unknown as ApiDocument)
+  const schema = { type: 'object', additionalProperties: { type: 'integer' } }
+  const free = { name: 'query', in: 'query', style: 'form', explode: true, schema, description: 'Counts.' }
+  const limit = { name: 'limit', in: 'query', required: true, schema: { type: 'integer' } }
+  expect(clientOf([free])).toContain('query?: {\n      /** Counts. */\n      [name: string]: number | undefined\n    }')
+  expect(clientOf([free, limit])).toContain(
+    'query: {\n      limit: number\n      /** Counts. */\n      [name: string]: unknown\n    }',
+  )
 })

@@ -9,6 +9,7 @@ import {
 import { describeServer } from 'framework/plugins/openapi'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { memoryLogger } from '../support/kernel.ts'
 import { problemsOf } from '../support/openapi.ts'
 
 function makeServer(plugins: object = {}): Server {
@@ -266,6 +267,36 @@ describe('bodies', () => {
     expect(Object.keys(forms.requestBody!.content)).toEqual(['application/json', 'application/x-www-form-urlencoded'])
     const only = await operationOf((server) => server.post('/', { body }, handler), { urlencoded: true, json: false })
     expect(Object.keys(only.requestBody!.content)).toEqual(['application/x-www-form-urlencoded'])
+  })
+
+  test('as a form only where text is enough for what must be there', async () => {
+    const typesOf = async (schema: object, plugins: object = { urlencoded: true }) => {
+      const { requestBody } = await operationOf((server) => server.post('/', { body: schema }, handler), plugins)
+      return Object.keys(requestBody!.content)
+    }
+    const both = ['application/json', 'application/x-www-form-urlencoded']
+    const needing = (a: object) => ({ type: 'object', properties: { a }, required: ['a'] })
+    expect(await typesOf(needing({ type: 'integer' }))).toEqual(['application/json'])
+    expect(await typesOf({ ...needing({ $ref: '#/$defs/n' }), $defs: { n: { type: 'object' } } })).toEqual([
+      'application/json',
+    ])
+    expect(await typesOf(needing({ type: ['string', 'null'] }))).toEqual(both)
+    expect(await typesOf(needing({ type: 'array', items: text }))).toEqual(both)
+    expect(await typesOf(needing({ type: 'integer', default: 1 }))).toEqual(both)
+    expect(await typesOf(needing({ enum: ['a'] }))).toEqual(both)
+    expect(await typesOf(z.object({ a: z.coerce.number() }))).toEqual(both)
+    expect(await typesOf(needing({ type: 'integer' }), { urlencoded: true, json: false })).toEqual(both.slice(1))
+  })
+
+  test('a form whose fields are all named takes files beside them', async () => {
+    const closed = { ...body, additionalProperties: false }
+    const { requestBody } = await operationOf((server) => server.post('/', { body: closed, upload: {} }, handler), {
+      upload: true,
+    })
+    expect(requestBody?.content['multipart/form-data']?.schema).toMatchObject({
+      allOf: [body, { properties: { files: {} } }],
+    })
+    expect(JSON.stringify(requestBody)).not.toContain('additionalProperties')
   })
 
   test('a route with uploads takes a form with files', async () => {
@@ -546,12 +577,14 @@ describe('what stands around the paths', () => {
       security: [{ 'a b': [] }],
       tags: [{ name: 'a', other: 1 }],
       externalDocs: { url: ' ' },
+      components: { schemas: { 'a b': {}, Fine: { type: 'string' } }, models: { A: {} }, responses: { é: {} } },
     }
     expect(await documentOf(makeServer(), wrong as never)).toEqual({
       openapi: '3.1.1',
       info: { title: 'T', version: '1.0.0', contact: {} },
       paths: {},
       tags: [{ name: 'a' }],
+      components: { schemas: { Fine: { type: 'string' } } },
     })
   })
 
@@ -581,6 +614,56 @@ describe('what stands around the paths', () => {
       responses: { 402: { $ref: '#/components/responses/Exhausted' } },
     })
     expect(Object.keys(document.paths['/b']!.get!.responses)).toEqual(['200'])
+  })
+
+  test.each([
+    [{ components: { schemas: { 'a b': {} } } }, 'components.schemas has the name "a b"'],
+    [{ components: { responses: { é: {} } } }, 'components.responses has the name "é"'],
+    [{ components: { models: {} } }, 'no components of the kind "models"'],
+    [{ components: JSON.parse('{ "__proto__": {} }') as object }, 'no components of the kind "__proto__"'],
+    [{ components: { schemas: 5 } }, 'components.schemas are no object'],
+    [{ components: { headers: { a: null } } }, 'components.headers.a is no object'],
+    [{ components: null }, 'components are no object'],
+    [{ tags: [null] }, 'tags are no list'],
+    [{ tags: [{ name: 5 }] }, 'tags are no list'],
+    [{ describe: 5 }, 'describe is no function'],
+    [5, 'openapi is no object'],
+  ])('a plugin that describes what no document can hold fails the boot: %j', async (fragment, why) => {
+    const server = makeServer({ openapi: true, quota: definePlugin({ name: 'quota', openapi: fragment as never })() })
+    const failed = await server.ready().catch((error: Error) => error)
+    expect(failed).toMatchObject({ cause: { code: 'OpenApiFragmentError' } })
+    expect((failed as Error).message).toContain('the plugin "quota" describes what no document can hold: ')
+    expect((failed as Error).message).toContain(why)
+    await server.close()
+  })
+
+  test('one that fails to describe a route is told with the route, which stays in the document', async () => {
+    const logger = memoryLogger()
+    const broken = definePlugin({
+      name: 'broken',
+      openapi: {
+        describe: () => {
+          throw new Error('no idea')
+        },
+      },
+    })
+    const wrong = definePlugin({ name: 'wrong', openapi: { describe: () => [null] as never } })
+    const server = new Server({
+      router: new RouteCollection(),
+      logger,
+      plugins: { openapi: true, broken: broken(), wrong: wrong() } as {},
+    })
+    server.get('/a', handler)
+    await server.ready()
+    expect(Object.keys(server.services.get('openapi').document().paths)).toEqual(['/a'])
+    const told = logger.entries.map(({ message }) => message)
+    expect(told).toContainEqual(
+      'the description of GET /a is incomplete: the plugin "broken" fails to describe it: no idea',
+    )
+    expect(told).toContainEqual(
+      'the description of GET /a is incomplete: what the plugin "wrong" says of it is no list of route options',
+    )
+    await server.close()
   })
 
   test('plugins that contradict each other fail the boot, unless the application decides', async () => {

@@ -52,26 +52,20 @@ export interface Client {
       readonly cover: {
         put(input: {
           body: {
-            /** Up to 1 files; fields of other names are taken as well. */
+            /** Up to 1 file; fields of other names are taken as well. */
             files?: Blob[] | undefined
             [name: string]: unknown
           } | FormData
-        } & CallOptions): Call<{
-          200: unknown
-        }>
+        } & CallOptions): Call<{}>
       }
     }
   }
   readonly events: {
-    get(input?: CallOptions): Call<{
-      200: unknown
-    }>
+    get(input?: CallOptions): Call<{}>
   }
   readonly files: {
     rest(wildcard: string): {
-      get(input?: CallOptions): Call<{
-        200: unknown
-      }>
+      get(input?: CallOptions): Call<{}>
     }
   }
 }

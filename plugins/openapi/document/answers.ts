@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { RouteOptions } from '../../../kernel/index.ts'
+import { isComponentName } from '../components.ts'
 import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
-import { formed, headerForm, isComponentName, linkForm, mediaForm } from './forms.ts'
+import { formed, headerForm, linkForm, mediaForm } from './forms.ts'
 import { isObject, type Json, mergeOver, toPlain } from './json.ts'
 import { parts, type Scene } from './scene.ts'
 

@@ -28,6 +28,7 @@ export function apidocOf({ sets, note }: Scene): Json {
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 const asObject = (value: unknown): Json => (isObject(value) ? value : {})
+
 /** The members that stand in an operation as they are. */
 export function plainMembers(apidoc: Json, note: (why: string) => void): Json {
   const members = formed(operationForm, apidoc)

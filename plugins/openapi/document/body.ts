@@ -4,14 +4,15 @@ import { isObject } from './json.ts'
 import { membersOf } from './members.ts'
 import { isHeaderName, withBody } from './parameters.ts'
 import { type Scene, schemasOf } from './scene.ts'
+import { Link } from './schemas/links.ts'
 
 /** The body of an operation by its schemas, in each form that the plugins around the route read. */
 export function bodyOf(scene: Scene): OpenApiRequestBody | undefined {
   const { route, method } = scene
   const bodies = schemasOf(scene, 'body')
-  const schemas = bodies.map((schema) => scene.use(schema, 'input', 'body'))
-  if (withBody.has(method) || bodies.length > 0) schemas.push(...bodiesOfAll(scene, bodies))
   const upload = uploadOf(scene)
+  const schemas = bodies.map((schema) => (upload && fieldsOf(scene, schema)) ?? scene.use(schema, 'input', 'body'))
+  if (withBody.has(method) || bodies.length > 0) schemas.push(...bodiesOfAll(scene, bodies))
   if (schemas.length === 0 && upload === undefined) return undefined
   const schema = (schemas.length > 1 ? { allOf: schemas } : schemas[0]) as OpenApiSchema | undefined
   const required = bodies.some((one) => !isOptional(one))
@@ -21,8 +22,31 @@ export function bodyOf(scene: Scene): OpenApiRequestBody | undefined {
   const content: { [mediaType: string]: OpenApiMediaType } = {}
   const reads = (plugin: string) => route.reachedBy.has(plugin)
   if (reads('json') || !reads('urlencoded')) content['application/json'] = { schema }
-  if (reads('urlencoded')) content['application/x-www-form-urlencoded'] = { schema }
+  if (reads('urlencoded') && (!reads('json') || bodies.every((one) => isForForms(scene, one)))) {
+    content['application/x-www-form-urlencoded'] = { schema }
+  }
   return { ...(required && { required }), content }
+}
+
+/** Fields that allow no others than those they name: files come beside them and are none. */
+function fieldsOf(scene: Scene, schema: unknown): unknown {
+  const looked = scene.look(schema, 'body')
+  return isObject(looked) && looked.additionalProperties === false
+    ? { ...looked, additionalProperties: undefined }
+    : undefined
+}
+
+/** Whether a form can have what a body must have: a form is text, and the text of a body becomes nothing else. */
+function isForForms(scene: Scene, schema: unknown): boolean {
+  // A validator of its own may take text for what it describes as a number.
+  if (typeof schema !== 'object' || schema === null || '~standard' in schema) return true
+  const { properties, required } = membersOf(scene.look(schema, 'body'))
+  return [...required].every((name) => {
+    const member = properties.get(name)
+    const own = member instanceof Link ? member.part.body : member
+    if (!isObject(own) || own.type === undefined || 'default' in own) return true
+    return [own.type].flat().some((type) => type === 'string' || type === 'array')
+  })
 }
 
 /** What an `all` schema says of the body: its members without those that are headers. */
@@ -68,7 +92,7 @@ function formOf(fields: OpenApiSchema | undefined, { maxFiles = 10 }: Upload): O
         type: 'array',
         items: file,
         maxItems: maxFiles,
-        description: `Up to ${maxFiles} files; fields of other names are taken as well.`,
+        description: `Up to ${maxFiles} ${maxFiles === 1 ? 'file' : 'files'}; fields of other names are taken as well.`,
       },
     },
   }

@@ -1,4 +1,5 @@
 import type { Kernel, ListedPlugin, ListedRoute, Listing, RouteOptions } from '../../../kernel/index.ts'
+import { componentKinds, isComponentName } from '../components.ts'
 import type { DescriptionOptions } from '../options.ts'
 import type { OpenApiDocument, OpenApiPathItem } from '../types.ts'
 import { builtIns } from './built-in.ts'
@@ -25,7 +26,8 @@ export interface Description {
  * It works before boot, with the routes of the application alone, and afterwards with those of plugins as well. What
  * cannot be described is `{}` with a note in its description; the document is valid in any case.
  *
- * @throws OpenApiConflictError when two plugins describe a tag or a component of one name differently.
+ * @throws OpenApiConflictError when two plugins describe a tag or a component of one name differently;
+ * OpenApiFragmentError when one describes what no document can hold.
  * @example
  * import { Server } from 'framework'
  * import { describeServer } from 'framework/plugins/openapi'
@@ -82,7 +84,7 @@ export function describeListing({ routes, plugins }: Listing, options: Descripti
 /**
  * What plugins add, the application's own left out.
  *
- * @throws OpenApiConflictError where two of them contradict each other.
+ * @throws OpenApiConflictError, OpenApiFragmentError
  */
 export function checkPlugins(plugins: readonly ListedPlugin[], { tags, components }: DescriptionOptions): Fragments {
   const given = (components ?? {}) as Json
@@ -101,7 +103,9 @@ function componentsOf({ components }: Fragments, given: Json): { [kind: string]:
   const all: { [kind: string]: Json } = {}
   for (const [kind, named] of components) all[kind] = toObject(named)
   for (const [kind, named] of Object.entries(given)) {
-    if (isObject(named)) all[kind] = { ...all[kind], ...named }
+    if (!isObject(named) || !(componentKinds.includes(kind) || kind.startsWith('x-'))) continue
+    const valid = Object.entries(named).filter(([name]) => kind.startsWith('x-') || isComponentName(name))
+    all[kind] = { ...all[kind], ...Object.fromEntries(valid) }
   }
   for (const [kind, named] of Object.entries(all)) if (kind !== 'schemas') all[kind] = toPlain(named) as Json
   return all
@@ -109,6 +113,18 @@ function componentsOf({ components }: Fragments, given: Json): { [kind: string]:
 
 function nonEmpty(kinds: Json): Json {
   return Object.fromEntries(Object.entries(kinds).filter(([, named]) => namesIn(named).length > 0))
+}
+
+/** What a plugin says of a route; one that fails takes no more than its own words with it. */
+function contributionOf({ name, openapi }: ListedPlugin['definition'], options: RouteOptions, note: Scene['note']) {
+  try {
+    const sets: unknown = openapi?.describe?.(options) ?? []
+    if (Array.isArray(sets) && sets.every(isObject)) return sets as RouteOptions[]
+    note(`what the plugin "${name}" says of it is no list of route options`)
+  } catch (error) {
+    note(`the plugin "${name}" fails to describe it: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return []
 }
 
 interface Entry {
@@ -148,9 +164,7 @@ class Described {
     const { method, options } = record
     const name = `${method} ${record.path}`
     const note = (why: string) => this.#note(name, why)
-    const contributed = [...reachedBy.values()].flatMap(
-      ({ definition }) => definition.openapi?.describe?.(options) ?? [],
-    )
+    const contributed = [...reachedBy.values()].flatMap(({ definition }) => contributionOf(definition, options, note))
     const sets: readonly RouteOptions[] = [options, ...contributed]
     for (const path of this.#templates.of(record)) {
       const scene = this.#sceneOf(route, path, sets, note)

@@ -1,3 +1,4 @@
+import { isComponentName } from '../components.ts'
 import { isObject, type Json, put, toPlain } from './json.ts'
 
 /** What a member of an OpenAPI object must be: its form in the document, `undefined` for what has none. */
@@ -48,8 +49,6 @@ const externalDocs: Read = (value) => {
   const docs = isObject(value) ? formed({ url, description: text }, value) : {}
   return docs.url === undefined ? undefined : docs
 }
-
-export const isComponentName = (name: string) => /^[\w.-]+$/.test(name)
 
 const contact: Form = { name: text, url, email: text }
 const license: Form = { name: text, identifier: text, url }

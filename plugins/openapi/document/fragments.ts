@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineError, type ListedPlugin } from '../../../kernel/index.ts'
+import { componentKinds, isComponentName } from '../components.ts'
 import type { OpenApiTag } from '../types.ts'
 import { isObject, type Json, put } from './json.ts'
 
@@ -8,6 +9,12 @@ const OpenApiConflictError = defineError(
   500,
   (what: string, first: string, second: string) =>
     `the plugins "${first}" and "${second}" describe ${what} and differ. Rename it in one of them, or name it in the option openapi of the application, which holds over both`,
+)
+
+const OpenApiFragmentError = defineError(
+  'OpenApiFragmentError',
+  500,
+  (owner: string, what: string) => `the plugin "${owner}" describes what no document can hold: ${what}`,
 )
 
 /** What the definitions of plugins add to a description. */
@@ -25,7 +32,8 @@ interface Owned {
 /**
  * The fragments of all plugins as one; `isTaken` says what the application names itself, which holds over them.
  *
- * @throws OpenApiConflictError naming both plugins where two say different things under one name.
+ * @throws OpenApiFragmentError for what no document can hold, OpenApiConflictError naming both plugins where two say
+ * different things under one name.
  */
 export function fragmentsOf(
   plugins: readonly ListedPlugin[],
@@ -43,6 +51,8 @@ export function fragmentsOf(
   }
   for (const { definition } of plugins) {
     const { openapi, name: owner } = definition
+    const wrong = faultOf(openapi)
+    if (wrong !== undefined) throw OpenApiFragmentError(owner, wrong)
     for (const tag of openapi?.tags ?? []) claim(tags, 'the tag', tag.name, tag, owner)
     for (const [kind, named] of Object.entries(openapi?.components ?? {})) {
       const owned = components.get(kind) ?? new Map<string, Owned>()
@@ -54,6 +64,29 @@ export function fragmentsOf(
     tags: [...tags.values()].map(({ value }) => value as OpenApiTag),
     components: new Map([...components].map(([kind, owned]) => [kind, valuesOf(owned)])),
   }
+}
+
+/** What of a plugin's part has no place in a document: it is of others, so its author has to be told and not its reader. */
+function faultOf(fragment: unknown): string | undefined {
+  if (fragment === undefined) return undefined
+  if (!isObject(fragment)) return 'its openapi is no object'
+  const { tags = [], components = {}, describe } = fragment
+  if (!Array.isArray(tags) || !tags.every((tag) => isObject(tag) && typeof tag.name === 'string')) {
+    return 'its tags are no list of objects { name, description }'
+  }
+  if (!isObject(components)) return 'its components are no object'
+  for (const [kind, named] of Object.entries(components)) {
+    if (!componentKinds.includes(kind))
+      return `there are no components of the kind "${kind}", only ${componentKinds.join(', ')}`
+    if (!isObject(named)) return `its components.${kind} are no object`
+    for (const [name, value] of Object.entries(named)) {
+      if (!isComponentName(name)) {
+        return `components.${kind} has the name "${name}"; letters, digits, ".", "-" and "_" are allowed`
+      }
+      if (!isObject(value)) return `its components.${kind}.${name} is no object`
+    }
+  }
+  return describe === undefined || typeof describe === 'function' ? undefined : 'its describe is no function'
 }
 
 function valuesOf(owned: ReadonlyMap<string, Owned>): Map<string, unknown> {

@@ -23,8 +23,7 @@ export const isHeaderName = (name: string) =>
 export function parametersOf(scene: Scene): OpenApiParameter[] {
   const query = membersOfPart(scene, 'query')
   const headers = membersOfPart(scene, 'headers')
-  const all = [...membersOfPart(scene, 'all').properties.keys()]
-  const allSchema = membersOfPart(scene, 'all')
+  const all = membersOfPart(scene, 'all').properties
   const path = membersOfPart(scene, 'params').properties
   const parameters: OpenApiParameter[] = scene.pathParameters.map(({ name, described }) => ({
     ...parameter('path', described, path.get(name) ?? { type: 'string' }),
@@ -42,10 +41,10 @@ export function parametersOf(scene: Scene): OpenApiParameter[] {
   }
   const taken = new Set(parameters.map((one) => `${one.in} ${one.name.toLowerCase()}`))
   const inBody = withBody.has(scene.method) || schemasOf(scene, 'body').length > 0
-  for (const name of all) {
+  for (const [name, schema] of all) {
     const place = isHeaderName(name) ? 'header' : inBody ? undefined : 'query'
     if (place === undefined || ignored.has(name.toLowerCase()) || taken.has(`${place} ${name.toLowerCase()}`)) continue
-    parameters.push(parameter(place, name, allSchema.properties.get(name)))
+    parameters.push(parameter(place, name, schema))
   }
   if (query.isOpen && schemasOf(scene, 'query').length > 0) parameters.push(freeQuery(scene, taken))
   return parameters

@@ -23,6 +23,7 @@ export class AuthorController {
   @get('/search')
   @policy('loans', 'own')
   @validate.query({ type: 'object', properties: { q: { type: 'string', minLength: 2 } }, required: ['q'] })
+  @serialize(Authors)
   search(req: Request) {
     const wanted = String(req.query.q).toLowerCase()
     return this.list(req).filter(({ name }) => name.toLowerCase().includes(wanted))

@@ -1,6 +1,8 @@
 /** Letters, digits, dot, dash and underscore: all that the name of a component may have. */
 export function componentName(text: string): string {
   const name = text
+    // Cut off first: from the end of a long text the trimming below would search again and again.
+    .slice(0, 500)
     .normalize('NFKD')
     .replace(/[^\w.-]+/g, '_')
     .replace(/^[_.-]+|[_.-]+$/g, '')

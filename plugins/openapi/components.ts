@@ -1,0 +1,16 @@
+/** The kinds of components that OpenAPI has. */
+export const componentKinds = [
+  'schemas',
+  'responses',
+  'parameters',
+  'examples',
+  'requestBodies',
+  'headers',
+  'securitySchemes',
+  'links',
+  'callbacks',
+  'pathItems',
+]
+
+/** Whether a component may be called so: references to it are written without escapes. */
+export const isComponentName = (name: string) => /^[\w.-]+$/.test(name)
