@@ -1,6 +1,7 @@
 import {
   defineError,
   type Middleware,
+  type Query,
   type Request,
   type Response,
   reportFailure,
@@ -8,7 +9,7 @@ import {
 } from '../../kernel/index.ts'
 import { type Check, checkOf, type Verdict } from '../shared/schema/check.ts'
 import { jsonSchemaKeys } from '../shared/schema/json-schema.ts'
-import { isStandardSchema, standardKeys } from '../shared/schema/standard.ts'
+import { isStandardSchema, standardKeys, standardLists } from '../shared/schema/standard.ts'
 import { type FailedPart, type ValidationError, validationError } from './failure.ts'
 import { type Part, parts } from './issues.ts'
 import { mergedInput } from './merged.ts'
@@ -39,23 +40,42 @@ function compile(route: string, part: Part, schema: object): Step['run'] {
   const mode = part === 'headers' ? 'headers' : part === 'body' ? 'body' : 'text'
   const isStandard = isStandardSchema(schema)
   const check: Check = checkOf(schema, mode)
+  const readQuery = isStandard ? queryReader(standardLists(schema)) : (query: Query) => query
   switch (part) {
     case 'headers':
       return (req) => check(isStandard ? req.headers : { ...req.headers })
     case 'params':
       return (req) => check(isStandard ? req.params : { ...req.params })
     case 'query':
-      return (req) => check(req.query)
+      return (req) => check(readQuery(req.query))
     case 'body':
       // A validator of its own may take no body; a JSON Schema describes one that is there.
       return isStandard ? (req) => check(req.body) : (req) => (req.body === undefined ? missingBody : check(req.body))
     case 'all': {
       const keys = isStandard ? standardKeys(schema) : jsonSchemaKeys(schema)
-      const merge = mergedInput(keys, !isStandard)
+      const merge = mergedInput(keys, !isStandard, readQuery)
       return (req) => merge(req, check)
     }
   }
   throw SchemaError(route, part, 'there is no such part')
+}
+
+/**
+ * Makes lists of the members that are given once, where the schema takes lists: `?tag=a` and `?tag=a&tag=b` are one and two.
+ * Ajv coerces them by itself.
+ */
+function queryReader(lists: readonly string[]): (query: Query) => Query {
+  if (lists.length === 0) return (query) => query
+  return (query) => {
+    let read = query
+    for (const name of lists) {
+      const value = query[name]
+      if (value === undefined || Array.isArray(value)) continue
+      if (read === query) read = Object.assign(Object.create(null) as Query, query)
+      read[name] = [value]
+    }
+    return read
+  }
 }
 
 /** Puts a validated value where the handler reads it. */

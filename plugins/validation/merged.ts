@@ -1,4 +1,4 @@
-import type { Request } from '../../kernel/index.ts'
+import type { Query, Request } from '../../kernel/index.ts'
 import type { Check, Verdict } from '../shared/schema/check.ts'
 
 const notAnObject: Verdict = {
@@ -25,9 +25,11 @@ function copy(value: unknown): unknown {
 export function mergedInput(
   keys: readonly string[] | undefined,
   copied: boolean,
+  readQuery: (query: Query) => Query,
 ): (req: Request, check: Check) => ReturnType<Check> {
   return (req, check) => {
-    const { body, headers, query } = req
+    const { body, headers } = req
+    const query = readQuery(req.query)
     if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) return notAnObject
     const input: Record<string, unknown> = {}
     if (keys === undefined) Object.assign(input, headers)

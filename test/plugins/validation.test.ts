@@ -332,3 +332,37 @@ test('validation runs behind the middlewares of the route', async () => {
       .slice(-3),
   ).toEqual(['first', 'validation', expect.anything()])
 })
+
+describe('a query of lists', () => {
+  const tags = z.array(z.string())
+  const query = z.object({
+    tag: tags,
+    more: tags.nullish(),
+    word: z.string().optional(),
+    made: tags.or(z.string()).optional(),
+  })
+
+  test('reaches a validator of its own as lists, however often a member is given', async () => {
+    const server = echo({ query }, '/', 'get')
+    const ask = async (text: string) => (await server.inject.get(`/?${text}`)).body()
+    expect(await ask('tag=a')).toMatchObject({ query: { tag: ['a'] } })
+    expect(await ask('tag=a&tag=b&more=c&word=w&made=m')).toMatchObject({
+      query: { tag: ['a', 'b'], more: ['c'], word: 'w', made: 'm' },
+    })
+    expect(await ask('word=w')).toMatchObject({ code: 'ValidationError', errors: [{ path: '/tag' }] })
+    expect(await ask('tag=a&word=v&word=w')).toMatchObject({ errors: [{ path: '/word' }] })
+  })
+
+  test('in an "all" schema it does, and the body stays as it is', async () => {
+    const all = z.object({ tag: tags, names: tags.optional() })
+    const server = echo({ all })
+    const validated = async (body: object) => (await server.inject.post('/?tag=a', { body })).body()
+    expect(await validated({ names: ['n'] })).toMatchObject({ validated: { tag: ['a'], names: ['n'] } })
+    expect(await validated({ names: 'n' })).toMatchObject({ errors: [{ path: '/names' }] })
+  })
+
+  test('a schema that cannot be said in JSON Schema is left alone', async () => {
+    const server = echo({ query: z.object({ at: z.coerce.date(), of: z.custom<string>() }) }, '/', 'get')
+    expect((await server.inject.get('/?at=2026-01-01&of=x')).body()).toMatchObject({ query: { of: 'x' } })
+  })
+})

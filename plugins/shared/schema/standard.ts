@@ -60,3 +60,25 @@ export function standardKeys(schema: object): readonly string[] | undefined {
   }
   return undefined
 }
+
+/** What a schema may say of itself: Standard JSON Schema, which Zod has since 4.2. */
+type SelfDescribing = { readonly jsonSchema?: { input?(options: object): { readonly properties?: object } } }
+
+/** The keys of which an object schema takes lists and nothing else; none where the schema does not tell. */
+export function standardLists(schema: StandardSchema): readonly string[] {
+  const standard = schema['~standard']
+  const libraryOptions = standard.vendor === 'zod' ? { unrepresentable: 'any' } : undefined
+  try {
+    const said = (standard as SelfDescribing).jsonSchema?.input?.({ target: 'draft-2020-12', libraryOptions })
+    return Object.entries(said?.properties ?? {}).flatMap(([key, one]) => (isList(one) ? [key] : []))
+  } catch {
+    // It cannot be said in JSON Schema.
+    return []
+  }
+}
+
+function isList({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean {
+  if (anyOf === undefined) return type === 'array'
+  const kinds = anyOf.filter((one) => (one as { type?: unknown }).type !== 'null')
+  return kinds.length > 0 && kinds.every(isList)
+}
