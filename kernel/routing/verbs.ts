@@ -26,7 +26,8 @@ export interface Verb<Extension = {}, Prefix extends string = ''> {
   <const Path extends string, const Options extends RouteOptions>(
     path: Path,
     options: Options & OptionChecks<Options> & UnknownOptions<Options>,
-    handler: Handler<`${Prefix}${Path}`, Extension & OptionsExtension<Options>, Options>,
+    // Of a handler whose type is declared elsewhere they would be inferred as well, as no options at all.
+    handler: Handler<`${Prefix}${Path}`, Extension & OptionsExtension<NoInfer<Options>>, NoInfer<Options>>,
   ): void
   /** The older form: middlewares in second place, data for the API description last. */
   <const Path extends string, const Middlewares extends Middleware | readonly Middleware[]>(

@@ -1,4 +1,4 @@
-import { definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
+import { type ApiDoc, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
 import { type Outcome, watchChecks } from './checks.ts'
 import { type HealthOptions, settingsOf } from './options.ts'
 
@@ -31,11 +31,31 @@ export const health = definePlugin({
       return res.status(status === 'ok' ? 200 : 503).json({ status, checks: outcomes })
     }
 
-    const routeOptions = { log: false, rateLimit: false, timeout: false, apidoc: { tags: ['health'] } }
-    if (live !== false) ctx.get(live, routeOptions, answerLive)
-    if (ready !== false) ctx.get(ready, routeOptions, answerReady)
+    const quiet = { log: false, rateLimit: false, timeout: false } as const
+    if (live !== false) ctx.get(live, { ...quiet, apidoc: liveDoc }, answerLive)
+    if (ready !== false) ctx.get(ready, { ...quiet, apidoc: readyDoc }, answerReady)
   },
 })
+
+const tags = ['health']
+const liveDoc: ApiDoc = {
+  tags,
+  summary: 'Says that the process answers',
+  responses: { 200: { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] } },
+}
+const readiness = (...statuses: string[]) => ({
+  type: 'object',
+  properties: {
+    status: { enum: statuses },
+    checks: { type: 'object', additionalProperties: { enum: ['ok', 'error'] } },
+  },
+  required: ['status', 'checks'],
+})
+const readyDoc: ApiDoc = {
+  tags,
+  summary: 'Says whether the server should be sent requests',
+  responses: { 200: readiness('ok'), 503: readiness('error', 'starting', 'closing') },
+}
 
 function statusOf(server: Kernel, outcomes: Record<string, Outcome>): 'ok' | 'error' | 'starting' | 'closing' {
   if (server.isClosing) return 'closing'

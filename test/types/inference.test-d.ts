@@ -1,4 +1,4 @@
-import { defineMiddleware, definePlugin, router, Server } from 'framework'
+import { type ApiDoc, defineMiddleware, definePlugin, type Handler, router, Server } from 'framework'
 import type { Equal, Expect } from './expect.ts'
 
 const user = defineMiddleware<{ user: { id: string } }>((req, res, next) => {
@@ -78,3 +78,12 @@ router.group('/teams/:team', (teams) => {
     })
   })
 })
+
+// A handler of a declared type says nothing about the options of its route: those are checked all the same.
+declare const handler: Handler
+declare const apidoc: ApiDoc
+router.get('/declared', { apidoc, rateLimit: false }, handler)
+// @ts-expect-error no such option
+router.get('/declared-2', { apidocs: apidoc }, handler)
+// @ts-expect-error `true` is no rule
+router.get('/declared-3', { rateLimit: true }, handler)
