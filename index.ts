@@ -108,11 +108,57 @@ export {
   memoryCronLock,
   setCronGlobalErrorHandler,
 } from './plugins/cron/index.ts'
+export {
+  createEnvSchema,
+  type Env,
+  type EnvArrayBuilder,
+  type EnvBuilder,
+  type EnvFileOptions,
+  type EnvOf,
+  type EnvOptionalOptions,
+  type EnvOptions,
+  type EnvSchema,
+  type EnvType,
+  type EnvTypes,
+  type EnvValue,
+  type EnvValueOptions,
+  type EnvValues,
+  type EnvVariables,
+} from './plugins/env/index.ts'
 export type { GraphqlOptions, GraphqlResolver, GraphqlResolvers, GraphqlService } from './plugins/graphql/index.ts'
 export type { HealthOptions } from './plugins/health/index.ts'
 export type { HelmetOptions } from './plugins/helmet/index.ts'
 export type { JsonOptions } from './plugins/json/index.ts'
 export { logger } from './plugins/log/index.ts'
+export {
+  CustomAdapter,
+  EdgeAdapter,
+  type EdgeEngine,
+  EjsAdapter,
+  type EmailAddress,
+  HandlebarsAdapter,
+  type HandlebarsEngine,
+  type MailAttachment,
+  type MailBuilder,
+  type MailCallback,
+  Mailer,
+  type MailerOptions,
+  type MailerSettings,
+  type MailMatch,
+  type MailMessage,
+  type MailProvider,
+  type MailProviders,
+  type MailReceipt,
+  type MailSender,
+  type MailTransporter,
+  type MemoryTransport,
+  MustacheAdapter,
+  memoryTransport,
+  type NamedAddress,
+  type Recipients,
+  type SmtpOptions,
+  type TemplateAdapter,
+} from './plugins/mailer/index.ts'
 export type { MethodOverrideOptions } from './plugins/methodOverride/index.ts'
 export {
   BaseMqtt,
@@ -218,6 +264,32 @@ export type {
   SessionStore,
 } from './plugins/session/index.ts'
 export type { StaticOptions } from './plugins/static/index.ts'
+export {
+  type AzureBlobStorageOptions,
+  AzureBlobStorageProvider,
+  type CdnOptions,
+  type LocalStorageOptions,
+  LocalStorageProvider,
+  MemoryStorageProvider,
+  type S3StorageOptions,
+  S3StorageProvider,
+  type SignedUrlsOptions,
+  Storage,
+  type StorageBody,
+  type StorageContent,
+  type StorageContents,
+  type StorageData,
+  type StorageDisk,
+  type StorageEntry,
+  type StorageMetadata,
+  type StorageMode,
+  type StorageOptions,
+  type StorageProvider,
+  type StorageSettings,
+  type StorageSink,
+  type StorageSinkOptions,
+  type StoredUpload,
+} from './plugins/storage/index.ts'
 export type { TimeoutOptions } from './plugins/timeout/index.ts'
 export type { TrustProxyOptions } from './plugins/trustProxy/index.ts'
 export type {

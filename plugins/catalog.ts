@@ -5,11 +5,13 @@ import { controllers } from './controllers/index.ts'
 import { cookie } from './cookie/index.ts'
 import { cors } from './cors/index.ts'
 import { cron } from './cron/index.ts'
+import { env } from './env/index.ts'
 import { graphql } from './graphql/index.ts'
 import { health } from './health/index.ts'
 import { helmet } from './helmet/index.ts'
 import { json } from './json/index.ts'
 import { log } from './log/index.ts'
+import { mailer } from './mailer/index.ts'
 import { methodOverride } from './methodOverride/index.ts'
 import { mqtt } from './mqtt/index.ts'
 import { openapi } from './openapi/plugin.ts'
@@ -20,6 +22,7 @@ import { requestContext } from './requestContext/index.ts'
 import { responses } from './responses/index.ts'
 import { session } from './session/index.ts'
 import { static as staticFiles } from './static/index.ts'
+import { storage } from './storage/index.ts'
 import { timeout } from './timeout/index.ts'
 import { trustProxy } from './trustProxy/index.ts'
 import { upload } from './upload/index.ts'
@@ -28,9 +31,10 @@ import { validation } from './validation/index.ts'
 
 /**
  * Every first-party plugin by its key in the object form, in the order in which the object form registers them: first
- * who must see everything, then who adds to every answer, then who reads bodies.
+ * what can refuse to start, then who must see everything, then who adds to every answer, then who reads bodies.
  */
 export const catalog = {
+  env,
   trustProxy,
   methodOverride,
   log,
@@ -42,6 +46,7 @@ export const catalog = {
   rateLimit,
   cookie,
   session,
+  storage,
   json,
   urlencoded,
   upload,
@@ -53,6 +58,7 @@ export const catalog = {
   cron,
   queues,
   mqtt,
+  mailer,
 } as const
 
 export type Catalog = typeof catalog

@@ -68,6 +68,23 @@ await memory.drained()
 console.log(JSON.stringify(lines))
 `
 
+const mails = `
+import { Mailer, memoryTransport, MustacheAdapter } from 'framework'
+
+const from = 'a@example.org'
+const templateAdapter = new MustacheAdapter()
+const providers = { memory: { transporter: memoryTransport(), templateAdapter, from }, smtp: { transporter: 'smtp://127.0.0.1:9', from } }
+const mailer = new Mailer(providers, { defaultProvider: 'memory' })
+const lines = []
+const fails = ({ code, message }) => lines.push(code + ' ' + message)
+const hello = (mail) => mail.to('b@example.org').subject('hello')
+await mailer.use('smtp').send(hello).catch(fails)
+await mailer.send((mail) => hello(mail).template('a', {})).catch(fails)
+await mailer.send(hello)
+await mailer.close()
+console.log(JSON.stringify([...lines, providers.memory.transporter.sent.length]))
+`
+
 let scratch: string
 let tarball: string
 let consumer: string
@@ -138,6 +155,15 @@ describe('a project that installs nothing else', () => {
       expect.stringMatching(/^PeerMissingError .*npm install @aws-sdk\/client-sqs$/),
       'PeerMissingError at the start',
       'memory 1',
+    ])
+  })
+
+  test('is told which package a mail needs, and keeps mails in memory without any', async () => {
+    writeFileSync(join(consumer, 'mails.mjs'), mails)
+    expect(JSON.parse(await execOutput(process.execPath, ['mails.mjs'], consumer))).toEqual([
+      expect.stringMatching(/^PeerMissingError .*npm install nodemailer$/),
+      expect.stringMatching(/^PeerMissingError .*npm install mustache$/),
+      1,
     ])
   })
 
@@ -253,7 +279,7 @@ function pluginDoors(): string[] {
   const folder = join(root, 'dist/plugins')
   if (!existsSync(folder)) return []
   return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => existsSync(join(folder, entry.name, 'index.js')))
     .map((entry) => entry.name)
 }
 

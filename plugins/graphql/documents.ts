@@ -81,13 +81,15 @@ export class Documents {
       if (error.message.includes('Parsing aborted')) return refuseExcess(`has more than ${limits.tokens} tokens`)
       return refuseDocument([this.#describe(error, 'GRAPHQL_PARSE_FAILED')])
     }
-    const { excess, size } = measure(document, limits)
+    // Not told by tokens: a line may be empty. To find the place of an error all lines before it are counted, every time.
+    if ((document.loc?.endToken.line ?? 0) > limits.tokens) return refuseExcess(`has more than ${limits.tokens} lines`)
+    const excess = measure(document, limits)
     if (excess !== undefined) return refuseExcess(excess)
     const errors = this.#validate(document)
     if (errors.length > 0) {
       return refuseDocument(errors.map((error) => this.#describe(error, 'GRAPHQL_VALIDATION_FAILED')))
     }
-    return this.#operationsOf(document, size)
+    return this.#operationsOf(document)
   }
 
   #validate(document: DocumentNode): readonly GraphQLError[] {
@@ -102,14 +104,14 @@ export class Documents {
     return { ...plain, message, extensions: { ...plain.extensions, code } }
   }
 
-  #operationsOf(document: DocumentNode, size: number): Operations {
+  #operationsOf(document: DocumentNode): Operations {
     const named = new Map<string, Operation>()
     let last: Operation | undefined
     let count = 0
     for (const definition of document.definitions) {
       if (definition.kind !== 'OperationDefinition') continue
       const name = definition.name?.value
-      const run = this.#executors.of(document, definition, size)
+      const run = this.#executors.of(document, definition)
       last = { type: definition.operation, document, name, run }
       if (name !== undefined) named.set(name, last)
       count++

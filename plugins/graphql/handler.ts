@@ -8,7 +8,7 @@ import { describeError, describeResult, httpOf } from './mask.ts'
 import { type Wanted, wantedBy } from './negotiate.ts'
 import type { ContextFunction } from './options.ts'
 import type { Graphql } from './packages.ts'
-import { isRefusal, type Refusal, refuse } from './refusal.ts'
+import { isRefusal, type Refusal, refuse, refuseFailure } from './refusal.ts'
 import { type Asked, askedByBody, askedByQuery } from './request.ts'
 import type { EventAnswers } from './subscribe.ts'
 
@@ -135,12 +135,7 @@ function failContext(graphql: Graphql, error: unknown, req: Request, res: Respon
   const status = httpOf([error])?.status
   const described = describeError(graphql, error, req)
   const isStatus = Number.isInteger(status) && status! >= 400 && status! <= 599
-  return answerRefusal(req, res, wanted, {
-    refused: true,
-    status: isStatus ? status! : 500,
-    legacy: false,
-    errors: [described],
-  })
+  return answerRefusal(req, res, wanted, refuseFailure(isStatus ? status! : 500, described))
 }
 
 function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {

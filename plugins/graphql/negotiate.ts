@@ -15,11 +15,11 @@ const withoutPage = withPage.filter((type) => type !== 'text/html')
 const utf8 = /;[\t ]*charset="?utf-8"?/gi
 
 /**
- * Reads an `Accept` header (RFC 9110 section 12.5.1). Without one, and where nothing is preferred, the answer is
+ * Reads an `Accept` header (RFC 9110 section 12.5.1). Without one or with an empty one, and where nothing is preferred, the answer is
  * `application/json`, as clients of before 2025 expect it.
  */
 export function wantedBy(accept: string | undefined, hasPage: boolean): Wanted {
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'json'
+  if (!accept || accept === '*/*' || accept === 'application/json') return 'json'
   const negotiator = new Negotiator({ headers: { accept: accept.replace(utf8, '') } })
   const type = negotiator.mediaType(hasPage ? withPage : withoutPage)
   return type === undefined ? 'nothing' : types[type as keyof typeof types]

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { accessSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -81,7 +81,7 @@ function findPackage(): Found | undefined {
       join(dirname(manifest), 'graphiql.min.js'),
       join(dirname(manifest), 'graphiql.min.css'),
     ]
-    for (const file of files) readFileSync(file)
+    for (const file of files) accessSync(file)
     return { version, files }
   } catch {
     // Not there, or of a version that is built in another way.

@@ -17,9 +17,12 @@ export function worded(message: string, hints: boolean): string {
   return told.length > longest ? `${told.slice(0, longest)}…` : told
 }
 
+// No name: the variables of a request are data, and could have a member of any name.
+const refused = Symbol('refused')
+
 /** Why a request is not executed. */
 export interface Refusal {
-  readonly refused: true
+  readonly [refused]: true
   /** The status; of `application/json` it is 200 where `legacy` is set. */
   readonly status: number
   /** The request was understood and its document was not: clients of `application/json` expect 200. */
@@ -30,14 +33,25 @@ export interface Refusal {
 
 /** Refuses a request for what it is. */
 export function refuse(status: number, message: string, code = 'BAD_REQUEST', allow?: string): Refusal {
-  return { refused: true, status, legacy: false, errors: [{ message, extensions: { code } }], ...(allow && { allow }) }
+  return {
+    [refused]: true,
+    status,
+    legacy: false,
+    errors: [{ message, extensions: { code } }],
+    ...(allow && { allow }),
+  }
 }
 
 /** Refuses a document. */
 export function refuseDocument(errors: readonly AnsweredError[]): Refusal {
-  return { refused: true, status: 400, legacy: true, errors }
+  return { [refused]: true, status: 400, legacy: true, errors }
 }
 
-export function isRefusal(value: object): value is Refusal {
-  return (value as Partial<Refusal>).refused === true
+/** Refuses what the server failed to prepare. */
+export function refuseFailure(status: number, error: AnsweredError): Refusal {
+  return { [refused]: true, status, legacy: false, errors: [error] }
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return (value as Partial<Refusal> | null | undefined)?.[refused] === true
 }

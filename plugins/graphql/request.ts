@@ -1,5 +1,5 @@
 import { parse } from 'secure-json-parse'
-import { type Refusal, refuse } from './refusal.ts'
+import { isRefusal, type Refusal, refuse } from './refusal.ts'
 
 /** What a request asks for. */
 export interface Asked {
@@ -25,14 +25,10 @@ export function askedByBody(body: unknown): Asked | Refusal {
 /** Reads the query of a GET, where `variables` and `extensions` are JSON text. */
 export function askedByQuery(query: { readonly [name: string]: unknown }): Asked | Refusal {
   const variables = mapOf('variables', query.variables)
-  if (isRefused(variables)) return variables
+  if (isRefusal(variables)) return variables
   const extensions = mapOf('extensions', query.extensions)
-  if (isRefused(extensions)) return extensions
+  if (isRefusal(extensions)) return extensions
   return askedBy({ query: query.query, operationName: query.operationName || undefined, variables, extensions })
-}
-
-function isRefused(value: unknown): value is Refusal {
-  return isMap(value) && value.refused === true && Array.isArray(value.errors) && value.legacy === false
 }
 
 function askedBy(given: { readonly [name: string]: unknown }): Asked | Refusal {

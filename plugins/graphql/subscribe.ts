@@ -2,7 +2,7 @@ import type { ExecutionResult, GraphQLSchema } from 'graphql'
 import type { Request, Response } from '../../kernel/index.ts'
 import type { Operation } from './documents.ts'
 import { eventStream } from './event-stream.ts'
-import type { Variables } from './execute.ts'
+import { coercion, type Variables } from './execute.ts'
 import { describeError, describeResult } from './mask.ts'
 import type { Graphql } from './packages.ts'
 import type { Refusal } from './refusal.ts'
@@ -83,7 +83,14 @@ export class EventAnswers {
 
   async #subscribe(operation: Operation, contextValue: unknown, variableValues: Variables) {
     const { document, name: operationName } = operation
-    return this.#graphql.subscribe({ schema: this.#schema, document, contextValue, variableValues, operationName })
+    return this.#graphql.subscribe({
+      schema: this.#schema,
+      document,
+      contextValue,
+      variableValues,
+      operationName,
+      options: coercion,
+    })
   }
 
   #described(results: AsyncIterator<ExecutionResult>, req: Request): AsyncIterator<unknown> {

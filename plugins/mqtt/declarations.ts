@@ -1,4 +1,4 @@
-import type { MqttSubscribeOptions } from './message-options.ts'
+import type { MqttPublishOptions, MqttSubscribeOptions } from './message-options.ts'
 import type { Filter } from './names.ts'
 import type { CheckMessage } from './schema.ts'
 
@@ -17,6 +17,7 @@ export interface Runner {
   /** Resolves when the broker has agreed, or cannot be asked now. */
   adopt(declared: Declared): Promise<void>
   drop(declared: Declared): Promise<void>
+  publish(topic: string, message: unknown, options?: MqttPublishOptions): Promise<void>
 }
 
 /** The subscriptions of this process, with who runs them. */
@@ -24,10 +25,13 @@ const declarations = new Map<Declared, Runner | undefined>()
 /** Those with a connection, the oldest first: a subscription runs in one of them, not in each. */
 const runners: Runner[] = []
 
-const consumer = () => runners.find((runner) => runner.isConsumer)
+/** Those that take nothing new: what their handlers publish still goes through them. */
+const leaving = new Set<Runner>()
+
+const consumer = () => runners.find((runner) => runner.isConsumer && !leaving.has(runner))
 
 /** The connection through which this process publishes. */
-export const publisher = (): Runner | undefined => runners[0]
+export const publisher = (): Runner | undefined => runners.find((runner) => !leaving.has(runner)) ?? runners[0]
 
 export async function declare(declared: Declared): Promise<void> {
   const runner = consumer()
@@ -58,10 +62,15 @@ export function openRunner(runner: Runner): void {
   runners.push(runner)
 }
 
-/** Its subscriptions go to the next one, or wait for one. */
 export function closeRunner(runner: Runner): void {
   const index = runners.indexOf(runner)
   if (index !== -1) runners.splice(index, 1)
+  leaving.delete(runner)
+}
+
+/** Its subscriptions go to the next one, or wait for one. */
+export function leaveRunner(runner: Runner): void {
+  if (runners.includes(runner)) leaving.add(runner)
   for (const [declared, by] of declarations) if (by === runner) declarations.set(declared, undefined)
   const next = consumer()
   // Nobody waits for these: what fails is told where subscriptions fail.

@@ -13,6 +13,9 @@ interface Job {
 /** More than what one read of a socket can hold: no handler begins before all of that has come. */
 const defaultMaxWaiting = 10_000
 
+/** Ten thousand messages of a megabyte would be the memory of a machine. */
+const mostWaitingBytes = 64 * 2 ** 20
+
 /** How many topics are remembered of whose kept message a handler was told. */
 const mostRemembered = 100_000
 
@@ -22,6 +25,8 @@ export class Lane {
   readonly #timeout: number
   readonly #log: Logger
   readonly #waiting: Job[] = []
+  /** Bytes of those that wait. */
+  #size = 0
   readonly #running = new Set<Promise<void>>()
   readonly #kept = new Set<string>()
   #isClosed = false
@@ -56,20 +61,23 @@ export class Lane {
       this.#run({ message, done })
       return
     }
+    const size = this.#size + message.payload.byteLength
+    const isFull = this.#waiting.length >= maxWaiting || (this.#waiting.length > 0 && size > mostWaitingBytes)
     // Of QoS 1 and 2 the broker sends no more than it may have unacknowledged; of QoS 0 it sends what there is.
-    if (message.details.qos === 0 && this.#waiting.length >= maxWaiting) {
+    if (message.details.qos === 0 && isFull) {
       this.#dropped(message)
       done()
       return
     }
+    this.#size = size
     this.#waiting.push({ message, done })
   }
 
   #dropped({ payload, details: { topic } }: Incoming): void {
     if (this.#isDropping) return
     this.#isDropping = true
-    const { filter, options } = this.declared
-    const why = `messages of QoS 0 come faster than they are handled, and ${options.maxWaiting ?? defaultMaxWaiting} wait already: further ones are dropped. Raise concurrency or maxWaiting, or subscribe with qos: 1`
+    const { filter } = this.declared
+    const why = `messages of QoS 0 come faster than they are handled, and ${this.#waiting.length} with ${this.#size} bytes wait already: further ones are dropped. Raise concurrency or maxWaiting, or subscribe with qos: 1`
     void tellFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#log)
   }
 
@@ -78,7 +86,10 @@ export class Lane {
       this.#running.delete(run)
       job.done()
       const next = this.#waiting.shift()
-      if (next !== undefined) this.#run(next)
+      if (next !== undefined) {
+        this.#size -= next.message.payload.byteLength
+        this.#run(next)
+      }
       if (this.#waiting.length === 0) this.#isDropping = false
     })
     this.#running.add(run)
@@ -115,6 +126,7 @@ export class Lane {
   /** Nobody wants its messages any more. */
   drop(): void {
     this.#isClosed = true
+    this.#size = 0
     for (const job of this.#waiting.splice(0)) job.done()
   }
 

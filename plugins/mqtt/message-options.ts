@@ -32,7 +32,7 @@ export interface MqttSubscribeOptions {
   schema?: object
   /** How many messages are handled at the same time; with 1, the default, they keep their order. */
   concurrency?: number
-  /** How many messages of QoS 0 wait for the handler before further ones are dropped. Default 10000. */
+  /** How many messages of QoS 0 wait for the handler, with 64 MiB at most, before further ones are dropped. Default 10000. */
   maxWaiting?: number
   /** Milliseconds after which the handler counts as failed. Default: that of the connection. */
   handlerTimeout?: number

@@ -5,7 +5,6 @@ import { MqttNotConnectedError } from './errors.ts'
 import { declarationOf, handleOf, type MqttHandle } from './handle.ts'
 import { checkSubscribeOptions, type MqttPublishOptions, type MqttSubscribeOptions } from './message-options.ts'
 import { parseFilter } from './names.ts'
-import type { MqttService } from './service.ts'
 import { topicOf } from './topic.ts'
 import type { IsPattern, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
 
@@ -46,9 +45,9 @@ function subscribeMethod(topic: string, options: MqttSubscribeOptions = {}): Met
 const api = {
   subscribe,
   async publish(topic: string, message: never, options?: MqttPublishOptions) {
-    const service = publisher() as MqttService | undefined
-    if (service === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
-    await service.publish(topic as never, message, options)
+    const runner = publisher()
+    if (runner === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
+    await runner.publish(topic, message, options)
   },
 }
 

@@ -14,7 +14,7 @@ export interface Filter {
 const longest = 65_535
 
 function shown(name: unknown): string {
-  if (typeof name !== 'string') return name === null ? 'null' : `a ${typeof name}`
+  if (typeof name !== 'string') return name === null || name === undefined ? String(name) : `of type ${typeof name}`
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
 

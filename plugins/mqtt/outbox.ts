@@ -13,6 +13,9 @@ interface Entry {
   isEnded: boolean
 }
 
+/** How many messages of QoS 0 are given to a connection that does not take them any more: each has a listener there. */
+const mostUnwritten = 500
+
 /** Sends messages in their order, at once while the broker is there; what waits is bounded in number, size and time. */
 export class Outbox {
   readonly #link: Link
@@ -80,7 +83,8 @@ export class Outbox {
     while (this.#isUp && this.#waiting.length > 0) {
       const entry = this.#waiting[0]!
       const isAcknowledged = (entry.message.options.qos ?? 0) > 0
-      if (isAcknowledged && this.#underWay.size >= this.#link.limits.window) return
+      const most = isAcknowledged ? this.#link.limits.window : mostUnwritten
+      if (this.#underWay.size >= most) return
       this.#waiting.shift()
       this.#underWay.add(entry)
       void this.#send(entry)

@@ -32,12 +32,14 @@ function encode(topic: string, message: unknown): Buffer {
     throw Object.assign(MqttPayloadError(topic, `cannot be written as JSON: ${why}`), { cause: error })
   }
   if (text === undefined) {
-    throw MqttPayloadError(
-      topic,
-      `is ${message === undefined ? 'undefined' : `a ${typeof message}`}, which JSON has no form for`,
-    )
+    throw MqttPayloadError(topic, `is ${kindOf(message)}, which JSON has no form for`)
   }
   return Buffer.from(text)
+}
+
+function kindOf(message: unknown): string {
+  if (typeof message === 'object') return 'an object whose toJSON gives nothing'
+  return message === undefined ? 'undefined' : `a ${typeof message}`
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,30 +1,16 @@
-import { checkOptions, type Logger, lineLogger } from '../../kernel/index.ts'
+import { type Logger, lineLogger } from '../../kernel/index.ts'
 import type { MqttApi } from './api.ts'
-import { claim, closeRunner, type Declared, openRunner, type Runner } from './declarations.ts'
-import { withinTime } from './deferred.ts'
+import { claim, closeRunner, type Declared, leaveRunner, openRunner, type Runner } from './declarations.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
 import { declarationOf, handleOf, type MqttHandle } from './handle.ts'
-import type { Link } from './links/contract.ts'
-import { openLink } from './links/open.ts'
 import { loadSubscriptions } from './loader.ts'
 import { checkPublishOptions, type MqttPublishOptions, type MqttSubscribeOptions } from './message-options.ts'
 import { checkTopic } from './names.ts'
 import { type MqttServiceOptions, type MqttSettings, type Sources, settingsOf, sourcesOf } from './options.ts'
-import { Outbox } from './outbox.ts'
 import { bytesOf } from './payload.ts'
-import { Subscriptions } from './subscriptions.ts'
+import { Run } from './run.ts'
 import { topicOf } from './topic.ts'
 import type { ExactName, IsPattern, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
-
-/** How long good-byes may take that nobody needs to wait for. */
-const goodbye = 1_000
-
-/** The parts of a service that is running. */
-interface Running {
-  readonly link: Link
-  readonly outbox: Outbox
-  readonly subscriptions: Subscriptions
-}
 
 /**
  * A connection to a broker, with the subscriptions of this process.
@@ -37,7 +23,7 @@ interface Running {
  * await mqtt.publish('doors/front', { open: true }, { qos: 1 })
  * await MqttService.disconnect()
  */
-export class MqttService implements Runner {
+export class MqttService {
   static #standalone: MqttService | undefined
 
   /**
@@ -62,21 +48,27 @@ export class MqttService implements Runner {
     await MqttService.#standalone?.stop(options)
   }
 
-  readonly isConsumer: boolean
   readonly #settings: MqttSettings
   readonly #sources: Sources
+  /** What declarations see of this. */
+  readonly #runner: Runner
   #log: Logger
-  #running: Running | undefined
+  #run: Run | undefined
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
-  #isUp = false
-  #whyDown: Error | undefined
+  /** How often it was stopped: a start that is overtaken gives up. */
+  #stops = 0
 
   constructor(options: MqttServiceOptions = {}, defaultFiles: readonly string[] = []) {
     const { subscribe, logger, ...connect } = options
     this.#settings = settingsOf(connect)
     this.#sources = sourcesOf(subscribe, defaultFiles)
-    this.isConsumer = this.#sources.isOn
+    this.#runner = {
+      isConsumer: this.#sources.isOn,
+      adopt: (declared) => this.#adopt(declared),
+      drop: (declared) => this.#drop(declared),
+      publish: (topic, message, given) => this.publish(topic as never, message as never, given),
+    }
     this.#log = logger ?? lineLogger()
   }
 
@@ -87,7 +79,7 @@ export class MqttService implements Runner {
 
   /** Whether the broker is there at this moment. */
   get isConnected(): boolean {
-    return this.#isUp
+    return this.#run?.isUp ?? false
   }
 
   /**
@@ -99,10 +91,9 @@ export class MqttService implements Runner {
    * new Server({ plugins: { health: { checks: { mqtt: () => service.check() } } } })
    */
   check(): true {
-    if (this.#isUp) return true
-    throw (
-      this.#whyDown ?? MqttUnavailableError(`there is no connection to the broker ${this.#settings.address.shown} yet`)
-    )
+    if (this.isConnected) return true
+    if (this.#run !== undefined) throw this.#run.whyDown
+    throw MqttUnavailableError(`there is no connection to the broker ${this.#settings.address.shown}`)
   }
 
   /** Connects, and loads the files; a server does it when it listens. */
@@ -115,60 +106,14 @@ export class MqttService implements Runner {
   }
 
   async #start(): Promise<void> {
+    const stops = this.#stops
     await loadSubscriptions(this.#sources, this.#log)
-    const link = await openLink(this.#settings, {
-      up: (resumed) => void this.#up(resumed),
-      down: (error) => this.#down(error),
-      message: (message) => subscriptions.deliver(message),
-    })
-    const subscriptions = new Subscriptions(link, this.#log, this.#settings)
-    this.#running = { link, outbox: new Outbox(link, this.#settings), subscriptions }
-    openRunner(this)
-    for (const declared of claim(this)) await subscriptions.add(declared)
-    const { required } = this.#settings
-    if (required) {
-      await link.open(false)
-      await this.#firstUp
-      return
-    }
-    // It goes on until the service stops; `down` tells.
-    link.open(true).catch(() => {})
-  }
-
-  /** What became of the subscriptions when the broker was there for the first time. */
-  #firstUp: Promise<void> | undefined
-
-  #up(resumed: boolean): void {
-    const isFirst = this.#firstUp === undefined
-    this.#isUp = true
-    const settled = this.#restore(resumed, isFirst && this.#settings.required)
-    this.#firstUp ??= settled
-    settled.catch(() => {})
-  }
-
-  async #restore(resumed: boolean, isStrict: boolean): Promise<void> {
-    const { subscriptions, outbox } = this.#running!
-    if (this.#whyDown !== undefined) this.#log.warn(`the MQTT broker ${this.#settings.address.shown} is there again`)
-    this.#whyDown = undefined
-    const refused = await subscriptions.up(resumed)
-    // The subscriptions come first, so that we do not miss what we publish ourselves.
-    if (this.#isUp) outbox.up()
-    const [first] = refused
-    if (isStrict && first !== undefined) throw first.error
-    await subscriptions.tell(refused)
-  }
-
-  #down(error: Error): void {
-    this.#isUp = false
-    if (this.#whyDown === undefined && this.#stopping === undefined) {
-      this.#log.warn(
-        { err: error },
-        `the MQTT broker ${this.#settings.address.shown} is gone; the connection is made again when it is back`,
-      )
-    }
-    this.#whyDown = error
-    this.#running?.subscriptions.down()
-    this.#running?.outbox.down(error)
+    const run = await Run.make(this.#settings, this.#log)
+    if (this.#stops !== stops) throw MqttUnavailableError('the service was stopped while it was starting')
+    this.#run = run
+    openRunner(this.#runner)
+    for (const declared of claim(this.#runner)) await run.subscriptions.add(declared)
+    await run.connect()
   }
 
   async publish<const Name extends string>(
@@ -178,8 +123,8 @@ export class MqttService implements Runner {
   ): Promise<void> {
     checkPublishOptions('mqtt.publish', options)
     const payload = bytesOf(checkTopic(topic), message)
-    if (this.#running === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
-    await this.#running.outbox.publish({ topic, payload, options: { ...options } })
+    if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
+    await this.#run.outbox.publish({ topic, payload, options: { ...options } })
   }
 
   subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
@@ -188,27 +133,25 @@ export class MqttService implements Runner {
     options?: Options,
   ): MqttHandle {
     const declared = declarationOf(topic, handler, options)
-    const made = this.adopt(declared)
-    return handleOf(declared, made, () => this.drop(declared))
+    const made = this.#adopt(declared)
+    return handleOf(declared, made, () => this.#drop(declared))
   }
 
   // As `unknown`: compared, the generic signatures cost the type checker thirty thousand instantiations.
   readonly topic: MqttApi['topic'] = topicOf(this as unknown as MqttApi)
 
-  /** @internal */
-  async adopt(declared: Declared): Promise<void> {
-    if (this.#running === undefined) throw MqttNotConnectedError(`subscribing to "${declared.filter.text}"`)
-    await this.#running.subscriptions.add(declared)
+  async #adopt(declared: Declared): Promise<void> {
+    if (this.#run === undefined) throw MqttNotConnectedError(`subscribing to "${declared.filter.text}"`)
+    await this.#run.subscriptions.add(declared)
   }
 
-  /** @internal */
-  async drop(declared: Declared): Promise<void> {
-    await this.#running?.subscriptions.remove(declared)
+  async #drop(declared: Declared): Promise<void> {
+    await this.#run?.subscriptions.remove(declared)
   }
 
   /** Takes no other messages from now on; `stop` waits for those that are there. @internal */
   halt(): void {
-    if (this.#settings.connection.clean !== false) void this.#running?.subscriptions.leave()
+    void this.#run?.leave()
   }
 
   /**
@@ -216,34 +159,21 @@ export class MqttService implements Runner {
    * for `timeout` milliseconds (10000) at most.
    */
   stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {
-    checkOptions('mqtt.stop', { timeout }, ['timeout'])
     this.#stopping ??= this.#stop(timeout).finally(() => {
       if (MqttService.#standalone === this) MqttService.#standalone = undefined
       this.#stopping = undefined
       this.#starting = undefined
-      this.#firstUp = undefined
     })
     return this.#stopping
   }
 
   async #stop(timeout: number): Promise<void> {
-    const running = this.#running
-    closeRunner(this)
-    if (running === undefined) return
-    const { link, outbox, subscriptions } = running
-    const until = performance.now() + timeout
-    const left = () => Math.max(0, until - performance.now())
-    // A session that the broker keeps goes on collecting.
-    if (this.#settings.connection.clean !== false) await withinTime(subscriptions.leave(), Math.min(goodbye, left()))
-    const isDrained = await withinTime(subscriptions.idle(), left())
-    if (!isDrained && timeout > 0)
-      this.#log.warn('closing does not wait any longer for handlers of MQTT messages: some are still running')
-    subscriptions.close()
-    // What waits for a broker that is gone would wait for its own time to be over.
-    if (this.#isUp) await withinTime(outbox.idle(), left())
-    this.#running = undefined
-    outbox.close()
-    await link.close()
-    this.#isUp = false
+    this.#stops++
+    const run = this.#run
+    leaveRunner(this.#runner)
+    await run?.drain(timeout)
+    closeRunner(this.#runner)
+    this.#run = undefined
+    await run?.close()
   }
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
 import type { Declared } from './declarations.ts'
+import { withinTime } from './deferred.ts'
 import { tellFailure } from './failures.ts'
 import { Lane } from './lane.ts'
 import { type Incoming, type Link, LinkLost } from './links/contract.ts'
@@ -24,6 +25,8 @@ export class Subscriptions {
   readonly #link: Link
   readonly #log: Logger
   readonly #timeout: number
+  /** How long the broker may take to answer. */
+  readonly #patience: number
   readonly #byText = new Map<string, Entry>()
   readonly #byNumber = new Map<number, Entry>()
   /** Left while the broker was away: it is told when it is back. */
@@ -38,6 +41,7 @@ export class Subscriptions {
     this.#link = link
     this.#log = log
     this.#timeout = settings.handlerTimeout
+    this.#patience = settings.publishTimeout
     this.#unclaimed = new Unclaimed(log, settings.connection.clean === false)
   }
 
@@ -81,14 +85,35 @@ export class Subscriptions {
     this.#byNumber.delete(entry.number)
   }
 
-  /** A subscription that is lost on the way is made when the broker is back. */
-  async #ask({ filter, number, lanes }: Entry): Promise<void> {
+  /** What is lost on the way is asked for again when the broker is back; one that says nothing is not waited for. */
+  #ask(entry: Entry): Promise<void> {
+    const { filter, number, lanes } = entry
     const qos = Math.max(...[...lanes].map((lane) => lane.declared.options.qos ?? 0)) as MqttQos
-    try {
-      await this.#link.subscribe(filter.text, qos, number)
-    } catch (error) {
-      if (!(error instanceof LinkLost)) throw error
-    }
+    return new Promise((resolve, reject) => {
+      let isLate = false
+      const timer = setTimeout(() => {
+        isLate = true
+        resolve()
+      }, this.#patience)
+      this.#link.subscribe(filter.text, qos, number).then(
+        () => {
+          clearTimeout(timer)
+          resolve()
+        },
+        (error: unknown) => {
+          clearTimeout(timer)
+          if (error instanceof LinkLost) resolve()
+          else if (isLate) void this.tell([this.#refuse(entry, error)])
+          else reject(error)
+        },
+      )
+    })
+  }
+
+  /** The broker has said no to everybody who has this topic. */
+  #refuse(entry: Entry, error: unknown): { filter: Filter; error: unknown } {
+    for (const lane of [...entry.lanes]) this.#forget(entry, lane)
+    return { filter: entry.filter, error }
   }
 
   /** Takes a handler off; the broker is told when it was the last of its filter. What has begun goes on. */
@@ -99,8 +124,13 @@ export class Subscriptions {
     lane.drop()
     this.#forget(entry, lane)
     if (entry.lanes.size > 0) return
-    if (this.#isUp) await this.#link.unsubscribe(entry.filter.text).catch(() => this.#left.add(entry.filter.text))
-    else this.#left.add(entry.filter.text)
+    const { text } = entry.filter
+    if (!this.#isUp) this.#left.add(text)
+    else
+      await withinTime(
+        this.#link.unsubscribe(text).catch(() => this.#left.add(text)),
+        this.#patience,
+      )
   }
 
   /**
@@ -119,8 +149,7 @@ export class Subscriptions {
       try {
         await this.#ask(entry)
       } catch (error) {
-        refused.push({ filter: entry.filter, error })
-        for (const lane of [...entry.lanes]) this.#forget(entry, lane)
+        refused.push(this.#refuse(entry, error))
       }
     }
     await Promise.all([...this.#byText.values()].map(ask))

@@ -1,5 +1,7 @@
 import { isFrameworkError, type Logger, lineLogger } from '../../kernel/index.ts'
+import { addressOf, shownAddress } from './address.ts'
 import { queueConfig } from './config.ts'
+import { redisAddress } from './drivers/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from './drivers/contract.ts'
 import { CustomDriver, type GenericPubSub } from './drivers/custom.ts'
 import { MemoryDriver } from './drivers/memory.ts'
@@ -24,16 +26,16 @@ const kinds = {
   bullmq: {
     load: async (config: QueueConfig, host: DriverHost): Promise<Driver> =>
       (await import('./drivers/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
-    backend: async (config: QueueConfig): Promise<Backend> => ({
-      name: `Redis at ${(await import('./drivers/bullmq.ts')).redisAddress(config.bullmq?.connection)}`,
+    backend: (config: QueueConfig): Backend => ({
+      name: `Redis at ${redisAddress(config.bullmq?.connection)}`,
       remedy: 'Start it, or correct bullmq.connection of the configuration',
     }),
   },
   pgboss: {
     load: async (config: QueueConfig, host: DriverHost): Promise<Driver> =>
       (await import('./drivers/pgboss.ts')).PgbossDriver.load(config.pgboss!, host),
-    backend: async (config: QueueConfig): Promise<Backend> => ({
-      name: `Postgres at ${(await import('./drivers/pgboss.ts')).postgresAddress(config.pgboss ?? {})}`,
+    backend: (config: QueueConfig): Backend => ({
+      name: `Postgres at ${shownAddress(addressOf('postgres', config.pgboss?.connectionString))}`,
       remedy: 'Start it, or correct pgboss.connectionString of the configuration',
     }),
   },
@@ -41,7 +43,7 @@ const kinds = {
     load: async (config: QueueConfig, host: DriverHost): Promise<Driver> =>
       (await import('./drivers/sqs.ts')).SqsDriver.load(config.sqs!, host),
     backend: (config: QueueConfig): Backend => ({
-      name: `SQS${config.sqs?.endpoint === undefined ? '' : ` at ${config.sqs.endpoint}`}`,
+      name: `SQS${config.sqs?.endpoint === undefined ? '' : ` at ${shownAddress(config.sqs.endpoint)}`}`,
       remedy: 'Look at the network, the credentials and sqs.endpoint of the configuration',
     }),
   },
@@ -60,15 +62,19 @@ export interface EngineRef {
   readonly pubsub: GenericPubSub | undefined
 }
 
-let logger: Logger | undefined
+const loggers: Logger[] = []
+let fallback: Logger | undefined
 
-/** Where the queues of this process log: to the server that runs them, else to standard error. */
-export function logTo(given: Logger | undefined): void {
-  logger = given
-}
+/** Where the queues of this process log: to the newest server that is open, else to standard error. */
 export function queueLog(): Logger {
-  logger ??= lineLogger()
-  return logger
+  fallback ??= lineLogger()
+  return loggers.at(-1) ?? fallback
+}
+
+/** Lets them log there; until the function that it gives is called. */
+export function logTo(logger: Logger): () => void {
+  loggers.push(logger)
+  return () => void loggers.splice(loggers.lastIndexOf(logger), 1)
 }
 
 const open = new Map<unknown, Promise<Driver>>()
@@ -94,32 +100,35 @@ async function load(kind: string, pubsub: GenericPubSub | undefined, queue: stri
 }
 
 /** For so many milliseconds nothing may fail before an engine counts as back: it comes back connection by connection. */
-const settled = 500
+const settled = 1000
+
+/** The engines that are away, with what they were last seen to fail with. */
+const away = new Map<string, unknown>()
 
 /** Tells once that an engine is away, and once that it is back. */
 function hostOf(kind: string): DriverHost {
-  let isDown = false
+  away.delete(kind)
   let returning: ReturnType<typeof setTimeout> | undefined
   const back = () => {
     returning = undefined
-    isDown = false
+    away.delete(kind)
     queueLog().warn({ queues: kind }, `the queues of "${kind}" go on: their engine can be used again`)
   }
   return {
     up() {
-      if (!isDown || returning !== undefined) return
+      if (!away.has(kind) || returning !== undefined) return
       returning = setTimeout(back, settled)
       returning.unref?.()
     },
     down(error) {
       clearTimeout(returning)
       returning = undefined
-      if (!isDown)
+      if (!away.has(kind))
         queueLog().warn(
           { queues: kind, err: error },
           `the queues of "${kind}" stand still: their engine cannot be used`,
         )
-      isDown = true
+      away.set(kind, error)
     },
     warn: (message, error) => queueLog().warn({ queues: kind, err: error }, message),
   }
@@ -161,19 +170,21 @@ export async function ask<Answer>(
     if (answer !== timedOut) return answer as Answer
   } catch (error) {
     if (isFrameworkError(error) || !isUnreachable(error)) throw error
-    throw Object.assign(await unavailable(engine, queue, 'does not answer'), { cause: error })
+    throw Object.assign(unavailable(engine, queue, 'does not answer'), { cause: error })
   } finally {
     clearTimeout(timer)
   }
   tooLate.abort()
-  throw await unavailable(engine, queue, `did not answer within ${publishTimeout} ms`)
+  const error = unavailable(engine, queue, `did not answer within ${publishTimeout} ms`)
+  // Why its connection does not come: a wrong password, say.
+  throw away.has(engine.kind) ? Object.assign(error, { cause: away.get(engine.kind) }) : error
 }
 
 const timedOut = Symbol('timed out')
 
-async function unavailable({ kind }: EngineRef, queue: string, why: string): Promise<Error> {
+function unavailable({ kind }: EngineRef, queue: string, why: string): Error {
   const backend = isKind(kind)
-    ? await kinds[kind].backend(queueConfig() ?? {})
+    ? kinds[kind].backend(queueConfig() ?? {})
     : { name: `its engine "${kind}"`, remedy: 'Look at that engine' }
   return QueueUnavailableError(queue, backend.name, why, backend.remedy)
 }

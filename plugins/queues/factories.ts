@@ -42,7 +42,7 @@ export class BullmqQueue<Payload, Received = Payload> extends Queue<Payload, Bul
     return ask(
       { kind: this.kind, pubsub: undefined },
       this.name,
-      async (driver) => (await driver.stopRepeat?.(this.name, key)) ?? false,
+      async (driver, signal) => (await driver.stopRepeat?.(this.name, key, signal)) ?? false,
     )
   }
 }

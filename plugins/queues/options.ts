@@ -1,4 +1,5 @@
 import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { addressLike, isAddress, withoutSecrets } from './address.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {
@@ -116,8 +117,8 @@ const checks: { readonly [kind: string]: Record<string, Check> } = {
   bullmq: {
     ...shared,
     connection: [
-      (value) => (typeof value === 'string' ? /^rediss?:\/\//.test(value) : object[0](value)),
-      'an address such as "redis://127.0.0.1:6379", or options of ioredis',
+      (value) => isAddress('redis', value) || object[0](value),
+      `options of ioredis, or ${addressLike('redis')}`,
     ],
     prefix: text,
     lockDuration: ms,
@@ -126,10 +127,7 @@ const checks: { readonly [kind: string]: Record<string, Check> } = {
   },
   pgboss: {
     ...shared,
-    connectionString: [
-      (value) => typeof value === 'string' && /^postgres(ql)?:\/\//.test(value),
-      'an address such as "postgres://user@127.0.0.1:5432/database"',
-    ],
+    connectionString: [(value) => isAddress('postgres', value), addressLike('postgres')],
     schema: text,
     max: between(2, 1000, 'a number of connections'),
     ssl: anything,
@@ -139,7 +137,7 @@ const checks: { readonly [kind: string]: Record<string, Check> } = {
   sqs: {
     ...shared,
     region: text,
-    endpoint: text,
+    endpoint: [(value) => isAddress('http', value), addressLike('http')],
     credentials: [(value) => typeof value === 'object' || typeof value === 'function', 'credentials of an AWS client'],
     client: [(value) => typeof (value as { send?: unknown } | null)?.send === 'function', 'an SQSClient'],
     queueUrls: object,
@@ -151,30 +149,23 @@ const checks: { readonly [kind: string]: Record<string, Check> } = {
 
 /** Refuses a configuration that cannot be meant; keys that are no kind belong to custom queues. */
 export function checkConfig(config: QueueConfig): void {
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
-    throw OptionError('queues.config', config, `an object with ${Object.keys(checks).join(', ')}`)
+  if (!object[0](config)) {
+    throw OptionError('queues.config', withoutSecrets(config), `an object with ${Object.keys(checks).join(', ')}`)
   }
   for (const [kind, settings] of Object.entries(config)) {
     if (settings === undefined) continue
-    const known = checks[kind]
-    if (known === undefined) checkCustom(kind, settings)
-    else {
-      checkOptions(`queues.config.${kind}`, settings, Object.keys(known))
-      checkValues(kind, settings, known)
-    }
+    if (!object[0](settings)) throw OptionError(`queues.config.${kind}`, withoutSecrets(settings), 'an object')
+    const known = Object.hasOwn(checks, kind) ? checks[kind] : undefined
+    if (known !== undefined) checkOptions(`queues.config.${kind}`, settings, Object.keys(known))
+    checkValues(kind, settings, known ?? shared)
   }
-}
-
-function checkCustom(kind: string, settings: QueueSettings): void {
-  if (!object[0](settings)) throw OptionError(`queues.config.${kind}`, settings, 'an object')
-  checkValues(kind, settings, shared)
 }
 
 function checkValues(kind: string, settings: object, known: Record<string, Check>): void {
   for (const [name, value] of Object.entries(settings)) {
     const check = known[name]
     if (value === undefined || check === undefined || check[0](value)) continue
-    throw OptionError(`queues.config.${kind}.${name}`, value, check[1])
+    throw OptionError(`queues.config.${kind}.${name}`, withoutSecrets(value), check[1])
   }
 }
 

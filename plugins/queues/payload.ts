@@ -1,5 +1,8 @@
 import { QueuePayloadError } from './errors.ts'
 
+const kindOf = (payload: unknown) =>
+  typeof payload === 'object' ? 'an object whose toJSON gives nothing' : `a ${typeof payload}`
+
 /** A payload as the text that engines keep; what JSON has no form for is an error, and not lost on the way. */
 export function textOf(queue: string, payload: unknown): string {
   let text: string | undefined
@@ -12,7 +15,7 @@ export function textOf(queue: string, payload: unknown): string {
   if (text === undefined) {
     throw QueuePayloadError(
       queue,
-      `is ${payload === undefined ? 'undefined' : `a ${typeof payload}`}, which JSON has no form for. Use null, or an object`,
+      `is ${payload === undefined ? 'undefined' : kindOf(payload)}, which JSON has no form for. Use null, or a plain object`,
     )
   }
   return text

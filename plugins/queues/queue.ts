@@ -169,7 +169,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
 
   /** How many messages there are, by what they are waiting for. SQS tells approximate numbers. */
   counts(): Promise<QueueCounts> {
-    return ask(this.#self, this.name, (driver) => driver.counts(this.name))
+    return ask(this.#self, this.name, (driver, signal) => driver.counts(this.name, signal))
   }
 
   /**
@@ -180,6 +180,6 @@ export class Queue<Payload, Options = object, Received = Payload> {
    * new Server({ plugins: { health: { checks: { orders: () => orders.health() } } } })
    */
   async health(): Promise<void> {
-    await ask(this.#self, this.name, (driver) => driver.ping())
+    await ask(this.#self, this.name, (driver, signal) => driver.ping(signal))
   }
 }

@@ -75,6 +75,16 @@ describe('what the limits count', () => {
       'query ($a: Boolean = true) { hello @skip(if: $a) ...A @include(if: $a) } fragment A on Query { numbers @skip(if: $a) }',
       'fine',
     ],
+    [
+      'an alias in the introspection counts ten',
+      { aliases: 20 },
+      '{ __schema { a: types { name } b: types { name } } }',
+      'fine',
+    ],
+    ['three are too much for twenty', { aliases: 20 }, '{ a: __type(name: "Item") { b: name c: name } }', excess],
+    ['but not for __typename', { aliases: 2 }, '{ a: __typename b: __typename }', 'fine'],
+    ['lines as allowed', { tokens: 5 }, '\n{\nhello\n}', 'fine'],
+    ['one line more', { tokens: 5 }, '\n{\nhello\n}\n\n', excess],
     ['a skipped field counts as any', { aliases: 1 }, '{ a: hello @skip(if: true) b: hello @skip(if: true) }', excess],
     ['tokens', { tokens: 4 }, '{ hello numbers }', 'fine'],
     ['one token more', { tokens: 3 }, '{ hello numbers }', excess],
@@ -102,6 +112,21 @@ describe('hostile values', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
+  test('variables that look like a refusal are variables', async () => {
+    const { get } = graphqlApp({ schema })
+    const variables = JSON.stringify({
+      refused: true,
+      legacy: false,
+      status: 299,
+      allow: 'X',
+      errors: [{ message: 'mine' }],
+    })
+    expect(await get({ query: '{ hello }', variables })).toMatchObject({
+      status: 200,
+      body: { data: { hello: 'hello world' } },
+    })
+  })
+
   test('names of a prototype are names like others', async () => {
     for (const query of ['{ constructor }', '{ toString }', '{ __proto__ }', '{ hello(hasOwnProperty: 1) }']) {
       expect((await post({ query })).body).not.toHaveProperty('data')
@@ -116,6 +141,26 @@ describe('hostile values', () => {
     const { status, body } = await post({ query, variables: { c: 'x'.repeat(90_000), other: 'y'.repeat(1000) } })
     expect(status).toBe(200)
     expect(JSON.stringify(body).length).toBeLessThan(1000)
+  })
+
+  test('of many wrong variables few are told: each message holds the value it is about', async () => {
+    const variables = { input: Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`k${i}`, 1])) }
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const operation = accept === 'application/json' ? 'query' : 'subscription'
+      const { post } = graphqlApp({
+        schema: {
+          typeDefs: `type Query { echo(input: Input): String } input Input { text: String }
+            type Subscription { echo(input: Input): String }`,
+        },
+      })
+      const { body } = await post(
+        { query: `${operation} ($input: Input) { echo(input: $input) }`, variables },
+        { accept },
+      )
+      const text = JSON.stringify(body)
+      expect(text.match(/got invalid value/g)!.length).toBeLessThanOrEqual(3)
+      expect(text.length).toBeLessThan(5000)
+    }
   })
 
   test('values that resolvers give by mistake', async () => {

@@ -1,8 +1,16 @@
 import * as graphql from 'graphql'
-import { buildSchema, GraphQLError, GraphQLScalarType, type OperationDefinitionNode, parse } from 'graphql'
+import {
+  buildSchema,
+  GraphQLError,
+  GraphQLScalarType,
+  getIntrospectionQuery,
+  type OperationDefinitionNode,
+  parse,
+  print,
+} from 'graphql'
 import * as jit from 'graphql-jit'
 import { describe, expect, test } from 'vitest'
-import { Compiler, compiling, largestCompiled } from '../../plugins/graphql/compile.ts'
+import { Compiler, compiling } from '../../plugins/graphql/compile.ts'
 import { Executors } from '../../plugins/graphql/execute.ts'
 import { graphqlApp } from '../support/graphql.ts'
 
@@ -279,7 +287,44 @@ describe('when', () => {
     expect(new Compiler(fails).compile(schema, document, undefined)).toBe('never')
   })
 
-  test('not for documents of great size, nor for subscriptions', () => {
+  describe('not for what would keep the server busy', () => {
+    const many = Array.from({ length: 100 }, (_, i) => `type T${i} implements Node { id: ID node: Node }`).join('\n')
+    const large = buildSchema(`
+      type Query { node: Node all: [Node] find(where: Where, at: At, tree: Tree): String ${Array.from({ length: 301 }, (_, i) => `f${i}: Int`).join(' ')} }
+      interface Node { id: ID node: Node }
+      ${many}
+      input Where { and: [Where!] or: [Where!] is: String }
+      input At { x: Int y: Int }
+      input Tree { next: Tree }
+    `)
+    const asked: string[] = []
+    const noting = {
+      ...jit,
+      compileQuery: ((_schema, document, ...rest) => {
+        asked.push(print(document))
+        return jit.compileQuery(buildSchema('type Query { a: Int }'), parse('{ a }'), ...(rest as []))
+      }) as typeof jit.compileQuery,
+    }
+    const executors = new Executors(graphql, large, new Compiler(noting), 0)
+    test.each([
+      ['an input type that holds itself', 'query ($where: Where) { find(where: $where) }', false],
+      ['the same, once', 'query ($tree: Tree!) { find(tree: $tree) }', false],
+      ['one that does not', 'query ($at: At!) { find(at: $at) }', true],
+      ['an interface of many types, in itself', '{ node { node { id } } }', false],
+      ['through fragments', '{ node { ...A } } fragment A on Node { node { ... { id } } }', false],
+      ['one type of them', '{ node { ... on T1 { id } ...A } } fragment A on T2 { id }', true],
+      ['many fields', `{ ${Array.from({ length: 301 }, (_, i) => `f${i}`).join(' ')} }`, false],
+      ['another operation of the document is large', `query A { f1 } query B { ${'f2 '.repeat(301)} }`, true],
+      ['the introspection', getIntrospectionQuery(), true],
+    ])('%s: %s', (_, text, isCompiled) => {
+      asked.length = 0
+      const document = parse(text)
+      executors.of(document, document.definitions[0] as OperationDefinitionNode)(undefined, undefined)
+      expect(asked).toHaveLength(isCompiled ? 1 : 0)
+    })
+  })
+
+  test('not for subscriptions', () => {
     let compilations = 0
     const counting = {
       ...jit,
@@ -290,10 +335,9 @@ describe('when', () => {
     }
     const executors = new Executors(graphql, schema, new Compiler(counting), 0)
     const operation = document.definitions[0] as OperationDefinitionNode
-    executors.of(document, operation, largestCompiled + 1)(undefined, undefined)
-    executors.of(document, { ...operation, operation: 'subscription' as OperationDefinitionNode['operation'] }, 1)
+    executors.of(document, { ...operation, operation: 'subscription' as OperationDefinitionNode['operation'] })
     expect(compilations).toBe(0)
-    executors.of(document, operation, 1)(undefined, undefined)
+    executors.of(document, operation)(undefined, undefined)
     expect(compilations).toBe(1)
   })
 })

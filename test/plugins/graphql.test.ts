@@ -89,6 +89,7 @@ describe('one request', () => {
 
   test.each<[string, string | undefined, number, string]>([
     ['nothing', undefined, 200, 'application/json; charset=utf-8'],
+    ['nothing, in an empty header', '', 200, 'application/json; charset=utf-8'],
     ['anything', '*/*', 200, 'application/json; charset=utf-8'],
     ['the new type', response, 400, `${response}; charset=utf-8`],
     ['the new type rather', `application/json;q=0.5, ${response}`, 400, `${response}; charset=utf-8`],

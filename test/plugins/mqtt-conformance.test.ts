@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe } from 'vitest'
+import { MqttService } from 'framework'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../support/mosquitto.ts'
 import { type Certificates, hasOpenssl, makeCertificates } from '../support/mqtt-certificates.ts'
 import { freePort } from '../support/own-server.ts'
@@ -37,6 +38,19 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
       cert: certificates.clientCert,
       key: certificates.clientKey,
     })))
+  test('a certificate that nobody has signed is refused, unless any will do', async () => {
+    const address = { host: 'localhost', port: tls, cert: certificates.clientCert, key: certificates.clientKey }
+    const service = new MqttService({ protocol: 'mqtts', ...address })
+    await expect(service.start()).rejects.toMatchObject({
+      code: 'MqttUnavailableError',
+      message: expect.stringMatching(/self.signed/),
+    })
+    const trusting = new MqttService({ protocol: 'mqtts', ...address, rejectUnauthorized: false })
+    await trusting.start()
+    expect(trusting.isConnected).toBe(true)
+    await trusting.stop()
+  })
+
   describe('over websockets and TLS', () =>
     mqttSuite(() => ({ url: `wss://localhost:${wss}`, ca: Buffer.from(certificates.ca) }), { isSlow: true }))
 })

@@ -110,6 +110,29 @@ test('QoS 0 is dropped when it comes too fast, and that is told once', async () 
   expect(told).toHaveLength(1)
 })
 
+test('messages of QoS 0 that wait for a slow handler do not fill the memory with their size', async () => {
+  const told: unknown[] = []
+  setMqttGlobalErrorHandler((error) => void told.push((error as Error).message))
+  await connect()
+  let release!: () => void
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let handled = 0
+  const handler = async () => {
+    await gate
+    handled++
+  }
+  open.push(await mqtt.subscribe('large', handler, { raw: true }))
+  const megabyte = new Uint8Array(2 ** 20)
+  for (let i = 0; i < 80; i++) await mqtt.publish('large', megabyte)
+  await vi.waitFor(() => expect(told).toEqual([expect.stringContaining('64 with 67108864 bytes wait already')]))
+  release()
+  await vi.waitFor(() => expect(handled).toBe(65))
+  await mqtt.publish('large', megabyte)
+  await vi.waitFor(() => expect(handled).toBe(66))
+})
+
 test('handlers do not share a message: what one writes into it no other sees', async () => {
   await connect()
   const seen: unknown[] = []
@@ -178,6 +201,14 @@ describe('misuse', () => {
     await expect(connect()).rejects.toMatchObject({ code: 'MqttConnectedError' })
     await MqttService.disconnect()
     await MqttService.disconnect()
+    await connect()
+  })
+
+  test('disconnecting while it connects', async () => {
+    const connecting = connect()
+    await MqttService.disconnect()
+    await expect(connecting).rejects.toMatchObject({ code: 'MqttUnavailableError' })
+    await expect(mqtt.publish('a', 1)).rejects.toMatchObject({ code: 'MqttNotConnectedError' })
     await connect()
   })
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectAsync } from 'mqtt'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkTopic, matches, parseFilter } from '../../plugins/mqtt/names.ts'
 import { hasMosquitto, startMosquitto } from '../support/mosquitto.ts'
 
@@ -99,6 +99,7 @@ function random(seed: number) {
 describe.skipIf(!hasMosquitto)('the broker', () => {
   test('delivers what the matcher says, for 12000 pairs of filters and topics', async () => {
     const broker = await startMosquitto()
+    onTestFinished(() => broker.stop())
     const pick = random(20_261_121)
     const part = ['a', 'b', '', '$x', 'a b', '\u00e4', '0', '$SYS']
     const levels = (more: readonly string[]) =>
@@ -144,11 +145,11 @@ describe.skipIf(!hasMosquitto)('the broker', () => {
     expect([...seen].sort()).toEqual([...expected].sort())
     await client.endAsync()
     await publisher.endAsync()
-    await broker.stop()
   })
 
   test('refuses every filter that the parser refuses, where it can be sent at all', async () => {
     const broker = await startMosquitto()
+    onTestFinished(() => broker.stop())
     // Of those with `$share` it takes some that section 4.8.2 does not allow.
     for (const filter of ['a#', 'a/#/b', 'a+', '++', '#/', '$share/g/a#', 'a\0b', '']) {
       expect(() => parseFilter(filter)).toThrow()
@@ -170,6 +171,5 @@ describe.skipIf(!hasMosquitto)('the broker', () => {
       expect([filter, outcome]).toEqual([filter, 'refused'])
       client.end(true)
     }
-    await broker.stop()
   })
 })

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type MqttConnectOptions, MqttService, mqtt, Server, setMqttGlobalErrorHandler } from 'framework'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { memoryLogger } from '../support/kernel.ts'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../support/mosquitto.ts'
 import { freePort } from '../support/own-server.ts'
@@ -203,6 +203,20 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     expect(service.check()).toBe(true)
   })
 
+  test('subscribing and unsubscribing do not wait for a frozen broker for ever', async () => {
+    await connect({ url: broker.url, publishTimeout: 200, keepalive: 2 })
+    const first = await mqtt.subscribe('ice/a', () => {}, { qos: 1 })
+    broker.freeze()
+    const before = performance.now()
+    const seen: unknown[] = []
+    open.push(await mqtt.subscribe('ice/b', (message) => void seen.push(message), { qos: 1 }))
+    await first.unsubscribe()
+    expect(performance.now() - before).toBeLessThan(1500)
+    broker.thaw()
+    await vi.waitFor(() => mqtt.publish('ice/b', 'thawed', { qos: 1 }), 5000)
+    await vi.waitFor(() => expect(seen).toContain('thawed'), 5000)
+  })
+
   test('closing does not wait for a frozen broker', async () => {
     await connect({ url: broker.url, publishTimeout: 60_000 })
     broker.freeze()
@@ -262,6 +276,7 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
 
   test('wrong credentials: the reason is told, the password is not', async () => {
     const strict = await startMosquitto('allow_anonymous false')
+    onTestFinished(() => strict.stop())
     const password = 'hunter2-secret'
     const logger = memoryLogger()
     const failure = await MqttService.connect({ url: strict.url, username: 'me', password, logger }).catch(
@@ -279,7 +294,6 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     ]) {
       expect(text).not.toContain('hunter2')
     }
-    await strict.stop()
   })
 
   test('two clients of one name do not drive each other out without a pause', async () => {
@@ -314,7 +328,8 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
         console.log('begun ' + message)
         await new Promise((resolve) => setTimeout(resolve, 60_000))
       }, { qos: 1 })
-      await MqttService.connect({ url: process.argv[1], clean: false, clientId: 'dies' })
+      const will = { topic: 'dies/will', message: { gone: true }, qos: 1 }
+      await MqttService.connect({ url: process.argv[1], clean: false, clientId: 'dies', will })
       console.log('ready')`
     const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, broker.url], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -325,12 +340,15 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     })
     await vi.waitFor(() => expect(output).toContain('ready'), 15_000)
     const { service } = await connect({ url: broker.url })
+    const wills: unknown[] = []
+    await service.subscribe('dies/will', (message) => void wills.push(message), { qos: 1 })
     await service.publish('dies', 'one', { qos: 1 })
     await service.publish('dies', 'two', { qos: 2 })
     await vi.waitFor(() => expect(output).toContain('begun one'), 5000)
     const exited = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGKILL')
     await exited
+    await vi.waitFor(() => expect(wills).toEqual([{ gone: true }]), 5000)
     await MqttService.disconnect()
     const seen: [message: unknown, again: boolean][] = []
     open.push(

@@ -50,30 +50,6 @@ describe.skipIf(!hasRedis)('BullMQ', () => {
     defineQueueConfiguration({ bullmq: { connection: redis.url } })
     await expect(bullmqQueue<number>(freshName('id')).publish(1, { jobId: 'a:b' })).rejects.toThrow(/:/)
   })
-
-  test('a job whose lock was lost, because nothing else ran meanwhile, runs again and ends no process', async () => {
-    defineQueueConfiguration({
-      bullmq: { connection: redis.url, lockDuration: 500, stalledInterval: 200, maxStalledCount: 5 },
-    })
-    await QueueService.run()
-    const queue = bullmqQueue<number>(freshName('blocked'))
-    const attempts: number[] = []
-    const handler = () => {
-      attempts.push(attempts.length)
-      if (attempts.length > 1) return
-      const end = performance.now() + 2000
-      while (performance.now() < end);
-    }
-    const handles = [await queue.subscribe(handler), await queue.subscribe(handler)]
-    await queue.publish(1)
-    await until(() => attempts.length > 0, 'the first run')
-    await until(async () => {
-      const { waiting, active, delayed } = await queue.counts()
-      return waiting + active + delayed === 0
-    }, 'the end')
-    expect(attempts.length).toBeLessThanOrEqual(2)
-    for (const handle of handles) await handle.unsubscribe()
-  }, 30_000)
 })
 
 describe.skipIf(!hasPostgres)('pg-boss', () => {
@@ -86,7 +62,9 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
   test('sends what is given up to the dead letter queue, after the last attempt and at once when it is not valid', async () => {
     const failures: QueueFailure[] = []
     const errorHandler = (_error: Error, failure: QueueFailure) => void failures.push(failure)
-    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, pollInterval: 100, errorHandler } })
+    // The first to come makes all tables, which takes its time on a busy machine.
+    const patient = { pollInterval: 100, publishTimeout: 15_000 }
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, ...patient, errorHandler } })
     await QueueService.run()
     const schema = { type: 'object', required: ['book'] }
     const queue = pgbossQueue<{ book?: number }>(freshName('work'), { schema })

@@ -12,7 +12,7 @@ import {
   QueueService,
   sqsQueue,
 } from 'framework'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { freshName, until } from '../support/queues.ts'
@@ -45,7 +45,14 @@ function noteFile(): { file: string; notes(what: string): Note[] } {
   return { file, notes }
 }
 
-async function startWorker(settings: object): Promise<{ child: ChildProcess; exited: Promise<number | null> }> {
+interface Worker {
+  readonly child: ChildProcess
+  readonly exited: Promise<number | null>
+  /** What it has printed. */
+  output(): string
+}
+
+async function startWorker(settings: object): Promise<Worker> {
   if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
   const script = join(import.meta.dirname, 'fixtures/queues-worker.mjs')
   const child = spawn(process.execPath, [script, JSON.stringify(settings)], {
@@ -63,7 +70,7 @@ async function startWorker(settings: object): Promise<{ child: ChildProcess; exi
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
   await until(() => output.includes('ready\n') || child.exitCode !== null, 'the worker')
   if (child.exitCode !== null) throw new Error(`the worker ended with ${child.exitCode}: ${output}`)
-  return { child, exited }
+  return { child, exited, output: () => output }
 }
 
 interface Engine {
@@ -82,17 +89,17 @@ const engines: Engine[] = [
   {
     kind: 'bullmq',
     isThere: hasRedis,
-    again: 4000,
+    again: 2500,
     options: {},
     start: () => startRedis('--maxmemory-policy', 'noeviction'),
-    config: ({ url }) => ({ bullmq: { connection: url, lockDuration: 2000, stalledInterval: 1000 } }),
+    config: ({ url }) => ({ bullmq: { connection: url, lockDuration: 1000, stalledInterval: 500 } }),
     queue: (name) => bullmqQueue<number>(name),
   },
   {
     kind: 'pgboss',
     isThere: hasPostgres,
-    again: 6000,
-    options: { expireInSeconds: 3 },
+    again: 4000,
+    options: { expireInSeconds: 1 },
     start: () => startPostgres(),
     config: ({ url }) => ({
       pgboss: {
@@ -129,9 +136,13 @@ const engines: Engine[] = [
 ]
 
 describe.each(engines.filter(({ isThere }) => isThere))('$kind', (engine) => {
+  let server: OwnServer
+  beforeAll(async () => {
+    server = await engine.start()
+  }, 30_000)
+  afterAll(() => server.stop())
+
   async function begin(what: string) {
-    const server = await engine.start()
-    ends.push(() => server.stop())
     const name = freshName(what)
     await engine.prepare?.(server, name)
     const config = engine.config(server)
@@ -156,9 +167,40 @@ describe.each(engines.filter(({ isThere }) => isThere))('$kind', (engine) => {
     expect(notes('end')).toEqual([{ what: 'end', payload: 1, pid: second.child.pid }])
   }, 60_000)
 
+  if (engine.kind === 'bullmq')
+    test('a handler that lets nothing else run loses its message to another process, is told so, and goes on', async () => {
+      const { queue, settings, notes } = await begin('blocked')
+      const worker = () => startWorker({ ...settings, ms: 10, blocks: 3000 })
+      const workers = await Promise.all([worker(), worker()])
+      await queue.publish(1)
+      await until(() => notes('end').length === 2, 'both runs')
+      const [first, second] = notes('begin').map(({ pid }) => workers.find(({ child }) => child.pid === pid)!)
+      expect(first).not.toBe(second)
+      expect(notes('end').map(({ pid }) => pid)).toEqual([second!.child.pid, first!.child.pid])
+      await until(() => first!.output().includes('was given to another worker'), 'the warning')
+      second!.child.kill('SIGKILL')
+      await queue.publish(2)
+      await until(() => notes('end').some(({ payload }) => payload === 2), 'the next message')
+      expect(first!.child.exitCode).toBeNull()
+    }, 60_000)
+
+  test('two processes share the messages: each runs once', async () => {
+    const { queue, settings, notes } = await begin('shared')
+    const worker = () => startWorker({ ...settings, ms: 5, concurrency: 3 })
+    const workers = await Promise.all([worker(), worker()])
+    await queue.publishMany([...Array(100).keys()])
+    await until(() => notes('end').length >= 100, 'all', 40_000)
+    expect(new Set(notes('end').map(({ payload }) => payload)).size).toBe(100)
+    expect(notes('end')).toHaveLength(100)
+    for (const { child } of workers) {
+      const own = notes('begin').filter(({ pid }) => pid === child.pid)
+      expect(own.length).toBeGreaterThan(0)
+    }
+  }, 90_000)
+
   test('SIGTERM lets running handlers finish, begins no other, and loses nothing', async () => {
     const { queue, settings, notes } = await begin('terminated')
-    const first = await startWorker({ ...settings, ms: 1000, concurrency: 4 })
+    const first = await startWorker({ ...settings, ms: 500, concurrency: 4 })
     await queue.publishMany([...Array(20).keys()])
     await until(() => notes('begin').length >= 4, 'running handlers')
     const begun = notes('begin').length
@@ -174,4 +216,19 @@ describe.each(engines.filter(({ isThere }) => isThere))('$kind', (engine) => {
     await until(() => new Set(notes('end').map(({ payload }) => payload)).size === 20, 'the rest', 40_000)
     expect(notes('end')).toHaveLength(20)
   }, 90_000)
+
+  // The last one: the engine is gone.
+  if (engine.kind !== 'sqs')
+    test('an engine that is away keeps neither the server from closing nor the process from ending', async () => {
+      const { queue, settings, notes } = await begin('away')
+      const worker = await startWorker({ ...settings, ms: 300, lingers: true })
+      await queue.publish(1, engine.options)
+      await until(() => notes('begin').length === 1, 'the handler')
+      await server.kill()
+      worker.child.kill('SIGTERM')
+      const start = performance.now()
+      expect(await worker.exited).toBe(0)
+      expect(performance.now() - start).toBeLessThan(4000)
+      expect(notes('end')).toHaveLength(1)
+    }, 30_000)
 })

@@ -7,9 +7,9 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs'
-import { defineQueueConfiguration, QueueService, type SqsConfig, sqsQueue } from 'framework'
+import { defineQueueConfiguration, QueueService, RouteCollection, Server, type SqsConfig, sqsQueue } from 'framework'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { pause } from '../support/kernel.ts'
+import { type Entry, memoryLogger, pause } from '../support/kernel.ts'
 import type { OwnServer } from '../support/own-server.ts'
 import { freshName, until } from '../support/queues.ts'
 import { sqsCredentials, startSqs } from '../support/sqs.ts'
@@ -147,6 +147,39 @@ test('a queue that is not there is named, in publish and in the log of its worke
     message: expect.stringContaining('sqs.queueUrls'),
   })
 })
+
+test('a queue that is not there is told once, and holds up no other', async () => {
+  const entries: Entry[] = []
+  const name = freshName('there')
+  await create(name)
+  const missing = sqsQueue<number>(freshName('missing'))
+  const queue = sqsQueue<number>(name)
+  const seen: number[] = []
+  const handles = [await missing.subscribe(() => {}), await queue.subscribe((i) => void seen.push(i))]
+  const server = new Server({
+    port: 0,
+    host: '127.0.0.1',
+    gracefulShutdown: false,
+    drainWindow: 0,
+    router: new RouteCollection(),
+    logger: memoryLogger(entries),
+    background: { queues: { config: { sqs: { client, waitTimeSeconds: 1 } }, run: true } },
+  })
+  await server.listen()
+  try {
+    // Longer than an engine must be well to count as back.
+    for (let i = 0; i < 15; i++) {
+      await queue.publish(i)
+      await pause(100)
+    }
+    await until(() => seen.length === 15, 'all')
+    const told = entries.filter(({ level }) => level === 'warn')
+    expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining(missing.name) })])
+  } finally {
+    for (const handle of handles) await handle.unsubscribe()
+    await server.close()
+  }
+}, 20_000)
 
 test('an address that is given is not asked for', async () => {
   const name = freshName('known')

@@ -147,6 +147,71 @@ describe('with a server', () => {
     await expect(third.ready()).resolves.toBeUndefined()
   })
 
+  test('the last server that runs workers ends them, though another one still publishes', async () => {
+    const queue = memoryQueue<number>(freshName('two'))
+    const seen: number[] = []
+    await queue.subscribe((payload) => void seen.push(payload))
+    const worker = makeServer(run)
+    await worker.listen()
+    await makeServer({ plugins: { queues: true } }).listen()
+    await queue.publish(1)
+    await queue.drained()
+    await worker.close()
+    await queue.publish(2)
+    await pause(20)
+    expect(seen).toEqual([1])
+  })
+
+  test('a subscriber that is declared while its server closes waits for the next', async () => {
+    const slow = memoryQueue<number>(freshName('closing'))
+    const later = memoryQueue<number>(freshName('later'))
+    const seen: number[] = []
+    const server = makeServer(run)
+    await server.listen()
+    let closed: Promise<void> | undefined
+    await slow.subscribe(async () => {
+      closed = server.close()
+      await pause(50)
+      await later.subscribe((payload) => void seen.push(payload))
+    })
+    await later.publish(1)
+    await slow.publish(1)
+    await until(() => closed !== undefined, 'the handler')
+    await closed
+    await pause(20)
+    expect(seen).toEqual([])
+    await makeServer(run).listen()
+    await later.drained()
+    expect(seen).toEqual([1])
+  })
+
+  test('failures go to the log of the newest server that is open', async () => {
+    const queue = memoryQueue<number>(freshName('logs'))
+    await queue.subscribe(() => {
+      throw new Error('no')
+    })
+    await makeServer(run).listen()
+    const second = makeServer({ plugins: { queues: true } })
+    await second.listen()
+    await second.close()
+    await queue.publish(1)
+    await queue.drained()
+    expect(log.filter(({ level }) => level === 'error')).toHaveLength(1)
+  })
+
+  test('QueueService.stop() beside a server takes nothing from it', async () => {
+    const queue = memoryQueue<number>(freshName('beside'))
+    const seen: number[] = []
+    await makeServer(run).listen()
+    await queue.subscribe((payload) => void seen.push(payload))
+    await QueueService.run()
+    await QueueService.stop()
+    expect(() => defineQueueConfiguration({ memory: {} })).toThrow(/configured already/)
+    await queue.publish(1)
+    await queue.drained()
+    expect(seen).toEqual([1])
+  })
+
   test('every form is the same plugin, and two of them are an error', async () => {
     const forms = [
       makeServer(run),

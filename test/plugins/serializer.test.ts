@@ -165,7 +165,8 @@ describe('the schema of a variant', () => {
 
   test('that cannot be compiled rejects each time', async () => {
     const data = serializer<unknown>().defineVariant('a', (one) => one, { type: 'nonsense' })
-    for (let i = 0; i < 2; i++) await expect(data.useVariant('a', 1, { validate: true })).rejects.toThrow('VARIANT_SCHEMA: ')
+    for (let i = 0; i < 2; i++)
+      await expect(data.useVariant('a', 1, { validate: true })).rejects.toThrow('VARIANT_SCHEMA: ')
   })
 
   test('a validator that throws, and one that answers nothing, let nothing through', async () => {

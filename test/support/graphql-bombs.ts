@@ -30,5 +30,8 @@ export const bombs: Readonly<Record<string, string>> = {
   'objects repeated in each other': `{${`self{${'hello '.repeat(30)}}`.repeat(55)}}`,
   'a field repeated by fragments': `{${Array.from({ length: 200 }, (_, i) => `...F${i}`).join(' ')}} ${Array.from({ length: 200 }, (_, i) => `fragment F${i} on Query{hello}`).join(' ')}`,
   'a megabyte of fields': `{${'hello '.repeat(170_000)}}`,
+  'empty lines before many mistakes': `${'\n'.repeat(47_000)}query(${'$v:Int '.repeat(400)}){hello}`,
+  'the introspection under many names': `{${Array.from({ length: 20 }, (_, i) => `a${i}:__schema{types{name}}`).join(' ')}}`,
+  'the introspection, its lists under many names': `{__schema{${Array.from({ length: 20 }, (_, i) => `a${i}:types{name}`).join(' ')}}}`,
   'lists in lists': `{hello(name:${'['.repeat(3000)}${']'.repeat(3000)})}`,
 }

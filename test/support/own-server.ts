@@ -42,6 +42,12 @@ export async function freePort(): Promise<number> {
   return port
 }
 
+/** Servers of a test file that ends before its `afterAll`, by an error at its top for example. */
+const running = new Set<() => ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child().kill('SIGKILL')
+})
+
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** Starts a server and resolves when it answers. */
@@ -53,7 +59,10 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
     const giveUpAt = performance.now() + (kind.within ?? 5000)
     child = kind.start()
     while (!(await kind.answers())) {
-      if (performance.now() > giveUpAt) throw new Error(`${kind.name} does not answer`)
+      if (performance.now() > giveUpAt) {
+        child.kill('SIGKILL')
+        throw new Error(`${kind.name} does not answer`)
+      }
       await pause(10)
       // A server that was killed may hold its port or its memory a moment longer than its pid.
       if (!isRunning()) {
@@ -82,6 +91,8 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
       signal('SIGCONT')
       child.kill(kind.endsWith)
     })
+  const current = () => child
+  running.add(current)
   await start()
 
   return {
@@ -99,6 +110,7 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
     },
     async stop() {
       await endInGoodOrder()
+      running.delete(current)
       kind.removeData()
     },
   }

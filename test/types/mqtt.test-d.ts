@@ -30,19 +30,21 @@ type _text = Expect<Equal<MqttPayload<string>, unknown>>
 
 const handle = mqtt.subscribe('typed/door', (door) => {
   type _door = Expect<Equal<typeof door, { open: boolean }>>
+  return door
 })
 type _handle = Expect<Equal<typeof handle, MqttHandle>>
 type _unsubscribe = Expect<Equal<ReturnType<typeof handle.unsubscribe>, Promise<void>>>
 mqtt.subscribe('typed/sensors/+/temperature', async (topic, degrees) => {
   type _topic = Expect<Equal<typeof topic, string>>
   type _degrees = Expect<Equal<typeof degrees, number>>
+  return [topic, degrees]
 })
 mqtt.subscribe('typed/door', (bytes) => void bytes.byteLength, { raw: true })
 mqtt.subscribe(
   'typed/door',
   (door, details) => {
     type _details = Expect<Equal<typeof details, MqttDetails>>
-    return door.open
+    return [door.open, details]
   },
   { details: true, qos: 1 },
 )
@@ -51,6 +53,7 @@ mqtt.subscribe(
   'checked',
   (message) => {
     type _message = Expect<Equal<typeof message, { n: number }>>
+    return message
   },
   { schema: z.object({ n: z.number() }) },
 )
@@ -108,7 +111,7 @@ export class Doors extends BaseMqtt {
 
 setMqttGlobalErrorHandler((error, { subscription, topic, payload }) => {
   type _error = Expect<Equal<typeof error, unknown>>
-  return [subscription, topic?.length, payload?.byteLength]
+  return [error, subscription, topic?.length, payload?.byteLength]
 })
 
 const options: MqttOptions = {

@@ -117,6 +117,10 @@ describe('in process', () => {
     const cover = await server.inject.get('/books/1/cover')
     cover.assertStatus(200).assertHeader('content-type', 'image/png').assertHeader('x-content-type-options', 'nosniff')
     expect([...cover.raw()]).toEqual([137, 80, 78, 71])
+    expect(await server.services.get('storage').metadata('covers/1')).toMatchObject({
+      contentType: 'image/png',
+      size: 4,
+    })
   })
 
   test('a visitor has a reading list, by the session', async () => {

@@ -1,10 +1,10 @@
+import { env } from './env.ts'
 import { makeServer } from './server.ts'
-
-const { DATA_FILE } = process.env
 
 try {
   // PORT and HOST of the environment are the defaults of `port` and `host`.
-  const server = makeServer(DATA_FILE === undefined ? {} : { file: DATA_FILE })
+  const file = env.get('DATA_FILE')
+  const server = makeServer(file === undefined ? {} : { file })
   await server.listen(() => console.log(welcome(server.url)))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { Server } from 'framework'
+import { MemoryStorageProvider, MustacheAdapter, memoryTransport, Server } from 'framework'
+import { env } from './env.ts'
 import { answerError, answerInvalid } from './errors.ts'
 import { graphql } from './graphql/index.ts'
 import { librariansOnly } from './middlewares/librarians-only.ts'
@@ -44,7 +45,9 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       timeout: { ms: 10_000 },
       rateLimit: { limit: 1000 },
       // Without a secret of its own every start forgets the lists of its visitors.
-      session: { secret: process.env.SESSION_SECRET ?? randomBytes(32).toString('base64url') },
+      session: { secret: env.get('SESSION_SECRET') ?? randomBytes(32).toString('base64url') },
+      // The covers of the books; with a LocalStorageProvider or an S3StorageProvider they would outlive the process.
+      storage: { providers: { covers: new MemoryStorageProvider() } },
       json: { sizeLimit: '10kb' },
       urlencoded: true,
       upload: true,
@@ -66,6 +69,16 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       queues: { run: true },
       // With `{ connect: { host } }` the box talks to a real broker.
       mqtt: { connect: { provider: 'memory' }, subscribe: [] },
+      mailer: {
+        providers: {
+          desk: {
+            transporter: env.get('SMTP_URL') ?? memoryTransport(),
+            templateAdapter: new MustacheAdapter(),
+            from: 'Library <library@example.org>',
+          },
+        },
+        defaultProvider: 'desk',
+      },
       library: library(options),
       freshness: freshness(),
       receipts: receipts(),

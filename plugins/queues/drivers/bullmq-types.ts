@@ -34,7 +34,7 @@ export interface BullQueue {
 
 export interface BullWorker {
   on(event: 'error', listener: (error: Error) => void): unknown
-  pause(doNotWaitActive: boolean): Promise<void>
+  pause(): Promise<void>
   close(force?: boolean): Promise<void>
 }
 

@@ -1,45 +1,32 @@
 import { peer } from '../../../kernel/index.ts'
 import type { BullmqConfig } from '../options.ts'
 import type { BullmqPublishOptions } from '../publish-options.ts'
+import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
 import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
+import { isUnreachable } from './unreachable.ts'
 
 const feature = 'a queue of BullMQ (bullmqQueue)'
-const retryStrategy = (times: number) => Math.min(50 * 2 ** times, 1000)
-
-/** Where Redis is, as it may be shown: without the password. */
-export function redisAddress(connection: BullmqConfig['connection']): string {
-  const given = connection ?? (process.env.REDIS_URL || 'redis://127.0.0.1:6379')
-  if (typeof given === 'string') return given.replace(/\/\/[^@/]*@/, '//')
-  const { host = '127.0.0.1', port = 6379, path } = given as { host?: string; port?: number; path?: string }
-  return path ?? `redis://${host}:${port}`
-}
 
 /** Queues in Redis. */
 export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   readonly #bullmq: Bullmq
-  readonly #connect: (options: object) => RedisClient
+  readonly #connections: RedisConnections
   readonly #config: BullmqConfig
   readonly #host: DriverHost
   readonly #queues = new Map<string, BullQueue>()
   readonly #workers = new Set<BullWorker>()
-  /** Every connection, those that BullMQ has made of ours for its workers too. */
-  readonly #clients: Set<RedisClient>
   #publisher: RedisClient | undefined
   #consumer: RedisClient | undefined
+  /** What Redis refused to each queue, to be told once. */
+  readonly #refused = new Map<string, string>()
   #closed = false
-  #ready: Promise<void> | undefined
+  /** Who waits for the connection for publishing. */
+  readonly #waiting = new Set<() => void>()
 
-  private constructor(
-    bullmq: Bullmq,
-    connect: (options: object) => RedisClient,
-    clients: Set<RedisClient>,
-    config: BullmqConfig,
-    host: DriverHost,
-  ) {
+  private constructor(bullmq: Bullmq, connections: RedisConnections, config: BullmqConfig, host: DriverHost) {
     this.#bullmq = bullmq
-    this.#connect = connect
-    this.#clients = clients
+    this.#connections = connections
     this.#config = config
     this.#host = host
   }
@@ -48,24 +35,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   static async load(config: BullmqConfig, host: DriverHost): Promise<BullmqDriver> {
     const bullmq = (await peer('bullmq', () => import('bullmq'), feature)) as unknown as Bullmq
     const ioredis = (await peer('ioredis', () => import('ioredis'), feature)) as unknown as { Redis: RedisConstructor }
-    const connection = config.connection ?? (process.env.REDIS_URL || 'redis://127.0.0.1:6379')
-    const clients = new Set<RedisClient>()
-    const watch = (client: RedisClient): RedisClient => {
-      clients.add(client)
-      client.on('end', () => clients.delete(client))
-      // Without a listener the process would end.
-      client.on('error', (error: unknown) => host.down(error))
-      client.on('ready', () => host.up())
-      const duplicate = client.duplicate.bind(client)
-      return Object.assign(client, { duplicate: (override?: object) => watch(duplicate(override)) })
-    }
-    const connect = (options: object) =>
-      watch(
-        typeof connection === 'string'
-          ? new ioredis.Redis(connection, options)
-          : new ioredis.Redis({ ...connection, ...options }),
-      )
-    return new BullmqDriver(bullmq, connect, clients, config, host)
+    return new BullmqDriver(bullmq, connectionsOf(ioredis.Redis, config.connection, host), config, host)
   }
 
   async publish(
@@ -74,7 +44,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     options: readonly (BullmqPublishOptions | undefined)[],
     signal: AbortSignal,
   ): Promise<string[]> {
-    const queue = await this.#queue(topic)
+    const queue = await this.#queue(topic, signal)
     signal.throwIfAborted()
     const plain = texts.map((text, i) => ({ data: JSON.parse(text) as unknown, options: options[i] }))
     if (plain.some((one) => one.options?.repeat !== undefined)) {
@@ -93,16 +63,16 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   }
 
   /** Ends what `repeat` began; whether there was something. */
-  async stopRepeat(topic: string, key: string): Promise<boolean> {
-    return (await this.#queue(topic)).removeJobScheduler(key)
+  async stopRepeat(topic: string, key: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#queue(topic, signal)).removeJobScheduler(key)
   }
 
   /**
    * The queue over the connection for publishing, which refuses while it is not there. BullMQ by itself would wait for
    * ever, and send what was given up long ago as soon as Redis comes back.
    */
-  async #queue(topic: string): Promise<BullQueue> {
-    const client = await this.#client()
+  async #queue(topic: string, signal: AbortSignal): Promise<BullQueue> {
+    const client = await this.#client(signal)
     let queue = this.#queues.get(topic)
     if (queue === undefined) {
       queue = new this.#bullmq.Queue(topic, {
@@ -124,9 +94,24 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     return queue
   }
 
-  /** The connection for publishing, once it is there; all who wait for it wait for one promise. */
-  async #client(): Promise<RedisClient> {
-    this.#publisher ??= this.#connect({
+  /** The connection for publishing, once it is there. Who is late lets go of it, and of the payload that it has. */
+  async #client(signal: AbortSignal): Promise<RedisClient> {
+    this.#publisher ??= this.#connectPublisher()
+    if (this.#publisher.status !== 'ready') {
+      await new Promise<void>((resolve, reject) => {
+        this.#waiting.add(resolve)
+        const giveUp = () => {
+          this.#waiting.delete(resolve)
+          reject(signal.reason)
+        }
+        signal.addEventListener('abort', giveUp, { once: true })
+      })
+    }
+    return this.#publisher
+  }
+
+  #connectPublisher(): RedisClient {
+    const client = this.#connections.connect({
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
@@ -134,27 +119,23 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
       connectTimeout: 2000,
       retryStrategy,
     })
-    const client = this.#publisher
-    if (client.status === 'ready') return client
-    this.#ready ??= new Promise<void>((resolve) => {
-      client.once('ready', () => {
-        this.#ready = undefined
-        resolve()
-      })
+    client.on('ready', () => {
+      for (const goOn of this.#waiting) goOn()
+      this.#waiting.clear()
     })
-    await this.#ready
     return client
   }
 
   consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
     // A worker waits for Redis as long as it takes, and then goes on.
-    this.#consumer ??= this.#connect({ maxRetriesPerRequest: null, retryStrategy })
+    this.#consumer ??= this.#connections.connect({ maxRetriesPerRequest: null, retryStrategy })
     const { prefix, lockDuration, stalledInterval, maxStalledCount } = this.#config
     let isStopped = false
     let running = 0
     const process = async (job: BullJob, token?: string) => {
       if (isStopped) return this.#giveBack(job, token)
       running++
+      this.#refused.delete(topic)
       await this.#process(job, deliver).finally(() => running--)
     }
     const worker = new this.#bullmq.Worker(topic, process, {
@@ -175,25 +156,33 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     })
     const stop = () => {
       isStopped = true
-      // Without Redis an idle worker would not even end; `close` takes its connections away.
-      if (running === 0 && this.#consumer?.status !== 'ready') return end()
-      // Takes nothing from now on, but lets a handler that has called this go on.
+      // Without Redis a worker ends when Redis is back, or by `close`: while it is idle nobody waits for that.
+      if (running === 0 && this.#consumer?.status !== 'ready') end()
+      // Takes nothing from now on, and lets handlers finish. `close` would wait for them as well, but then there is no other
+      // way to end it: the timer that renews its locks would keep the process alive.
       void worker
-        .pause(true)
+        .pause()
         .then(() => worker.close())
-        .catch((error: unknown) => this.#host.warn(`a worker of the queue "${topic}" did not end in good order`, error))
+        .catch((error: unknown) => this.#notEnded(topic, error))
         .then(() => this.#workers.delete(worker))
         .then(end)
     }
     return { stop, ended }
   }
 
+  #notEnded(topic: string, error: unknown): void {
+    if (!this.#closed) this.#host.warn(`a worker of the queue "${topic}" did not end in good order`, error)
+  }
+
   #workerFailed(topic: string, error: Error): void {
     if (this.#closed) return
     if (/lock|stalled/i.test(error.message)) {
       this.#host.warn(`the queue "${topic}": a job was given to another worker while its handler still ran`, error)
-    } else if (this.#consumer?.status !== 'ready') this.#host.down(error)
-    else this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
+    } else if (this.#consumer?.status !== 'ready' || isUnreachable(error)) this.#host.down(error)
+    else if (this.#refused.get(topic) !== error.message) {
+      this.#refused.set(topic, error.message)
+      this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
+    }
   }
 
   /** A job that was on its way when its subscriber left: the next in line, with its attempt unspent. */
@@ -210,8 +199,8 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     throw final ? Object.assign(new this.#bullmq.UnrecoverableError(error.message), { cause: error }) : error
   }
 
-  async counts(topic: string): Promise<QueueCounts> {
-    const queue = await this.#queue(topic)
+  async counts(topic: string, signal: AbortSignal): Promise<QueueCounts> {
+    const queue = await this.#queue(topic, signal)
     const {
       waiting = 0,
       prioritized = 0,
@@ -222,8 +211,8 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     return { waiting: waiting + prioritized, active, delayed, failed }
   }
 
-  async ping(): Promise<void> {
-    await (await this.#client()).ping()
+  async ping(signal: AbortSignal): Promise<void> {
+    await (await this.#client(signal)).ping()
   }
 
   async close(): Promise<void> {
@@ -232,7 +221,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     const ending = [...this.#workers].map((worker) => worker.close(true))
     const closing = [...this.#queues.values()].map((queue) => queue.close())
     const all = Promise.allSettled([...ending, ...closing])
-    for (const client of this.#clients) client.disconnect()
+    for (const client of this.#connections.clients) client.disconnect()
     // BullMQ waits for connections that will never be there.
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, 200))])
   }

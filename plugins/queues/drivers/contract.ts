@@ -35,11 +35,14 @@ export interface QueueCounts {
   readonly failed: number
 }
 
-/** One engine. Connects when it is first needed, connects again when it was lost, and rejects what it cannot do now. */
+/**
+ * One engine. Connects when it is first needed, connects again when it was lost, and rejects what it cannot do now. When a
+ * signal aborts nobody waits any more: nothing may be kept for it.
+ */
 export interface QueueDriver<Options = never> {
   /**
-   * Takes payloads as JSON; resolves with one id for each once the engine has them. When the signal aborts nobody waits any
-   * more: what has not been sent then must not be sent later.
+   * Takes payloads as JSON; resolves with one id for each once the engine has them. What has not been sent when the signal
+   * aborts must not be sent later.
    */
   publish(
     topic: string,
@@ -49,11 +52,11 @@ export interface QueueDriver<Options = never> {
   ): Promise<string[]>
   /** Returns at once; what cannot be reached yet is tried again until it can. */
   consume(topic: string, deliver: Deliver, options: { readonly concurrency: number }): Consumer
-  counts(topic: string): Promise<QueueCounts>
+  counts(topic: string, signal: AbortSignal): Promise<QueueCounts>
   /** Ends what a publish option has made repeat, where the engine can; whether there was something. */
-  stopRepeat?(topic: string, key: string): Promise<boolean>
+  stopRepeat?(topic: string, key: string, signal: AbortSignal): Promise<boolean>
   /** Rejects when the engine does not answer. */
-  ping(): Promise<void>
+  ping(signal: AbortSignal): Promise<void>
   /** Lets go of every connection. Consumers have ended before, or are given up with what they have in work. */
   close(): Promise<void>
 }

@@ -1,6 +1,7 @@
 import { QueueFullError } from '../errors.ts'
 import type { MemoryPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
+import { Waiting } from './waiting.ts'
 
 /** A message in memory: as text, so that a handler cannot change what the next attempt gets. */
 interface Message {
@@ -27,47 +28,13 @@ function backoffOf(backoff: MemoryPublishOptions['backoff']): Message['backoff']
   if (backoff === undefined) return () => 0
   if (typeof backoff === 'number') return () => backoff
   const { type, delay = 0 } = backoff
-  return type === 'exponential' ? (attempt) => delay * 2 ** (attempt - 1) : () => delay
-}
-
-/** First in, first out; among several priorities the lowest number first, as in the engines that have them. */
-class Waiting {
-  readonly #byPriority = new Map<number, { list: (Message | undefined)[]; head: number }>()
-  #order: number[] = []
-  size = 0
-
-  add(message: Message): void {
-    let lane = this.#byPriority.get(message.priority)
-    if (lane === undefined) {
-      lane = { list: [], head: 0 }
-      this.#byPriority.set(message.priority, lane)
-      this.#order = [...this.#byPriority.keys()].sort((a, b) => a - b)
-    }
-    lane.list.push(message)
-    this.size++
-  }
-
-  take(): Message | undefined {
-    for (const priority of this.#order) {
-      const lane = this.#byPriority.get(priority)!
-      if (lane.head === lane.list.length) continue
-      const message = lane.list[lane.head]!
-      lane.list[lane.head++] = undefined
-      // `shift` would move the rest each time; so it is moved once in a while.
-      if (lane.head > 1000 && lane.head * 2 > lane.list.length) {
-        lane.list.splice(0, lane.head)
-        lane.head = 0
-      }
-      this.size--
-      return message
-    }
-    return undefined
-  }
+  // A timer takes no more, and would run at once.
+  return type === 'exponential' ? (attempt) => Math.min(delay * 2 ** (attempt - 1), 2_147_483_647) : () => delay
 }
 
 class Topic {
   readonly name: string
-  readonly waiting = new Waiting()
+  readonly waiting = new Waiting<Message>()
   readonly delayed = new Set<ReturnType<typeof setTimeout>>()
   readonly ids = new Set<string>()
   readonly dead: DeadMessage[] = []
@@ -105,6 +72,20 @@ class Topic {
       this.ids.delete(message.id)
       if (error !== undefined) this.#bury(message, error)
     }
+    this.#tellDrained()
+  }
+
+  /** Forgets everything but the subscribers and what they have in work. */
+  clear(): void {
+    for (const timer of this.delayed) clearTimeout(timer)
+    this.delayed.clear()
+    this.waiting.clear()
+    this.ids.clear()
+    this.dead.length = 0
+    this.#tellDrained()
+  }
+
+  #tellDrained(): void {
     if (this.size === 0) for (const resolve of this.#whenDrained.splice(0)) resolve()
   }
 
@@ -201,12 +182,20 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
     if (topic.size + texts.length > this.#maxSize()) throw QueueFullError(name, this.#maxSize())
     return texts.map((text, i) => {
       const { attempts = 1, backoff, delay = 0, priority = 0, jobId } = options[i] ?? {}
-      const id = jobId ?? String(++this.#lastId)
+      const id = jobId ?? this.#freeId(topic)
       if (topic.ids.has(id)) return id
       topic.ids.add(id)
       topic.add({ id, text, priority, attempts, backoff: backoffOf(backoff), attempt: 0 }, delay)
       return id
     })
+  }
+
+  /** One that no `jobId` has taken: its message would not be added. */
+  #freeId(topic: Topic): string {
+    let id: string
+    do id = String(++this.#lastId)
+    while (topic.ids.has(id))
+    return id
   }
 
   consume(name: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
@@ -234,11 +223,6 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
 
   /** Forgets everything of one queue but its subscribers. */
   clear(name: string): void {
-    const topic = this.topic(name)
-    for (const timer of topic.delayed) clearTimeout(timer)
-    topic.delayed.clear()
-    while (topic.waiting.take() !== undefined);
-    topic.ids.clear()
-    topic.dead.length = 0
+    this.topic(name).clear()
   }
 }

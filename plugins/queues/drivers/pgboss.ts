@@ -1,4 +1,5 @@
 import { peer } from '../../../kernel/index.ts'
+import { addressOf } from '../address.ts'
 import type { PgbossConfig } from '../options.ts'
 import type { PgbossPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
@@ -39,12 +40,6 @@ const wrap = (payload: unknown): object => (isPlain(payload) ? payload : { [wrap
 const unwrap = (data: object): unknown =>
   Object.hasOwn(data ?? {}, wrapped) ? (data as Record<string, unknown>)[wrapped] : data
 
-/** Where Postgres is, as it may be shown: without the password. */
-export function postgresAddress({ connectionString }: PgbossConfig): string {
-  const given = connectionString ?? (process.env.DATABASE_URL || 'postgres://127.0.0.1:5432/postgres')
-  return given.replace(/\/\/[^@/]*@/, '//').replace(/\?.*/, '')
-}
-
 /** Queues in Postgres. */
 export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   readonly #make: MakeBoss
@@ -81,7 +76,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   async #start(): Promise<Boss> {
     const { connectionString, schema, max, ssl, options } = this.#config
     const boss = new this.#make({
-      connectionString: connectionString ?? (process.env.DATABASE_URL || 'postgres://127.0.0.1:5432/postgres'),
+      connectionString: addressOf('postgres', connectionString),
       // A pool that is lost would let callers wait for ever.
       connectionTimeoutMillis: this.#config.publishTimeout ?? 5000,
       ...(schema === undefined ? {} : { schema }),
@@ -93,6 +88,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     })
     // Without a listener the process would end. What is no lost connection is told each time.
     boss.on('error', (error) => {
+      if (this.#closed) return
       if (isUnreachable(error)) this.#host.down(error)
       else this.#host.warn('pg-boss', error)
     })
@@ -154,6 +150,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
 
   consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
     const poller = new Poller({
+      topic,
       concurrency,
       idle: this.#config.pollInterval ?? 1000,
       host: this.#host,

@@ -1,7 +1,9 @@
 import type { Consumer, DriverHost } from './contract.ts'
+import { isUnreachable } from './unreachable.ts'
 
 /** How an engine that must be asked is asked. */
 export interface PollerOptions {
+  readonly topic: string
   readonly concurrency: number
   /** Milliseconds between two questions while there is nothing; 0 where the engine itself waits. */
   readonly idle: number
@@ -9,7 +11,7 @@ export interface PollerOptions {
   readonly isSlow?: boolean
   /** Takes up to `max` messages, each as a function that handles and settles it and never rejects. */
   take(max: number, signal: AbortSignal): Promise<readonly (() => Promise<void>)[]>
-  readonly host: Pick<DriverHost, 'up' | 'down'>
+  readonly host: DriverHost
 }
 
 /** A consumer that asks for as many messages as it has hands free. */
@@ -20,6 +22,7 @@ export class Poller implements Consumer {
   readonly #stop = new AbortController()
   #wake: (() => void) | undefined
   #asked: Promise<unknown> | undefined
+  #isRefused = false
 
   constructor(options: PollerOptions) {
     this.#options = options
@@ -53,15 +56,26 @@ export class Poller implements Consumer {
         const jobs = await (isSlow ? this.#orStopped(asked) : asked)
         host.up()
         failures = 0
+        this.#isRefused = false
         for (const job of jobs) this.#run(job)
         if (jobs.length === 0 && idle > 0) await this.#pause(idle)
       } catch (error) {
         if (this.#stop.signal.aborted) break
-        host.down(error)
+        this.#tell(error)
         await this.#pause(Math.min(100 * 2 ** failures++, 2000))
       }
     }
     await Promise.all(this.#running)
+  }
+
+  /** That an engine is away concerns all of its queues; what it refuses only this one: told once. */
+  #tell(error: unknown): void {
+    const { host, topic } = this.#options
+    if (isUnreachable(error)) host.down(error)
+    else if (!this.#isRefused) {
+      this.#isRefused = true
+      host.warn(`the queue "${topic}" stands still: its engine refuses to give messages`, error)
+    }
   }
 
   #run(job: () => Promise<void>): void {

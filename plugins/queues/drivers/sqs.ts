@@ -121,6 +121,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     const { waitTimeSeconds = 20, visibilityTimeout = 30 } = this.#config
     const deletes = new SqsDeletes(this.#sdk, this.#client, this.#host)
     const poller = new Poller({
+      topic,
       concurrency,
       idle: 0,
       isSlow: true,

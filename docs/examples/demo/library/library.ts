@@ -19,12 +19,6 @@ export interface LibraryEvent {
   readonly book: Book
 }
 
-/** What a book looks like; kept in memory alone. */
-export interface Cover {
-  readonly type: string
-  readonly bytes: Uint8Array
-}
-
 /** Everything a library is, as plain data. */
 export interface Shelf {
   books: Book[]
@@ -37,7 +31,6 @@ export const emptyShelf = (): Shelf => ({ books: [], loans: [], nextId: 1 })
 /** A library's books and who has them. It knows rules, and nothing of HTTP. */
 export class Library {
   #shelf: Shelf = emptyShelf()
-  readonly #covers = new Map<string, Cover>()
   readonly #listeners = new Set<(event: LibraryEvent) => void>()
 
   /** A copy of everything: what a store writes. */
@@ -70,7 +63,6 @@ export class Library {
     const book = this.book(id)
     if (this.isLent(id)) refuse('lent', `"${book.title}" is lent; it must come back first`)
     this.#shelf.books.splice(this.#shelf.books.indexOf(book), 1)
-    this.#covers.delete(id)
     this.#tell({ kind: 'removed', book })
   }
 
@@ -78,14 +70,9 @@ export class Library {
     return this.#shelf.loans.some((loan) => loan.book === bookId)
   }
 
-  putCover(id: string, cover: Cover): void {
-    const book = this.book(id)
-    this.#covers.set(id, cover)
-    this.#tell({ kind: 'covered', book })
-  }
-
-  cover(id: string): Cover {
-    return this.#covers.get(this.book(id).id) ?? refuse('no-such-cover', `the book ${id} has no cover`)
+  /** Says that a book has another cover. */
+  covered(id: string): void {
+    this.#tell({ kind: 'covered', book: this.book(id) })
   }
 
   /** The loans of one member. */

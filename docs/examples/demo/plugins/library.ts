@@ -19,9 +19,13 @@ export interface LibraryOptions {
   file?: string
 }
 
+/** Where the storage keeps the cover of a book. */
+export const keyOfCover = (id: string) => `covers/${id}`
+
 /** Gives every handler the library, loads it during boot and saves it when the server closes. */
 export const library = definePlugin({
   name: 'library',
+  dependencies: ['storage'],
   provide: (_options: LibraryOptions = {}) => ({ library: new Library() }),
   async setup(ctx, options: LibraryOptions = {}) {
     const library = ctx.services.get('library')
@@ -33,6 +37,13 @@ export const library = definePlugin({
       ctx.onClose(() => store.save(library.shelf))
     }
     seed(library)
+    const covers = ctx.services.get('storage')
+    library.listen(({ kind, book }) => {
+      if (kind !== 'removed') return
+      covers.deleteObject(keyOfCover(book.id)).catch((error) => {
+        ctx.log.warn({ err: error, book: book.id }, 'a cover could not be removed')
+      })
+    })
     // Far from any handler, and still with the id of the request that it happened in.
     library.listen(({ kind, book }) => {
       ctx.log.info({ reqId: currentContext()?.request, kind, book: book.id }, `"${book.title}" ${kind}`)

@@ -8,10 +8,10 @@ interface Receipt {
 /** In production `bullmqQueue` or `pgbossQueue`: this line and the configuration are all that differs. */
 export const receiptQueue = memoryQueue<Receipt>('receipts')
 
-/** Writes a receipt for every loan, behind the answer; a printer that fails is tried three times. */
+/** Mails a receipt of every loan to the desk, behind the answer; a mail that fails is tried three times. */
 export const receipts = definePlugin({
   name: 'receipts',
-  dependencies: ['library', 'queues'],
+  dependencies: ['library', 'mailer', 'queues'],
   async setup(ctx) {
     const stop = ctx.services.get('library').listen(({ kind, book }) => {
       if (kind !== 'lent') return
@@ -19,7 +19,13 @@ export const receipts = definePlugin({
         .publish({ title: book.title, at: new Date().toISOString() }, { attempts: 3, backoff: 1000 })
         .catch((error: unknown) => ctx.log.error({ err: error }, 'no receipt'))
     })
-    const handle = await receiptQueue.subscribe(({ title, at }) => ctx.log.info(`receipt: "${title}", ${at}`))
+    const mailer = ctx.services.get('mailer')
+    const handle = await receiptQueue.subscribe(async (receipt) => {
+      await mailer.send((mail) =>
+        mail.to('desk@example.org').subject('Lent: {{title}}').template('<p>{{title}}, {{at}}</p>', receipt),
+      )
+      ctx.log.info(`receipt: "${receipt.title}", ${receipt.at}`)
+    })
     ctx.onClose(async () => {
       stop()
       await handle.unsubscribe()

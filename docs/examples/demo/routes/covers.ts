@@ -1,4 +1,6 @@
-import { router } from 'framework'
+import { type Request, router } from 'framework'
+import { refuse } from '../library/refusal.ts'
+import { keyOfCover } from '../plugins/library.ts'
 import { policies } from '../policies.ts'
 
 const add = { handler: 'add', manager: policies, scope: 'books' } as const
@@ -14,19 +16,27 @@ const apidoc = {
 }
 const upload = { maxFileSize: '200kb', maxFiles: 1, maxFields: 0 } as const
 
+const coversOf = (req: Request) => req.server.services.get('storage')
+
 router.group('/books/:id/cover', (cover) => {
-  cover.put('/', { policy: add, upload, rateLimit: { limit: 20 }, apidoc }, (req, res) => {
+  cover.put('/', { policy: add, upload, rateLimit: { limit: 20 }, apidoc }, async (req, res) => {
     const file = req.file('cover')
     // What a client claims is looked at no further than this: the bytes are only ever sent as what they are allowed to be.
     if (file === undefined || !['image/png', 'image/jpeg'].includes(file.mimeType)) {
       return res.unsupportedMediaType({ code: 'no-cover', message: 'send a PNG or JPEG as the file "cover"' })
     }
-    req.library.putCover(req.params.id, { type: file.mimeType, bytes: file.bytes() })
+    const { id } = req.library.book(req.params.id)
+    await coversOf(req).putObject(keyOfCover(id), file.bytes(), file.mimeType)
+    req.library.covered(id)
     return res.noContent()
   })
 
-  cover.get('/', { cache: { tags: ['book::id'] } }, (req, res) => {
-    const { type, bytes } = req.library.cover(req.params.id)
-    return res.type(type).bytes(bytes)
+  cover.get('/', { cache: { tags: ['book::id'] } }, async (req, res) => {
+    const { id } = req.library.book(req.params.id)
+    const covers = coversOf(req)
+    const key = keyOfCover(id)
+    if (!(await covers.exists(key))) refuse('no-such-cover', `the book ${id} has no cover`)
+    const { contentType } = await covers.metadata(key)
+    return res.type(contentType).bytes(await covers.getObject(key))
   })
 })

@@ -1,0 +1,116 @@
+import { defineError, OptionError } from '../../kernel/index.ts'
+import { type Found, filesOf, readFiles } from './files.ts'
+import { type EnvFileOptions, type EnvSettings, type EnvTypes, settingsOf } from './options.ts'
+import { checkTypes, readValue, schema } from './schema.ts'
+import type { EnvSchema, EnvValues } from './types.ts'
+
+const EnvError = defineError('EnvError', 500, (problems: readonly string[], read: readonly string[]) => {
+  const files = read.length === 0 ? 'no file' : read.join(', ')
+  return `the environment cannot be used (read: ${files} and the environment of the process):\n  ${problems.join('\n  ')}`
+})
+
+/** Variables as read and checked. */
+export class Env<out Values extends object = {}> {
+  readonly #settings: EnvSettings
+  readonly #types: EnvTypes
+  #found: ReadonlyMap<string, Found> = new Map()
+  #values: ReadonlyMap<string, unknown> | undefined
+
+  /** @internal */
+  constructor(settings: EnvSettings) {
+    this.#settings = settings
+    const types: unknown = settings.schema?.(schema) ?? {}
+    checkTypes('env.schema', types)
+    this.#types = types
+  }
+
+  /**
+   * The value of a variable of the schema, as its type has it; of any other the text of the environment, or what the file
+   * has under that name.
+   *
+   * @example
+   * const env = createEnvSchema((schema) => ({ PORT: schema.number({ default: 3000 }) }))
+   * const port: number = env.get('PORT')
+   * const editor = env.get('EDITOR') // of type unknown
+   */
+  get<Name extends keyof Values & string>(name: Name): Values[Name]
+  get(name: string): unknown
+  get(name: string): unknown {
+    this.load()
+    if (Object.hasOwn(this.#types, name)) return this.#values!.get(name)
+    return this.#fromProcess(name) ?? this.#found.get(name)?.value
+  }
+
+  /** Reads and checks everything, the first time. @internal */
+  load(): void {
+    if (this.#values !== undefined) return
+    const problems: string[] = []
+    const { file, fileIsNamed } = this.#settings
+    const files = file === false ? [] : filesOf(file, this.#mode(problems))
+    const { found, read } = readFiles(files, fileIsNamed, (path, problem) => problems.push(`${path} ${problem}`))
+    const values = new Map<string, unknown>()
+    for (const [name, type] of Object.entries(this.#types)) {
+      const before = problems.length
+      const own = this.#tryProcess(name, problems)
+      if (problems.length > before) continue
+      const { value, file: source } = own === undefined ? (found.get(name) ?? {}) : { value: own }
+      const report = (path: string, problem: string) =>
+        problems.push(`${path}${source === undefined ? '' : ` (of ${source})`} ${problem}`)
+      values.set(name, readValue(type, value, name, report, false))
+    }
+    if (problems.length > 0) throw Object.assign(EnvError(problems, read), { problems })
+    this.#found = found
+    this.#values = values
+  }
+
+  /** The part of the file names that `NODE_ENV` stands for. */
+  #mode(problems: string[]): string | undefined {
+    const mode = this.#tryProcess('NODE_ENV', problems)
+    if (mode === undefined || mode === '') return undefined
+    // It becomes part of a path.
+    if (/^[\w-]+$/.test(mode)) return mode
+    problems.push('NODE_ENV is not usable; it takes letters, digits, "_" and "-"')
+    return undefined
+  }
+
+  #tryProcess(name: string, problems: string[]): string | undefined {
+    try {
+      return this.#fromProcess(name)
+    } catch {
+      problems.push(`${name} may not be read: run Deno with --allow-env=${name}`)
+      return undefined
+    }
+  }
+
+  /** One at a time, never all: Deno lets a process have some variables and not others. */
+  #fromProcess(name: string): string | undefined {
+    const value: unknown = this.#settings.environment[name]
+    // The members of Object.prototype are there too.
+    return typeof value === 'string' ? value : undefined
+  }
+}
+
+/**
+ * Reads environment variables as a schema types them: from `.env` and its siblings, in the form of dotenv or as JSON, and
+ * from the environment of the process, which wins.
+ *
+ * Every problem is told at once, by name and without any value. The environment of the process is not changed. Variables
+ * without a type are readable too, as they are.
+ *
+ * @throws EnvError, whose `problems` lists them; OptionError for options or a schema that cannot be meant.
+ * @example
+ * const env = createEnvSchema((schema) => ({
+ *   PORT: schema.number({ default: 3000 }),
+ *   LOG_LEVEL: schema.enum(['debug', 'info', 'error'] as const, { optional: true }),
+ * }))
+ * const port = env.get('PORT')
+ */
+export function createEnvSchema<const Types extends EnvTypes = {}>(
+  build?: (schema: EnvSchema) => Types,
+  options: EnvFileOptions = {},
+): Env<EnvValues<Types>> {
+  if ('schema' in options) throw OptionError('env.schema', options, 'the function as the first argument')
+  const env = new Env<EnvValues<Types>>(settingsOf({ ...options, ...(build !== undefined && { schema: build }) }))
+  env.load()
+  return env
+}

@@ -1,0 +1,73 @@
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { variablesOf } from './parse.ts'
+
+/** Where a variable comes from, and what it is there. */
+export interface Found {
+  readonly value: unknown
+  readonly file: string
+}
+
+const maxBytes = 100_000
+/** The expression of dotenv takes time with more than the square of a run of blanks: 100000 empty lines took 43 seconds. */
+const maxBlanks = 1000
+
+const longestBlank = (text: string) => text.split(/\S+/).reduce((longest, run) => Math.max(longest, run.length), 0)
+
+/**
+ * The files in the order in which each wins over those before it. Those of one machine are not for tests, which must not
+ * depend on it.
+ */
+export function filesOf(file: string, mode: string | undefined): string[] {
+  const at = (suffix: string) => (file.endsWith('.json') ? `${file.slice(0, -5)}${suffix}.json` : `${file}${suffix}`)
+  const local = mode === 'test' ? [] : [at('.local')]
+  return mode === undefined ? [file, ...local] : [file, at(`.${mode}`), ...local, at(`.${mode}.local`)]
+}
+
+/** Why a file cannot be used; its content stays out of it. `undefined`: it is not there. */
+function whyUnreadable(error: unknown, file: string): string | undefined {
+  const { code, name } = error as { code?: string; name?: string }
+  if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+  if (name === 'NotCapable' || name === 'PermissionDenied') {
+    return `may not be read: run Deno with --allow-read=${file}, or set file: false`
+  }
+  return `cannot be read${code === undefined ? '' : ` (${code})`}`
+}
+
+/** The variables of all files by name, in a Map: a name such as `__proto__` is only a name there. */
+export function readFiles(
+  files: readonly string[],
+  mustExist: boolean,
+  report: (path: string, problem: string) => void,
+): { found: Map<string, Found>; read: string[] } {
+  const found = new Map<string, Found>()
+  const read: string[] = []
+  for (const [index, file] of files.entries()) {
+    const path = resolve(file)
+    let text: string
+    try {
+      // A named pipe would never end.
+      const stats = statSync(path)
+      if (!stats.isFile()) throw Object.assign(new Error(), { code: 'no file' })
+      if (stats.size > maxBytes) throw Object.assign(new Error(), { code: 'larger than 100 kB' })
+      text = readFileSync(path, 'utf8')
+    } catch (error) {
+      const why = whyUnreadable(error, file)
+      if (why !== undefined) report(`the file ${file}`, why)
+      else if (index === 0 && mustExist) report(`the file ${file}`, `does not exist in ${process.cwd()}`)
+      continue
+    }
+    if (longestBlank(text) > maxBlanks) {
+      report(`the file ${file}`, `has more than ${maxBlanks} spaces or empty lines in a row`)
+      continue
+    }
+    const variables = variablesOf(text)
+    if (variables === undefined) {
+      report(`the file ${file}`, 'begins like JSON and is no valid JSON object, or has a key that reaches a prototype')
+      continue
+    }
+    read.push(file)
+    for (const [name, value] of variables) found.set(name, { value, file })
+  }
+  return { found, read }
+}

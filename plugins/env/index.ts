@@ -1,0 +1,24 @@
+import type { Env } from './env.ts'
+import type { EnvVariables } from './variables.ts'
+
+export { createEnvSchema, type Env } from './env.ts'
+export type { EnvFileOptions, EnvOptions, EnvTypes } from './options.ts'
+export { env } from './plugin.ts'
+export type {
+  EnvArrayBuilder,
+  EnvBuilder,
+  EnvOf,
+  EnvOptionalOptions,
+  EnvSchema,
+  EnvType,
+  EnvValue,
+  EnvValueOptions,
+  EnvValues,
+} from './types.ts'
+export type { EnvVariables } from './variables.ts'
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    env: Env<EnvVariables>
+  }
+}

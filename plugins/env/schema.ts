@@ -1,0 +1,151 @@
+import { checkOptions, OptionError } from '../../kernel/index.ts'
+import type { EnvTypes } from './options.ts'
+import { isObject, jsonOf } from './parse.ts'
+import type { EnvSchema, EnvType, Report } from './types.ts'
+
+type Read = EnvType<unknown>['read']
+const noOptions = {}
+
+function type(kind: string, expected: string, options: object = noOptions, read: Read): EnvType<unknown> {
+  checkOptions(`schema.${kind}`, options, ['optional', 'default', 'secret'])
+  const given = options as { optional?: unknown; default?: unknown; secret?: unknown }
+  const { optional = false, default: fallback, secret = false } = given
+  if (typeof optional !== 'boolean') throw OptionError(`schema.${kind}.optional`, optional, 'true or false')
+  if (typeof secret !== 'boolean') throw OptionError(`schema.${kind}.secret`, secret, 'true or false')
+  if (optional && fallback !== undefined) {
+    throw OptionError(`schema.${kind}.optional`, optional, 'no default beside it: one of the two')
+  }
+  return { expected, optional, default: fallback, secret, read }
+}
+
+/** One value as its type has it; what cannot be used is reported. Empty counts as absent. */
+export function readValue(
+  type: EnvType<unknown>,
+  raw: unknown,
+  path: string,
+  report: Report,
+  secret: boolean,
+): unknown {
+  if (raw !== undefined && raw !== null && raw !== '') return type.read(raw, path, report, secret || type.secret)
+  if (type.default !== undefined || type.optional) return type.default
+  report(path, `is ${raw === '' ? 'empty' : 'missing'}; it takes ${type.expected}`)
+  return undefined
+}
+
+/** A type whose values are read in one step; `undefined` means that this is none. */
+function plain(kind: string, expected: string, options: object | undefined, convert: (raw: unknown) => unknown) {
+  return type(kind, expected, options, (raw, path, report) => {
+    const value = convert(raw)
+    if (value === undefined) report(path, `is not usable; it takes ${expected}`)
+    return value
+  })
+}
+
+const textOf = (raw: unknown) => (typeof raw === 'string' ? raw : undefined)
+
+function numberOf(raw: unknown): number | undefined {
+  // Not `Number` alone, which takes spaces, "0x10" and "Infinity".
+  const isDecimal = typeof raw === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(raw)
+  const number = isDecimal ? Number(raw) : raw
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
+}
+
+const words = new Map<unknown, boolean>([
+  ...['true', '1', 'yes', 'on', true, 1].map((word) => [word, true] as const),
+  ...['false', '0', 'no', 'off', false, 0].map((word) => [word, false] as const),
+])
+const booleanOf = (raw: unknown) => words.get(typeof raw === 'string' ? raw.trim().toLowerCase() : raw)
+
+function isType(value: unknown): value is EnvType<unknown> {
+  return isObject(value) && typeof value.read === 'function' && typeof value.expected === 'string'
+}
+
+function itemsOf(raw: unknown): unknown[] | undefined {
+  if (Array.isArray(raw)) return raw
+  if (typeof raw !== 'string') return undefined
+  if (!raw.trimStart().startsWith('[')) return raw.split(',').map((item) => item.trim())
+  const json = jsonOf(raw)
+  return Array.isArray(json) ? json : undefined
+}
+
+function array(first?: object, second?: object): EnvType<unknown> {
+  const element = isType(first) ? first : undefined
+  const of = element === undefined ? '' : ` of which each is ${element.expected}`
+  const expected = `a list${of}: values with commas between them, or a JSON array`
+  return type('array', expected, element === undefined ? first : second, (raw, path, report, secret) => {
+    const items = itemsOf(raw)
+    if (items === undefined) report(path, `is not usable; it takes ${expected}`)
+    if (element === undefined || items === undefined) return items
+    return items.map((item, index) => readValue(element, item, `${path}[${index}]`, report, secret))
+  })
+}
+
+function object(members: EnvTypes, options?: object): EnvType<unknown> {
+  checkTypes('schema.object', members)
+  const expected = `a JSON object with ${Object.keys(members).join(', ')}`
+  return type('object', expected, options, (raw, path, report, secret) => {
+    const json = typeof raw === 'string' ? jsonOf(raw) : raw
+    if (!isObject(json)) {
+      report(path, `is not usable; it takes ${expected}`)
+      return undefined
+    }
+    return Object.fromEntries(
+      Object.entries(members).map(([name, member]) => {
+        const own = Object.hasOwn(json, name) ? json[name] : undefined
+        return [name, readValue(member, own, `${path}.${name}`, report, secret)]
+      }),
+    )
+  })
+}
+
+function custom(convert: (raw: string) => unknown, options?: object): EnvType<unknown> {
+  if (typeof convert !== 'function') throw OptionError('schema.custom', convert, 'a function (raw) => value')
+  const expected = 'a value for its own check'
+  return type('custom', expected, options, (raw, path, report, secret) => {
+    const text = typeof raw === 'string' ? raw : JSON.stringify(raw)
+    try {
+      const value = convert(text)
+      if (typeof (value as { then?: unknown } | null)?.then !== 'function') return value
+      // Nobody waits for it.
+      void Promise.resolve(value).catch(() => {})
+      report(path, 'has a custom check that is asynchronous; make it synchronous')
+    } catch (error) {
+      const message = error instanceof Error ? error.message : ''
+      const isTellable = !secret && message !== '' && !message.includes(text)
+      report(path, `is refused by its check${isTellable ? `: ${message}` : ''}`)
+    }
+    return undefined
+  })
+}
+
+function oneOf(values: readonly (string | number)[], options?: object): EnvType<unknown> {
+  const isList = Array.isArray(values) && values.length > 0
+  if (!isList || values.some((one) => typeof one !== 'string' && typeof one !== 'number')) {
+    throw OptionError('schema.enum', values, 'a list of texts or numbers')
+  }
+  const expected = `one of ${values.map((one) => JSON.stringify(one)).join(', ')}`
+  return plain('enum', expected, options, (raw) =>
+    values.find((one) => one === raw || (typeof raw === 'string' && String(one) === raw)),
+  )
+}
+
+/** Refuses what no builder has made. */
+export function checkTypes(what: string, types: unknown): asserts types is EnvTypes {
+  if (!isObject(types)) throw OptionError(what, types, 'an object of types, such as { PORT: schema.number() }')
+  for (const [name, one] of Object.entries(types)) {
+    if (!isType(one)) throw OptionError(`${what}.${name}`, one, 'what one of the builders returns: schema.string()')
+  }
+}
+
+const onOff = '"true" or "false" (or 1, 0, yes, no, on, off)'
+
+/** The builders. */
+export const schema = {
+  string: (options) => plain('string', 'text', options, textOf),
+  number: (options) => plain('number', 'a number', options, numberOf),
+  boolean: (options) => plain('boolean', onOff, options, booleanOf),
+  enum: oneOf,
+  array,
+  object,
+  custom,
+} satisfies { [Name in keyof EnvSchema]: (...args: never[]) => EnvType<unknown> } as unknown as EnvSchema

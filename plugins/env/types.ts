@@ -1,0 +1,84 @@
+/** Collects what is wrong; values never get into it. */
+export type Report = (path: string, problem: string) => void
+
+/** What every builder takes. */
+export interface EnvValueOptions<Value> {
+  /** What an absent or empty variable is. */
+  default?: Value
+  optional?: false
+  /** Keeps messages of a `custom` function out of errors, since they may quote the value. Default false. */
+  secret?: boolean
+}
+
+/** The same for a value that may be `undefined`. */
+export interface EnvOptionalOptions {
+  optional: true
+  default?: undefined
+  secret?: boolean
+}
+
+/** One type of a variable, as the builders make it. */
+export interface EnvType<out Value> {
+  /** In words, for messages. */
+  readonly expected: string
+  readonly optional: boolean
+  readonly default: unknown
+  readonly secret: boolean
+  /** @internal */
+  read(raw: unknown, path: string, report: Report, secret: boolean): Value | undefined
+  /** Only a type: what `get` gives. @internal */
+  readonly value?: () => Value
+}
+
+/** The type that a builder stands for. */
+export type EnvValue<Type> = Type extends { readonly value?: () => infer Value } ? Value : never
+
+/** What `get` gives for each name of a schema. */
+export type EnvValues<Types> = { readonly [Name in keyof Types]: EnvValue<Types[Name]> }
+
+/** Makes one type of variable, needed or optional. */
+export interface EnvBuilder<Value> {
+  (options?: EnvValueOptions<Value>): EnvType<Value>
+  (options: EnvOptionalOptions): EnvType<Value | undefined>
+}
+
+/** A list, of anything or of one type. */
+export interface EnvArrayBuilder extends EnvBuilder<unknown[]> {
+  <Element>(element: EnvType<Element>, options?: EnvValueOptions<Element[]>): EnvType<Element[]>
+  <Element>(element: EnvType<Element>, options: EnvOptionalOptions): EnvType<Element[] | undefined>
+}
+
+/** The builders that `createEnvSchema` hands out. */
+export interface EnvSchema {
+  readonly string: EnvBuilder<string>
+  /** A decimal number, exponent allowed. */
+  readonly number: EnvBuilder<number>
+  /** `true`, `false`, `1`, `0`, `yes`, `no`, `on`, `off`, in any case. */
+  readonly boolean: EnvBuilder<boolean>
+  /** One of these values. */
+  enum<const Value extends string | number>(
+    values: readonly Value[],
+    options?: EnvValueOptions<NoInfer<Value>>,
+  ): EnvType<Value>
+  enum<const Value extends string | number>(
+    values: readonly Value[],
+    options: EnvOptionalOptions,
+  ): EnvType<Value | undefined>
+  /** Values with commas between them, or a JSON array. */
+  readonly array: EnvArrayBuilder
+  /** A JSON object with these members; others are left out. */
+  object<const Members extends { readonly [name: string]: EnvType<unknown> }>(
+    members: Members,
+    options?: EnvValueOptions<EnvValues<Members>>,
+  ): EnvType<EnvValues<Members>>
+  object<const Members extends { readonly [name: string]: EnvType<unknown> }>(
+    members: Members,
+    options: EnvOptionalOptions,
+  ): EnvType<EnvValues<Members> | undefined>
+  /** What the function makes of the text; it throws to refuse it. A value of a JSON file that is no text comes as JSON. */
+  custom<Value>(convert: (raw: string) => Value, options?: EnvValueOptions<NoInfer<Value>>): EnvType<Value>
+  custom<Value>(convert: (raw: string) => Value, options: EnvOptionalOptions): EnvType<Value | undefined>
+}
+
+/** What `get` gives for each name of a schema function. */
+export type EnvOf<Build extends (schema: EnvSchema) => object> = EnvValues<ReturnType<Build>>

@@ -1,0 +1,62 @@
+import { MailAddressError } from './errors.ts'
+
+/** An address, bare or as `Ada <ada@example.org>`. */
+export type EmailAddress = `${string}@${string}`
+
+/** An address with the name that is shown for it. */
+export interface NamedAddress {
+  readonly name?: string
+  readonly address: EmailAddress
+}
+
+/** One recipient or several. */
+export type Recipients = EmailAddress | NamedAddress | readonly (EmailAddress | NamedAddress)[]
+
+/** RFC 5321, section 4.5.3.1: 64 characters, "@", 255. */
+const longestAddress = 320
+const longestName = 256
+
+/**
+ * No comments, groups, routes, quoted parts or lists: the grammar of RFC 5322 has them all, and parsers that take them
+ * have sent mail to recipients that nobody named, or recursed until the stack ended. Each part is one class of characters,
+ * so that the time grows with the length alone.
+ */
+const local = /^[^\p{Cc}\p{Z}<>()[\]\\,;:@"]{1,64}$/u
+const domain = /^[\p{L}\p{N}\p{M}_.-]{1,255}$/u
+const control = /[\p{Cc}\u2028\u2029]/u
+
+/** One address as name and address, or an error; the text itself is not in the message. */
+export function addressOf(where: string, given: unknown): { name: string; address: string } {
+  const { name, address } = partsOf(where, given)
+  if (address.length > longestAddress) throw MailAddressError(where, `is longer than ${longestAddress} characters`)
+  if (control.test(address)) throw MailAddressError(where, 'has a control character, a line break for example')
+  const at = address.lastIndexOf('@')
+  const host = address.slice(at + 1)
+  if (at === -1 || !local.test(address.slice(0, at)) || !domain.test(host) || /^\.|\.\.|\.$/.test(host)) {
+    throw MailAddressError(where, 'is not one plain address')
+  }
+  if (name.length > longestName) throw MailAddressError(where, `has a name of more than ${longestName} characters`)
+  if (control.test(name)) throw MailAddressError(where, 'has a control character in its name, a line break for example')
+  return { name, address }
+}
+
+function partsOf(where: string, given: unknown): { name: string; address: string } {
+  if (typeof given === 'string') {
+    // Before anything looks inside.
+    if (given.length > longestAddress + longestName + 4) throw MailAddressError(where, 'is too long')
+    const open = given.endsWith('>') ? given.lastIndexOf('<') : -1
+    if (open === -1) return { name: '', address: given }
+    const name = given.slice(0, open).trim()
+    const isQuoted = name.length > 1 && name.startsWith('"') && name.endsWith('"')
+    return { name: isQuoted ? name.slice(1, -1) : name, address: given.slice(open + 1, -1) }
+  }
+  const { name = '', address } = (given ?? {}) as { name?: unknown; address?: unknown }
+  if (typeof address !== 'string' || typeof name !== 'string')
+    throw MailAddressError(where, `is no text but ${typeof given}`)
+  return { name, address }
+}
+
+/** All of them, none twice. */
+export function addressesOf(where: string, given: unknown): { name: string; address: string }[] {
+  return (Array.isArray(given) ? given : [given]).map((one) => addressOf(where, one))
+}

@@ -1,0 +1,65 @@
+import { MailHeaderError } from './errors.ts'
+import type { MailAttachment, MailMessage } from './transport.ts'
+
+/** A line break would begin a header of its own, or the body; the others have no business in one. */
+const control = /[\p{Cc}\u2028\u2029]/u
+/** RFC 5322, section 3.6.8. */
+const nameOfHeader = /^[!-9;-~]{1,76}$/
+/** RFC 5322, section 2.1.1, leaves 998 for a line; what is folded may be longer. */
+const longest = 10_000
+
+/** What the methods of the builder and the transporter write. */
+const taken: ReadonlySet<string> = new Set([
+  ...['from', 'sender', 'to', 'cc', 'bcc', 'reply-to', 'subject', 'date', 'message-id', 'return-path', 'mime-version'],
+  ...['content-type', 'content-transfer-encoding', 'content-disposition', 'content-id', 'dkim-signature', 'received'],
+])
+
+export function checkText(what: string, text: unknown): string {
+  if (typeof text !== 'string') throw MailHeaderError(what, `takes text, not ${text === null ? 'null' : typeof text}`)
+  if (text.length > longest) throw MailHeaderError(what, `is longer than ${longest} characters`)
+  if (control.test(text)) throw MailHeaderError(what, 'has a control character, a line break for example')
+  return text
+}
+
+/** The name of a header that may be set, its value being one line. */
+export function checkHeader(name: string, value: unknown): string {
+  if (!nameOfHeader.test(name)) throw MailHeaderError('the name of a header', 'takes letters, digits and "-"')
+  if (taken.has(name.toLowerCase())) {
+    throw MailHeaderError(
+      `the header "${name}"`,
+      'is written by the mail itself: there is a method for it, or it is not yours to set',
+    )
+  }
+  checkText(`the header "${name}"`, value)
+  return name
+}
+
+const fields = ['filename', 'content', 'path', 'contentType', 'cid'] as const
+
+/** A copy with what an attachment has, and nothing else that nodemailer would understand. */
+export function checkAttachment(given: MailAttachment): MailMessage['attachments'][number] {
+  if (typeof given !== 'object' || given === null)
+    throw MailHeaderError('an attachment', 'is { filename, content } or { path }')
+  for (const name of Object.keys(given)) {
+    if (!(fields as readonly string[]).includes(name)) {
+      throw MailHeaderError(`the attachment's "${name}"`, `is unknown; there are ${fields.join(', ')}`)
+    }
+  }
+  const { content, path } = given
+  for (const name of ['filename', 'path', 'contentType', 'cid'] as const) {
+    if (given[name] !== undefined) checkText(`the attachment's ${name}`, given[name])
+  }
+  if ((content === undefined) === (path === undefined))
+    throw MailHeaderError('an attachment', 'has either content or path')
+  if (content !== undefined && typeof content !== 'string' && !(content instanceof Uint8Array)) {
+    throw MailHeaderError("the attachment's content", 'is text or bytes (Uint8Array)')
+  }
+  // Nodemailer takes addresses of the web and data there too.
+  if (path !== undefined && /^[a-z][a-z0-9+.-]+:/i.test(path)) {
+    throw MailHeaderError("the attachment's path", 'is the path of a file, no URL')
+  }
+  const { content: _, ...rest } = given
+  // Nodemailer takes bytes as a Buffer only.
+  if (content instanceof Uint8Array) return { ...rest, content: Buffer.from(content) }
+  return content === undefined ? rest : { ...rest, content }
+}

@@ -1,0 +1,101 @@
+import type { Logger } from '../../kernel/index.ts'
+import { MailQueueFullError } from './errors.ts'
+import type { MailMessage } from './transport.ts'
+
+/** One mail that waits. */
+interface Waiting {
+  readonly id: string
+  readonly attempt: () => Promise<unknown>
+  failures: number
+}
+
+const spacing = 1000
+const retries = 3
+const maxWaiting = 10_000
+
+/** RFC 5321, section 4.2.1: the server says that another attempt would fail as well. */
+function isPermanent(error: unknown): boolean {
+  const cause = (error as { cause?: { responseCode?: unknown } }).cause
+  const code = Number(cause?.responseCode)
+  return code >= 500 && code < 600
+}
+
+/**
+ * Mails that are sent one after another, a second between the beginnings of two attempts, whatever became of the first.
+ * A mail that fails goes to the end; after three more attempts, or a permanent refusal, it is logged and dropped.
+ */
+export class Later {
+  readonly #log: () => Logger
+  readonly #waiting: Waiting[] = []
+  #current: Waiting | undefined
+  #running: Promise<void> | undefined
+  #wake: (() => void) | undefined
+  #lastStart = Number.NEGATIVE_INFINITY
+  #closing: AbortSignal | undefined
+
+  constructor(log: () => Logger) {
+    this.#log = log
+  }
+
+  get size(): number {
+    return this.#waiting.length + (this.#current === undefined ? 0 : 1)
+  }
+
+  add(mail: MailMessage, attempt: Waiting['attempt']): void {
+    if (this.size >= maxWaiting) throw MailQueueFullError(maxWaiting)
+    this.#waiting.push({ id: mail.messageId, attempt, failures: 0 })
+    this.#running ??= this.#run()
+  }
+
+  /** Sends what waits, without pauses and each once more at most, until the signal aborts; the rest is logged. */
+  async drain(signal: AbortSignal): Promise<void> {
+    this.#closing = signal
+    this.#wake?.()
+    await this.#running
+    for (const { id } of this.#waiting.splice(0)) {
+      this.#log().error({ mail: id }, `the mail ${id} was not delivered: the mailer closed`)
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#pause()
+      if (this.#closing?.aborted) break
+      this.#current = this.#waiting.shift()!
+      this.#lastStart = performance.now()
+      await this.#attempt(this.#current)
+      this.#current = undefined
+    }
+    // Not by `finally`, which runs later: what is added in between would wait for nobody.
+    this.#running = undefined
+  }
+
+  async #attempt(mail: Waiting): Promise<void> {
+    try {
+      await mail.attempt()
+    } catch (error) {
+      mail.failures++
+      if (this.#closing?.aborted) this.#waiting.push(mail)
+      else if (mail.failures > retries || this.#closing !== undefined || isPermanent(error)) {
+        this.#log().error({ err: error, mail: mail.id }, `the mail ${mail.id} was not delivered`)
+      } else {
+        this.#log().warn({ err: error, mail: mail.id }, `the mail ${mail.id} failed and is tried again`)
+        this.#waiting.push(mail)
+      }
+    }
+  }
+
+  /** Until a second after the last beginning, or until closing begins. */
+  async #pause(): Promise<void> {
+    const ms = this.#lastStart + spacing - performance.now()
+    if (ms <= 0 || this.#closing !== undefined) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#wake = undefined
+  }
+}

@@ -1,0 +1,165 @@
+import { type Logger, lineLogger, nearest } from '../../kernel/index.ts'
+import { MailClosedError, MailProviderError } from './errors.ts'
+import { Later } from './later.ts'
+import { checkMailer, type MailerSettings, type MailProviders } from './options.ts'
+import { type MailCallback, type MailReceipt, OpenProvider } from './provider.ts'
+
+/** Sends through one provider. */
+export interface MailSender {
+  /**
+   * Sends one mail now.
+   *
+   * @throws (as a rejection) MailSendError when the provider does not take it in time; MailIncompleteError,
+   * MailAddressError, MailHeaderError or MailTemplateError when there is something wrong with the mail.
+   */
+  send(callback: MailCallback): Promise<MailReceipt>
+  /**
+   * Puts one mail into the queue of the mailer, in memory, and resolves with its id; it is sent in the background, one mail
+   * a second.
+   *
+   * @throws (as a rejection) when there is something wrong with the mail. Failures to send are logged by id.
+   */
+  later(callback: MailCallback): Promise<{ readonly id: string }>
+  /** Whether the provider can be reached and lets this mailer in. @throws MailSendError (as a rejection). */
+  verify(): Promise<true>
+}
+
+/**
+ * Sends mails by SMTP, with templates; needs the package `nodemailer`, and no server.
+ *
+ * @example
+ * const mailer = new Mailer(
+ *   { main: { transporter: memoryTransport(), templateAdapter: new MustacheAdapter(), from: 'shop@example.org' } },
+ *   { defaultProvider: 'main' },
+ * )
+ * await mailer.send((mail) =>
+ *   mail.to('ada@example.org').subject('Hello {{name}}').template('<p>Hello {{name}}</p>', { name: 'Ada' }),
+ * )
+ */
+export class Mailer<const Providers extends MailProviders = MailProviders> implements MailSender {
+  readonly #providers = new Map<string, OpenProvider>()
+  readonly #senders = new Map<string, MailSender>()
+  readonly #default: OpenProvider
+  readonly #later = new Later(() => this.#log)
+  /** What is being sent at the moment. */
+  readonly #busy = new Set<Promise<unknown>>()
+  readonly #closing = new AbortController()
+  #closed: Promise<void> | undefined
+  #log: Logger = lineLogger()
+
+  constructor(providers: Providers, settings: MailerSettings<keyof Providers & string>) {
+    checkMailer(providers, settings)
+    for (const [name, provider] of Object.entries(providers)) {
+      this.#providers.set(name, new OpenProvider(name, provider, settings.timeout ?? 9000))
+    }
+    this.#default = this.#providers.get(settings.defaultProvider)!
+  }
+
+  send(callback: MailCallback): Promise<MailReceipt> {
+    return this.#send(this.#default, callback)
+  }
+
+  later(callback: MailCallback): Promise<{ readonly id: string }> {
+    return this.#enqueue(this.#default, callback)
+  }
+
+  verify(): Promise<true> {
+    return this.#verify(this.#default)
+  }
+
+  /**
+   * The same through another provider; `later` has one queue for all.
+   *
+   * @throws MailProviderError for a name that there is not.
+   */
+  use(name: keyof Providers & string): MailSender {
+    const provider = this.#providers.get(name)
+    if (provider === undefined) {
+      const known = [...this.#providers.keys()]
+      throw MailProviderError(String(name), nearest(String(name), known), known)
+    }
+    let sender = this.#senders.get(name)
+    if (sender === undefined) {
+      sender = {
+        send: (callback) => this.#send(provider, callback),
+        later: (callback) => this.#enqueue(provider, callback),
+        verify: () => this.#verify(provider),
+      }
+      this.#senders.set(name, sender)
+    }
+    return sender
+  }
+
+  /** How many mails of `later` are not sent yet. */
+  get waiting(): number {
+    return this.#later.size
+  }
+
+  /**
+   * Sends what waits, without pauses, and closes the connections. What is not delivered in time is logged by id.
+   *
+   * @param options `timeout`: milliseconds for all of it. Default 10000.
+   */
+  close({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {
+    this.#closed ??= this.#close(timeout)
+    return this.#closed
+  }
+
+  /** Loads what the transporters need, without a connection. @internal */
+  async prepare(): Promise<void> {
+    for (const provider of this.#providers.values()) await provider.open()
+  }
+
+  /** @internal */
+  logTo(log: Logger): void {
+    this.#log = log
+  }
+
+  async #close(timeout: number): Promise<void> {
+    const timer = setTimeout(() => this.#closing.abort(new Error('the mailer closed')), timeout)
+    try {
+      await Promise.allSettled([...this.#busy])
+      await this.#later.drain(this.#closing.signal)
+    } finally {
+      clearTimeout(timer)
+      await Promise.all([...this.#providers.values()].map((provider) => provider.close()))
+    }
+  }
+
+  #verify(provider: OpenProvider): Promise<true> {
+    return this.#track(() => provider.verify(this.#closing.signal))
+  }
+
+  #send(provider: OpenProvider, callback: MailCallback): Promise<MailReceipt> {
+    return this.#track(async () => provider.send(await provider.compose(callback), this.#closing.signal))
+  }
+
+  #enqueue(provider: OpenProvider, callback: MailCallback): Promise<{ readonly id: string }> {
+    const queued = this.#track(async () => {
+      const mail = await provider.compose(callback)
+      this.#later.add(mail, async () => {
+        const { rejected } = await provider.send(mail, this.#closing.signal)
+        if (rejected.length === 0) return
+        const log = { mail: mail.messageId, rejected: rejected.length }
+        this.#log.warn(log, `the mail ${mail.messageId} was refused for ${rejected.length} of its recipients`)
+      })
+      return { id: mail.messageId }
+    })
+    // Few wait for it, and a mail with a mistake must not end the process.
+    queued.catch((error: unknown) => this.#log.error({ err: error }, 'a mail was not put into the queue'))
+    return queued
+  }
+
+  /** Keeps `close` waiting for it. */
+  #track<Result>(run: () => Promise<Result>): Promise<Result> {
+    if (this.#closed !== undefined) return Promise.reject(MailClosedError())
+    const promise = run()
+    const done = promise.then(
+      () => {},
+      () => {},
+    )
+    this.#busy.add(done)
+    void done.then(() => this.#busy.delete(done))
+    return promise
+  }
+}

@@ -1,0 +1,108 @@
+import { AssertionError } from 'node:assert'
+import type { MailMessage, MailTransporter } from './transport.ts'
+
+/** What a mail must have to be the one that is meant; texts are equal, expressions match. */
+export interface MailMatch {
+  /** One of the recipients, `cc` and `bcc` included. */
+  to?: string
+  from?: string
+  subject?: string | RegExp
+  html?: string | RegExp
+  text?: string | RegExp
+}
+
+const maxSent = 1000
+
+function describe(mail: MailMessage): object {
+  const { envelope, subject, html, text } = mail
+  return { to: envelope.to, from: envelope.from, subject, html, text }
+}
+
+function fits(expected: string | RegExp | undefined, actual: string | undefined): boolean {
+  if (expected === undefined) return true
+  if (actual === undefined) return false
+  // Not `test`, which remembers where it was.
+  return typeof expected === 'string' ? actual === expected : actual.search(expected) !== -1
+}
+
+function isMeant(mail: MailMessage, match: MailMatch): boolean {
+  if (match.to !== undefined && !mail.envelope.to.includes(match.to)) return false
+  return (
+    fits(match.from, mail.envelope.from) &&
+    fits(match.subject, mail.subject) &&
+    fits(match.html, mail.html) &&
+    fits(match.text, mail.text)
+  )
+}
+
+/** Keeps mails in memory in place of sending them, with assertions for tests. */
+export class MemoryTransport implements MailTransporter {
+  readonly #sent: MailMessage[] = []
+  readonly #failures: unknown[] = []
+
+  /** What was sent, the oldest first; the last 1000. */
+  get sent(): readonly MailMessage[] {
+    return this.#sent
+  }
+
+  async sendMail(mail: MailMessage): Promise<{ accepted: string[]; rejected: string[] }> {
+    if (this.#failures.length > 0) throw this.#failures.shift()
+    const { signal, ...kept } = mail
+    this.#sent.push(kept)
+    if (this.#sent.length > maxSent) this.#sent.shift()
+    return { accepted: mail.envelope.to, rejected: [] }
+  }
+
+  async verify(): Promise<true> {
+    return true
+  }
+
+  /** Makes the next attempts fail, as a server that is down. */
+  failNext(times = 1, error: Error = new Error('the memory transport fails as it was told')): this {
+    for (let i = 0; i < times; i++) this.#failures.push(error)
+    return this
+  }
+
+  /** Forgets everything. */
+  clear(): this {
+    this.#sent.length = 0
+    this.#failures.length = 0
+    return this
+  }
+
+  /** @throws AssertionError when no such mail was sent; it shows those that were. */
+  assertSent(match: MailMatch): this {
+    if (this.#sent.some((mail) => isMeant(mail, match))) return this
+    return this.#fail('no such mail was sent', match)
+  }
+
+  /** @throws AssertionError when such a mail was sent. */
+  assertNotSent(match: MailMatch = {}): this {
+    if (!this.#sent.some((mail) => isMeant(mail, match))) return this
+    return this.#fail('such a mail was sent', match)
+  }
+
+  /** @throws AssertionError when there were more or fewer. */
+  assertCount(count: number): this {
+    if (this.#sent.length === count) return this
+    return this.#fail(`${this.#sent.length} mails were sent, not ${count}`, count)
+  }
+
+  #fail(message: string, expected: unknown): never {
+    const actual = this.#sent.map(describe)
+    throw new AssertionError({ message, actual, expected, operator: 'mail' })
+  }
+}
+
+/**
+ * A transporter for tests and development: mails stay in memory.
+ *
+ * @example
+ * const outbox = memoryTransport()
+ * const mailer = new Mailer({ main: { transporter: outbox, from: 'shop@example.org' } }, { defaultProvider: 'main' })
+ * await mailer.send((mail) => mail.to('ada@example.org').subject('Hello').text('Hello Ada'))
+ * outbox.assertSent({ to: 'ada@example.org', subject: /^Hello/ }).assertCount(1)
+ */
+export function memoryTransport(): MemoryTransport {
+  return new MemoryTransport()
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { domainToASCII } from 'node:url'
+import { addressesOf, addressOf, type EmailAddress, type NamedAddress, type Recipients } from './address.ts'
+import { MailHeaderError, MailIncompleteError, MailTemplateError, reasonOf } from './errors.ts'
+import { checkAttachment, checkHeader, checkText } from './header.ts'
+import type { TemplateAdapter } from './templates/contract.ts'
+import type { MailAttachment, MailMessage } from './transport.ts'
+
+interface Person {
+  name: string
+  address: string
+}
+
+type Template = { data: object; source: string } | { data: object; file: string }
+
+/**
+ * One mail in the making, handed to the callback of `send` and `later`. Each method gives the builder back; lists are
+ * added to, everything else is replaced.
+ */
+export class MailBuilder {
+  readonly #recipients: Record<'to' | 'cc' | 'bcc' | 'replyTo', Person[]> = { to: [], cc: [], bcc: [], replyTo: [] }
+  readonly #headers: Record<string, string> = {}
+  readonly #attachments: MailMessage['attachments'] = []
+  #from: Person | undefined
+  #subject: string | undefined
+  #html: string | undefined
+  #text: string | undefined
+  #template: Template | undefined
+  #priority: MailMessage['priority']
+
+  /** Who gets it: one address, one with a name, or a list. */
+  to(recipients: Recipients): this {
+    return this.#add('to', recipients)
+  }
+
+  /** Who gets it too, visible to all. */
+  cc(recipients: Recipients): this {
+    return this.#add('cc', recipients)
+  }
+
+  /** Who gets it too, visible to nobody. */
+  bcc(recipients: Recipients): this {
+    return this.#add('bcc', recipients)
+  }
+
+  /** Where answers go. */
+  replyTo(recipients: Recipients): this {
+    return this.#add('replyTo', recipients)
+  }
+
+  /** The sender, in place of the provider's. */
+  from(sender: EmailAddress | NamedAddress): this {
+    this.#from = addressOf('from', sender)
+    return this
+  }
+
+  /** With `template` or `templateFile` it is a template too, with the same data. */
+  subject(subject: string): this {
+    this.#subject = checkText('the subject', subject)
+    return this
+  }
+
+  /** The body as HTML, sent as it is. */
+  html(html: string): this {
+    this.#html = textOf('html', html)
+    return this
+  }
+
+  /** The body as plain text. With `template` or `templateFile` it is a template too, with the same data. */
+  text(text: string): this {
+    this.#text = textOf('text', text)
+    return this
+  }
+
+  /** The body as HTML, rendered by the template adapter of the provider. */
+  template<Data extends object>(template: string, data: Data): this {
+    this.#template = { source: textOf('template', template), data: dataOf('template', data) }
+    return this
+  }
+
+  /** The same from a file, relative to the folder of the process or absolute. */
+  templateFile<Data extends object>(file: string, data: Data): this {
+    this.#template = { file: textOf('templateFile', file), data: dataOf('templateFile', data) }
+    return this
+  }
+
+  /** One file to go with it. */
+  attachment(attachment: MailAttachment): this {
+    this.#attachments.push(checkAttachment(attachment))
+    return this
+  }
+
+  /** Several files to go with it. */
+  attachments(attachments: readonly MailAttachment[]): this {
+    for (const one of attachments) this.attachment(one)
+    return this
+  }
+
+  /** Further headers. Those that the other methods write are refused. */
+  headers(headers: { readonly [name: string]: string }): this {
+    for (const [name, value] of Object.entries(headers)) this.#headers[checkHeader(name, value)] = value
+    return this
+  }
+
+  /** Default normal. */
+  priority(priority: 'high' | 'normal' | 'low'): this {
+    if (!['high', 'normal', 'low'].includes(priority))
+      throw MailHeaderError('the priority', 'is "high", "normal" or "low"')
+    this.#priority = priority
+    return this
+  }
+
+  #add(list: 'to' | 'cc' | 'bcc' | 'replyTo', recipients: Recipients): this {
+    this.#recipients[list].push(...addressesOf(list, recipients))
+    return this
+  }
+
+  /** Checks that nothing is missing and renders. @internal */
+  async finish(sender: Person, adapter: TemplateAdapter | undefined): Promise<MailMessage> {
+    const { to, cc, bcc, replyTo } = this.#recipients
+    if (to.length === 0) throw MailIncompleteError('recipient', 'to("ada@example.org")')
+    checkSubject(this.#subject)
+    const from = this.#from ?? sender
+    const { subject, html, text } = await this.#render(adapter)
+    const all = [...to, ...cc, ...bcc].map(({ address }) => address)
+    return {
+      messageId: messageIdFor(from.address),
+      from,
+      to,
+      cc,
+      bcc,
+      replyTo,
+      subject,
+      ...(html !== undefined && { html }),
+      ...(text !== undefined && { text }),
+      headers: this.#headers,
+      ...(this.#priority !== undefined && { priority: this.#priority }),
+      attachments: this.#attachments,
+      envelope: { from: from.address, to: [...new Set(all)] },
+      disableFileAccess: this.#attachments.every(({ path }) => path === undefined),
+      disableUrlAccess: true,
+    }
+  }
+
+  async #render(adapter: TemplateAdapter | undefined): Promise<Pick<MailMessage, 'subject' | 'html' | 'text'>> {
+    const subject = this.#subject!
+    const text = this.#text
+    if (this.#template === undefined) return { subject, ...defined({ html: this.#html, text }) }
+    if (adapter === undefined) {
+      throw MailTemplateError('the template', 'its provider has no templateAdapter, such as new MustacheAdapter()')
+    }
+    const { data } = this.#template
+    const file = 'file' in this.#template ? this.#template.file : undefined
+    const source = 'source' in this.#template ? this.#template.source : await contentOf(this.#template.file)
+    const what = file === undefined ? 'the template' : `the template ${file}`
+    const rendered = {
+      html: await rendering(what, () => adapter.render(source, data, 'html')),
+      subject: await rendering('the subject', () => adapter.render(subject, data, 'text')),
+      text: text === undefined ? undefined : await rendering('the text', () => adapter.render(text, data, 'text')),
+    }
+    // The data may have brought what the template had not.
+    checkSubject(rendered.subject)
+    return { subject: rendered.subject, ...defined({ html: rendered.html, text: rendered.text }) }
+  }
+}
+
+function checkSubject(subject: string | undefined): void {
+  if (subject === undefined || checkText('the subject', subject).trim() === '') {
+    throw MailIncompleteError('subject', 'subject("…")')
+  }
+}
+
+/** RFC 5322, section 3.6.4: an id has no other letters than those of ASCII. */
+function messageIdFor(address: string): string {
+  const host = domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'localhost'
+  return `<${randomUUID()}@${host}>`
+}
+
+function defined(bodies: { html: string | undefined; text: string | undefined }): { html?: string; text?: string } {
+  return Object.fromEntries(Object.entries(bodies).filter(([, body]) => body !== undefined))
+}
+
+function textOf(method: string, text: unknown): string {
+  if (typeof text !== 'string')
+    throw MailTemplateError(method, `it takes text, not ${text === null ? 'null' : typeof text}`)
+  return text
+}
+
+function dataOf(method: string, data: unknown): object {
+  if (typeof data !== 'object' || data === null)
+    throw MailTemplateError(method, 'its second argument is the data, an object')
+  return data
+}
+
+async function contentOf(file: string): Promise<string> {
+  return rendering(`the template ${file}`, () => readFile(file, 'utf8'))
+}
+
+async function rendering(what: string, render: () => string | Promise<string>): Promise<string> {
+  try {
+    return textOf('the result', await render())
+  } catch (error) {
+    // What is missing is told by its own error.
+    if ((error as { code?: unknown })?.code === 'PeerMissingError') throw error
+    throw Object.assign(MailTemplateError(what, reasonOf(error)), { cause: error })
+  }
+}

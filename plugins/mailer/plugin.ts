@@ -1,0 +1,33 @@
+import { definePlugin } from '../../kernel/index.ts'
+import { Mailer } from './mailer.ts'
+import { type MailerOptions, settingsOf } from './options.ts'
+
+/**
+ * A mailer at `services.mailer`, which closes with the server: what waits is sent first.
+ *
+ * @example
+ * import { memoryTransport, Server } from 'framework'
+ *
+ * const server = new Server({
+ *   plugins: { mailer: { providers: { main: { transporter: memoryTransport(), from: 'shop@example.org' } }, defaultProvider: 'main' } },
+ * })
+ * server.post('/orders', async () => {
+ *   await server.services.get('mailer').later((mail) => mail.to('ada@example.org').subject('Your order').text('Thank you'))
+ *   return { ordered: true }
+ * })
+ */
+export const mailer = definePlugin({
+  name: 'mailer',
+  provide(options: MailerOptions): { mailer: Mailer } {
+    const { providers, settings } = settingsOf(options)
+    return { mailer: new Mailer(providers, settings) }
+  },
+  async setup(ctx) {
+    const service = ctx.services.get('mailer')
+    service.logTo(ctx.log)
+    // A package that is missing fails the boot, not the first order.
+    await service.prepare()
+    // The kernel gives each hook half of the time; connections must be closed within it too.
+    ctx.onClose(() => service.close({ timeout: ctx.server.settings.closeTimeout * 0.45 }))
+  },
+})

@@ -1,0 +1,73 @@
+import { peer } from '../../../kernel/index.ts'
+import { Compiled } from './compiled.ts'
+import type { TemplateAdapter } from './contract.ts'
+
+/** The part of an instance of Edge that is used, one with globals and mounted folders for example. */
+export interface EdgeEngine {
+  readonly globals: object
+  readonly asyncCompiler: unknown
+  readonly processor: unknown
+}
+
+type Run = (template: unknown, state: object, context: object) => string | Promise<string>
+interface Page {
+  readonly stacks: { fillPlaceholders(output: string): string }
+}
+interface Parts {
+  readonly edge: EdgeEngine & { asyncCompiler: { compileRaw(template: string): Run } }
+  make(kind: 'html' | 'text'): Page
+}
+
+/**
+ * Edge takes a name for a global of the runtime before it looks into the data, and the runtimes differ: `name` is one in
+ * Deno. Such names are made variables of the template.
+ */
+function withOwnNames(template: string, data: object): string {
+  const shadowed = Object.keys(data).filter(
+    (name) => /^[a-z_$][\w$]*$/i.test(name) && (globalThis as Record<string, unknown>)[name] !== undefined,
+  )
+  return shadowed.map((name) => `@let(${name} = state.${name})\n`).join('') + template
+}
+
+async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
+  const { Edge, Template } = await peer('edge.js', () => import('edge.js'), 'the EdgeAdapter')
+  const edge = (given ?? Edge.create()) as Edge
+  type Edge = ReturnType<typeof Edge.create>
+  class PlainTemplate extends Template {
+    override escape(value: unknown): string {
+      return String(value)
+    }
+  }
+  const make = (kind: 'html' | 'text') =>
+    new (kind === 'text' ? PlainTemplate : Template)(edge.asyncCompiler, edge.globals, {}, edge.processor)
+  return { edge: edge as unknown as Parts['edge'], make }
+}
+
+/**
+ * Templates of Edge; needs the package `edge.js`.
+ *
+ * `{{ name }}` is escaped, `{{{ name }}}` is not. Its templates are programs: only an author of the application may write
+ * one, a subject or a text that has such tags included.
+ *
+ * @param engine An instance with globals and folders. Default: one of its own.
+ * @example
+ * const provider = { transporter: memoryTransport(), templateAdapter: new EdgeAdapter(), from: 'shop@example.org' } as const
+ */
+export class EdgeAdapter implements TemplateAdapter {
+  readonly #compiled = new Compiled<Run>()
+  readonly #given: EdgeEngine | undefined
+  #parts: Promise<Parts> | undefined
+
+  constructor(engine?: EdgeEngine) {
+    this.#given = engine
+  }
+
+  async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
+    this.#parts ??= loadParts(this.#given)
+    const { edge, make } = await this.#parts
+    const source = withOwnNames(template, data)
+    const run = await this.#compiled.get(source, 'template', () => edge.asyncCompiler.compileRaw(source))
+    const page = make(kind)
+    return page.stacks.fillPlaceholders(await run(page, { ...edge.globals, ...data }, {}))
+  }
+}

@@ -1,0 +1,38 @@
+import { peer } from '../../../kernel/index.ts'
+import { Compiled } from './compiled.ts'
+import type { TemplateAdapter } from './contract.ts'
+
+/** The part of the package `handlebars` that is used, of an instance with helpers and partials for example. */
+export interface HandlebarsEngine {
+  compile(template: string, options?: { noEscape?: boolean }): (data: unknown, options?: object) => string
+}
+
+async function loadEngine(): Promise<HandlebarsEngine> {
+  const module = await peer('handlebars', () => import('handlebars'), 'the HandlebarsAdapter')
+  return module.default.create()
+}
+
+/**
+ * Templates of Handlebars; needs the package `handlebars`.
+ *
+ * `{{name}}` is escaped, `{{{name}}}` is not. Members of prototypes are not seen.
+ *
+ * @param engine An instance with helpers and partials. Default: one of its own.
+ * @example
+ * const provider = { transporter: memoryTransport(), templateAdapter: new HandlebarsAdapter(), from: 'shop@example.org' } as const
+ */
+export class HandlebarsAdapter implements TemplateAdapter {
+  readonly #compiled = new Compiled<ReturnType<HandlebarsEngine['compile']>>()
+  #engine: Promise<HandlebarsEngine> | undefined
+
+  constructor(engine?: HandlebarsEngine) {
+    if (engine !== undefined) this.#engine = Promise.resolve(engine)
+  }
+
+  async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
+    this.#engine ??= loadEngine()
+    const engine = await this.#engine
+    const run = await this.#compiled.get(template, kind, () => engine.compile(template, { noEscape: kind === 'text' }))
+    return run(data, { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false })
+  }
+}

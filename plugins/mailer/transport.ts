@@ -1,0 +1,72 @@
+import type { Buffer } from 'node:buffer'
+import { peer } from '../../kernel/index.ts'
+
+/** One attachment; `content`, or `path` of a file. */
+export interface MailAttachment {
+  readonly filename?: string
+  readonly content?: string | Uint8Array
+  /** A file of this machine, relative to the folder of the process or absolute. Never take it from input. */
+  readonly path?: string
+  /** Default: that of the ending of the name. */
+  readonly contentType?: string
+  /** Under this id HTML shows it: `<img src="cid:logo">`. */
+  readonly cid?: string
+}
+
+/** A finished mail, as a transporter gets it. */
+export interface MailMessage {
+  readonly messageId: string
+  readonly from: { name: string; address: string }
+  readonly to: { name: string; address: string }[]
+  readonly cc: { name: string; address: string }[]
+  readonly bcc: { name: string; address: string }[]
+  readonly replyTo: { name: string; address: string }[]
+  readonly subject: string
+  readonly html?: string
+  readonly text?: string
+  readonly headers: { [name: string]: string }
+  readonly priority?: 'high' | 'normal' | 'low'
+  readonly attachments: (Omit<MailAttachment, 'content'> & { readonly content?: string | Buffer })[]
+  /** Whom the server is told, which headers never change. */
+  readonly envelope: { from: string; to: string[] }
+  readonly disableFileAccess: boolean
+  readonly disableUrlAccess: true
+  /** Aborts when the time for the attempt is over. */
+  readonly signal?: AbortSignal
+}
+
+/** What sends mails: a transporter of nodemailer is one, and so is `memoryTransport()`. */
+export interface MailTransporter {
+  sendMail(mail: MailMessage): Promise<unknown>
+  verify?(): Promise<unknown>
+  close?(): void
+}
+
+/** Options of nodemailer for SMTP. */
+export interface SmtpOptions {
+  readonly host?: string
+  readonly port?: number
+  /** TLS from the first byte, port 465; else STARTTLS where the server offers it. */
+  readonly secure?: boolean
+  /** Refuses to send without TLS. */
+  readonly requireTLS?: boolean
+  readonly auth?:
+    | { readonly user: string; readonly pass: string }
+    | { readonly type: string; readonly [option: string]: unknown }
+  /** Keeps connections open. */
+  readonly pool?: boolean
+  readonly [option: string]: unknown
+}
+
+export function isTransporter(given: unknown): given is MailTransporter {
+  return typeof (given as { sendMail?: unknown } | null)?.sendMail === 'function'
+}
+
+/** Makes the transporter of an address or of options, with the package `nodemailer`. */
+export async function openTransport(given: string | SmtpOptions, timeout: number): Promise<MailTransporter> {
+  const { createTransport } = await peer('nodemailer', () => import('nodemailer'), 'the mailer')
+  // Its own would let a server that is silent hold a mail for minutes.
+  const times = { connectionTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout, dnsTimeout: timeout }
+  const options = typeof given === 'string' ? { url: given } : given
+  return createTransport({ ...times, ...options }) as unknown as MailTransporter
+}

@@ -1,0 +1,123 @@
+import type { Logger } from '../../kernel/index.ts'
+import { withinTime } from './deferred.ts'
+import { MqttUnavailableError } from './errors.ts'
+import type { Link } from './links/contract.ts'
+import { openLink } from './links/open.ts'
+import type { MqttSettings } from './options.ts'
+import { Outbox } from './outbox.ts'
+import { Subscriptions } from './subscriptions.ts'
+
+/** How long good-byes may take that nobody needs to wait for. */
+const goodbye = 1_000
+
+/** One run of a service, from its start to its stop: what it sends, what it handles, and whether the broker is there. */
+export class Run {
+  readonly #settings: MqttSettings
+  readonly #log: Logger
+  readonly #link: Link
+  readonly outbox: Outbox
+  readonly subscriptions: Subscriptions
+  #isUp = false
+  #isClosing = false
+  #whyDown: Error | undefined
+  /** What became of the subscriptions when the broker was there for the first time. */
+  #firstUp: Promise<void> | undefined
+
+  /** Nothing is connected yet. */
+  static async make(settings: MqttSettings, log: Logger): Promise<Run> {
+    const link = await openLink(settings, {
+      up: (resumed) => run.#up(resumed),
+      down: (error) => run.#down(error),
+      message: (message) => run.subscriptions.deliver(message),
+    })
+    const run = new Run(settings, log, link)
+    return run
+  }
+
+  private constructor(settings: MqttSettings, log: Logger, link: Link) {
+    this.#settings = settings
+    this.#log = log
+    this.#link = link
+    this.outbox = new Outbox(link, settings)
+    this.subscriptions = new Subscriptions(link, log, settings)
+  }
+
+  /** Resolves when the broker is there and has agreed to the subscriptions; at once where it need not be there. */
+  async connect(): Promise<void> {
+    if (this.#settings.required) {
+      await this.#link.open(false)
+      await this.#firstUp
+      return
+    }
+    // It goes on until the service stops; `#down` tells.
+    this.#link.open(true).catch(() => {})
+  }
+
+  get isUp(): boolean {
+    return this.#isUp
+  }
+
+  /** Why the broker is not there. */
+  get whyDown(): Error {
+    const { shown } = this.#settings.address
+    return this.#whyDown ?? MqttUnavailableError(`there is no connection to the broker ${shown} yet`)
+  }
+
+  #up(resumed: boolean): void {
+    const isFirst = this.#firstUp === undefined
+    this.#isUp = true
+    const settled = this.#restore(resumed, isFirst && this.#settings.required)
+    this.#firstUp ??= settled
+    settled.catch(() => {})
+  }
+
+  async #restore(resumed: boolean, isStrict: boolean): Promise<void> {
+    if (this.#whyDown !== undefined) {
+      this.#log.warn(`the MQTT broker ${this.#settings.address.shown} is there again`)
+    }
+    this.#whyDown = undefined
+    const refused = await this.subscriptions.up(resumed)
+    // The subscriptions come first, so that we do not miss what we publish ourselves.
+    if (this.#isUp) this.outbox.up()
+    const [first] = refused
+    if (isStrict && first !== undefined) throw first.error
+    await this.subscriptions.tell(refused)
+  }
+
+  #down(error: Error): void {
+    this.#isUp = false
+    if (this.#whyDown === undefined && !this.#isClosing) {
+      const { shown } = this.#settings.address
+      this.#log.warn({ err: error }, `the MQTT broker ${shown} is gone; the connection is made again when it is back`)
+    }
+    this.#whyDown = error
+    this.subscriptions.down()
+    this.outbox.down(error)
+  }
+
+  /** No other messages. A session that the broker keeps goes on collecting them. */
+  async leave(): Promise<void> {
+    if (this.#settings.connection.clean !== false) await this.subscriptions.leave()
+  }
+
+  /** Lets handlers and messages that are under way come to their end, within so many milliseconds. */
+  async drain(timeout: number): Promise<void> {
+    this.#isClosing = true
+    const until = performance.now() + timeout
+    const left = () => Math.max(0, until - performance.now())
+    await withinTime(this.leave(), Math.min(goodbye, left()))
+    const isDone = await withinTime(this.subscriptions.idle(), left())
+    if (!isDone && timeout > 0) {
+      this.#log.warn('closing does not wait any longer for handlers of MQTT messages: some are still running')
+    }
+    this.subscriptions.close()
+    // What waits for a broker that is gone would wait for its own time to be over.
+    if (this.#isUp) await withinTime(this.outbox.idle(), left())
+  }
+
+  async close(): Promise<void> {
+    this.outbox.close()
+    await this.#link.close()
+    this.#isUp = false
+  }
+}

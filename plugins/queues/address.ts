@@ -1,0 +1,47 @@
+import { OptionError } from '../../kernel/index.ts'
+
+/** Stands for a value that may hold a password. */
+const unseen = { toString: () => 'text (not shown)' }
+
+/** For messages about settings: text may be an address with its password, or a key. */
+export const withoutSecrets = (value: unknown): unknown => (typeof value === 'string' ? unseen : value)
+
+const kinds = {
+  redis: {
+    protocols: /^rediss?:\/\//,
+    variable: 'REDIS_URL',
+    fallback: 'redis://127.0.0.1:6379',
+    example: '"redis://user:password@127.0.0.1:6379", with "%2F" for "/" in a password, and so on',
+  },
+  postgres: {
+    protocols: /^postgres(ql)?:\/\//,
+    variable: 'DATABASE_URL',
+    fallback: 'postgres://127.0.0.1:5432/postgres',
+    example: '"postgres://user:password@127.0.0.1:5432/database", with "%2F" for "/" in a password, and so on',
+  },
+  http: { protocols: /^https?:\/\//, variable: '', fallback: '', example: '"http://127.0.0.1:9324"' },
+} as const
+
+/** What an address of that kind looks like, for messages. */
+export const addressLike = (kind: keyof typeof kinds) => `an address such as ${kinds[kind].example}`
+
+export function isAddress(kind: keyof typeof kinds, value: unknown): value is string {
+  if (typeof value !== 'string' || !kinds[kind].protocols.test(value) || !URL.canParse(value)) return false
+  // With "/" or "#" in a password the rest of it would count as the path, and be shown.
+  const { pathname, hash } = new URL(value)
+  return hash === '' && !pathname.includes('@')
+}
+
+/** The address that is given, or that of the environment, or the usual one. */
+export function addressOf(kind: 'redis' | 'postgres', given: string | undefined): string {
+  const { variable, fallback } = kinds[kind]
+  const address = given ?? (process.env[variable] || fallback)
+  if (isAddress(kind, address)) return address
+  throw OptionError(`${variable} (of the environment)`, unseen, addressLike(kind))
+}
+
+/** An address as it may be shown: a password stands before the host, or behind the question mark. */
+export function shownAddress(address: string): string {
+  const { protocol, host, pathname } = new URL(address)
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
+}

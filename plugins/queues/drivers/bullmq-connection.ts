@@ -1,0 +1,45 @@
+import { addressOf, shownAddress } from '../address.ts'
+import type { BullmqConfig } from '../options.ts'
+import type { RedisClient, RedisConstructor } from './bullmq-types.ts'
+import type { DriverHost } from './contract.ts'
+
+export const retryStrategy = (times: number) => Math.min(50 * 2 ** times, 1000)
+
+/** Where Redis is, as it may be shown: without the password. */
+export function redisAddress(connection: BullmqConfig['connection']): string {
+  if (typeof connection !== 'object') return shownAddress(addressOf('redis', connection))
+  const { host = '127.0.0.1', port = 6379, path } = connection as { host?: string; port?: number; path?: string }
+  return path ?? `redis://${host}:${port}`
+}
+
+/** Connections to one Redis. */
+export interface RedisConnections {
+  /** Those that are open, with those that BullMQ has made of ours for its workers. */
+  readonly clients: Set<RedisClient>
+  connect(options: object): RedisClient
+}
+
+export function connectionsOf(
+  Redis: RedisConstructor,
+  given: BullmqConfig['connection'],
+  host: DriverHost,
+): RedisConnections {
+  const connection = typeof given === 'object' ? given : addressOf('redis', given)
+  const clients = new Set<RedisClient>()
+  const watch = (client: RedisClient): RedisClient => {
+    clients.add(client)
+    client.on('end', () => clients.delete(client))
+    // Without a listener the process would end.
+    client.on('error', (error: unknown) => {
+      // When a log-in is refused the error has the whole command, with the password.
+      delete (error as { command?: unknown }).command
+      host.down(error)
+    })
+    client.on('ready', () => host.up())
+    const duplicate = client.duplicate.bind(client)
+    return Object.assign(client, { duplicate: (override?: object) => watch(duplicate(override)) })
+  }
+  const connect = (options: object) =>
+    watch(typeof connection === 'string' ? new Redis(connection, options) : new Redis({ ...connection, ...options }))
+  return { clients, connect }
+}

@@ -1,0 +1,72 @@
+/** First in, first out. */
+class Lane<Message> {
+  #list: (Message | undefined)[] = []
+  #head = 0
+
+  get isEmpty(): boolean {
+    return this.#head === this.#list.length
+  }
+
+  add(message: Message): void {
+    this.#list.push(message)
+  }
+
+  take(): Message {
+    const message = this.#list[this.#head]!
+    this.#list[this.#head++] = undefined
+    // `shift` would move the rest each time; so it is moved once in a while.
+    if (this.#head > 1000 && this.#head * 2 > this.#list.length) {
+      this.#list.splice(0, this.#head)
+      this.#head = 0
+    }
+    return message
+  }
+}
+
+/** A lane for each priority that there is; the lowest number first, as in the engines that have them. */
+export class Waiting<Message extends { readonly priority: number }> {
+  readonly #lanes = new Map<number, Lane<Message>>()
+  /** The priorities, the most urgent last: it is the one that is taken away when its lane is empty. */
+  readonly #order: number[] = []
+  size = 0
+
+  add(message: Message): void {
+    let lane = this.#lanes.get(message.priority)
+    if (lane === undefined) {
+      lane = new Lane()
+      this.#lanes.set(message.priority, lane)
+      this.#order.splice(this.#placeOf(message.priority), 0, message.priority)
+    }
+    lane.add(message)
+    this.size++
+  }
+
+  #placeOf(priority: number): number {
+    let [from, to] = [0, this.#order.length]
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if (this.#order[middle]! > priority) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+
+  take(): Message | undefined {
+    const urgent = this.#order.at(-1)
+    if (urgent === undefined) return undefined
+    const lane = this.#lanes.get(urgent)!
+    const message = lane.take()
+    this.size--
+    if (lane.isEmpty) {
+      this.#lanes.delete(urgent)
+      this.#order.pop()
+    }
+    return message
+  }
+
+  clear(): void {
+    this.#lanes.clear()
+    this.#order.length = 0
+    this.size = 0
+  }
+}

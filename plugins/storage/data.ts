@@ -1,0 +1,105 @@
+import { Readable } from 'node:stream'
+import type { ReadableStream as WebStream } from 'node:stream/web'
+import { mediaType, OptionError } from '../../kernel/index.ts'
+import { StorageDataError } from './errors.ts'
+import type { StorageBody } from './providers/contract.ts'
+
+/** What `putObject` takes. Text is kept as UTF-8. */
+export type StorageData =
+  | string
+  | Uint8Array
+  | ArrayBuffer
+  | DataView
+  | Blob
+  | ReadableStream<Uint8Array>
+  | Readable
+  | AsyncIterable<Uint8Array | string>
+
+/** A Blob of this size and more, a file of Bun or Deno perhaps, is not read into memory. */
+const largeBlob = 8 * 1024 ** 2
+
+/** Bytes or a stream, whichever form the data came in. */
+export async function bodyOf(data: unknown): Promise<StorageBody> {
+  if (typeof data === 'string') return Buffer.from(data, 'utf8')
+  if (data instanceof Uint8Array) return data
+  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  if (data instanceof ArrayBuffer) return new Uint8Array(data)
+  if (data instanceof Blob) {
+    if (data.size < largeBlob) return new Uint8Array(await data.arrayBuffer())
+    return readable(data.stream() as unknown as AsyncIterable<unknown>)
+  }
+  if (data instanceof Readable) {
+    if (data.destroyed || data.readableEnded) throw StorageDataError('a stream that was read or destroyed already')
+    return readable(data)
+  }
+  if (data instanceof ReadableStream) {
+    if (data.locked) throw StorageDataError('a stream that has another reader')
+    return readable(Readable.fromWeb(data as WebStream))
+  }
+  if (typeof (data as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === 'function') {
+    return readable(data as AsyncIterable<unknown>)
+  }
+  throw StorageDataError(data === null ? 'null' : `a value of the type ${typeof data}`)
+}
+
+/**
+ * A stream of bytes; what else comes out of the source makes it fail. Destroyed, it ends the source at once: a generator in
+ * between would wait for a chunk that may never come.
+ */
+function readable(source: AsyncIterable<unknown>): Readable {
+  // A failure between two reads is met by the next read; without a listener it would end the process.
+  if (source instanceof Readable) source.on('error', () => {})
+  const chunks = source[Symbol.asyncIterator]()
+  async function next(): Promise<Uint8Array | null> {
+    for (;;) {
+      const { done, value } = await chunks.next()
+      if (done) return null
+      const chunk = bytesOfChunk(value)
+      if (chunk.length > 0) return chunk
+    }
+  }
+  return new Readable({
+    read() {
+      next().then(
+        (chunk) => this.push(chunk),
+        (error) => this.destroy(error),
+      )
+    },
+    destroy(error, done) {
+      if (source instanceof Readable) source.destroy()
+      else chunks.return?.().catch(() => {})
+      done(error)
+    },
+  })
+}
+
+function bytesOfChunk(chunk: unknown): Uint8Array {
+  if (typeof chunk === 'string') return Buffer.from(chunk, 'utf8')
+  if (chunk instanceof Uint8Array) return chunk
+  throw StorageDataError(`a stream of the type ${chunk === null ? 'null' : typeof chunk}`)
+}
+
+const wellFormed = /^[\w.+*-]+\/[\w.+*-]+(?: *; *[\w.+*-]+=(?:[\w.+*-]+|"[\x20\x21\x23-\x5b\x5d-\x7e]*"))*$/
+
+/** The content type that was given, else that of the Blob, of the ending of the key, or of text. */
+export function contentTypeOf(key: string, data: unknown, given: unknown): string {
+  if (given !== undefined) return checkContentType(given)
+  if (data instanceof Blob && wellFormed.test(data.type)) return data.type
+  const known = typeOfKey(key)
+  return known === unknownType && typeof data === 'string' ? 'text/plain; charset=utf-8' : known
+}
+
+/** @throws OptionError for what is no media type: it would be a header of answers. */
+export function checkContentType(type: unknown): string {
+  if (typeof type !== 'string' || type.length > 255 || !wellFormed.test(type)) {
+    throw OptionError('contentType', type, 'a media type such as "image/png"')
+  }
+  return type
+}
+
+export const unknownType = 'application/octet-stream'
+
+/** What the ending of a key says. */
+export function typeOfKey(key: string): string {
+  return mediaType(/\.([a-z0-9]+)$/i.exec(key)?.[1] ?? '')
+}

@@ -1,0 +1,199 @@
+import type { Readable } from 'node:stream'
+import { FileNotFoundError, OptionError } from '../../kernel/index.ts'
+import { bodyOf, checkContentType, contentTypeOf, type StorageData } from './data.ts'
+import { StorageUrlError } from './errors.ts'
+import { checkKey, checkPrefix } from './key.ts'
+import type { StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
+import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
+
+/** What `getObject` gives by its mode. */
+export interface StorageContents {
+  raw: Uint8Array
+  text: string
+  stream: Readable
+}
+
+/** How `getObject` gives an object. */
+export type StorageMode = keyof StorageContents
+
+/** The longest time that S3 signs for: seven days. */
+const maxExpiry = 7 * 24 * 3600
+
+function missing(key: string): Error {
+  return Object.assign(FileNotFoundError(), { key })
+}
+
+/** The objects of one provider. */
+export class StorageDisk {
+  /** The name of the provider in the map. */
+  readonly name: string
+  readonly #provider: StorageProvider
+
+  /** @internal */
+  constructor(name: string, provider: StorageProvider) {
+    this.name = name
+    this.#provider = provider
+  }
+
+  /**
+   * Keeps an object, replacing the one of that key; it is visible when all of it is there. A stream that fails makes the
+   * call reject with its error, and leaves what was there before.
+   *
+   * Without a content type it is that of the Blob, of the ending of the key, or `application/octet-stream`.
+   *
+   * @throws (as a rejection) StorageKeyError; StorageDataError for data of another type; StorageUnavailableError.
+   * @example
+   * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
+   * await storage.putObject('reports/1.json', JSON.stringify({ sold: 3 }), 'application/json')
+   */
+  async putObject(key: string, data: StorageData, contentType?: string): Promise<void> {
+    checkKey(key)
+    const type = contentTypeOf(key, data, contentType)
+    const body = await bodyOf(data)
+    if (body instanceof Uint8Array) return this.#provider.put(key, body, type)
+    try {
+      await this.#provider.put(key, body, type)
+    } finally {
+      // What has failed reads no further; whoever feeds the stream must hear of it.
+      body.destroy()
+    }
+  }
+
+  /**
+   * Gives an object as bytes, as text, or as a stream that must be read or destroyed.
+   *
+   * @throws (as a rejection) FileNotFoundError, which is answered with 404 where nobody catches it; StorageKeyError;
+   * StorageUnavailableError.
+   * @example
+   * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
+   * server.get('/reports/:id', async (req, res) => res.stream(await storage.getObject(`reports/${req.params.id}`, 'stream')))
+   */
+  async getObject<Mode extends StorageMode = 'raw'>(key: string, mode?: Mode): Promise<StorageContents[Mode]>
+  async getObject(key: string, mode: StorageMode = 'raw'): Promise<StorageContents[StorageMode]> {
+    checkKey(key)
+    if (!['raw', 'text', 'stream'].includes(mode)) throw OptionError('mode', mode, '"raw", "text" or "stream"')
+    const content = await this.#provider.read(key)
+    if (content === undefined) throw missing(key)
+    if (mode === 'stream') return content.stream
+    const bytes = await whole(content)
+    return mode === 'raw' ? bytes : new TextDecoder().decode(bytes)
+  }
+
+  /** Removes an object; one that is not there is no error. */
+  async deleteObject(key: string): Promise<void> {
+    checkKey(key)
+    await this.#provider.remove(key)
+  }
+
+  async exists(key: string): Promise<boolean> {
+    checkKey(key)
+    return (await this.#provider.head(key)) !== undefined
+  }
+
+  /** @throws (as a rejection) FileNotFoundError. */
+  async metadata(key: string): Promise<StorageMetadata> {
+    checkKey(key)
+    const metadata = await this.#provider.head(key)
+    if (metadata === undefined) throw missing(key)
+    return metadata
+  }
+
+  /**
+   * Every object whose key begins with the prefix, which may end within a segment; the pages of the provider are fetched
+   * while they are read.
+   *
+   * @example
+   * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
+   * for await (const { key, size } of storage.list('reports/')) console.log(key, size)
+   */
+  list(prefix = ''): AsyncIterable<StorageEntry> {
+    checkPrefix(prefix)
+    return this.#provider.list(prefix)
+  }
+
+  /** Copies an object with its content type. @throws (as a rejection) FileNotFoundError. */
+  async copy(from: string, to: string): Promise<void> {
+    checkKey(from)
+    checkKey(to)
+    if (from === to) return void (await this.metadata(from))
+    if (!(await this.#provider.copy(from, to))) throw missing(from)
+  }
+
+  /** Gives an object another key. @throws (as a rejection) FileNotFoundError. */
+  async move(from: string, to: string): Promise<void> {
+    checkKey(from)
+    checkKey(to)
+    if (from === to) return void (await this.metadata(from))
+    if (this.#provider.move !== undefined) {
+      if (!(await this.#provider.move(from, to))) throw missing(from)
+      return
+    }
+    await this.copy(from, to)
+    await this.#provider.remove(from)
+  }
+
+  /**
+   * An address under which whoever has it can read the object for so many seconds, 3600 by default and 7 days at most. The
+   * object need not be there.
+   *
+   * @throws (as a rejection) StorageUrlError where the provider has no addresses.
+   */
+  async getDownloadUrl(key: string, expirySeconds = 3600): Promise<string> {
+    checkKey(key)
+    checkExpiry(expirySeconds)
+    if (this.#provider.downloadUrl === undefined) throw this.#noUrl('getDownloadUrl')
+    return this.#provider.downloadUrl(key, expirySeconds)
+  }
+
+  /** An address to which the object can be sent by PUT, with that content type where one is named. */
+  async getUploadUrl(key: string, expirySeconds = 3600, contentType?: string): Promise<string> {
+    checkKey(key)
+    checkExpiry(expirySeconds)
+    const type = contentType === undefined ? undefined : checkContentType(contentType)
+    if (this.#provider.uploadUrl === undefined) throw this.#noUrl('getUploadUrl')
+    return this.#provider.uploadUrl(key, expirySeconds, type)
+  }
+
+  /** The address of an object that everybody may read; whether they may is decided where it is kept. */
+  async getPublicUrl(key: string): Promise<string> {
+    checkKey(key)
+    if (this.#provider.publicUrl === undefined) throw this.#noUrl('getPublicUrl')
+    return this.#provider.publicUrl(key)
+  }
+
+  /**
+   * A sink for the upload plugin: files go into this storage while they arrive, and are removed again when their request
+   * fails. A file's `result` tells its key.
+   *
+   * @example
+   * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
+   * const server = new Server({ plugins: { upload: { storage: storage.sink({ prefix: 'avatars/' }) } } })
+   * server.post('/avatar', (req, res) => res.created(req.file<StoredUpload>('avatar')?.result))
+   */
+  sink(options: StorageSinkOptions = {}): StorageSink {
+    return sinkInto(this, options)
+  }
+
+  #noUrl(method: string): Error {
+    return StorageUrlError(this.name, method, this.#provider.noUrls ?? 'Give it that method, or use another provider')
+  }
+
+  /** Resolves while the provider can be used, for health checks. */
+  async health(): Promise<void> {
+    await this.#provider.ping?.()
+  }
+}
+
+function checkExpiry(seconds: unknown): void {
+  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 1 && seconds <= maxExpiry) return
+  throw OptionError('expirySeconds', seconds, `a whole number of seconds from 1 to ${maxExpiry}`)
+}
+
+async function whole({ stream }: StorageContent): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk as Uint8Array)
+  const [only] = chunks
+  // Not a Buffer: those of a pool show what else is in it.
+  const all = chunks.length === 1 ? only! : Buffer.concat(chunks)
+  return new Uint8Array(all.buffer, all.byteOffset, all.byteLength)
+}

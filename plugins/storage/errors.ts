@@ -1,0 +1,33 @@
+import { defineError } from '../../kernel/index.ts'
+
+/** The client's mistake where a key is made of what a client sent; the message shows no key, `error.key` does. */
+export const StorageKeyError = defineError('StorageKeyError', 400, (why: string) => `a key of the storage ${why}`)
+
+// The others with status 500: what a message says about the inside of an application is not for its clients.
+export const StorageProviderError = defineError(
+  'StorageProviderError',
+  500,
+  (name: string, names: readonly string[]) =>
+    `there is no storage provider "${name}". There are ${names.join(', ')}; name it in the map of providers`,
+)
+export const StorageDataError = defineError(
+  'StorageDataError',
+  500,
+  (what: string) => `the storage cannot keep ${what}. It takes text, bytes, a Blob or a stream of bytes`,
+)
+export const StorageUrlError = defineError(
+  'StorageUrlError',
+  500,
+  (provider: string, method: string, remedy: string) =>
+    `the storage provider "${provider}" has no ${method}. ${remedy}`,
+)
+export const StorageUnavailableError = defineError(
+  'StorageUnavailableError',
+  500,
+  (backend: string, why: string) => `${backend} cannot be reached: ${why}`,
+)
+export const StorageRefusedError = defineError(
+  'StorageRefusedError',
+  500,
+  (backend: string, why: string) => `${backend} refuses: ${why}`,
+)

@@ -1,0 +1,53 @@
+import { StorageKeyError } from './errors.ts'
+
+/** As many as S3 takes. */
+const maxBytes = 1024
+
+/** An error that names what is wrong, and keeps the key for whoever handles it. */
+export function keyError(key: unknown, why: string, cause?: unknown): Error {
+  return Object.assign(StorageKeyError(why), { key }, cause === undefined ? {} : { cause })
+}
+
+/**
+ * Refuses a key that one of the providers could not keep, or would take for another: what is refused in production is then
+ * refused in tests too.
+ */
+export function checkKey(key: unknown): asserts key is string {
+  const why = whyUnusable(key)
+  if (why !== undefined) throw keyError(key, why)
+}
+
+/** A prefix is the beginning of a key; it may end anywhere, and be empty. */
+export function checkPrefix(prefix: unknown): asserts prefix is string {
+  if (prefix === '') return
+  // Whatever it ends with, a letter behind it makes it a key.
+  const why = typeof prefix === 'string' ? whyUnusable(`${prefix}x`) : 'is text'
+  if (why !== undefined) throw keyError(prefix, why)
+}
+
+function whyUnusable(key: unknown): string | undefined {
+  if (typeof key !== 'string' || key === '') return 'is text that is not empty'
+  if (key.length > maxBytes || Buffer.byteLength(key) > maxBytes) return `has at most ${maxBytes} bytes`
+  if (key.startsWith('/')) return 'does not begin with "/"'
+  // Backslashes lead out of the root on Windows; line breaks forge lists in XML and headers of requests.
+  if (key.includes('\\')) return 'has "/" between its segments, no backslash'
+  if (/\p{Cc}/u.test(key)) return 'has no control characters'
+  if (key !== Buffer.from(key, 'utf8').toString('utf8')) return 'is well-formed Unicode'
+  // Two spellings of one name are two objects in a bucket and one file on many disks.
+  if (key !== key.normalize('NFC')) return 'is in the Unicode form NFC, which key.normalize("NFC") gives'
+  const segments = key.split('/')
+  if (segments.includes('')) return 'has no empty segment: no "//", and no "/" at its end'
+  // Clients of HTTP resolve dot segments before they send a path: it would be the key of another object.
+  if (segments.some((segment) => segment === '.' || segment === '..')) return 'has no segment "." or ".."'
+  return undefined
+}
+
+/** A key as part of the path of an address, slashes kept. */
+export function encodeKey(key: string): string {
+  return key.split('/').map(encodeSegment).join('/')
+}
+
+function encodeSegment(segment: string): string {
+  const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+  return encodeURIComponent(segment).replace(/[!'()*]/g, hex)
+}

@@ -1,0 +1,200 @@
+import type { Readable } from 'node:stream'
+import type { ContainerClient } from '@azure/storage-blob'
+import { checkOptions, OptionError, peer } from '../../../kernel/index.ts'
+import { StorageUrlError } from '../errors.ts'
+import { textOption, timeoutOption } from '../options.ts'
+import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
+import type { StorageBody, StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+
+/** Options of `AzureBlobStorageProvider`. */
+export interface AzureBlobStorageOptions {
+  container: string
+  /** Default: `AZURE_STORAGE_CONNECTION_STRING`. */
+  connectionString?: string
+  /** A `ContainerClient` in place of the connection string, with a token credential for example. */
+  client?: object
+  /** Milliseconds for which the service may say nothing. Default 10000. */
+  timeout?: number
+}
+
+const feature = 'the storage in Azure Blob (AzureBlobStorageProvider)'
+
+/**
+ * Keeps objects in a container of Azure Blob Storage. Needs `@azure/storage-blob`.
+ *
+ * @throws OptionError or UnknownOptionError.
+ * @example
+ * const blobs = new AzureBlobStorageProvider({ container: 'reports', connectionString: process.env.BLOBS ?? 'unset' })
+ * const storage = new Storage({ blobs }, { defaultProvider: 'blobs' })
+ */
+export class AzureBlobStorageProvider implements StorageProvider {
+  readonly #options: AzureBlobStorageOptions
+  readonly #backend: Backend
+  #client: Promise<ContainerClient> | undefined
+
+  constructor(options: AzureBlobStorageOptions) {
+    const of = 'AzureBlobStorageProvider'
+    checkOptions(of, options, ['container', 'connectionString', 'client', 'timeout'])
+    const { container, connectionString, client } = options
+    textOption(`${of}.container`, container, 'the name of a container')
+    if (connectionString !== undefined && (typeof connectionString !== 'string' || connectionString === '')) {
+      // Not the value itself: it holds a key.
+      throw OptionError(`${of}.connectionString`, undefined, 'the connection string of a storage account')
+    }
+    if (client !== undefined && typeof (client as { getBlobClient?: unknown } | null)?.getBlobClient !== 'function') {
+      throw OptionError(`${of}.client`, client, 'a ContainerClient')
+    }
+    this.#options = { ...options }
+    const timeout = timeoutOption(`${of}.timeout`, options.timeout)
+    this.#backend = new Backend(`the container "${container}" of Azure Blob Storage`, timeout)
+  }
+
+  #load(): Promise<ContainerClient> {
+    if (this.#client === undefined) {
+      this.#client = this.#open()
+      this.#client.catch(() => {
+        this.#client = undefined
+      })
+    }
+    return this.#client
+  }
+
+  async #open(): Promise<ContainerClient> {
+    const { client, container } = this.#options
+    if (client !== undefined) return client as ContainerClient
+    const sdk = await peer('@azure/storage-blob', () => import('@azure/storage-blob'), feature)
+    const { connectionString = process.env.AZURE_STORAGE_CONNECTION_STRING ?? '' } = this.#options
+    const retryOptions = { maxTries: 3, retryDelayInMs: 100, maxRetryDelayInMs: 1000 }
+    try {
+      return sdk.BlobServiceClient.fromConnectionString(connectionString, { retryOptions }).getContainerClient(
+        container,
+      )
+    } catch {
+      // Its own message may show what was given.
+      const what = 'the connection string of a storage account, also in AZURE_STORAGE_CONNECTION_STRING'
+      throw OptionError('AzureBlobStorageProvider.connectionString', undefined, what)
+    }
+  }
+
+  /** `undefined` for a blob that is not there. */
+  async #find<Answer>(question: (client: ContainerClient, abortSignal: AbortSignal) => Promise<Answer>) {
+    const client = await this.#load()
+    try {
+      return await this.#backend.ask((signal) => question(client, signal))
+    } catch (error) {
+      const { cause } = error as { cause?: { code?: string; details?: { errorCode?: string } } }
+      if (cause === undefined || statusOf(cause) !== 404) throw error
+      if ((cause.code ?? cause.details?.errorCode) === 'ContainerNotFound') throw error
+      return undefined
+    }
+  }
+
+  async put(key: string, body: StorageBody, contentType: string): Promise<void> {
+    const blob = (await this.#load()).getBlockBlobClient(key)
+    const headers = { blobHTTPHeaders: { blobContentType: contentType } }
+    if (body instanceof Uint8Array) {
+      const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+      await this.#backend.ask((abortSignal) => blob.uploadData(bytes, { ...headers, abortSignal }), body.length)
+      return
+    }
+    await this.#backend.send(body, (stream, abortSignal) =>
+      blob.uploadStream(stream, partSize, partsAtOnce, { ...headers, abortSignal }),
+    )
+  }
+
+  async read(key: string): Promise<StorageContent | undefined> {
+    const found = await this.#find((client, abortSignal) =>
+      client.getBlobClient(key).download(0, undefined, { maxRetryRequests: 0, abortSignal }),
+    )
+    if (found === undefined) return undefined
+    const size = found.contentLength ?? 0
+    return { stream: this.#backend.receive(found.readableStreamBody as Readable, size), size }
+  }
+
+  async head(key: string): Promise<StorageMetadata | undefined> {
+    const found = await this.#find((client, abortSignal) => client.getBlobClient(key).getProperties({ abortSignal }))
+    if (found === undefined) return undefined
+    const { contentType = 'application/octet-stream' } = found
+    return { ...entryOf(key, found), contentType }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#find((client, abortSignal) =>
+      client.getBlobClient(key).delete({ deleteSnapshots: 'include', abortSignal }),
+    )
+  }
+
+  async *list(prefix: string): AsyncGenerator<StorageEntry> {
+    const client = await this.#load()
+    const cut = new AbortController()
+    const options = { abortSignal: cut.signal, ...(prefix !== '' && { prefix }) }
+    const pages = client.listBlobsFlat(options).byPage()
+    try {
+      for (;;) {
+        const page = await this.#backend.ask(() => pages.next())
+        if (page.done) return
+        for (const { name, properties } of page.value.segment.blobItems) yield entryOf(name, properties)
+      }
+    } finally {
+      // A page that came too late would keep its connection.
+      cut.abort()
+    }
+  }
+
+  async copy(from: string, to: string): Promise<boolean> {
+    const source = (await this.#load()).getBlobClient(from).url
+    const poller = await this.#find((client, abortSignal) =>
+      client.getBlobClient(to).beginCopyFromURL(source, { abortSignal, intervalInMs: 100 }),
+    )
+    if (poller === undefined) return false
+    // As long as the service answers that it goes on.
+    while (!poller.isDone()) {
+      await this.#backend.ask(() => poller.poll())
+      if (!poller.isDone()) await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    return true
+  }
+
+  downloadUrl(key: string, expirySeconds: number): Promise<string> {
+    return this.#signed(key, 'r', expirySeconds)
+  }
+
+  /** Whoever sends the blob must send `x-ms-blob-type: BlockBlob` with it; the content type is theirs to choose. */
+  uploadUrl(key: string, expirySeconds: number): Promise<string> {
+    return this.#signed(key, 'cw', expirySeconds)
+  }
+
+  async #signed(key: string, permissions: string, expirySeconds: number): Promise<string> {
+    const client = await this.#load()
+    const sdk = await peer('@azure/storage-blob', () => import('@azure/storage-blob'), feature)
+    const expiresOn = new Date(Date.now() + expirySeconds * 1000)
+    try {
+      return await client
+        .getBlobClient(key)
+        .generateSasUrl({ permissions: sdk.BlobSASPermissions.parse(permissions), expiresOn })
+    } catch (error) {
+      const remedy = 'Addresses are signed with the key of the account: use a connection string that has one'
+      throw Object.assign(StorageUrlError(this.#backend.name, 'signed address', remedy), { cause: error })
+    }
+  }
+
+  async publicUrl(key: string): Promise<string> {
+    return (await this.#load()).getBlobClient(key).url
+  }
+
+  async ping(): Promise<void> {
+    const client = await this.#load()
+    await this.#backend.ask((abortSignal) => client.getProperties({ abortSignal }))
+  }
+}
+
+interface Properties {
+  readonly contentLength?: number
+  readonly lastModified?: Date
+  readonly etag?: string
+}
+
+/** Lists give the tag without the quotes that headers have. */
+function entryOf(key: string, { contentLength = 0, lastModified = new Date(0), etag = '' }: Properties): StorageEntry {
+  return { key, size: contentLength, lastModified, etag: etag.startsWith('"') ? etag : `"${etag}"` }
+}

@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream'
+
+/** What a provider is given to keep: bytes, or a stream of bytes that it reads to its end. */
+export type StorageBody = Uint8Array | Readable
+
+/** What a provider tells of an object. */
+export interface StorageEntry {
+  readonly key: string
+  /** In bytes. */
+  readonly size: number
+  readonly lastModified: Date
+  /** In quotes, as a header has it; another one whenever the content is another. */
+  readonly etag: string
+}
+
+/** What is known of one object. */
+export interface StorageMetadata extends StorageEntry {
+  readonly contentType: string
+}
+
+/** An object that is open for reading. */
+export interface StorageContent {
+  readonly stream: Readable
+  /** Bytes to come. */
+  readonly size: number
+}
+
+/**
+ * Where objects are kept: the contract of every provider, of your own too.
+ *
+ * Keys were checked before: they are text of at most 1024 bytes, without empty or dot segments. An object is visible whole
+ * or not at all; one that is put again is replaced. Methods for addresses may be missing.
+ *
+ * @example
+ * const objects = new Map<string, Uint8Array>()
+ * const own: Pick<StorageProvider, 'put' | 'remove'> = {
+ *   async put(key, body) {
+ *     const chunks: Uint8Array[] = []
+ *     if (body instanceof Uint8Array) chunks.push(body)
+ *     else for await (const chunk of body) chunks.push(chunk)
+ *     objects.set(key, Buffer.concat(chunks))
+ *   },
+ *   async remove(key) {
+ *     objects.delete(key)
+ *   },
+ * }
+ */
+export interface StorageProvider {
+  put(key: string, body: StorageBody, contentType: string): Promise<void>
+  /** `undefined` for an object that is not there. */
+  read(key: string): Promise<StorageContent | undefined>
+  /** Nothing happens for an object that is not there. */
+  remove(key: string): Promise<void>
+  head(key: string): Promise<StorageMetadata | undefined>
+  /** Every object whose key begins with the prefix, in the order of the bytes of the keys. */
+  list(prefix: string): AsyncIterable<StorageEntry>
+  /** `false` when there is nothing to copy. */
+  copy(from: string, to: string): Promise<boolean>
+  /** Where it can be done in one step; else it is a copy and a removal. */
+  move?(from: string, to: string): Promise<boolean>
+  downloadUrl?(key: string, expirySeconds: number): Promise<string>
+  uploadUrl?(key: string, expirySeconds: number, contentType: string | undefined): Promise<string>
+  publicUrl?(key: string): Promise<string>
+  /** Why an address cannot be had, where a method for it is missing. */
+  readonly noUrls?: string
+  /** Rejects when the provider cannot be used; for health checks. */
+  ping?(): Promise<void>
+  close?(): Promise<void>
+}

@@ -1,0 +1,90 @@
+import { type BigIntStats, constants } from 'node:fs'
+import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises'
+import { StorageRefusedError } from '../errors.ts'
+import type { StorageBody } from './contract.ts'
+import { isMissing, type LocalRoot, linked } from './local-paths.ts'
+
+/** A file of a key: what is measured is what is read, however often the name changes hands. */
+export interface OpenFile {
+  readonly handle: FileHandle
+  readonly stats: BigIntStats
+  readonly path: string
+}
+
+/** Not blocking: a pipe would keep this waiting for somebody who writes. */
+const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+/** Opens the file of a key, `undefined` where there is none. */
+export async function openFile(root: LocalRoot, key: string): Promise<OpenFile | undefined> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    try {
+      const found = await openOnce(root, key)
+      if (found !== 'replaced') return found
+    } catch (error) {
+      const { code } = error as { code?: string }
+      if (isMissing(error) || code === 'EISDIR') return undefined
+      if (code === 'ELOOP') throw linked(key)
+      throw error
+    }
+  }
+  throw StorageRefusedError(`the disk at ${await root.path()}`, 'a file is replaced faster than it can be opened')
+}
+
+async function openOnce(root: LocalRoot, key: string): Promise<OpenFile | undefined | 'replaced'> {
+  const path = await root.locate(key)
+  // Where the system does not know O_NOFOLLOW, a link is seen here.
+  if ((await lstat(path)).isSymbolicLink()) throw linked(key)
+  const handle = await open(path, flags)
+  try {
+    const stats = await handle.stat({ bigint: true })
+    // A folder on the way may have become a link before the file was opened.
+    const at = await openedAt(handle, stats)
+    if (at === undefined ? await liesAt(root, key, stats) : at === path) {
+      if (stats.isFile()) return { handle, stats, path }
+      await handle.close()
+      return undefined
+    }
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+  await handle.close()
+  return 'replaced'
+}
+
+/** Where the system says that an open file lies; `undefined` where it does not, or a runtime numbers files itself. */
+async function openedAt({ fd }: FileHandle, { dev, ino }: BigIntStats): Promise<string | undefined> {
+  const link = `/proc/self/fd/${fd}`
+  try {
+    const it = await stat(link, { bigint: true })
+    if (it.dev !== dev || it.ino !== ino) return undefined
+    return (await readlink(link)).replace(/ \(deleted\)$/, '')
+  } catch {
+    return undefined
+  }
+}
+
+/** The next best: the folder is real again, and the name stands for the file that is open. */
+async function liesAt(root: LocalRoot, key: string, { dev, ino }: BigIntStats): Promise<boolean> {
+  const there = await lstat(await root.locate(key), { bigint: true })
+  return there.ino === ino && there.dev === dev
+}
+
+/** Writes a new file and tells what it is when it is on the disk. */
+export async function writeFile(path: string, body: StorageBody): Promise<BigIntStats> {
+  const handle = await open(path, 'wx')
+  try {
+    if (body instanceof Uint8Array) await writeAll(handle, body)
+    else for await (const chunk of body) await writeAll(handle, chunk as Uint8Array)
+    // Or a machine that loses its power right after the renaming may have an empty file.
+    await handle.datasync()
+    return await handle.stat({ bigint: true })
+  } finally {
+    await handle.close()
+  }
+}
+
+/** One call may write less than it is given. */
+async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.length; ) at += (await handle.write(chunk, at, chunk.length - at)).bytesWritten
+}

@@ -1,0 +1,122 @@
+import { lstat, mkdir, realpath, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { keyError } from '../key.ts'
+
+/** The folder in the root that is the provider's own: files that are being written, and content types. */
+export const ownFolder = '.storage'
+
+const windows = process.platform === 'win32'
+/** Devices of Windows, whatever ending they have; refused everywhere, so that a root can be moved. */
+const device = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i
+const strangeOnWindows = /[<>:"|?*]|[. ]$/
+
+const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
+
+/** Codes that mean «there is no such file». */
+export function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
+}
+
+/** The segments of a key that a disk can keep as names; keys were checked before for what holds everywhere. */
+export function segmentsOf(key: string): string[] {
+  const segments = key.split('/')
+  for (const segment of segments) {
+    if (Buffer.byteLength(segment) > 255) throw keyError(key, 'has at most 255 bytes in each segment on a disk')
+    if (device.test(segment)) throw keyError(key, 'has no segment that is a device of Windows, such as "con" or "nul"')
+    if (windows && strangeOnWindows.test(segment)) throw keyError(key, 'has a segment that is no name on Windows')
+  }
+  // A disk that ignores case would give out the provider's own files.
+  if (segments[0]!.toLowerCase() === ownFolder) {
+    throw keyError(key, `does not begin with "${ownFolder}", which the disk provider keeps for itself`)
+  }
+  return segments
+}
+
+/** The folders of one root: none of them is ever reached through a symbolic link. */
+export class LocalRoot {
+  readonly #given: string
+  #real: Promise<string> | undefined
+
+  constructor(root: string) {
+    this.#given = root
+  }
+
+  /** The root without symbolic links, made where it is missing. */
+  path(): Promise<string> {
+    if (this.#real === undefined) {
+      this.#real = mkdir(this.#given, { recursive: true }).then(() => realpath(this.#given))
+      this.#real.catch(() => {
+        this.#real = undefined
+      })
+    }
+    return this.#real
+  }
+
+  async own(name: string): Promise<string> {
+    const folder = join(await this.path(), ownFolder, name)
+    await this.make(folder, [ownFolder, name], name)
+    return folder
+  }
+
+  /**
+   * The path of a key, in a folder that really lies there.
+   *
+   * @throws StorageKeyError when a symbolic link leads elsewhere; an error for which `isMissing` holds without the folder.
+   */
+  async locate(key: string): Promise<string> {
+    const root = await this.path()
+    const segments = segmentsOf(key)
+    const folder = join(root, ...segments.slice(0, -1))
+    if ((await realpath(folder)) !== folder) throw linked(key)
+    return join(folder, segments.at(-1)!)
+  }
+
+  /** The same, with the folder made. */
+  async prepare(key: string): Promise<string> {
+    try {
+      return await this.locate(key)
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+    const segments = segmentsOf(key)
+    const folder = join(await this.path(), ...segments.slice(0, -1))
+    await this.make(folder, segments.slice(0, -1), key)
+    return join(folder, segments.at(-1)!)
+  }
+
+  /** One folder after the other: made in one go they would be made behind a link as well. */
+  async make(folder: string, segments: readonly string[], key: string): Promise<void> {
+    let path = await this.path()
+    for (const segment of segments) {
+      path = join(path, segment)
+      try {
+        await mkdir(path)
+      } catch (error) {
+        if (codeOf(error) !== 'EEXIST') throw error
+        const stat = await lstat(path)
+        if (stat.isSymbolicLink()) throw linked(key)
+        if (!stat.isDirectory()) throw taken(key, error)
+      }
+    }
+    if ((await realpath(folder)) !== folder) throw linked(key)
+  }
+
+  /** Removes folders that the removal of an object has left empty. */
+  async prune(key: string): Promise<void> {
+    const root = await this.path()
+    const segments = segmentsOf(key)
+    try {
+      for (let last = segments.length - 1; last > 0; last--) await rmdir(join(root, ...segments.slice(0, last)))
+    } catch {
+      // Not empty, or somebody else was faster.
+    }
+  }
+}
+
+export function linked(key: string): Error {
+  return keyError(key, 'does not lead through a symbolic link')
+}
+
+export function taken(key: string, cause: unknown): Error {
+  return keyError(key, 'lies below another key, or is the folder of others: on a disk a name is either', cause)
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
+import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { typeOfKey } from '../data.ts'
+import type { LocalRoot } from './local-paths.ts'
+
+/** Which content of a key a file has: another one whenever it is put again. */
+export function versionOf({ mtimeNs, size }: BigIntStats): string {
+  return `${mtimeNs.toString(36)}-${size.toString(36)}`
+}
+
+/** What somebody else may still be about to use is left alone for so many milliseconds. */
+const settled = 60_000
+
+/**
+ * The content types of files, as far as their names do not tell them.
+ *
+ * Each lies in a file that is named after one version of the object, so that whoever reads never takes the type of another
+ * version for that of this one, however many processes put the same key.
+ */
+export class LocalTypes {
+  readonly #root: LocalRoot
+
+  constructor(root: LocalRoot) {
+    this.#root = root
+  }
+
+  async #folder(key: string): Promise<string> {
+    const hash = createHash('sha256').update(key).digest('hex')
+    return join(await this.#root.own('types'), hash)
+  }
+
+  async read(key: string, stats: BigIntStats): Promise<string> {
+    try {
+      return await readFile(join(await this.#folder(key), versionOf(stats)), 'utf8')
+    } catch {
+      return typeOfKey(key)
+    }
+  }
+
+  /** Before the object is visible. */
+  async write(key: string, stats: BigIntStats, type: string, temporary: string): Promise<void> {
+    if (type === typeOfKey(key)) return
+    const hash = createHash('sha256').update(key).digest('hex')
+    const folder = await this.#root.own('types')
+    await this.#root.make(join(folder, hash), ['.storage', 'types', hash], key)
+    await writeFile(temporary, type, { flag: 'wx' })
+    await rename(temporary, join(folder, hash, versionOf(stats)))
+  }
+
+  /** Removes what older versions of the object have left; `stats` of the one that is there. */
+  async clean(key: string, stats?: BigIntStats): Promise<void> {
+    try {
+      const folder = await this.#folder(key)
+      const keep = stats === undefined ? undefined : versionOf(stats)
+      for (const name of await readdir(folder)) {
+        const file = join(folder, name)
+        if (name === keep || Date.now() - (await stat(file)).mtimeMs < settled) continue
+        await rm(file)
+      }
+      await rmdir(folder)
+    } catch {
+      // Nothing there, or not empty.
+    }
+  }
+}

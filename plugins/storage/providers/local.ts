@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
+import { lstat, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { checkOptions, isFrameworkError } from '../../../kernel/index.ts'
+import { StorageRefusedError } from '../errors.ts'
+import { textOption } from '../options.ts'
+import type { StorageBody, StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+import { type OpenFile, openFile, writeFile } from './local-file.ts'
+import { isMissing, LocalRoot, ownFolder, segmentsOf, taken } from './local-paths.ts'
+import { LocalTypes, versionOf } from './local-types.ts'
+import { byBytes } from './memory.ts'
+import { SignedUrls, type SignedUrlsOptions } from './signed-urls.ts'
+
+/** Options of `LocalStorageProvider`. */
+export interface LocalStorageOptions {
+  /** The folder that objects are kept in; it is made where it is missing. */
+  root: string | URL
+  /** Gives objects addresses, which the storage plugin answers. Without it there are none. */
+  signedUrls?: SignedUrlsOptions
+}
+
+/** A file that was not written to for so many milliseconds has lost its writer. */
+const lost = 3_600_000
+/**
+ * Keeps objects as files below a folder: the key is the path, the file is the content.
+ *
+ * A file is written aside and renamed, so that a crash leaves the old one or the new one. No key leads out of the folder,
+ * and none through a symbolic link.
+ *
+ * @throws OptionError or UnknownOptionError.
+ * @example
+ * const storage = new Storage({ files: new LocalStorageProvider({ root: '/tmp/files' }) }, { defaultProvider: 'files' })
+ * await storage.putObject('invoices/2026/1.txt', 'paid')
+ */
+export class LocalStorageProvider implements StorageProvider {
+  readonly #root: LocalRoot
+  readonly #types: LocalTypes
+  readonly #given: string
+  #swept = Number.NEGATIVE_INFINITY
+  /** @internal What its addresses are made and answered by. */
+  readonly urls: SignedUrls | undefined
+  readonly noUrls = 'Files of a disk have an address with the option signedUrls'
+  declare readonly downloadUrl?: StorageProvider['downloadUrl'] & {}
+  declare readonly uploadUrl?: StorageProvider['uploadUrl'] & {}
+
+  constructor(options: LocalStorageOptions) {
+    checkOptions('LocalStorageProvider', options, ['root', 'signedUrls'])
+    const { root } = options
+    const isFile = root instanceof URL && root.protocol === 'file:'
+    const path = isFile ? fileURLToPath(root) : root
+    this.#given = resolve(textOption('LocalStorageProvider.root', path, 'the path of a folder'))
+    this.#root = new LocalRoot(this.#given)
+    this.#types = new LocalTypes(this.#root)
+    if (options.signedUrls === undefined) return
+    const urls = new SignedUrls(options.signedUrls)
+    this.urls = urls
+    this.downloadUrl = async (key, seconds) => urls.make('GET', key, seconds, undefined)
+    this.uploadUrl = async (key, seconds, type) => urls.make('PUT', key, seconds, type)
+  }
+
+  async put(key: string, body: StorageBody, contentType: string): Promise<void> {
+    segmentsOf(key)
+    const folder = await this.#named(this.#root.own('tmp'))
+    this.#sweep(folder)
+    const temporary = join(folder, randomUUID())
+    try {
+      const stats = await this.#named(writeFile(temporary, body))
+      await this.#named(this.#types.write(key, stats, contentType, `${temporary}-type`))
+      await this.#named(this.#publish(temporary, key))
+      await this.#types.clean(key, stats)
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => {})
+      throw error
+    }
+  }
+
+  async #publish(temporary: string, key: string): Promise<void> {
+    // Whoever removes the last object of a folder removes the folder too.
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const path = await this.#root.prepare(key)
+        return await rename(temporary, path)
+      } catch (error) {
+        const { code } = error as { code?: string }
+        if (code === 'EISDIR' || code === 'ENOTDIR' || code === 'ENOTEMPTY' || code === 'EEXIST')
+          throw taken(key, error)
+        if (code !== 'ENOENT' || attempt === 5) throw error
+      }
+    }
+  }
+
+  /** Files of processes that died while they wrote. */
+  #sweep(folder: string): void {
+    if (performance.now() - this.#swept < lost) return
+    this.#swept = performance.now()
+    void (async () => {
+      for (const name of await readdir(folder)) {
+        const file = join(folder, name)
+        if (Date.now() - (await stat(file)).mtimeMs > lost) await rm(file, { force: true })
+      }
+    })().catch(() => {})
+  }
+
+  #open(key: string): Promise<OpenFile | undefined> {
+    return this.#named(openFile(this.#root, key))
+  }
+
+  async read(key: string): Promise<StorageContent | undefined> {
+    const found = await this.#open(key)
+    if (found === undefined) return undefined
+    return content(found)
+  }
+
+  /** @internal The file of a key, for the route that answers its address. */
+  async file(key: string): Promise<{ path: string; contentType: string } | undefined> {
+    const found = await this.#open(key)
+    if (found === undefined) return undefined
+    await found.handle.close()
+    return { path: found.path, contentType: await this.#types.read(key, found.stats) }
+  }
+
+  async head(key: string): Promise<StorageMetadata | undefined> {
+    const found = await this.#open(key)
+    if (found === undefined) return undefined
+    await found.handle.close()
+    return { ...entryOf(key, found.stats), contentType: await this.#types.read(key, found.stats) }
+  }
+
+  async remove(key: string): Promise<void> {
+    try {
+      const path = await this.#root.locate(key)
+      if ((await lstat(path)).isDirectory()) return
+      // Of a symbolic link this removes the link.
+      await unlink(path)
+      await this.#types.clean(key)
+      await this.#root.prune(key)
+    } catch (error) {
+      if (!isMissing(error)) throw named(this.#given, error)
+    }
+  }
+
+  async *list(prefix: string): AsyncGenerator<StorageEntry> {
+    const root = await this.#named(this.#root.path())
+    const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+    for await (const [key, path] of this.#walk(root, folder, prefix)) {
+      const stats = await lstat(path, { bigint: true }).catch(() => undefined)
+      if (stats?.isFile()) yield entryOf(key, stats)
+    }
+  }
+
+  async *#walk(root: string, folder: string, prefix: string): AsyncGenerator<readonly [key: string, path: string]> {
+    const path = join(root, folder)
+    let entries: readonly (readonly [key: string, isFolder: boolean])[]
+    try {
+      if (folder !== '' && join(await realpath(path), '/') !== path) return
+      const found = await readdir(path, { withFileTypes: true })
+      const isOwn = (name: string) => folder === '' && name.toLowerCase() === ownFolder
+      // A name that is none of a key, by whoever else writes here, cannot be asked for.
+      entries = found
+        .filter((entry) => (entry.isFile() || entry.isDirectory()) && !isOwn(entry.name))
+        .map((entry) => [`${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`, entry.isDirectory()] as const)
+        .sort(([a], [b]) => byBytes(a, b))
+    } catch (error) {
+      if (isMissing(error)) return
+      throw named(this.#given, error)
+    }
+    for (const [key, isFolder] of entries) {
+      if (isFolder && (key.startsWith(prefix) || prefix.startsWith(key))) yield* this.#walk(root, key, prefix)
+      else if (!isFolder && key.startsWith(prefix)) yield [key, join(root, key)]
+    }
+  }
+
+  async copy(from: string, to: string): Promise<boolean> {
+    const found = await this.#open(from)
+    if (found === undefined) return false
+    // Of the file that is open, in case another one is put meanwhile.
+    const type = await this.#types.read(from, found.stats)
+    const { stream } = await content(found)
+    try {
+      await this.put(to, stream, type)
+    } finally {
+      stream.destroy()
+    }
+    return true
+  }
+
+  async move(from: string, to: string): Promise<boolean> {
+    const found = await this.#open(from)
+    if (found === undefined) return false
+    const { handle, stats, path } = found
+    await handle.close()
+    const folder = await this.#named(this.#root.own('tmp'))
+    await this.#named(this.#types.write(to, stats, await this.#types.read(from, stats), join(folder, randomUUID())))
+    await this.#named(this.#publish(path, to))
+    await this.#types.clean(to, stats)
+    await this.#types.clean(from)
+    await this.#root.prune(from)
+    return true
+  }
+
+  async ping(): Promise<void> {
+    await this.#named(this.#root.own('tmp'))
+  }
+
+  async #named<Value>(work: Promise<Value>): Promise<Value> {
+    try {
+      return await work
+    } catch (error) {
+      throw named(this.#given, error)
+    }
+  }
+}
+
+async function content({ handle, stats }: OpenFile): Promise<StorageContent> {
+  const size = Number(stats.size)
+  if (size > 0) return { stream: handle.createReadStream({ start: 0, end: size - 1 }), size }
+  await handle.close()
+  return { stream: Readable.from([], { objectMode: false }), size }
+}
+
+function entryOf(key: string, stats: BigIntStats): StorageEntry {
+  const lastModified = new Date(Number(stats.mtimeMs))
+  return { key, size: Number(stats.size), lastModified, etag: `"${versionOf(stats)}"` }
+}
+
+/** What the disk refuses: full, read-only, not permitted. */
+function named(root: string, error: unknown): unknown {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown }
+  if (isFrameworkError(error) || typeof syscall !== 'string') return error
+  return Object.assign(StorageRefusedError(`the disk at ${root}`, `${code} (${syscall})`), { cause: error })
+}

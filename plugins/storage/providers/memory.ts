@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { StorageBody, StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+
+interface Kept {
+  readonly bytes: Uint8Array
+  readonly metadata: StorageMetadata
+}
+
+/**
+ * Keeps objects in the memory of this process, for tests and demonstrations: it behaves as the others do and forgets
+ * everything.
+ *
+ * @example
+ * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
+ * await storage.putObject('notes/1.txt', 'remember')
+ */
+export class MemoryStorageProvider implements StorageProvider {
+  readonly noUrls = 'Objects in memory have no address'
+  readonly #objects = new Map<string, Kept>()
+
+  async put(key: string, body: StorageBody, contentType: string): Promise<void> {
+    // A copy, since whoever has put bytes may change them afterwards.
+    const bytes = body instanceof Uint8Array ? Uint8Array.from(body) : await bytesOf(body)
+    this.#keep(key, bytes, contentType)
+  }
+
+  #keep(key: string, bytes: Uint8Array, contentType: string): void {
+    const metadata = { key, size: bytes.length, contentType, lastModified: new Date(), etag: `"${randomUUID()}"` }
+    this.#objects.set(key, { bytes, metadata })
+  }
+
+  async read(key: string): Promise<StorageContent | undefined> {
+    const kept = this.#objects.get(key)
+    if (kept === undefined) return undefined
+    return { stream: Readable.from(slices(kept.bytes), { objectMode: false }), size: kept.bytes.length }
+  }
+
+  async remove(key: string): Promise<void> {
+    this.#objects.delete(key)
+  }
+
+  async head(key: string): Promise<StorageMetadata | undefined> {
+    return this.#objects.get(key)?.metadata
+  }
+
+  async *list(prefix: string): AsyncGenerator<StorageEntry> {
+    const keys = [...this.#objects.keys()].filter((key) => key.startsWith(prefix)).sort(byBytes)
+    for (const key of keys) {
+      const kept = this.#objects.get(key)
+      if (kept === undefined) continue
+      const { contentType, ...entry } = kept.metadata
+      yield entry
+    }
+  }
+
+  async copy(from: string, to: string): Promise<boolean> {
+    const kept = this.#objects.get(from)
+    if (kept !== undefined) this.#keep(to, kept.bytes, kept.metadata.contentType)
+    return kept !== undefined
+  }
+
+  async ping(): Promise<void> {}
+}
+
+/** Copies, so that a reader who writes into them changes nothing here. */
+function* slices(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 65_536) yield Uint8Array.from(bytes.subarray(at, at + 65_536))
+}
+
+export async function bytesOf(stream: Readable): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk as Uint8Array)
+  return Buffer.concat(chunks)
+}
+
+/** The order in which S3 and Blob storage list keys. */
+export function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}

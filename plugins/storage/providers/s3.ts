@@ -1,0 +1,217 @@
+import { checkOptions, OptionError, peer } from '../../../kernel/index.ts'
+import { encodeKey } from '../key.ts'
+import { textOption, timeoutOption } from '../options.ts'
+import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
+import { Cdn, type CdnOptions } from './cdn.ts'
+import type { StorageBody, StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+import type { S3Answer, S3Client, S3Sdk, SignUrl, Upload } from './s3-types.ts'
+
+/** Options of `S3StorageProvider`. */
+export interface S3StorageOptions {
+  bucket: string
+  /** Default: that of the environment, as for every AWS client; `us-east-1` with an `endpoint`. */
+  region?: string
+  /** Where a service that speaks the protocol of S3 is. Default: AWS. */
+  endpoint?: string
+  /** Whether the bucket stands in the path instead of the host. Default: true with an `endpoint`. */
+  forcePathStyle?: boolean
+  /** `{ accessKeyId, secretAccessKey, sessionToken? }` or a provider of them. Default: those of the environment. */
+  credentials?: object
+  /** An `S3Client` in place of the four above; it stays open. */
+  client?: object
+  /** A CDN in front of the bucket: it signs download addresses, and public ones are its own. */
+  cdn?: CdnOptions
+  /** Milliseconds for which S3 may say nothing. Default 10000. */
+  timeout?: number
+}
+
+interface Parts {
+  readonly sdk: S3Sdk
+  readonly client: S3Client
+}
+
+const names = ['bucket', 'region', 'endpoint', 'forcePathStyle', 'credentials', 'client', 'cdn', 'timeout']
+const feature = 'the storage in S3 (S3StorageProvider)'
+
+/**
+ * Keeps objects in a bucket of S3, or of a service that speaks its protocol. Needs `@aws-sdk/client-s3`; streams need
+ * `@aws-sdk/lib-storage` too, and addresses `@aws-sdk/s3-request-presigner`.
+ *
+ * @throws OptionError or UnknownOptionError.
+ * @example
+ * const bucket = new S3StorageProvider({ bucket: 'reports', region: 'eu-south-1' })
+ * const storage = new Storage({ bucket }, { defaultProvider: 'bucket' })
+ */
+export class S3StorageProvider implements StorageProvider {
+  readonly #options: S3StorageOptions
+  readonly #bucket: string
+  readonly #backend: Backend
+  readonly #cdn: Cdn | undefined
+  #parts: Promise<Parts> | undefined
+
+  constructor(options: S3StorageOptions) {
+    const of = 'S3StorageProvider'
+    checkOptions(of, options, names)
+    const { bucket, region, endpoint, forcePathStyle, client, cdn } = options
+    this.#bucket = textOption(`${of}.bucket`, bucket, 'the name of a bucket')
+    if (region !== undefined) textOption(`${of}.region`, region)
+    if (endpoint !== undefined && !URL.canParse(endpoint)) throw OptionError(`${of}.endpoint`, endpoint, 'an address')
+    if (forcePathStyle !== undefined && typeof forcePathStyle !== 'boolean') {
+      throw OptionError(`${of}.forcePathStyle`, forcePathStyle, 'true or false')
+    }
+    if (client !== undefined && typeof (client as { send?: unknown } | null)?.send !== 'function') {
+      throw OptionError(`${of}.client`, client, 'an S3Client')
+    }
+    this.#options = { ...options }
+    this.#cdn = cdn === undefined ? undefined : new Cdn(`${of}.cdn`, cdn)
+    // An address may hold a password.
+    const where = endpoint === undefined ? '' : ` at ${new URL(endpoint).origin}`
+    this.#backend = new Backend(`the bucket "${bucket}" of S3${where}`, timeoutOption(`${of}.timeout`, options.timeout))
+  }
+
+  /** Loads what is needed; connects to nothing. */
+  #load(): Promise<Parts> {
+    if (this.#parts === undefined) {
+      this.#parts = this.#open()
+      this.#parts.catch(() => {
+        this.#parts = undefined
+      })
+    }
+    return this.#parts
+  }
+
+  async #open(): Promise<Parts> {
+    const loaded = await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), feature)
+    const sdk = loaded as unknown as S3Sdk
+    const { client, endpoint, region = endpoint && 'us-east-1', credentials } = this.#options
+    if (client !== undefined) return { sdk, client: client as S3Client }
+    const { forcePathStyle = endpoint !== undefined } = this.#options
+    const given = { ...(region && { region }), ...(endpoint && { endpoint }), ...(credentials && { credentials }) }
+    // Check sums of the client's own invention are what most other services stumble over, and would stand in addresses.
+    const sums = { requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' }
+    return { sdk, client: new sdk.S3Client({ ...given, ...sums, forcePathStyle }) }
+  }
+
+  async #send(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Answer> {
+    const { sdk, client } = await this.#load()
+    const Command = sdk[command] as new (input: object) => object
+    const question = new Command({ Bucket: this.#bucket, ...input })
+    return this.#backend.ask((abortSignal) => client.send(question, { abortSignal }), bytes)
+  }
+
+  /** The same, with `undefined` for an object that is not there. */
+  async #find(command: keyof S3Sdk, input: object): Promise<S3Answer | undefined> {
+    try {
+      return await this.#send(command, input)
+    } catch (error) {
+      const { cause } = error as { cause?: unknown }
+      const isThere = cause === undefined || statusOf(cause) !== 404 || (cause as Error).name === 'NoSuchBucket'
+      if (isThere) throw error
+      return undefined
+    }
+  }
+
+  async put(key: string, body: StorageBody, contentType: string): Promise<void> {
+    const input = { Bucket: this.#bucket, Key: key, ContentType: contentType }
+    if (body instanceof Uint8Array) {
+      await this.#send('PutObjectCommand', { ...input, Body: body }, body.length)
+      return
+    }
+    const { client } = await this.#load()
+    const lib = await peer('@aws-sdk/lib-storage', () => import('@aws-sdk/lib-storage'), `a stream in ${feature}`)
+    const Upload = lib.Upload as unknown as new (options: object) => Upload
+    await this.#backend.send(body, async (Body, signal) => {
+      const upload = new Upload({ client, params: { ...input, Body }, partSize, queueSize: partsAtOnce })
+      signal.addEventListener('abort', () => void upload.abort(), { once: true })
+      await upload.done()
+    })
+  }
+
+  async read(key: string): Promise<StorageContent | undefined> {
+    const found = await this.#find('GetObjectCommand', { Key: key })
+    if (found === undefined) return undefined
+    const size = found.ContentLength ?? 0
+    return { stream: this.#backend.receive(found.Body!, size), size }
+  }
+
+  async head(key: string): Promise<StorageMetadata | undefined> {
+    const found = await this.#find('HeadObjectCommand', { Key: key })
+    if (found === undefined) return undefined
+    return { ...entryOf(key, found.ContentLength, found), contentType: found.ContentType ?? 'application/octet-stream' }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#find('DeleteObjectCommand', { Key: key })
+  }
+
+  async *list(prefix: string): AsyncGenerator<StorageEntry> {
+    let token: string | undefined
+    do {
+      const input = { Prefix: prefix, ...(token !== undefined && { ContinuationToken: token }) }
+      const page = await this.#send('ListObjectsV2Command', input)
+      for (const one of page.Contents ?? []) yield entryOf(one.Key!, one.Size, one)
+      token = page.NextContinuationToken
+    } while (token !== undefined)
+  }
+
+  async copy(from: string, to: string): Promise<boolean> {
+    const CopySource = `${encodeURIComponent(this.#bucket)}/${encodeKey(from)}`
+    try {
+      return (await this.#find('CopyObjectCommand', { Key: to, CopySource })) !== undefined
+    } catch (error) {
+      // More than five gigabytes are copied by nobody but us.
+      if ((error as { cause?: Error }).cause?.name !== 'InvalidRequest') throw error
+    }
+    const [metadata, content] = [await this.head(from), await this.read(from)]
+    if (metadata === undefined || content === undefined) return false
+    await this.put(to, content.stream, metadata.contentType)
+    return true
+  }
+
+  async downloadUrl(key: string, expirySeconds: number): Promise<string> {
+    if (this.#cdn?.signs) return this.#cdn.signedUrl(key, expirySeconds)
+    return this.#presigned('GetObjectCommand', { Key: key }, expirySeconds)
+  }
+
+  uploadUrl(key: string, expirySeconds: number, contentType: string | undefined): Promise<string> {
+    const type = contentType === undefined ? {} : { ContentType: contentType }
+    return this.#presigned('PutObjectCommand', { Key: key, ...type }, expirySeconds)
+  }
+
+  async publicUrl(key: string): Promise<string> {
+    if (this.#cdn !== undefined) return this.#cdn.url(key)
+    // The client knows best where the bucket is: in the host, in the path, in which region.
+    const url = new URL(await this.#presigned('GetObjectCommand', { Key: key }, 60))
+    url.search = ''
+    return url.href
+  }
+
+  async #presigned(
+    command: 'GetObjectCommand' | 'PutObjectCommand',
+    input: object,
+    expiresIn: number,
+  ): Promise<string> {
+    const { sdk, client } = await this.#load()
+    const name = '@aws-sdk/s3-request-presigner'
+    const presigner = await peer(name, () => import('@aws-sdk/s3-request-presigner'), `an address of ${feature}`)
+    const getSignedUrl = presigner.getSignedUrl as unknown as SignUrl
+    // Left unsigned, the content type would be up to whoever has the address: HTML in place of a picture.
+    const signableHeaders = new Set(['content-type'])
+    const asked = new sdk[command]({ Bucket: this.#bucket, ...input })
+    return this.#backend.ask(() => getSignedUrl(client, asked, { expiresIn, signableHeaders }))
+  }
+
+  async ping(): Promise<void> {
+    await this.#send('HeadBucketCommand', {})
+  }
+
+  async close(): Promise<void> {
+    const parts = this.#parts
+    this.#parts = undefined
+    if (this.#options.client === undefined) (await parts?.catch(() => undefined))?.client.destroy()
+  }
+}
+
+function entryOf(key: string, size = 0, { LastModified, ETag }: Pick<S3Answer, 'LastModified' | 'ETag'>): StorageEntry {
+  return { key, size, lastModified: LastModified ?? new Date(0), etag: ETag ?? '' }
+}

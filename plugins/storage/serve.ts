@@ -1,0 +1,124 @@
+import { Readable } from 'node:stream'
+import send from '@fastify/send'
+import {
+  defineError,
+  FileNotFoundError,
+  type Middleware,
+  PayloadTooLargeError,
+  type Request,
+  type Response,
+} from '../../kernel/index.ts'
+import { typeOfKey } from './data.ts'
+import { checkKey } from './key.ts'
+import type { LocalStorageProvider } from './providers/local.ts'
+import type { Grant, SignedUrls } from './providers/signed-urls.ts'
+
+export const StorageAddressError = defineError(
+  'StorageAddressError',
+  403,
+  (why: string) => `the address of an object ${why}`,
+)
+
+const StorageOrderError = defineError(
+  'StorageOrderError',
+  500,
+  () =>
+    'the body of an upload was read already. List the plugin storage in front of json and of what else reads bodies',
+)
+
+/** Answers the signed addresses of a disk: downloads by GET and HEAD, uploads by PUT. */
+export function addressServer(provider: LocalStorageProvider, urls: SignedUrls): Middleware {
+  const prefix = `${urls.path}/`
+  return function storageAddresses(req, res, next) {
+    if (!req.path.startsWith(prefix)) return next()
+    if (req.method === 'PUT') return upload(provider, urls, granted(urls, 'PUT', req), req, res)
+    if (req.method === 'GET' || req.method === 'HEAD') return download(provider, granted(urls, 'GET', req), req, res)
+    return next()
+  }
+}
+
+function granted(urls: SignedUrls, method: 'GET' | 'PUT', req: Request): Grant {
+  const key = decoded(req.path.slice(urls.path.length + 1))
+  const grant = key === undefined ? undefined : urls.grant(method, key, req.query)
+  if (grant === undefined) throw StorageAddressError('is not valid, or not any more')
+  checkKey(grant.key)
+  return grant
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+}
+
+// Without `cache-control`: the library would send a file anew for `no-cache`, which `fetch` adds to every condition.
+const read = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range', 'range'] as const
+
+async function download(provider: LocalStorageProvider, { key }: Grant, req: Request, res: Response): Promise<void> {
+  const file = await provider.file(key)
+  if (file === undefined) throw FileNotFoundError()
+  const asked: Record<string, string> = {}
+  for (const name of read) {
+    const value = req.headers[name]
+    if (value !== undefined) asked[name] = value
+  }
+  // Its type wants the request of node; it reads these two members.
+  const request = { method: req.method, headers: asked } as unknown as Readable
+  const options = { contentType: false, cacheControl: false, index: false, dotfiles: 'allow' } as const
+  const { statusCode, headers, stream, type } = await send(request, encodeURI(file.path), options)
+  if (type !== 'file' && statusCode === 404) throw FileNotFoundError()
+  for (const [name, value] of Object.entries(headers)) {
+    if (!['content-type', 'content-security-policy', 'x-content-type-options'].includes(name.toLowerCase())) {
+      res.header(name, value)
+    }
+  }
+  // What somebody has uploaded must not run as a page of this origin.
+  res.header('content-security-policy', "sandbox; default-src 'none'")
+  res.header('x-content-type-options', 'nosniff')
+  res.header('content-disposition', `attachment; filename*=UTF-8''${nameOf(key)}`)
+  res.header('cache-control', 'private, no-cache')
+  res.status(statusCode)
+  if (type !== 'file' || req.method === 'HEAD' || statusCode === 304) {
+    stream.destroy()
+    if (statusCode < 300) res.header('content-type', file.contentType)
+    else if (statusCode >= 400) res.removeHeader('content-length')
+    res.send()
+    return
+  }
+  res.header('content-type', file.contentType).stream(stream)
+}
+
+/** RFC 8187 lets fewer characters through than an address does. */
+function nameOf(key: string): string {
+  const hex = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+  return encodeURIComponent(key.split('/').at(-1)!).replace(/['()*]/g, hex)
+}
+
+async function upload(
+  provider: LocalStorageProvider,
+  { maxUploadSize }: SignedUrls,
+  { key, contentType }: Grant,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  // What somebody has read already would be kept as nothing.
+  if (req.body !== undefined) throw StorageOrderError()
+  const given = req.raw.header('content-type')
+  if (contentType !== undefined && given !== contentType) {
+    throw StorageAddressError(`takes the content type ${contentType} alone`)
+  }
+  if (Number(req.raw.header('content-length')) > maxUploadSize) throw PayloadTooLargeError(`${maxUploadSize} bytes`)
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    let size = 0
+    for await (const chunk of req.raw.stream()) {
+      size += chunk.length
+      if (size > maxUploadSize) throw PayloadTooLargeError(`${maxUploadSize} bytes`)
+      yield chunk
+    }
+  }
+  // Without one in the address the sender has no say: the type would be what a browser runs.
+  await provider.put(key, Readable.from(counted(), { objectMode: false }), contentType ?? typeOfKey(key))
+  res.noContent()
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { checkOptions, OptionError } from '../../kernel/index.ts'
+import type { UploadSink, UploadSource } from '../upload/index.ts'
+import { checkContentType, typeOfKey } from './data.ts'
+import type { StorageDisk } from './disk.ts'
+import { checkKey, checkPrefix } from './key.ts'
+
+/** How uploaded files are kept. */
+export interface StorageSinkOptions {
+  /** What keys begin with. Default: nothing. */
+  prefix?: string
+  /** The key of a file, behind the prefix. Default: a random one with the ending of the file's name. */
+  key?: (file: UploadSource) => string | Promise<string>
+}
+
+/** What is known of a file that was uploaded into a storage: its `result`. */
+export interface StoredUpload {
+  readonly key: string
+  /** The name of the provider. */
+  readonly provider: string
+  readonly contentType: string
+}
+
+/** A sink for the option `storage` of the upload plugin. */
+export type StorageSink = UploadSink<StoredUpload>
+
+export function sinkInto(disk: StorageDisk, options: StorageSinkOptions): StorageSink {
+  checkOptions('sink', options, ['prefix', 'key'])
+  const { prefix = '', key: keyOf = randomKey } = options
+  checkPrefix(prefix)
+  if (typeof keyOf !== 'function') throw OptionError('sink.key', keyOf, 'a function (file) => string')
+  return {
+    async write(file) {
+      const key = `${prefix}${await keyOf(file)}`
+      checkKey(key)
+      const contentType = claimed(file.mimeType) ?? typeOfKey(key)
+      await disk.putObject(key, file.stream, contentType)
+      return { key, provider: disk.name, contentType }
+    },
+    discard: ({ key }) => disk.deleteObject(key),
+  }
+}
+
+function randomKey({ filename }: UploadSource): string {
+  // Of what the client calls it only a harmless ending.
+  const ending = /\.[a-z0-9]{1,10}$/i.exec(filename)?.[0].toLowerCase() ?? ''
+  return `${randomUUID()}${ending}`
+}
+
+function claimed(type: string): string | undefined {
+  try {
+    return checkContentType(type)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,56 @@
+import { OptionError } from '../../kernel/index.ts'
+import { StorageDisk } from './disk.ts'
+import { StorageProviderError } from './errors.ts'
+import { checkProviders, type StorageSettings } from './options.ts'
+import type { StorageProvider } from './providers/contract.ts'
+
+/**
+ * Objects under keys, in one or more places: a bucket, a disk, memory. Used itself it is the default provider.
+ *
+ * It needs no server, and connects to nothing before it is used.
+ *
+ * @throws OptionError, UnknownOptionError, or StorageProviderError for a default that is not in the map.
+ * @example
+ * const storage = new Storage(
+ *   { files: new LocalStorageProvider({ root: '/tmp/files' }), cache: new MemoryStorageProvider() },
+ *   { defaultProvider: 'files' },
+ * )
+ * await storage.putObject('hello.txt', 'hello')
+ * await storage.use('cache').putObject('hello.txt', await storage.getObject('hello.txt'))
+ */
+export class Storage<Name extends string = string> extends StorageDisk {
+  readonly #disks: ReadonlyMap<string, StorageDisk>
+  readonly #close: () => Promise<void>
+
+  constructor(providers: { readonly [Key in Name]: StorageProvider }, settings: StorageSettings<NoInfer<Name>> = {}) {
+    const name = checkProviders(providers, settings)
+    super(name, providers[name as Name])
+    const entries = Object.entries<StorageProvider>(providers)
+    this.#disks = new Map(entries.map(([key, provider]) => [key, new StorageDisk(key, provider)]))
+    this.#close = async () => {
+      await Promise.all(entries.map(([, provider]) => provider.close?.()))
+    }
+  }
+
+  /**
+   * The objects of one provider.
+   *
+   * @throws StorageProviderError for a name that is not in the map.
+   */
+  use(name: Name): StorageDisk {
+    const disk = this.#disks.get(name)
+    if (disk !== undefined) return disk
+    if (typeof name !== 'string') throw OptionError('use', name, 'the name of a provider')
+    throw StorageProviderError(name, [...this.#disks.keys()])
+  }
+
+  /** Resolves while every provider can be used, for health checks; else rejects with the first failure. */
+  override async health(): Promise<void> {
+    await Promise.all([...this.#disks.values()].map((disk) => disk.health()))
+  }
+
+  /** Lets go of connections, so that a script can end; a provider that is used again opens them again. */
+  close(): Promise<void> {
+    return this.#close()
+  }
+}

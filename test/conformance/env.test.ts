@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { runtimeBinary } from '../runtimes/run.mjs'
+import { commandOf, targets } from './targets.ts'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../..')
+
+const expected = {
+  values: [2, 'b # b', 'real', { hosts: ['a'], port: 5 }, [1, 2], null, null],
+  problems: [
+    'the file bad.json begins like JSON and is no valid JSON object, or has a key that reaches a prototype',
+    'A is missing; it takes "true" or "false" (or 1, 0, yes, no, on, off)',
+    'C is not usable; it takes a number',
+  ],
+  boot: ['GONE is missing; it takes text'],
+  untouched: true,
+}
+
+test.each(targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const))(
+  'the environment on %s',
+  async (_name, target) => {
+    const [command, ...args] = commandOf(target)
+    const { A, B, C, LIST, GONE, ...env } = process.env
+    const options = { cwd: root, env: { ...env, NODE_OPTIONS: '' } }
+    const { stdout } = await run(command!, [...args, join(import.meta.dirname, 'env.mjs')], options)
+    expect(JSON.parse(stdout)).toEqual(expected)
+  },
+  30_000,
+)
+
+test('Deno is asked for permissions by name, and one that is missing is told', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'framework-env-'))
+  try {
+    const script = join(folder, 'env.mjs')
+    const door = JSON.stringify(`file://${join(root, 'dist/plugins/env/index.js')}`)
+    writeFileSync(join(folder, '.env'), 'A=1\n')
+    writeFileSync(
+      script,
+      `import { createEnvSchema } from ${door}
+       const build = (s) => ({ A: s.string(), HOME: s.string() })
+       try { console.log(JSON.stringify(createEnvSchema(build).get('A'))) }
+       catch (error) { console.log(JSON.stringify(error.problems)) }`,
+    )
+    const withPermissions = async (...permissions: string[]): Promise<unknown> => {
+      const args = ['run', '--no-prompt', '--node-modules-dir=manual', `--allow-read=${root}`, ...permissions, script]
+      const { stdout } = await run(runtimeBinary('deno')!, args, { cwd: folder })
+      return JSON.parse(stdout)
+    }
+    const names = '--allow-env=NODE_ENV,A,HOME'
+    expect(await withPermissions(names, `--allow-read=${root},${folder}`)).toBe('1')
+    expect(await withPermissions('--allow-env=NODE_ENV,A', `--allow-read=${root},${folder}`)).toEqual([
+      'HOME may not be read: run Deno with --allow-env=HOME',
+    ])
+    expect(await withPermissions(names)).toContain(
+      'the file .env may not be read: run Deno with --allow-read=.env, or set file: false',
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 30_000)

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { BlobServiceClient } from '@azure/storage-blob'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type BlobServer, startBlob } from '../support/blob.ts'
+import type { OwnServer } from '../support/own-server.ts'
+import { startS3 } from '../support/s3.ts'
+import { commandOf, targets } from './targets.ts'
+
+const run = promisify(execFile)
+let s3: OwnServer
+let blob: BlobServer
+beforeAll(async () => {
+  ;[s3, blob] = await Promise.all([startS3(), startBlob()])
+  await BlobServiceClient.fromConnectionString(blob.connectionString).createContainer('objects')
+}, 60_000)
+afterAll(() => Promise.all([s3.stop(), blob.stop()]))
+
+const kind = {
+  text: 'grüße',
+  size: 7,
+  contentType: 'text/x-own',
+  large: 0,
+  blob: ['image/png', 'blob'],
+  moved: [false, 'grüße'],
+  keys: ['blob', 'large', 'moved', 'streamed', 'ä b.txt'],
+  streamed: 'one two',
+  givenUp: true,
+  missing: ['FileNotFoundError', 'FileNotFoundError', 'FileNotFoundError', 'undefined'],
+  bad: 'StorageKeyError',
+  failing: ['SOURCE', false],
+  health: 'undefined',
+}
+const expected = {
+  memory: kind,
+  disk: kind,
+  s3: kind,
+  azure: kind,
+  addresses: {
+    sent: 204,
+    whole: [200, 'application/json', '{"a":1}'],
+    part: [206, '"a"'],
+    forged: [403, 'StorageAddressError'],
+    s3: 404,
+    azure: 404,
+  },
+}
+
+test.each(targets.map((target) => [target.name, target] as const))(
+  'storages of every kind on %s',
+  async (name, target) => {
+    const [command, ...args] = commandOf(target)
+    const script = join(import.meta.dirname, 'storage.mjs')
+    const options = {
+      cwd: join(import.meta.dirname, '../..'),
+      env: { ...process.env, NODE_OPTIONS: '' },
+      timeout: 50_000,
+    }
+    const own = [target.adapter ?? '', name.replaceAll(/\W/g, '-'), s3.url, blob.connectionString]
+    const { stdout } = await run(command!, [...args, script, ...own], options)
+    expect(JSON.parse(stdout)).toEqual(expected)
+  },
+  60_000,
+)

@@ -1,0 +1,216 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type MailBuilder, Mailer, type MailMessage, type MailTransporter, memoryTransport, Server } from 'framework'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { type Entry, memoryLogger } from '../support/kernel.ts'
+
+const from = 'shop@example.org'
+const mail = (subject: string) => (one: MailBuilder) => one.to('ada@example.org').subject(subject)
+
+/** A transporter that notes its attempts, and fails as told. */
+function recording(fails: (subject: string, attempt: number) => unknown = () => undefined) {
+  const attempts: { subject: string; at: number }[] = []
+  const transporter: MailTransporter = {
+    async sendMail(message: MailMessage) {
+      attempts.push({ subject: message.subject, at: performance.now() })
+      const error = fails(message.subject, attempts.filter(({ subject }) => subject === message.subject).length)
+      if (error !== undefined) throw error
+    },
+  }
+  return { transporter, attempts, order: () => attempts.map(({ subject }) => subject) }
+}
+
+const open: Mailer[] = []
+function makeMailer(transporter: MailTransporter, timeout?: number): { mailer: Mailer; log: Entry[] } {
+  const mailer = new Mailer({ main: { transporter, from } }, { defaultProvider: 'main', ...(timeout && { timeout }) })
+  const { entries, ...logger } = memoryLogger()
+  mailer.logTo(logger)
+  open.push(mailer)
+  return { mailer, log: entries }
+}
+afterEach(async () => {
+  for (const mailer of open.splice(0)) await mailer.close({ timeout: 10 })
+})
+
+describe('later', () => {
+  test('sends one mail a second, whatever becomes of the one before', async () => {
+    const { transporter, attempts, order } = recording((subject, attempt) =>
+      subject === 'b' && attempt === 1 ? new Error('busy') : undefined,
+    )
+    const { mailer, log } = makeMailer(transporter)
+    const ids = await Promise.all(['a', 'b', 'c'].map((subject) => mailer.later(mail(subject))))
+    expect(new Set(ids.map(({ id }) => id)).size).toBe(3)
+    expect(mailer.waiting).toBeGreaterThan(0)
+    await vi.waitUntil(() => attempts.length === 4 && mailer.waiting === 0, { timeout: 15_000 })
+    expect(order()).toEqual(['a', 'b', 'c', 'b'])
+    const gaps = attempts.slice(1).map(({ at }, index) => at - attempts[index]!.at)
+    // A machine under load is late, never early.
+    for (const gap of gaps) expect(gap).toBeGreaterThan(950)
+    expect(Math.min(...gaps)).toBeLessThan(1100)
+    expect(log).toMatchObject([{ level: 'warn', fields: { mail: ids[1]!.id } }])
+  })
+
+  test('gives a mail up after three more attempts, by id', async () => {
+    const { transporter, attempts } = recording(() => new Error('down'))
+    const { mailer, log } = makeMailer(transporter)
+    const { id } = await mailer.later(mail('a'))
+    await vi.waitUntil(() => mailer.waiting === 0, { timeout: 15_000 })
+    expect(attempts).toHaveLength(4)
+    expect(log.map(({ level, fields }) => [level, fields.mail])).toEqual([
+      ['warn', id],
+      ['warn', id],
+      ['warn', id],
+      ['error', id],
+    ])
+    expect(log.at(-1)!.message).toBe(`the mail ${id} was not delivered`)
+    expect(JSON.stringify(log)).not.toContain('ada@')
+  })
+
+  test('does not try again what the server refuses for good', async () => {
+    const { transporter, attempts } = recording(() => Object.assign(new Error('no such user'), { responseCode: 550 }))
+    const { mailer, log } = makeMailer(transporter)
+    await mailer.later(mail('a'))
+    await vi.waitUntil(() => log.length === 1)
+    expect([attempts.length, log[0]!.level, mailer.waiting]).toEqual([1, 'error', 0])
+  })
+
+  test('a mistake in the mail rejects, and ends nothing when nobody looks', async () => {
+    const { mailer, log } = makeMailer(memoryTransport())
+    await expect(mailer.later((one) => one.subject('a'))).rejects.toMatchObject({ code: 'MailIncompleteError' })
+    void mailer.later(() => Promise.reject(new Error('mine')))
+    await vi.waitUntil(() => log.length === 2)
+    await mailer.later(mail('fine'))
+    await vi.waitUntil(() => mailer.waiting === 0)
+  })
+
+  test('is one queue for all providers', async () => {
+    const { transporter, attempts } = recording()
+    const provider = { transporter, from } as const
+    const mailer = new Mailer({ a: provider, b: provider }, { defaultProvider: 'a' })
+    open.push(mailer)
+    await Promise.all([mailer.later(mail('a')), mailer.use('b').later(mail('b'))])
+    await vi.waitUntil(() => attempts.length === 2, { timeout: 10_000 })
+    expect(attempts[1]!.at - attempts[0]!.at).toBeGreaterThan(950)
+  })
+
+  test('has a bound', async () => {
+    const { mailer } = makeMailer({ sendMail: () => new Promise(() => {}) })
+    const all = await Promise.allSettled(Array.from({ length: 10_001 }, (_, i) => mailer.later(mail(`${i}`))))
+    const refused = all.filter(({ status }) => status === 'rejected')
+    expect(refused).toMatchObject([{ reason: { code: 'MailQueueFullError' } }])
+  })
+})
+
+describe('closing', () => {
+  test('sends what waits, without pauses, and takes no more', async () => {
+    const { transporter, order } = recording((subject) => (subject === 'd' ? new Error('down') : undefined))
+    const { mailer, log } = makeMailer(transporter)
+    const subjects = ['a', 'b', 'c', 'd', 'e']
+    const ids = await Promise.all(subjects.map((subject) => mailer.later(mail(subject))))
+    const start = performance.now()
+    await Promise.all([mailer.close(), mailer.close()])
+    expect(performance.now() - start).toBeLessThan(1500)
+    expect(order()).toEqual(subjects)
+    expect(log).toMatchObject([{ level: 'error', fields: { mail: ids[3]!.id } }])
+    await expect(mailer.send(mail('f'))).rejects.toMatchObject({ code: 'MailClosedError' })
+    await expect(mailer.later(mail('f'))).rejects.toMatchObject({ code: 'MailClosedError' })
+  })
+
+  test('logs by id what it cannot send in time, what was begun included', async () => {
+    const { mailer, log } = makeMailer({ sendMail: () => new Promise(() => {}) })
+    const sending = mailer.send(mail('now'))
+    const ids = [await mailer.later(mail('a')), await mailer.later(mail('b'))].map(({ id }) => id)
+    const start = performance.now()
+    await Promise.all([
+      expect(sending).rejects.toMatchObject({ code: 'MailSendError' }),
+      mailer.close({ timeout: 200 }),
+    ])
+    expect(performance.now() - start).toBeLessThan(2000)
+    const lost = log.filter(({ level }) => level === 'error').map(({ fields }) => fields.mail)
+    expect(lost.sort()).toEqual([...ids].sort())
+  })
+
+  test('waits for mails that are still being written', async () => {
+    const outbox = memoryTransport()
+    const { mailer } = makeMailer(outbox)
+    const later = mailer.later(async (one) => {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      mail('slow')(one)
+    })
+    await mailer.close()
+    await later
+    outbox.assertSent({ subject: 'slow' })
+  })
+})
+
+describe('the plugin', () => {
+  const quiet = { port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0 } as const
+
+  test('is at services.mailer, and closes with the server', async () => {
+    const outbox = memoryTransport()
+    const logger = memoryLogger()
+    const server = new Server({
+      ...quiet,
+      logger,
+      plugins: {
+        mailer: { providers: { main: { transporter: outbox, from } }, defaultProvider: 'main' },
+        health: { checks: { mail: (): Promise<true> => server.services.get('mailer').verify() } },
+      },
+    })
+    server.post('/orders', async () => server.services.get('mailer').later(mail('order')))
+    await server.listen()
+    for (let i = 0; i < 3; i++) (await server.inject.post('/orders')).assertStatus(200)
+    ;(await server.inject.get('/health/ready')).assertBodySubset({ checks: { mail: 'ok' } })
+    await server.close()
+    outbox.assertCount(3)
+    await expect(server.services.get('mailer').send(mail('late'))).rejects.toMatchObject({ code: 'MailClosedError' })
+  })
+
+  test('a server that hangs does not keep the server from closing', async () => {
+    const logger = memoryLogger()
+    const transporter = { sendMail: () => new Promise(() => {}) }
+    const plugins = { mailer: { providers: { main: { transporter, from } }, defaultProvider: 'main' } } as const
+    const server = new Server({ ...quiet, logger, closeTimeout: 500, plugins })
+    await server.listen()
+    const { id } = await server.services.get('mailer').later(mail('a'))
+    const start = performance.now()
+    await server.close()
+    expect(performance.now() - start).toBeLessThan(1500)
+    expect(logger.entries.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { mail: id } }])
+  })
+
+  test('a wrong option fails the registration', () => {
+    expect(() => new Server({ plugins: { mailer: { providers: {}, defaultProvider: 'main' } } })).toThrow(
+      expect.objectContaining({ code: 'PluginSetupError', cause: expect.objectContaining({ code: 'OptionError' }) }),
+    )
+  })
+})
+
+test('a process stays until its mails are sent, and then ends', async () => {
+  const script = `
+    import { Mailer, memoryTransport } from ${JSON.stringify(join(import.meta.dirname, '../../dist/index.js'))}
+    const outbox = memoryTransport()
+    const mailer = new Mailer({ main: { transporter: outbox, from: 'a@b.c' } }, { defaultProvider: 'main' })
+    for (const subject of ['a', 'b']) await mailer.later((mail) => mail.to('d@e.f').subject(subject))
+    process.on('exit', () => console.log(outbox.sent.map(({ subject }) => subject).join()))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
+  expect(stdout).toBe('a,b\n')
+})
+
+test('SIGTERM sends what waits before the process ends', async () => {
+  const script = `
+    import { memoryTransport, Server } from ${JSON.stringify(join(import.meta.dirname, '../../dist/index.js'))}
+    const outbox = memoryTransport()
+    const providers = { main: { transporter: outbox, from: 'a@b.c' } }
+    const server = new Server({ port: 0, host: '127.0.0.1', plugins: { mailer: { providers, defaultProvider: 'main' } } })
+    await server.listen()
+    for (let i = 0; i < 10; i++) await server.services.mailer.later((mail) => mail.to('d@e.f').subject(String(i)))
+    process.on('exit', () => console.log(outbox.sent.map(({ subject }) => subject).join('')))
+    process.kill(process.pid, 'SIGTERM')`
+  const start = performance.now()
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
+  expect(stdout).toBe('0123456789\n')
+  // One a second would take nine.
+  expect(performance.now() - start).toBeLessThan(8000)
+})
