@@ -1,4 +1,5 @@
 import { checkOptions, OptionError, type Request, sizeOption } from '../../kernel/index.ts'
+import { addressLike, isAddress, withoutSecrets } from '../shared/address.ts'
 
 /** What a request does when another one is computing the same answer. */
 export type LockBehavior = 'wait' | 'bypass' | 'fail'
@@ -53,7 +54,7 @@ export interface CacheInclude {
 export interface CacheSettings {
   readonly provider: 'memory' | 'redis'
   readonly defaultTtl: number
-  readonly redis: { url: string; client: object | undefined; prefix: string; timeout: number }
+  readonly redis: { url: string | undefined; client: object | undefined; prefix: string; timeout: number }
   readonly maxSize: number
   readonly lockBehavior: LockBehavior
   readonly lockTimeout: number
@@ -81,9 +82,9 @@ function millisecondsOf(name: string, value: unknown, fallback: number): number 
 
 function redisOf(redis: RedisOptions = {}): CacheSettings['redis'] {
   checkOptions('cache.redis', redis, ['url', 'client', 'prefix', 'timeout'])
-  const { client, prefix = '', url = process.env.REDIS_URL || 'redis://127.0.0.1:6379' } = redis
-  if (typeof url !== 'string' || !/^rediss?:\/\//.test(url)) {
-    throw OptionError('cache.redis.url', url, 'an address such as "redis://127.0.0.1:6379"')
+  const { client, prefix = '', url } = redis
+  if (url !== undefined && !isAddress('redis', url)) {
+    throw OptionError('cache.redis.url', withoutSecrets(url), addressLike('redis'))
   }
   if (client !== undefined && typeof (client as { defineCommand?: unknown })?.defineCommand !== 'function') {
     throw OptionError('cache.redis.client', client, 'a client of ioredis')

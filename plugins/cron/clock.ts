@@ -67,7 +67,11 @@ export function memoryClock(start: Date | string | number = Date.now()): MemoryC
       waiting.add(one)
       return () => void waiting.delete(one)
     },
-    advance: (ms) => advanceTo(now + ms),
+    async advance(ms) {
+      // Behind a time that is no number there would always be another tick.
+      if (!Number.isFinite(ms) || ms < 0) throw new TypeError(`advance takes milliseconds, not ${String(ms)}`)
+      await advanceTo(now + ms)
+    },
     advanceTo: (time) => advanceTo(instantOf(time)),
     async set(time) {
       now = instantOf(time)

@@ -47,7 +47,13 @@ export function setCronGlobalErrorHandler(handler: CronErrorHandler | undefined)
 
 /** Tells the handlers of one failure: that of the job first. One that fails itself is logged. */
 export async function tellFailure(error: unknown, run: CronRun, own: CronErrorHandler | undefined): Promise<void> {
-  run.logger.error({ err: error, scheduledAt: run.scheduledAt }, `the cron job "${run.name}" failed`)
+  const message = `the cron job "${run.name}" failed`
+  try {
+    run.logger.error({ err: error, scheduledAt: run.scheduledAt }, message)
+  } catch {
+    // A thrown object whose members throw cannot be written; that it was thrown can.
+    run.logger.error({ scheduledAt: run.scheduledAt }, message)
+  }
   const handlers = [
     [own, 'onFailed'],
     [globalHandler, 'the global error handler'],

@@ -38,7 +38,10 @@ export async function loadCrons(
       }
     },
   })
-  return [...classes].flatMap((cls) => jobsOfClass(cls, log))
+  const all = [...classes]
+  // A base comes along where its file exports it; its jobs are those of the classes that extend it.
+  const isBase = (cls: BaseCronClass) => all.some((other) => other.prototype instanceof cls)
+  return all.filter((cls) => !isBase(cls)).flatMap((cls) => jobsOfClass(cls, log))
 }
 
 const notOne = 'crons takes classes that extend BaseCron and have @cron methods, handles of cron(), and globs'

@@ -114,11 +114,23 @@ const plural = (count: number, what: string) => `${count} ${what}${count === 1 ?
 
 const outcome = ({ outcome }: CronRecord) => `<span class="${outcome}">${outcome}</span>`
 
-function timeTag(time: Date, timezone: string | undefined): string {
-  const text = new Intl.DateTimeFormat('en-GB', {
+// A page has hundreds of times, and to make a format takes as long as to write thirty of them.
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatFor(timezone: string | undefined): Intl.DateTimeFormat {
+  const key = timezone ?? `of the process: ${process.env.TZ}`
+  const known = formats.get(key)
+  if (known !== undefined) return known
+  const format = new Intl.DateTimeFormat('en-GB', {
     ...{ dateStyle: 'medium', timeStyle: 'medium' },
     ...(timezone === undefined ? {} : { timeZone: timezone }),
-  }).format(time)
+  })
+  formats.set(key, format)
+  return format
+}
+
+function timeTag(time: Date, timezone: string | undefined): string {
+  const text = formatFor(timezone).format(time)
   return `<time datetime="${time.toISOString()}">${html(text)}</time>`
 }
 

@@ -145,13 +145,15 @@ export class CronService {
   }
 
   /**
-   * Runs a job once, now. Resolves when it has begun; to `false` when it is running already, here or in another instance.
+   * Runs a job once, now. Resolves when it has begun; to `false` when it is running already, here or in
+   * another instance, and when the service is stopping.
    *
    * @throws (as a rejection) CronNameError for a name that no job has.
    */
   async trigger(name: string): Promise<boolean> {
     const job = [...this.#jobs.values()].find((one) => one.declared.name === name)
-    if (job !== undefined) return job.trigger()
+    // Who stops waits for what is running already, and for nothing that begins.
+    if (job !== undefined) return this.#life?.isHalted ? false : job.trigger()
     const near = nearest(
       name,
       this.jobs().map((one) => one.name),

@@ -31,16 +31,14 @@ export async function openSystemClock(): Promise<CronClock> {
       waiting.delete(one)
       one.wake()
     }
-    const left = one.time - Date.now()
-    if (left < 20) {
-      // The package takes no time that has passed when it looks.
-      const timer = setTimeout(wake, Math.max(0, left))
-      one.cancel = () => clearTimeout(timer)
+    const name = `cron-clock-${++names}`
+    // The package takes no time that has passed when it looks, which may be later than anybody looked before.
+    if (one.time - Date.now() >= 20 && scheduleJob(name, new Date(one.time), wake) !== null) {
+      one.cancel = () => void cancelJob(name)
       return
     }
-    const name = `cron-clock-${++names}`
-    scheduleJob(name, new Date(one.time), wake)
-    one.cancel = () => void cancelJob(name)
+    const timer = setTimeout(wake, Math.max(0, one.time - Date.now()))
+    one.cancel = () => clearTimeout(timer)
   }
 
   const parted = () => Date.now() - performance.now()

@@ -1,5 +1,5 @@
 import { checkOptions, OptionError } from '../../kernel/index.ts'
-import { addressLike, isAddress, withoutSecrets } from './address.ts'
+import { addressLike, isAddress, withoutSecrets } from '../shared/address.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {

@@ -1,4 +1,5 @@
 import { checkOptions, OptionError, type Request } from '../../kernel/index.ts'
+import { withoutSecrets } from '../shared/address.ts'
 import type { RateLimitRedisOptions } from './redis-store.ts'
 import type { RateLimitStore } from './store.ts'
 
@@ -39,7 +40,11 @@ export function ruleOf(options: RateLimitOptions): Rule {
   checkOptions('rateLimit', options, [...names, 'store'])
   const isKnown = store === undefined || store === 'memory' || (typeof store === 'object' && store !== null)
   if (!isKnown || Array.isArray(store)) {
-    throw OptionError('rateLimit.store', store, '"memory", options of a Redis ({ url }) or a store ({ hit })')
+    throw OptionError(
+      'rateLimit.store',
+      withoutSecrets(store),
+      '"memory", options of a Redis ({ url }) or a store ({ hit })',
+    )
   }
   return checkRule(rule, { limit: 100, windowMs: 60_000, key: undefined, skip: undefined, statusCode: 429 })
 }

@@ -1,5 +1,6 @@
 import { checkOptions, OptionError } from '../../kernel/index.ts'
 import type { SetCookieOptions } from '../cookie/index.ts'
+import { addressLike, isAddress, withoutSecrets } from '../shared/address.ts'
 import type { RedisAddress } from '../shared/redis.ts'
 import type { RedisClient } from './redis-store.ts'
 import type { SessionStore } from './store.ts'
@@ -116,8 +117,8 @@ function redisOf(redis: unknown): StoreChoice {
 }
 
 function urlOf(option: string, url: unknown): string {
-  if (typeof url === 'string' && /^rediss?:\/\//.test(url)) return url
-  throw OptionError(option, url, 'an address such as "redis://127.0.0.1:6379"')
+  if (isAddress('redis', url)) return url
+  throw OptionError(option, withoutSecrets(url), addressLike('redis'))
 }
 
 function has(value: unknown, ...methods: string[]): boolean {

@@ -1,4 +1,5 @@
 import { peer } from '../../kernel/index.ts'
+import { addressOf } from './address.ts'
 
 /** An address, and everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `keyPrefix`, `tls` … */
 export interface RedisAddress {
@@ -34,7 +35,7 @@ const longestPause = 1_000
  * Resolves also where Redis cannot be reached, or takes connections and says nothing; it is then tried again until it can.
  * The type of the client is that of what is used of it: those of the package have thousands of overloads.
  *
- * @throws PeerMissingError (as a rejection) without the package.
+ * @throws (as a rejection) PeerMissingError without the package, OptionError for an address of the environment that is none.
  */
 export async function connectRedis<Client>(
   { url, ...given }: RedisAddress,
@@ -54,10 +55,13 @@ export async function connectRedis<Client>(
     lazyConnect: true,
   }
   const isPlaced = given.host !== undefined || given.path !== undefined
-  const address = url ?? (process.env.REDIS_URL || 'redis://127.0.0.1:6379')
-  const client = isPlaced ? new Redis(options) : new Redis(address, options)
+  const client = isPlaced ? new Redis(options) : new Redis(addressOf('redis', url), options)
   // Without a listener ioredis writes each failed attempt to the console.
-  client.on('error', (error) => onState?.(error))
+  client.on('error', (error) => {
+    // When a log-in is refused the error has the whole command, with the password.
+    delete (error as { command?: unknown }).command
+    onState?.(error)
+  })
   client.on('ready', () => onState?.(undefined))
   await settled(client.connect())
   return client as Connection & Client

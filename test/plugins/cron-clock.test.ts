@@ -38,6 +38,19 @@ describe('the clock of the machine', () => {
     expect(called.woken).toEqual([])
   })
 
+  test('a time that passes while it is handed over is not lost', async () => {
+    const time = Date.now() + 100
+    // The process was held up behind the first look.
+    const now = vi
+      .spyOn(Date, 'now')
+      .mockReturnValueOnce(time - 100)
+      .mockReturnValue(time + 50)
+    const { woken } = wakes(time)
+    now.mockRestore()
+    await vi.advanceTimersByTimeAsync(200)
+    expect(woken).toHaveLength(1)
+  })
+
   test('what lies in the past wakes at once', async () => {
     const { woken } = wakes(Date.now() - day)
     await vi.advanceTimersByTimeAsync(1)
@@ -88,5 +101,8 @@ describe('the clock in memory', () => {
     await clock.advanceTo(new Date(30))
     expect(seen.at(-1)).toEqual([30, 30])
     expect(() => memoryClock('yesterday')).toThrow('yesterday is no time')
+    for (const wrong of ['1h', Number.NaN, Number.POSITIVE_INFINITY, -1, undefined]) {
+      await expect(clock.advance(wrong as number)).rejects.toThrow('advance takes milliseconds')
+    }
   })
 })

@@ -270,6 +270,29 @@ describe('failures', () => {
   })
 })
 
+test('what cannot even be written stops nothing', async () => {
+  const hostile = new Proxy(
+    {},
+    {
+      get() {
+        throw new Error('no member')
+      },
+    },
+  )
+  const written: string[] = []
+  const logger = memoryLogger()
+  const strict = {
+    ...logger,
+    error: (fields: { err?: unknown }, message: string) => void written.push(`${String(fields.err ?? '')}${message}`),
+    child: () => strict,
+  }
+  const { service, clock } = await run({ logger: strict } as object)
+  await declare('* * * * *', { name: 'hostile' }).start(() => Promise.reject(hostile))
+  await clock.advance(2 * minute)
+  expect(service.jobs()[0]!.counts.failed).toBe(2)
+  expect(written).toEqual(Array(2).fill('the cron job "hostile" failed'))
+})
+
 test('what is remembered is bounded, the newest first', async () => {
   const { service, clock } = await run({ history: 3 })
   await declare('* * * * *').start(() => {})
@@ -296,6 +319,25 @@ describe('trigger', () => {
     end()
     await service.idle()
     expect(service.jobs()[0]).toMatchObject({ state: 'scheduled', runs: [{ scheduledAt: new Date(clock.now()) }] })
+  })
+
+  test('not while the service stops', async () => {
+    const { service } = await run()
+    let end = () => {}
+    await declare('0 0 1 1 *', { name: 'long' }).start(
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve
+        }),
+    )
+    let runs = 0
+    await declare('0 0 1 1 *', { name: 'other' }).start(() => void runs++)
+    await service.trigger('long')
+    const stopping = service.stop()
+    expect(await service.trigger('other')).toBe(false)
+    end()
+    expect(await stopping).toEqual([])
+    expect(runs).toBe(0)
   })
 
   test('of a name that no job has tells the nearest', async () => {

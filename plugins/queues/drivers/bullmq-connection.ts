@@ -1,4 +1,4 @@
-import { addressOf, shownAddress } from '../address.ts'
+import { addressOf, shownAddress } from '../../shared/address.ts'
 import type { BullmqConfig } from '../options.ts'
 import type { RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { DriverHost } from './contract.ts'

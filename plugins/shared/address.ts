@@ -37,7 +37,11 @@ export function addressOf(kind: 'redis' | 'postgres', given: string | undefined)
   const { variable, fallback } = kinds[kind]
   const address = given ?? (process.env[variable] || fallback)
   if (isAddress(kind, address)) return address
-  throw OptionError(`${variable} (of the environment)`, unseen, addressLike(kind))
+  throw OptionError(
+    given === undefined ? `${variable} (of the environment)` : `the ${kind} url`,
+    unseen,
+    addressLike(kind),
+  )
 }
 
 /** An address as it may be shown: a password stands before the host, or behind the question mark. */
