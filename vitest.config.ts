@@ -41,7 +41,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'dist/**'],
     environment: 'node',
     pool: 'forks',
-    maxWorkers: 2,
+    // More than the two cores of a small machine: most of the time tests wait, for processes, servers and time limits.
+    maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 20_000,
     teardownTimeout: 10_000,

@@ -486,7 +486,10 @@ describe('options', () => {
     [{ secret, store: null }, 'the option "session.store" is null'],
     [{ secret, store: { memory: { max: 0 } } }, 'the option "session.store.memory.max" is 0'],
     [{ secret, store: { memory: true } }, 'the option "session.store.memory" is true'],
-    [{ secret, store: { redis: 'localhost' } }, 'the option "session.store.redis" is text (not shown); it takes an address'],
+    [
+      { secret, store: { redis: 'localhost' } },
+      'the option "session.store.redis" is text (not shown); it takes an address',
+    ],
     [{ secret, store: { redis: { url: 5 } } }, 'the option "session.store.redis.url" is 5'],
     [{ secret, store: { redis: { get() {}, setEx() {} } } }, 'is "another client"'],
     [{ secret, store: { redis: 'redis://a', max: 5 } }, '"session.store.max" is no option'],
