@@ -1,0 +1,120 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CommandFailure } from './failure.ts'
+
+export type Runtime = 'node' | 'bun' | 'deno'
+export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun' | 'deno'
+
+export const packageManagers: readonly PackageManager[] = ['npm', 'pnpm', 'yarn', 'bun', 'deno']
+
+/** The project that a folder is in. */
+export interface Project {
+  /** The nearest folder upwards with a `package.json` or `deno.json`. */
+  readonly root: string
+  readonly packageManager: PackageManager
+  /** Where its code runs: Bun and Deno are chosen by their package managers, everything else is Node.js. */
+  readonly runtime: Runtime
+  /** Names of the packages that its `package.json` asks for, of every kind. */
+  readonly dependencies: ReadonlySet<string>
+}
+
+const manifests = ['package.json', 'deno.json', 'deno.jsonc']
+
+/** In the order in which they count: a project with two has usually moved to the later tool. */
+const lockFiles: readonly (readonly [file: string, manager: PackageManager])[] = [
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['package-lock.json', 'npm'],
+  ['npm-shrinkwrap.json', 'npm'],
+  ['deno.lock', 'deno'],
+]
+
+/**
+ * The project around a folder.
+ *
+ * @throws CommandFailure when there is none, or when its `package.json` is no JSON object.
+ */
+export function findProject(folder: string = process.cwd()): Project {
+  const root = above(folder).find((one) => manifests.some((file) => existsSync(join(one, file))))
+  if (root === undefined) {
+    throw new CommandFailure(
+      `${folder} is in no project: there is no package.json here or above; "framework init" makes one`,
+    )
+  }
+  const manifest = readManifest(join(root, 'package.json'))
+  const packageManager = namedIn(manifest) ?? lockedIn(root) ?? callingManager() ?? 'npm'
+  return {
+    root,
+    packageManager,
+    runtime: runtimeOf(packageManager),
+    dependencies: new Set(
+      ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
+        Object.keys((manifest[kind] as object | undefined) ?? {}),
+      ),
+    ),
+  }
+}
+
+export const runtimeOf = (manager: PackageManager): Runtime =>
+  manager === 'bun' || manager === 'deno' ? manager : 'node'
+
+/** The package manager that has started this process, as `npx`, `pnpm dlx` and the like say of themselves. */
+export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageManager | undefined {
+  const name = /^(\w+)\//.exec(env.npm_config_user_agent ?? '')?.[1]
+  return (
+    packageManagers.find((one) => one === name) ??
+    ('Deno' in globalThis ? 'deno' : 'Bun' in globalThis ? 'bun' : undefined)
+  )
+}
+
+/** What to type to add packages: `npm install --save-dev esbuild`. */
+export function installCommand(
+  manager: PackageManager,
+  packages: readonly string[],
+  { dev = false }: { readonly dev?: boolean } = {},
+): string {
+  const names = packages.map((name) => (manager === 'deno' ? `npm:${name}` : name)).join(' ')
+  if (manager === 'npm') return `npm install ${dev ? '--save-dev ' : ''}${names}`
+  return `${manager} add ${dev ? '--dev ' : ''}${names}`
+}
+
+function readManifest(file: string): Record<string, unknown> {
+  if (!existsSync(file)) return {}
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''))
+    if (typeof manifest !== 'object' || manifest === null) throw new Error('it is no object')
+    return manifest as Record<string, unknown>
+  } catch (error) {
+    throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** `"packageManager": "pnpm@9.1.0"`, as corepack has it. */
+function namedIn(manifest: Record<string, unknown>): PackageManager | undefined {
+  const name = String(manifest.packageManager ?? '').split('@')[0]
+  return packageManagers.find((one) => one === name)
+}
+
+/** By lock file, here or above: in a workspace it lies at the top. */
+function lockedIn(root: string): PackageManager | undefined {
+  for (const folder of above(root)) {
+    const found = lockFiles.find(([file]) => existsSync(join(folder, file)))
+    if (found !== undefined) return found[1]
+    // A deno.json without a package.json is no project of Node.js.
+    if (
+      manifests.slice(1).some((file) => existsSync(join(folder, file))) &&
+      !existsSync(join(folder, 'package.json'))
+    ) {
+      return 'deno'
+    }
+    if (existsSync(join(folder, '.git'))) return undefined
+  }
+  return undefined
+}
+
+function above(folder: string): string[] {
+  const up = dirname(folder)
+  return up === folder ? [folder] : [folder, ...above(up)]
+}

@@ -1,0 +1,52 @@
+import { CommandFailure } from '../failure.ts'
+
+/** One name as each of its places has it. */
+export interface Names {
+  /** `order-items`: files, commands, paths. */
+  readonly kebab: string
+  /** `orderItems`: variables and functions. */
+  readonly camel: string
+  /** `OrderItems`: classes and types. */
+  readonly pascal: string
+}
+
+/**
+ * Reads the name of what is to be generated: `order-items`, `orderItems`, `OrderItems` and `order_items` are the same, and so is
+ * `OrderItemsController` where a controller is generated.
+ *
+ * @throws CommandFailure for what is no name of a file and of an identifier on every system.
+ */
+export function namesOf(typed: string, kind: string): Names {
+  const refuse = (why: string) => {
+    throw new CommandFailure(`${shown(typed)} cannot be the name of a ${kind}: ${why}`, { usage: true })
+  }
+  if (/[/\\]/.test(typed)) refuse('it is a path; the folder is always the same')
+  if (typed.length > 80) refuse('it has more than 80 characters')
+  // ASCII alone: a file that one system writes composed and another decomposed is not found on the third.
+  if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(typed)) refuse('it takes letters, digits, - and _, a letter first')
+  const all = typed
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1-$2')
+    .toLowerCase()
+    .split(/[-_]+/)
+    .filter((word) => word !== '')
+  const words = all.length > 1 && all.at(-1) === kind ? all.slice(0, -1) : all
+  const pascal = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+  const camel = pascal.charAt(0).toLowerCase() + pascal.slice(1)
+  const kebab = words.join('-')
+  if (reserved.has(camel)) refuse('JavaScript has a meaning of its own for it')
+  if (devices.test(kebab)) refuse('Windows has no file of that name')
+  return { kebab, camel, pascal }
+}
+
+const shown = (typed: string) => JSON.stringify(typed.length > 80 ? `${typed.slice(0, 80)}…` : typed)
+
+/** Words that cannot name a variable in a module, and members that every object has. */
+const reserved = new Set(
+  `arguments await break case catch class const constructor continue debugger default delete do else enum eval export
+  extends false finally for function if implements import in instanceof interface let new null package private
+  protected prototype public return static super switch this throw true try typeof undefined var void while with
+  yield any never unknown object string number boolean symbol bigint`.split(/\s+/),
+)
+
+const devices = /^(con|prn|aux|nul|com\d|lpt\d)$/
