@@ -22,8 +22,6 @@ export function compressibleTypes(library: IsCompressible): (type: string) => bo
 
 /** Whether the headers and the status leave the body to be changed at all. */
 export function isTransformable(res: Response): boolean {
-  // A part of something is a part of its bytes as they are.
-  if (res.statusCode === 206 || res.getHeader('content-range') !== undefined) return false
   if (res.getHeader('content-encoding') !== undefined) return false
   const control = res.getHeader('cache-control')
   return control === undefined || !/\bno-transform\b/i.test(String(control))

@@ -33,8 +33,13 @@ export const compression = definePlugin({
 
     ctx.onSend(function compression(req, res): void | Promise<void> {
       if (off.of(req) === true || !isTransformable(res)) return undefined
-      // The type of what it stands for is not told.
-      if (res.statusCode === 304) return void res.vary('Accept-Encoding')
+      // They stand for an answer that would be compressed, and the type of what it is they need not tell.
+      if (res.statusCode === 304 || res.statusCode === 416) return void res.vary('Accept-Encoding')
+      // A part of something is a part of its bytes as they are. The whole would have varied.
+      if (res.statusCode === 206 || res.getHeader('content-range') !== undefined) {
+        if (isCompressible(String(res.getHeader('content-type')))) res.vary('Accept-Encoding')
+        return undefined
+      }
       const body = res.encode()
       if (res.statusCode === 204 || res.statusCode === 205) return undefined
       // A file server answers HEAD without a body, and declares the length of what a GET would get.

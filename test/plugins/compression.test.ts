@@ -137,7 +137,9 @@ describe('what is left as it is', () => {
       const { encoding, headers } = await get(server, url)
       return [encoding, headers.vary]
     })
-    expect(await Promise.all(encodings)).toEqual(Array(5).fill([undefined, undefined]))
+    const varies = [undefined, 'Accept-Encoding']
+    const not = [undefined, undefined]
+    expect(await Promise.all(encodings)).toEqual([varies, varies, not, not, not])
     expect(await get(server, '/encoded')).toMatchObject({ encoding: 'gzip', text: long })
   })
 
@@ -231,10 +233,16 @@ describe('headers that speak of the body', () => {
     rmSync(root, { recursive: true })
   })
 
-  test('304 varies as the answer does that it stands for', async () => {
+  test.each([206, 304, 416])('%i varies as the answer does that it stands for', async (status) => {
     const server = serverWith()
-    server.get('/', (_req, res) => res.status(304).send())
+    server.get('/', (_req, res) => (status === 206 ? res.status(status).text('part') : res.status(status).send()))
     expect((await get(server, '/')).headers).toMatchObject({ vary: 'Accept-Encoding' })
+  })
+
+  test('a part of what is never compressed does not vary', async () => {
+    const server = serverWith()
+    server.get('/', (_req, res) => res.status(206).type('image/png').send(Buffer.from('part')))
+    expect((await get(server, '/')).headers).not.toHaveProperty('vary')
   })
 })
 
