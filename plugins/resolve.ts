@@ -54,16 +54,32 @@ export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
         : Registration | PluginFactory<never, object> | false | undefined
     }
 
-type Values<Plugins> = Plugins extends readonly (infer Item)[] ? Item : Plugins[keyof Plugins]
 type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer All,
 ) => void
   ? All
   : {}
 
+type ProvidedByItem<Item> = Item extends Registration<infer Provided> ? Provided : {}
+
+/** What may be off provides nothing for certain. */
+type ProvidedByKey<Key, Value> = false extends Value
+  ? {}
+  : undefined extends Value
+    ? {}
+    : Value extends Registration<infer Provided>
+      ? Provided
+      : Key extends CatalogKey
+        ? Catalog[Key] extends PluginFactory<never, infer Provided>
+          ? Provided
+          : {}
+        : {}
+
 /** The services that a `plugins` option provides. */
 export type ProvidedBy<Plugins> = UnionToIntersection<
-  Values<Plugins> extends infer Value ? (Value extends Registration<infer Provided> ? Provided : {}) : {}
+  Plugins extends readonly (infer Item)[]
+    ? ProvidedByItem<Item>
+    : { [Key in keyof Plugins]-?: ProvidedByKey<Key, Plugins[Key]> }[keyof Plugins]
 >
 
 function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFactory<unknown, object> | undefined {

@@ -33,13 +33,23 @@ export async function bodyOf(data: unknown): Promise<StorageBody> {
     return readable(data)
   }
   if (data instanceof ReadableStream) {
-    if (data.locked) throw StorageDataError('a stream that has another reader')
+    if (isInUse(data)) throw StorageDataError('a stream that was read already, or has another reader')
     return readable(Readable.fromWeb(data as WebStream))
   }
   if (typeof (data as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === 'function') {
     return readable(data as AsyncIterable<unknown>)
   }
   throw StorageDataError(data === null ? 'null' : `a value of the type ${typeof data}`)
+}
+
+/** What was read to its end would be kept as nothing. Streams of the web do not tell; what an answer is made of must be unread. */
+function isInUse(stream: ReadableStream): boolean {
+  try {
+    new Response(stream)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /**
@@ -67,10 +77,19 @@ function readable(source: AsyncIterable<unknown>): Readable {
     },
     destroy(error, done) {
       if (source instanceof Readable) source.destroy()
-      else chunks.return?.().catch(() => {})
+      else void stop(chunks)
       done(error)
     },
   })
+}
+
+/** Lets an iterable clean up, whatever its author makes of that. */
+async function stop(chunks: AsyncIterator<unknown>): Promise<void> {
+  try {
+    await chunks.return?.()
+  } catch {
+    // Nobody asks for its data any more.
+  }
 }
 
 function bytesOfChunk(chunk: unknown): Uint8Array {

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
-import { FileNotFoundError, OptionError } from '../../kernel/index.ts'
+import { FileNotFoundError, isFrameworkError, OptionError } from '../../kernel/index.ts'
 import { bodyOf, checkContentType, contentTypeOf, type StorageData } from './data.ts'
 import { StorageUrlError } from './errors.ts'
 import { checkKey, checkPrefix } from './key.ts'
-import type { StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
+import type { StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
 import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
 
 /** What `getObject` gives by its mode. */
@@ -21,6 +21,16 @@ const maxExpiry = 7 * 24 * 3600
 
 function missing(key: string): Error {
   return Object.assign(FileNotFoundError(), { key })
+}
+
+/** Whoever handles a failure learns which object it was about. */
+async function about<Value>(key: string, work: Promise<Value>): Promise<Value> {
+  try {
+    return await work
+  } catch (error) {
+    const isOurs = isFrameworkError(error) && /^Storage(?:Refused|Unavailable)Error$/.test(error.code)
+    throw isOurs ? Object.assign(error, { key }) : error
+  }
 }
 
 /** The objects of one provider. */
@@ -47,15 +57,13 @@ export class StorageDisk {
    * await storage.putObject('reports/1.json', JSON.stringify({ sold: 3 }), 'application/json')
    */
   async putObject(key: string, data: StorageData, contentType?: string): Promise<void> {
-    checkKey(key)
-    const type = contentTypeOf(key, data, contentType)
     const body = await bodyOf(data)
-    if (body instanceof Uint8Array) return this.#provider.put(key, body, type)
     try {
-      await this.#provider.put(key, body, type)
+      checkKey(key)
+      await about(key, this.#provider.put(key, body, contentTypeOf(key, data, contentType)))
     } finally {
       // What has failed reads no further; whoever feeds the stream must hear of it.
-      body.destroy()
+      if (!(body instanceof Uint8Array)) body.destroy()
     }
   }
 
@@ -72,28 +80,28 @@ export class StorageDisk {
   async getObject(key: string, mode: StorageMode = 'raw'): Promise<StorageContents[StorageMode]> {
     checkKey(key)
     if (!['raw', 'text', 'stream'].includes(mode)) throw OptionError('mode', mode, '"raw", "text" or "stream"')
-    const content = await this.#provider.read(key)
-    if (content === undefined) throw missing(key)
-    if (mode === 'stream') return content.stream
-    const bytes = await whole(content)
+    const stream = await about(key, this.#provider.read(key))
+    if (stream === undefined) throw missing(key)
+    if (mode === 'stream') return stream
+    const bytes = await whole(stream)
     return mode === 'raw' ? bytes : new TextDecoder().decode(bytes)
   }
 
   /** Removes an object; one that is not there is no error. */
   async deleteObject(key: string): Promise<void> {
     checkKey(key)
-    await this.#provider.remove(key)
+    await about(key, this.#provider.remove(key))
   }
 
   async exists(key: string): Promise<boolean> {
     checkKey(key)
-    return (await this.#provider.head(key)) !== undefined
+    return (await about(key, this.#provider.head(key))) !== undefined
   }
 
   /** @throws (as a rejection) FileNotFoundError. */
   async metadata(key: string): Promise<StorageMetadata> {
     checkKey(key)
-    const metadata = await this.#provider.head(key)
+    const metadata = await about(key, this.#provider.head(key))
     if (metadata === undefined) throw missing(key)
     return metadata
   }
@@ -116,7 +124,7 @@ export class StorageDisk {
     checkKey(from)
     checkKey(to)
     if (from === to) return void (await this.metadata(from))
-    if (!(await this.#provider.copy(from, to))) throw missing(from)
+    if (!(await about(from, this.#provider.copy(from, to)))) throw missing(from)
   }
 
   /** Gives an object another key. @throws (as a rejection) FileNotFoundError. */
@@ -125,11 +133,11 @@ export class StorageDisk {
     checkKey(to)
     if (from === to) return void (await this.metadata(from))
     if (this.#provider.move !== undefined) {
-      if (!(await this.#provider.move(from, to))) throw missing(from)
+      if (!(await about(from, this.#provider.move(from, to)))) throw missing(from)
       return
     }
     await this.copy(from, to)
-    await this.#provider.remove(from)
+    await about(from, this.#provider.remove(from))
   }
 
   /**
@@ -189,7 +197,7 @@ function checkExpiry(seconds: unknown): void {
   throw OptionError('expirySeconds', seconds, `a whole number of seconds from 1 to ${maxExpiry}`)
 }
 
-async function whole({ stream }: StorageContent): Promise<Uint8Array> {
+async function whole(stream: Readable): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of stream) chunks.push(chunk as Uint8Array)
   const [only] = chunks

@@ -6,13 +6,7 @@ export type { StorageOptions, StorageSettings } from './options.ts'
 export { storage } from './plugin.ts'
 export { type AzureBlobStorageOptions, AzureBlobStorageProvider } from './providers/azure.ts'
 export type { CdnOptions } from './providers/cdn.ts'
-export type {
-  StorageBody,
-  StorageContent,
-  StorageEntry,
-  StorageMetadata,
-  StorageProvider,
-} from './providers/contract.ts'
+export type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
 export { type LocalStorageOptions, LocalStorageProvider } from './providers/local.ts'
 export { MemoryStorageProvider } from './providers/memory.ts'
 export { type S3StorageOptions, S3StorageProvider } from './providers/s3.ts'

@@ -31,7 +31,8 @@ function whyUnusable(key: unknown): string | undefined {
   if (key.startsWith('/')) return 'does not begin with "/"'
   // Backslashes lead out of the root on Windows; line breaks forge lists in XML and headers of requests.
   if (key.includes('\\')) return 'has "/" between its segments, no backslash'
-  if (/\p{Cc}/u.test(key)) return 'has no control characters'
+  // The last two cannot stand in XML: one such key, and its bucket cannot be listed any more.
+  if (/[\p{Cc}\ufffe\uffff]/u.test(key)) return 'has no control characters, and neither U+FFFE nor U+FFFF'
   if (key !== Buffer.from(key, 'utf8').toString('utf8')) return 'is well-formed Unicode'
   // Two spellings of one name are two objects in a bucket and one file on many disks.
   if (key !== key.normalize('NFC')) return 'is in the Unicode form NFC, which key.normalize("NFC") gives'

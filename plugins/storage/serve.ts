@@ -1,3 +1,4 @@
+import type { BigIntStats, Stats } from 'node:fs'
 import { Readable } from 'node:stream'
 import send from '@fastify/send'
 import {
@@ -56,19 +57,59 @@ function decoded(path: string): string | undefined {
 // Without `cache-control`: the library would send a file anew for `no-cache`, which `fetch` adds to every condition.
 const read = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range', 'range'] as const
 
-async function download(provider: LocalStorageProvider, { key }: Grant, req: Request, res: Response): Promise<void> {
+async function download(provider: LocalStorageProvider, grant: Grant, req: Request, res: Response): Promise<void> {
+  const { key } = grant
   const file = await provider.file(key)
   if (file === undefined) throw FileNotFoundError()
+  let isHandedOver = false
+  try {
+    const answer = await describe(file.path, req)
+    // It was replaced meanwhile: the next attempt is about the new one.
+    if (answer.type === 'file' && !isOf(answer.metadata.stat, file.stats))
+      return await download(provider, grant, req, res)
+    if (answer.type !== 'file' && answer.statusCode === 404) throw FileNotFoundError()
+    res.status(answer.statusCode)
+    const part = setHeaders(answer, key, res)
+    if (answer.statusCode >= 300) {
+      if (answer.statusCode >= 400) res.removeHeader('content-length')
+      res.send()
+      return
+    }
+    res.header('content-type', file.contentType)
+    if (req.method === 'HEAD' || file.stats.size === 0n) {
+      res.send()
+      return
+    }
+    isHandedOver = true
+    res.stream(file.handle.createReadStream(part ?? { start: 0, end: Number(file.stats.size) - 1 }))
+  } finally {
+    if (!isHandedOver) await file.handle.close()
+  }
+}
+
+type Answer = Awaited<ReturnType<typeof send>>
+
+/** What conditions and ranges come to. Asked as for HEAD: the library would open the file anew, by its name. */
+async function describe(path: string, req: Request): Promise<Answer> {
   const asked: Record<string, string> = {}
   for (const name of read) {
     const value = req.headers[name]
     if (value !== undefined) asked[name] = value
   }
   // Its type wants the request of node; it reads these two members.
-  const request = { method: req.method, headers: asked } as unknown as Readable
+  const request = { method: 'HEAD', headers: asked } as unknown as Readable
   const options = { contentType: false, cacheControl: false, index: false, dotfiles: 'allow' } as const
-  const { statusCode, headers, stream, type } = await send(request, encodeURI(file.path), options)
-  if (type !== 'file' && statusCode === 404) throw FileNotFoundError()
+  const answer = await send(request, encodeURI(path), options)
+  answer.stream.destroy()
+  return answer
+}
+
+function isOf(stat: Stats, { size, mtimeMs }: BigIntStats): boolean {
+  return stat.size === Number(size) && Math.floor(stat.mtimeMs) === Number(mtimeMs)
+}
+
+/** Gives the part of the file that is meant, where not all of it is. */
+function setHeaders({ headers }: Answer, key: string, res: Response): { start: number; end: number } | undefined {
   for (const [name, value] of Object.entries(headers)) {
     if (!['content-type', 'content-security-policy', 'x-content-type-options'].includes(name.toLowerCase())) {
       res.header(name, value)
@@ -79,15 +120,8 @@ async function download(provider: LocalStorageProvider, { key }: Grant, req: Req
   res.header('x-content-type-options', 'nosniff')
   res.header('content-disposition', `attachment; filename*=UTF-8''${nameOf(key)}`)
   res.header('cache-control', 'private, no-cache')
-  res.status(statusCode)
-  if (type !== 'file' || req.method === 'HEAD' || statusCode === 304) {
-    stream.destroy()
-    if (statusCode < 300) res.header('content-type', file.contentType)
-    else if (statusCode >= 400) res.removeHeader('content-length')
-    res.send()
-    return
-  }
-  res.header('content-type', file.contentType).stream(stream)
+  const range = /^bytes (\d+)-(\d+)/.exec(headers['Content-Range'] ?? '')
+  return range === null ? undefined : { start: Number(range[1]), end: Number(range[2]) }
 }
 
 /** RFC 8187 lets fewer characters through than an address does. */

@@ -11,10 +11,11 @@ import {
   S3StorageProvider,
   Server,
 } from 'framework'
+import { outage } from './storage-outage.mjs'
 
 // Storages of every kind on whichever runtime runs this. Arguments: the adapter, what keys begin with, where the emulator of
-// S3 is, and the connection string of that of Azure. Prints what it saw as JSON.
-const [, , adapter, prefix = '', s3 = '', azure = ''] = process.argv
+// S3 is, the connection string of that of Azure, and where a server is that fails, if that is asked. Prints what it saw as JSON.
+const [, , adapter, prefix = '', s3 = '', azure = '', failing = ''] = process.argv
 const quiet = () => {}
 /** @type {any} */
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger }
@@ -110,6 +111,7 @@ seen.addresses = {
   azure: (await fetch(await storage.use('azure').getDownloadUrl(`${prefix}/none`, 60))).status,
 }
 
+if (failing !== '') seen.outage = await outage(failing)
 await server.close()
 rmSync(root, { recursive: true })
 console.log(JSON.stringify(seen))

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { BlobServiceClient } from '@azure/storage-blob'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BlobServer, startBlob } from '../support/blob.ts'
+import { type FakeS3, startFakeS3 } from '../support/fake-s3.ts'
 import type { OwnServer } from '../support/own-server.ts'
 import { startS3 } from '../support/s3.ts'
 import { commandOf, targets } from './targets.ts'
@@ -11,11 +13,41 @@ import { commandOf, targets } from './targets.ts'
 const run = promisify(execFile)
 let s3: OwnServer
 let blob: BlobServer
+let failing: FakeS3
 beforeAll(async () => {
-  ;[s3, blob] = await Promise.all([startS3(), startBlob()])
+  ;[s3, blob, failing] = await Promise.all([startS3(), startBlob(), startFailing()])
   await BlobServiceClient.fromConnectionString(blob.connectionString).createContainer('objects')
 }, 60_000)
-afterAll(() => Promise.all([s3.stop(), blob.stop()]))
+afterAll(() => Promise.all([s3.stop(), blob.stop(), failing.stop()]))
+
+/** A service that fails as the key says, and counts the connections of what has no end. */
+async function startFailing(): Promise<FakeS3> {
+  const total = 2_000_000
+  const fake = await startFakeS3()
+  const endless = new Set<Socket>()
+  fake.answer = (req, res) => {
+    const how = new URL(req.url!, fake.url).pathname.split('/').at(-1)
+    if (how === 'open') return void res.end(String([...endless].filter((socket) => !socket.destroyed).length))
+    if (how === 'refused') return void res.destroy()
+    if (how === 'silent') return
+    if (how === 'error') return void res.writeHead(500).end()
+    const head = { 'content-length': total, etag: '"x"', 'last-modified': new Date().toUTCString() }
+    res.writeHead(200, head)
+    if (how === 'endless') endless.add(req.socket)
+    res.write(Buffer.alloc(how === 'endless' ? 100_000 : total / 2), () => {
+      if (how === 'reset') setTimeout(() => res.socket?.resetAndDestroy(), 50)
+      if (how === 'short') setTimeout(() => res.socket?.end(), 50)
+    })
+  }
+  return fake
+}
+
+const failed = ['StorageUnavailableError', 'StorageUnavailableError']
+const ways = ['refused', 'silent', 'reset', 'short', 'half', 'error']
+const outage = {
+  ...Object.fromEntries(['s3', 'azure'].flatMap((kind) => ways.map((way) => [`${kind} ${way}`, failed]))),
+  open: 0,
+}
 
 const kind = {
   text: 'grüße',
@@ -55,11 +87,14 @@ test.each(targets.map((target) => [target.name, target] as const))(
     const options = {
       cwd: join(import.meta.dirname, '../..'),
       env: { ...process.env, NODE_OPTIONS: '' },
-      timeout: 50_000,
+      timeout: 80_000,
     }
-    const own = [target.adapter ?? '', name.replaceAll(/\W/g, '-'), s3.url, blob.connectionString]
+    // Which server answers requests does not matter to it.
+    const asksOutage = target.adapter === undefined
+    const services = [s3.url, blob.connectionString, asksOutage ? failing.url : '']
+    const own = [target.adapter ?? '', name.replaceAll(/\W/g, '-'), ...services]
     const { stdout } = await run(command!, [...args, script, ...own], options)
-    expect(JSON.parse(stdout)).toEqual(expected)
+    expect(JSON.parse(stdout)).toEqual(asksOutage ? { ...expected, outage } : expected)
   },
-  60_000,
+  90_000,
 )

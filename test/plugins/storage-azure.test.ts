@@ -1,33 +1,28 @@
-import { BlobServiceClient } from '@azure/storage-blob'
+import { AccountSASPermissions, BlobServiceClient, ContainerClient, type WebResource } from '@azure/storage-blob'
 import { AzureBlobStorageProvider, Storage } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BlobServer, startBlob } from '../support/blob.ts'
 import { until } from '../support/queues.ts'
 import { testProvider } from '../support/storage.ts'
 
+let blob: BlobServer
+let storage: Storage
+beforeAll(async () => {
+  blob = await startBlob()
+  const { connectionString } = blob
+  await BlobServiceClient.fromConnectionString(connectionString).createContainer('objects')
+  storage = new Storage({ blobs: new AzureBlobStorageProvider({ container: 'objects', connectionString }) })
+}, 60_000)
+afterAll(() => blob.stop())
+
 describe('Azure Blob Storage', () => {
-  let blob: BlobServer
   testProvider({
-    async start() {
-      blob = await startBlob()
-      await BlobServiceClient.fromConnectionString(blob.connectionString).createContainer('objects')
-      return new AzureBlobStorageProvider({ container: 'objects', connectionString: blob.connectionString })
-    },
-    stop: () => blob.stop(),
+    start: async () => new AzureBlobStorageProvider({ container: 'objects', connectionString: blob.connectionString }),
+    stop: async () => {},
   })
 })
 
 describe('addresses of Azure Blob Storage', () => {
-  let blob: BlobServer
-  let storage: Storage
-  beforeAll(async () => {
-    blob = await startBlob()
-    const { connectionString } = blob
-    await BlobServiceClient.fromConnectionString(connectionString).createContainer('objects')
-    storage = new Storage({ blobs: new AzureBlobStorageProvider({ container: 'objects', connectionString }) })
-  }, 60_000)
-  afterAll(() => blob.stop())
-
   test('take and give an object, for one key, one purpose and a time', async () => {
     const headers = { 'x-ms-blob-type': 'BlockBlob', 'content-type': 'image/png' }
     const upload = await storage.getUploadUrl('a b/ü.png', 60, 'image/png')
@@ -45,13 +40,50 @@ describe('addresses of Azure Blob Storage', () => {
     await until(async () => (await fetch(short)).status === 403, 'its end')
   })
 
-  test('lists more than one page', async () => {
-    const put = (i: number) => storage.putObject(`pages/${i}`, '')
-    for (let i = 0; i < 5010; i += 30) await Promise.all(Array.from({ length: 30 }, (_, j) => put(i + j)))
-    const keys = new Set<string>()
-    for await (const { key } of storage.list('pages/')) keys.add(key)
-    expect(keys.size).toBe(5010)
-  }, 120_000)
+  test('show nothing of a connection string that is signed itself', async () => {
+    const service = BlobServiceClient.fromConnectionString(blob.connectionString)
+    const signed = service.generateAccountSasUrl(undefined, AccountSASPermissions.parse('rwdlac'), 'sco')
+    const SharedAccessSignature = new URL(signed).search.slice(1)
+    const connectionString = `BlobEndpoint=${blob.url};SharedAccessSignature=${SharedAccessSignature}`
+    const own = new Storage({ blobs: new AzureBlobStorageProvider({ container: 'objects', connectionString }) })
+    await own.putObject('by signature', 'x')
+    await own.copy('by signature', 'copied by it')
+    expect(await own.getPublicUrl('by signature')).toBe(`${blob.url}/objects/by%20signature`)
+    await expect(own.getDownloadUrl('by signature')).rejects.toMatchObject({ code: 'StorageUrlError' })
+  })
+
+  test('are signed with a key that is lent to the owner of a token', async () => {
+    const asked: string[] = []
+    const value = Buffer.from('the key that was lent').toString('base64')
+    const httpClient = {
+      async sendRequest(request: WebResource) {
+        asked.push(`${request.method} ${request.url} ${request.headers.get('authorization')}`)
+        const [, start, end] = /<Start>(.*)<\/Start><Expiry>(.*)<\/Expiry>/.exec(String(request.body))!
+        const of = 'SignedOid>o</SignedOid><SignedTid>t</SignedTid><SignedService>b</SignedService'
+        const time = `<SignedStart>${start}</SignedStart><SignedExpiry>${end}</SignedExpiry>`
+        const bodyAsText = `<?xml version="1.0"?><UserDelegationKey><${of}>${time}<SignedVersion>2025-01-05</SignedVersion><Value>${value}</Value></UserDelegationKey>`
+        const headers = request.headers.clone()
+        headers.set('content-type', 'application/xml')
+        return { request, status: 200, headers, bodyAsText }
+      },
+    }
+    const credential = { getToken: async () => ({ token: 'TOKEN', expiresOnTimestamp: Date.now() + 3_600_000 }) }
+    const account = 'https://account.blob.core.windows.net'
+    const client = new ContainerClient(`${account}/objects`, credential, { httpClient } as object)
+    const own = new Storage({ blobs: new AzureBlobStorageProvider({ container: 'objects', client }) })
+    for (const key of ['a b/ü.png', 'b']) {
+      const url = new URL(await own.getDownloadUrl(key, 60))
+      expect(url.origin + decodeURIComponent(url.pathname)).toBe(`${account}/objects/${key}`)
+      const sent = Object.fromEntries(url.searchParams)
+      expect(sent).toMatchObject({ skoid: 'o', sktid: 't', sp: 'r', sr: 'b' })
+      expect(Date.parse(sent.se!) - Date.now()).toBeLessThanOrEqual(60_000)
+      expect(Date.parse(sent.ske!)).toBeGreaterThanOrEqual(Date.parse(sent.se!))
+    }
+    const again = `POST ${account}/?restype=service&comp=userdelegationkey Bearer TOKEN`
+    expect(asked).toEqual([again])
+    await own.getUploadUrl('a', 604_800)
+    expect(asked).toEqual([again, again])
+  })
 
   test('need the key of the account', async () => {
     const anonymous = new BlobServiceClient(blob.url).getContainerClient('objects')

@@ -20,15 +20,16 @@ afterEach(async () => {
 
 const timeout = 500
 const kinds = {
-  S3: (endpoint: string) => new S3StorageProvider({ bucket: 'objects', endpoint, credentials: s3Credentials, timeout }),
-  Azure: (endpoint: string) => {
+  S3: (endpoint: string, timeout: number) =>
+    new S3StorageProvider({ bucket: 'objects', endpoint, credentials: s3Credentials, timeout }),
+  Azure: (endpoint: string, timeout: number) => {
     const account = `DefaultEndpointsProtocol=http;AccountName=a;AccountKey=${Buffer.from('key').toString('base64')}`
     const connectionString = `${account};BlobEndpoint=${endpoint}/a;`
     return new AzureBlobStorageProvider({ container: 'objects', connectionString, timeout })
   },
 }
-function storageOf(kind: keyof typeof kinds, endpoint = fake.url): Storage {
-  const storage = new Storage({ main: kinds[kind](endpoint) })
+function storageOf(kind: keyof typeof kinds, endpoint = fake.url, ms = timeout): Storage {
+  const storage = new Storage({ main: kinds[kind](endpoint, ms) })
   open.push(storage)
   return storage
 }
@@ -56,22 +57,26 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
   test('that is stopped', async () => {
     const storage = storageOf(kind, `http://127.0.0.1:${await freePort()}`)
     await expectFailure(storage, soon)
-    await expect(storage.putObject('a', 'x')).rejects.toMatchObject(unavailable)
-    await expect(storage.putObject('a', Readable.from([Buffer.from('x')]))).rejects.toMatchObject(unavailable)
-    await expect(storage.deleteObject('a')).rejects.toMatchObject(unavailable)
-    await expect(storage.exists('a')).rejects.toMatchObject(unavailable)
-    await expect(keysOf(storage)).rejects.toMatchObject(unavailable)
-    await expect(storage.copy('a', 'b')).rejects.toMatchObject(unavailable)
-    await expect(storage.health()).rejects.toMatchObject(unavailable)
+    await Promise.all([
+      expect(storage.putObject('a', 'x')).rejects.toMatchObject({ ...unavailable, key: 'a' }),
+      expect(storage.putObject('a', Readable.from([Buffer.from('x')]))).rejects.toMatchObject(unavailable),
+      expect(storage.deleteObject('a')).rejects.toMatchObject(unavailable),
+      expect(storage.exists('a')).rejects.toMatchObject(unavailable),
+      expect(keysOf(storage)).rejects.toMatchObject(unavailable),
+      expect(storage.copy('a', 'b')).rejects.toMatchObject(unavailable),
+      expect(storage.health()).rejects.toMatchObject(unavailable),
+    ])
   })
 
   test('that takes connections and never answers', async () => {
     fake.answer = () => {}
     const storage = storageOf(kind)
-    await expectFailure(storage, soon)
-    await expect(storage.putObject('a', 'x')).rejects.toMatchObject(unavailable)
-    await expect(storage.putObject('a', Readable.from([Buffer.from('x')]))).rejects.toMatchObject(unavailable)
-    await expect(keysOf(storage)).rejects.toMatchObject(unavailable)
+    await Promise.all([
+      expectFailure(storage, soon),
+      expect(storage.putObject('a', 'x')).rejects.toMatchObject(unavailable),
+      expect(storage.putObject('a', Readable.from([Buffer.from('x')]))).rejects.toMatchObject(unavailable),
+      expect(keysOf(storage)).rejects.toMatchObject(unavailable),
+    ])
   })
 
   test('that answers 500', async () => {
@@ -107,6 +112,35 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
     endless.push(Buffer.alloc(10_000_000))
     await expect(storageOf(kind).putObject('a', endless)).rejects.toMatchObject(refused)
     await until(() => endless.destroyed, 'its end')
+    // One that has more to give is not what has failed.
+    async function* large() {
+      for (let i = 0; i < 10; i++) yield Buffer.alloc(2 * 1024 ** 2)
+    }
+    await expect(storageOf(kind).putObject('a', large())).rejects.toMatchObject(refused)
+    await expect(storageOf(kind).exists('a')).rejects.toThrow(/refuses: 403$/)
+  })
+
+  test('whose lists have pages: they are asked for while the list is read', async () => {
+    fake.answer = (req, res) => {
+      const { searchParams } = new URL(req.url!, fake.url)
+      const page = Number((searchParams.get('continuation-token') ?? searchParams.get('marker') ?? 't1').slice(1))
+      const next = page < 3 ? `t${page + 1}` : ''
+      const time = '2026-01-01T00:00:00.000Z'
+      const s3 = `<ListBucketResult><IsTruncated>${page < 3}</IsTruncated>
+        <Contents><Key>k${page}</Key><Size>1</Size><LastModified>${time}</LastModified><ETag>"x"</ETag></Contents>
+        ${next && `<NextContinuationToken>${next}</NextContinuationToken>`}</ListBucketResult>`
+      const azure = `<EnumerationResults ServiceEndpoint="${fake.url}/a" ContainerName="objects"><Blobs><Blob><Name>k${page}</Name>
+        <Properties><Last-Modified>${new Date(time).toUTCString()}</Last-Modified><Etag>x</Etag><Content-Length>1</Content-Length>
+        </Properties></Blob></Blobs><NextMarker>${next}</NextMarker></EnumerationResults>`
+      const body = `<?xml version="1.0" encoding="UTF-8"?>${kind === 'S3' ? s3 : azure}`
+      res.writeHead(200, { 'content-type': 'application/xml' }).end(body)
+    }
+    for await (const { key } of storageOf(kind).list()) {
+      expect(key).toBe('k1')
+      break
+    }
+    expect(fake.asked).toHaveLength(1)
+    expect(await keysOf(storageOf(kind))).toEqual(['k1', 'k2', 'k3'])
   })
 
   test('whose bucket is missing is not taken for one without the object', async () => {
@@ -124,7 +158,8 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
       res.writeHead(200, { 'content-length': total, etag: '"x"', 'last-modified': new Date().toUTCString() })
       res.write(Buffer.alloc(100_000))
     }
-    const storage = storageOf(kind)
+    // Its own patience is not what is tested here.
+    const storage = storageOf(kind, fake.url, 30_000)
     for (let i = 0; i < 50; i++) {
       await Promise.all(
         Array.from({ length: 10 }, async (_, j) => {
@@ -150,7 +185,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
   })
 })
 
-describe('S3 in parts', () => {
+describe('S3 alone', () => {
   const parts = (req: { method?: string; url?: string }) => {
     if (req.method === 'POST' && req.url?.includes('uploads')) {
       return '<InitiateMultipartUploadResult><UploadId>one</UploadId></InitiateMultipartUploadResult>'
@@ -177,21 +212,49 @@ describe('S3 in parts', () => {
     expect(fake.asked.some((line) => line.startsWith('POST') && line.includes('uploadId'))).toBe(false)
   })
 
-  test('pages of a list are asked for while it is read', async () => {
-    const page = (
-      i: number,
-    ) => `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><IsTruncated>${i < 3}</IsTruncated>
-      <Contents><Key>k${i}</Key><Size>1</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"x"</ETag></Contents>
-      ${i < 3 ? `<NextContinuationToken>t${i + 1}</NextContinuationToken>` : ''}</ListBucketResult>`
+  test('an object of which a service does not tell how large it is', async () => {
+    fake.answer = (_req, res) => {
+      res.writeHead(200, { etag: '"x"', 'last-modified': new Date().toUTCString() })
+      res.write('one ')
+      res.end('two')
+    }
+    expect(await storageOf('S3').getObject('a', 'text')).toBe('one two')
+  })
+
+  test('what is too large to be copied in one go is copied in parts', async () => {
+    const size = 5 * 1024 ** 3 + 7
+    const ranges: unknown[] = []
+    let failing = false
     fake.answer = (req, res) => {
-      const token = new URL(req.url!, fake.url).searchParams.get('continuation-token')
-      res.writeHead(200, { 'content-type': 'application/xml' }).end(page(Number(token?.slice(1) ?? 1)))
+      req.resume()
+      const head = { etag: '"x"', 'content-type': 'application/xml', 'content-length': size }
+      if (req.method === 'HEAD') return void res.writeHead(200, { ...head, 'content-type': 'text/x-own' }).end()
+      let body = parts(req)
+      if (req.headers['x-amz-copy-source'] !== undefined) {
+        ranges.push([req.headers['x-amz-copy-source-range'], req.headers['x-amz-copy-source-if-match']])
+        body = '<CopyPartResult><ETag>"part"</ETag></CopyPartResult>'
+        if (failing && ranges.length === 2) return void res.writeHead(403).end()
+      } else if (req.method === 'POST' && body === '')
+        body = '<CompleteMultipartUploadResult><Key>b</Key></CompleteMultipartUploadResult>'
+      res.writeHead(200, { 'content-type': 'application/xml' }).end(body)
     }
-    for await (const { key } of storageOf('S3').list()) {
-      expect(key).toBe('k1')
-      break
+    await storageOf('S3').copy('a ü', 'b')
+    expect(ranges).toHaveLength(6)
+    expect(ranges[0]).toEqual(['bytes=0-1073741823', '"x"'])
+    expect(ranges[5]).toEqual([`bytes=5368709120-${size - 1}`, '"x"'])
+    expect(fake.asked.at(-1)).toMatch(/^POST \/objects\/b\?.*uploadId=one/)
+    ranges.length = 0
+    failing = true
+    await expect(storageOf('S3').copy('a', 'b')).rejects.toMatchObject({ code: 'StorageRefusedError' })
+    expect(fake.asked.at(-1)).toMatch(/^DELETE \/objects\/b\?.*uploadId=one/)
+  })
+
+  test('a copy may take as long as its size needs', async () => {
+    fake.answer = (req, res) => {
+      if (req.method === 'HEAD') return void res.writeHead(200, { 'content-length': 100_000_000, etag: '"x"' }).end()
+      const body = '<CopyObjectResult><ETag>"x"</ETag></CopyObjectResult>'
+      setTimeout(() => res.writeHead(200, { 'content-type': 'application/xml' }).end(body), timeout * 2)
     }
-    expect(fake.asked).toHaveLength(1)
-    expect(await keysOf(storageOf('S3'))).toEqual(['k1', 'k2', 'k3'])
+    await expect(storageOf('S3').copy('a', 'b')).resolves.toBeUndefined()
   })
 })

@@ -231,6 +231,33 @@ describe('signed addresses of a disk', () => {
     expect(known.status).toBe(304)
   })
 
+  test('give one version whole while it is replaced, a part of it too', async () => {
+    const { storage, at } = await serving()
+    const versions = Array.from({ length: 6 }, (_, i) => String(i).repeat(100_000 * (i + 1)))
+    await storage.putObject('hot', versions[0]!)
+    const url = await at(storage.getDownloadUrl('hot', 60))
+    let isDone = false
+    const writing = (async () => {
+      for (let i = 0; !isDone; i++) await storage.putObject('hot', versions[i % versions.length]!)
+    })()
+    const read = async (headers: Record<string, string>) => {
+      const res = await fetch(url, { headers })
+      return [res.headers.get('content-range') ?? '', await res.text()] as const
+    }
+    try {
+      for (let i = 0; i < 80; i++) {
+        const [[, text], [range, part]] = await Promise.all([read({}), read({ range: 'bytes=50000-' })])
+        expect(versions.includes(text)).toBe(true)
+        const version = versions.find((one) => one.startsWith(part.slice(0, 1)))!
+        expect(range).toBe(`bytes 50000-${version.length - 1}/${version.length}`)
+        expect(part === version.slice(50_000)).toBe(true)
+      }
+    } finally {
+      isDone = true
+      await writing
+    }
+  }, 60_000)
+
   test('hold for one method, one key, one content type and a time', async () => {
     const { storage, at } = await serving()
     await storage.putObject('a', 'x')

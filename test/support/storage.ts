@@ -52,6 +52,7 @@ export const badKeys: readonly (readonly [why: string, key: unknown])[] = [
   ['a slash at its end', 'a/'],
   ['the Unicode form NFD', 'u\u0308.txt'],
   ['half a surrogate pair', 'a\ud800'],
+  ['a character that cannot stand in XML', 'a\uffff'],
 ]
 
 /** What every provider must do, said once. */
@@ -265,6 +266,33 @@ export function testProvider(under: ProviderUnderTest): void {
     const locked = new Blob(['x']).stream()
     locked.getReader()
     await expect(storage.putObject('refused', locked)).rejects.toMatchObject(refused)
+    const read = new Response('x')
+    await read.text()
+    await expect(storage.putObject('refused', read.body!)).rejects.toMatchObject(refused)
+    const cancelled = new Blob(['x']).stream()
+    await cancelled.cancel()
+    await expect(storage.putObject('refused', cancelled)).rejects.toMatchObject(refused)
+    const reader = new Blob(['x']).stream()
+    for await (const _chunk of reader.values({ preventCancel: true }));
+    await expect(storage.putObject('refused', reader)).rejects.toMatchObject(refused)
+    const careless = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: false, value: 42 }),
+        return: () => {
+          throw new Error('cannot stop')
+        },
+      }),
+    }
+    await expect(storage.putObject('refused', careless as never)).rejects.toMatchObject(refused)
+    // Who feeds a stream hears that nobody will read it, whatever the reason.
+    for (const [key, type] of [
+      ['../x', undefined],
+      ['refused', 'html'],
+    ] as const) {
+      const unread = new Readable({ read: () => {} })
+      await expect(storage.putObject(key, unread, type)).rejects.toThrow()
+      expect(unread.destroyed).toBe(true)
+    }
     for (const type of ['', 'html', 'text/html\r\nx: y', 42]) {
       await expect(storage.putObject('refused', 'x', type as string)).rejects.toMatchObject({ code: 'OptionError' })
     }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import {
   AzureBlobStorageProvider,
+  type CacheService,
   LocalStorageProvider,
   MemoryStorageProvider,
   S3StorageProvider,
@@ -75,6 +76,21 @@ const server = new Server({
   },
 })
 server.services.get('storage').use('a').exists('x')
+
+// In the object form too the service is there for certain; what may be off is not.
+type _object = Expect<Equal<typeof server.services.storage, Storage>>
+const registered = new Server({
+  plugins: { storage: storagePlugin({ providers: { a: new MemoryStorageProvider() } }) },
+})
+type _registered = Expect<Equal<typeof registered.services.storage, Storage>>
+declare const maybe: boolean
+const others = new Server({ plugins: { cache: true, storage: false } })
+type _on = Expect<Equal<typeof others.services.cache, CacheService>>
+type _off = Expect<Equal<typeof others.services.storage, Storage | undefined>>
+const unsure = new Server({ plugins: { cache: maybe } })
+type _unsure = Expect<Equal<typeof unsure.services.cache, CacheService | undefined>>
+const bare: Server = server
+type _bare = Expect<Equal<typeof bare.services.storage, Storage | undefined>>
 // @ts-expect-error providers are needed
 storagePlugin({})
 

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import type { ContainerClient } from '@azure/storage-blob'
 import { checkOptions, OptionError, peer } from '../../../kernel/index.ts'
-import { StorageUrlError } from '../errors.ts'
 import { textOption, timeoutOption } from '../options.ts'
+import { BlobAddresses, feature } from './azure-sas.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
-import type { StorageBody, StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
 /** Options of `AzureBlobStorageProvider`. */
 export interface AzureBlobStorageOptions {
@@ -17,8 +17,6 @@ export interface AzureBlobStorageOptions {
   timeout?: number
 }
 
-const feature = 'the storage in Azure Blob (AzureBlobStorageProvider)'
-
 /**
  * Keeps objects in a container of Azure Blob Storage. Needs `@azure/storage-blob`.
  *
@@ -30,6 +28,7 @@ const feature = 'the storage in Azure Blob (AzureBlobStorageProvider)'
 export class AzureBlobStorageProvider implements StorageProvider {
   readonly #options: AzureBlobStorageOptions
   readonly #backend: Backend
+  readonly #addresses: BlobAddresses
   #client: Promise<ContainerClient> | undefined
 
   constructor(options: AzureBlobStorageOptions) {
@@ -47,6 +46,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
     this.#options = { ...options }
     const timeout = timeoutOption(`${of}.timeout`, options.timeout)
     this.#backend = new Backend(`the container "${container}" of Azure Blob Storage`, timeout)
+    this.#addresses = new BlobAddresses(this.#backend)
   }
 
   #load(): Promise<ContainerClient> {
@@ -102,13 +102,11 @@ export class AzureBlobStorageProvider implements StorageProvider {
     )
   }
 
-  async read(key: string): Promise<StorageContent | undefined> {
+  async read(key: string): Promise<Readable | undefined> {
     const found = await this.#find((client, abortSignal) =>
       client.getBlobClient(key).download(0, undefined, { maxRetryRequests: 0, abortSignal }),
     )
-    if (found === undefined) return undefined
-    const size = found.contentLength ?? 0
-    return { stream: this.#backend.receive(found.readableStreamBody as Readable, size), size }
+    return found && this.#backend.receive(found.readableStreamBody as Readable, found.contentLength)
   }
 
   async head(key: string): Promise<StorageMetadata | undefined> {
@@ -155,31 +153,20 @@ export class AzureBlobStorageProvider implements StorageProvider {
     return true
   }
 
-  downloadUrl(key: string, expirySeconds: number): Promise<string> {
-    return this.#signed(key, 'r', expirySeconds)
+  async downloadUrl(key: string, expirySeconds: number): Promise<string> {
+    return this.#addresses.sign(await this.#load(), key, 'r', expirySeconds)
   }
 
   /** Whoever sends the blob must send `x-ms-blob-type: BlockBlob` with it; the content type is theirs to choose. */
-  uploadUrl(key: string, expirySeconds: number): Promise<string> {
-    return this.#signed(key, 'cw', expirySeconds)
-  }
-
-  async #signed(key: string, permissions: string, expirySeconds: number): Promise<string> {
-    const client = await this.#load()
-    const sdk = await peer('@azure/storage-blob', () => import('@azure/storage-blob'), feature)
-    const expiresOn = new Date(Date.now() + expirySeconds * 1000)
-    try {
-      return await client
-        .getBlobClient(key)
-        .generateSasUrl({ permissions: sdk.BlobSASPermissions.parse(permissions), expiresOn })
-    } catch (error) {
-      const remedy = 'Addresses are signed with the key of the account: use a connection string that has one'
-      throw Object.assign(StorageUrlError(this.#backend.name, 'signed address', remedy), { cause: error })
-    }
+  async uploadUrl(key: string, expirySeconds: number): Promise<string> {
+    return this.#addresses.sign(await this.#load(), key, 'cw', expirySeconds)
   }
 
   async publicUrl(key: string): Promise<string> {
-    return (await this.#load()).getBlobClient(key).url
+    const url = new URL((await this.#load()).getBlobClient(key).url)
+    // A shared access signature of the connection string: it may do more than read, and with other blobs.
+    url.search = ''
+    return url.href
   }
 
   async ping(): Promise<void> {

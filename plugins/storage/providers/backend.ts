@@ -14,6 +14,9 @@ const names = /Timeout|AbortError|NetworkingError/
 const sentences =
   /socket hang up|aborted|Unable to connect|connection (?:closed|reset|refused)|fetch failed|terminated/i
 
+/** What the clients say where an answer says nothing, to HEAD for example. */
+const nothing: readonly unknown[] = [undefined, '', 'Error', 'Unknown', 'UnknownError', 'RestError']
+
 /** The status of an answer that says no, from either client. */
 export function statusOf(error: unknown): number | undefined {
   const { $metadata, statusCode } = error as { $metadata?: { httpStatusCode?: number }; statusCode?: number }
@@ -54,18 +57,20 @@ export class Backend {
   async send(source: Readable, question: (body: Readable, signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const clock = this.#clock()
     let sourceFailed: { readonly error: unknown } | undefined
-    async function* watched(): AsyncGenerator<Uint8Array> {
-      let bytes = 0
-      try {
-        for await (const chunk of source) {
-          bytes += (chunk as Uint8Array).length
-          clock.start(Math.min(bytes, partSize * partsAtOnce))
-          yield chunk as Uint8Array
-          clock.stop()
-        }
-      } catch (error) {
+    const chunks = source[Symbol.asyncIterator]()
+    // Only what comes out of the source is its failure: who stops reading throws into a generator too.
+    const next = () =>
+      chunks.next().catch((error) => {
         sourceFailed = { error }
         throw error
+      })
+    async function* watched(): AsyncGenerator<Uint8Array> {
+      let bytes = 0
+      for (let step = await next(); !step.done; step = await next()) {
+        bytes += (step.value as Uint8Array).length
+        clock.start(Math.min(bytes, partSize * partsAtOnce))
+        yield step.value as Uint8Array
+        clock.stop()
       }
       clock.start(Math.min(bytes, partSize * partsAtOnce))
     }
@@ -79,6 +84,7 @@ export class Backend {
     } finally {
       clock.stop()
       body.destroy()
+      source.destroy()
     }
   }
 
@@ -108,8 +114,11 @@ export class Backend {
     return { signal: cut.signal, start, stop, race }
   }
 
-  /** What the service sends, failing when it falls silent or ends early; destroyed, it lets go of the connection. */
-  receive(source: Readable, size: number): Readable {
+  /**
+   * What the service sends, failing when it falls silent or ends early; destroyed, it lets go of the connection. The size
+   * is `undefined` where the service does not tell it.
+   */
+  receive(source: Readable, size: number | undefined): Readable {
     // A failure between two reads is met by the next read; without a listener it would end the process.
     source.on('error', () => {})
     const chunks = source[Symbol.asyncIterator]()
@@ -121,7 +130,7 @@ export class Backend {
         received += (step.value as Uint8Array).length
         return step.value as Uint8Array
       }
-      if (received === size) return null
+      if (size === undefined || received === size) return null
       throw StorageUnavailableError(backend.name, `it ended after ${received} of ${size} bytes`)
     }
     return new Readable({
@@ -142,7 +151,9 @@ export class Backend {
     if (isFrameworkError(error)) return error
     const status = statusOf(error)
     const { name, code, message } = Object(error) as Record<string, unknown>
-    const why = [status, code ?? name, message].filter((part) => part !== undefined && part !== '').join(' ')
+    // What is below the first line are numbers of the request, and advice for authors of the client.
+    const parts = [status, code ?? name, String(message ?? '').split('\n', 1)[0]]
+    const why = parts.filter((part) => !nothing.includes(part)).join(' ')
     const isDown = status === undefined ? isUnreachable(error) : status >= 500 || status === 429
     return Object.assign(isDown ? StorageUnavailableError(this.name, why) : StorageRefusedError(this.name, why), {
       cause: error,

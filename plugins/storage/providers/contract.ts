@@ -18,13 +18,6 @@ export interface StorageMetadata extends StorageEntry {
   readonly contentType: string
 }
 
-/** An object that is open for reading. */
-export interface StorageContent {
-  readonly stream: Readable
-  /** Bytes to come. */
-  readonly size: number
-}
-
 /**
  * Where objects are kept: the contract of every provider, of your own too.
  *
@@ -47,8 +40,8 @@ export interface StorageContent {
  */
 export interface StorageProvider {
   put(key: string, body: StorageBody, contentType: string): Promise<void>
-  /** `undefined` for an object that is not there. */
-  read(key: string): Promise<StorageContent | undefined>
+  /** A stream of bytes that fails where it ends early; `undefined` for an object that is not there. */
+  read(key: string): Promise<Readable | undefined>
   /** Nothing happens for an object that is not there. */
   remove(key: string): Promise<void>
   head(key: string): Promise<StorageMetadata | undefined>

@@ -1,5 +1,7 @@
 import { lstat, mkdir, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isFrameworkError } from '../../../kernel/index.ts'
+import { StorageRefusedError } from '../errors.ts'
 import { keyError } from '../key.ts'
 
 /** The folder in the root that is the provider's own: files that are being written, and content types. */
@@ -15,6 +17,13 @@ const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
 /** Codes that mean «there is no such file». */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
+}
+
+/** What the disk refuses: full, read-only, not permitted. */
+export function refusal(root: string, error: unknown): unknown {
+  const { syscall, message } = error as { syscall?: unknown; message?: unknown }
+  if (isFrameworkError(error) || typeof syscall !== 'string') return error
+  return Object.assign(StorageRefusedError(`the disk at ${root}`, String(message)), { cause: error })
 }
 
 /** The segments of a key that a disk can keep as names; keys were checked before for what holds everywhere. */
@@ -41,10 +50,14 @@ export class LocalRoot {
     this.#given = root
   }
 
-  /** The root without symbolic links, made where it is missing. */
+  /**
+   * The root without symbolic links, made where it is missing.
+   *
+   * @throws StorageRefusedError: a root that cannot be had is not one without objects.
+   */
   path(): Promise<string> {
     if (this.#real === undefined) {
-      this.#real = mkdir(this.#given, { recursive: true }).then(() => realpath(this.#given))
+      this.#real = this.#make()
       this.#real.catch(() => {
         this.#real = undefined
       })
@@ -52,9 +65,24 @@ export class LocalRoot {
     return this.#real
   }
 
+  async #make(): Promise<string> {
+    try {
+      await mkdir(this.#given, { recursive: true })
+      return await realpath(this.#given)
+    } catch (error) {
+      throw refusal(this.#given, error)
+    }
+  }
+
   async own(name: string): Promise<string> {
     const folder = join(await this.path(), ownFolder, name)
-    await this.make(folder, [ownFolder, name], name)
+    try {
+      await this.make(folder, [ownFolder, name], name)
+    } catch (error) {
+      if (!isFrameworkError(error)) throw error
+      // It is nobody's key.
+      throw StorageRefusedError(`the disk at ${this.#given}`, `${folder} is a file or a symbolic link. Remove it`)
+    }
     return folder
   }
 

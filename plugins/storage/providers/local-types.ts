@@ -49,6 +49,17 @@ export class LocalTypes {
     await rename(temporary, join(folder, hash, versionOf(stats)))
   }
 
+  /** Removes that of one version, which is not there any more or will never be. */
+  async remove(key: string, stats: BigIntStats): Promise<void> {
+    try {
+      const folder = await this.#folder(key)
+      await rm(join(folder, versionOf(stats)), { force: true })
+      await rmdir(folder)
+    } catch {
+      // Nothing there, or not empty.
+    }
+  }
+
   /** Removes what older versions of the object have left; `stats` of the one that is there. */
   async clean(key: string, stats?: BigIntStats): Promise<void> {
     try {

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { BigIntStats } from 'node:fs'
-import { lstat, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
+import { type BigIntStats, constants } from 'node:fs'
+import { access, lstat, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { checkOptions, isFrameworkError } from '../../../kernel/index.ts'
-import { StorageRefusedError } from '../errors.ts'
+import { checkOptions } from '../../../kernel/index.ts'
 import { textOption } from '../options.ts'
-import type { StorageBody, StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 import { type OpenFile, openFile, writeFile } from './local-file.ts'
-import { isMissing, LocalRoot, ownFolder, segmentsOf, taken } from './local-paths.ts'
+import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken } from './local-paths.ts'
 import { LocalTypes, versionOf } from './local-types.ts'
 import { byBytes } from './memory.ts'
 import { SignedUrls, type SignedUrlsOptions } from './signed-urls.ts'
@@ -24,6 +23,7 @@ export interface LocalStorageOptions {
 
 /** A file that was not written to for so many milliseconds has lost its writer. */
 const lost = 3_600_000
+
 /**
  * Keeps objects as files below a folder: the key is the path, the file is the content.
  *
@@ -68,13 +68,23 @@ export class LocalStorageProvider implements StorageProvider {
     const temporary = join(folder, randomUUID())
     try {
       const stats = await this.#named(writeFile(temporary, body))
-      await this.#named(this.#types.write(key, stats, contentType, `${temporary}-type`))
-      await this.#named(this.#publish(temporary, key))
-      await this.#types.clean(key, stats)
+      await this.#typed(key, stats, contentType, () => this.#publish(temporary, key))
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => {})
       throw error
     }
+  }
+
+  /** Makes a file visible, with its content type. */
+  async #typed(key: string, stats: BigIntStats, type: string, publish: () => Promise<void>): Promise<void> {
+    try {
+      await this.#named(this.#types.write(key, stats, type, join(await this.#root.own('tmp'), randomUUID())))
+      await this.#named(publish())
+    } catch (error) {
+      await this.#types.remove(key, stats)
+      throw error
+    }
+    await this.#types.clean(key, stats)
   }
 
   async #publish(temporary: string, key: string): Promise<void> {
@@ -108,18 +118,16 @@ export class LocalStorageProvider implements StorageProvider {
     return this.#named(openFile(this.#root, key))
   }
 
-  async read(key: string): Promise<StorageContent | undefined> {
+  async read(key: string): Promise<Readable | undefined> {
     const found = await this.#open(key)
-    if (found === undefined) return undefined
-    return content(found)
+    return found && content(found)
   }
 
-  /** @internal The file of a key, for the route that answers its address. */
-  async file(key: string): Promise<{ path: string; contentType: string } | undefined> {
+  /** @internal The open file of a key, for the route that answers its address. */
+  async file(key: string): Promise<(OpenFile & { readonly contentType: string }) | undefined> {
     const found = await this.#open(key)
     if (found === undefined) return undefined
-    await found.handle.close()
-    return { path: found.path, contentType: await this.#types.read(key, found.stats) }
+    return { ...found, contentType: await this.#types.read(key, found.stats) }
   }
 
   async head(key: string): Promise<StorageMetadata | undefined> {
@@ -132,14 +140,21 @@ export class LocalStorageProvider implements StorageProvider {
   async remove(key: string): Promise<void> {
     try {
       const path = await this.#root.locate(key)
-      if ((await lstat(path)).isDirectory()) return
+      const stats = await lstat(path, { bigint: true })
+      if (stats.isDirectory()) return
       // Of a symbolic link this removes the link.
       await unlink(path)
-      await this.#types.clean(key)
-      await this.#root.prune(key)
+      await this.#left(key, stats)
     } catch (error) {
-      if (!isMissing(error)) throw named(this.#given, error)
+      if (!isMissing(error)) throw refusal(this.#given, error)
     }
+  }
+
+  /** Removes what an object leaves that is not there any more. */
+  async #left(key: string, stats: BigIntStats): Promise<void> {
+    await this.#types.remove(key, stats)
+    await this.#types.clean(key)
+    await this.#root.prune(key)
   }
 
   async *list(prefix: string): AsyncGenerator<StorageEntry> {
@@ -165,7 +180,7 @@ export class LocalStorageProvider implements StorageProvider {
         .sort(([a], [b]) => byBytes(a, b))
     } catch (error) {
       if (isMissing(error)) return
-      throw named(this.#given, error)
+      throw refusal(this.#given, error)
     }
     for (const [key, isFolder] of entries) {
       if (isFolder && (key.startsWith(prefix) || prefix.startsWith(key))) yield* this.#walk(root, key, prefix)
@@ -178,7 +193,7 @@ export class LocalStorageProvider implements StorageProvider {
     if (found === undefined) return false
     // Of the file that is open, in case another one is put meanwhile.
     const type = await this.#types.read(from, found.stats)
-    const { stream } = await content(found)
+    const stream = await content(found)
     try {
       await this.put(to, stream, type)
     } finally {
@@ -192,43 +207,32 @@ export class LocalStorageProvider implements StorageProvider {
     if (found === undefined) return false
     const { handle, stats, path } = found
     await handle.close()
-    const folder = await this.#named(this.#root.own('tmp'))
-    await this.#named(this.#types.write(to, stats, await this.#types.read(from, stats), join(folder, randomUUID())))
-    await this.#named(this.#publish(path, to))
-    await this.#types.clean(to, stats)
-    await this.#types.clean(from)
-    await this.#root.prune(from)
+    await this.#typed(to, stats, await this.#types.read(from, stats), () => this.#publish(path, to))
+    await this.#left(from, stats)
     return true
   }
 
   async ping(): Promise<void> {
-    await this.#named(this.#root.own('tmp'))
+    await this.#named(this.#root.own('tmp').then((folder) => access(folder, constants.W_OK)))
   }
 
   async #named<Value>(work: Promise<Value>): Promise<Value> {
     try {
       return await work
     } catch (error) {
-      throw named(this.#given, error)
+      throw refusal(this.#given, error)
     }
   }
 }
 
-async function content({ handle, stats }: OpenFile): Promise<StorageContent> {
+async function content({ handle, stats }: OpenFile): Promise<Readable> {
   const size = Number(stats.size)
-  if (size > 0) return { stream: handle.createReadStream({ start: 0, end: size - 1 }), size }
+  if (size > 0) return handle.createReadStream({ start: 0, end: size - 1 })
   await handle.close()
-  return { stream: Readable.from([], { objectMode: false }), size }
+  return Readable.from([], { objectMode: false })
 }
 
 function entryOf(key: string, stats: BigIntStats): StorageEntry {
   const lastModified = new Date(Number(stats.mtimeMs))
   return { key, size: Number(stats.size), lastModified, etag: `"${versionOf(stats)}"` }
-}
-
-/** What the disk refuses: full, read-only, not permitted. */
-function named(root: string, error: unknown): unknown {
-  const { code, syscall } = error as { code?: unknown; syscall?: unknown }
-  if (isFrameworkError(error) || typeof syscall !== 'string') return error
-  return Object.assign(StorageRefusedError(`the disk at ${root}`, `${code} (${syscall})`), { cause: error })
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { StorageBody, StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 
 interface Kept {
   readonly bytes: Uint8Array
@@ -30,10 +30,9 @@ export class MemoryStorageProvider implements StorageProvider {
     this.#objects.set(key, { bytes, metadata })
   }
 
-  async read(key: string): Promise<StorageContent | undefined> {
+  async read(key: string): Promise<Readable | undefined> {
     const kept = this.#objects.get(key)
-    if (kept === undefined) return undefined
-    return { stream: Readable.from(slices(kept.bytes), { objectMode: false }), size: kept.bytes.length }
+    return kept && Readable.from(slices(kept.bytes), { objectMode: false })
   }
 
   async remove(key: string): Promise<void> {

@@ -15,6 +15,8 @@ export interface S3Answer {
     readonly ETag?: string
   }[]
   readonly NextContinuationToken?: string
+  readonly UploadId?: string
+  readonly CopyPartResult?: { readonly ETag?: string }
 }
 
 export interface S3Client {
@@ -26,13 +28,17 @@ type Command = new (input: object) => object
 
 export interface S3Sdk {
   readonly S3Client: new (options: object) => S3Client
+  readonly AbortMultipartUploadCommand: Command
+  readonly CompleteMultipartUploadCommand: Command
   readonly CopyObjectCommand: Command
+  readonly CreateMultipartUploadCommand: Command
   readonly DeleteObjectCommand: Command
   readonly GetObjectCommand: Command
   readonly HeadBucketCommand: Command
   readonly HeadObjectCommand: Command
   readonly ListObjectsV2Command: Command
   readonly PutObjectCommand: Command
+  readonly UploadPartCopyCommand: Command
 }
 
 export type SignUrl = (

@@ -1,9 +1,10 @@
+import type { Readable } from 'node:stream'
 import { checkOptions, OptionError, peer } from '../../../kernel/index.ts'
 import { encodeKey } from '../key.ts'
 import { textOption, timeoutOption } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
 import { Cdn, type CdnOptions } from './cdn.ts'
-import type { StorageBody, StorageContent, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
+import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 import type { S3Answer, S3Client, S3Sdk, SignUrl, Upload } from './s3-types.ts'
 
 /** Options of `S3StorageProvider`. */
@@ -31,6 +32,9 @@ interface Parts {
 }
 
 const names = ['bucket', 'region', 'endpoint', 'forcePathStyle', 'credentials', 'client', 'cdn', 'timeout']
+/** S3 copies no larger object in one go; it knows objects of at most 5 TB in at most 10 000 parts. */
+const copyLimit = 5 * 1024 ** 3
+const copyPart = 1024 ** 3
 const feature = 'the storage in S3 (S3StorageProvider)'
 
 /**
@@ -100,9 +104,9 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   /** The same, with `undefined` for an object that is not there. */
-  async #find(command: keyof S3Sdk, input: object): Promise<S3Answer | undefined> {
+  async #find(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Answer | undefined> {
     try {
-      return await this.#send(command, input)
+      return await this.#send(command, input, bytes)
     } catch (error) {
       const { cause } = error as { cause?: unknown }
       const isThere = cause === undefined || statusOf(cause) !== 404 || (cause as Error).name === 'NoSuchBucket'
@@ -127,11 +131,9 @@ export class S3StorageProvider implements StorageProvider {
     })
   }
 
-  async read(key: string): Promise<StorageContent | undefined> {
+  async read(key: string): Promise<Readable | undefined> {
     const found = await this.#find('GetObjectCommand', { Key: key })
-    if (found === undefined) return undefined
-    const size = found.ContentLength ?? 0
-    return { stream: this.#backend.receive(found.Body!, size), size }
+    return found && this.#backend.receive(found.Body!, found.ContentLength)
   }
 
   async head(key: string): Promise<StorageMetadata | undefined> {
@@ -155,17 +157,32 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   async copy(from: string, to: string): Promise<boolean> {
+    const source = await this.head(from)
+    if (source === undefined) return false
     const CopySource = `${encodeURIComponent(this.#bucket)}/${encodeKey(from)}`
-    try {
-      return (await this.#find('CopyObjectCommand', { Key: to, CopySource })) !== undefined
-    } catch (error) {
-      // More than five gigabytes are copied by nobody but us.
-      if ((error as { cause?: Error }).cause?.name !== 'InvalidRequest') throw error
+    if (source.size > copyLimit) {
+      await this.#copyInParts({ ...source, key: to }, { CopySource, CopySourceIfMatch: source.etag })
+      return true
     }
-    const [metadata, content] = [await this.head(from), await this.read(from)]
-    if (metadata === undefined || content === undefined) return false
-    await this.put(to, content.stream, metadata.contentType)
-    return true
+    // S3 answers when it has copied all of it, which takes its time.
+    return (await this.#find('CopyObjectCommand', { Key: to, CopySource }, source.size)) !== undefined
+  }
+
+  async #copyInParts({ key: Key, size, contentType }: StorageMetadata, source: object): Promise<void> {
+    const { UploadId } = await this.#send('CreateMultipartUploadCommand', { Key, ContentType: contentType })
+    try {
+      const Parts: object[] = []
+      for (let at = 0; at < size; at += copyPart) {
+        const end = Math.min(at + copyPart, size)
+        const part = { Key, UploadId, PartNumber: Parts.length + 1, CopySourceRange: `bytes=${at}-${end - 1}` }
+        const { CopyPartResult } = await this.#send('UploadPartCopyCommand', { ...source, ...part }, end - at)
+        Parts.push({ ETag: CopyPartResult?.ETag, PartNumber: part.PartNumber })
+      }
+      await this.#send('CompleteMultipartUploadCommand', { Key, UploadId, MultipartUpload: { Parts } }, size)
+    } catch (error) {
+      await this.#send('AbortMultipartUploadCommand', { Key, UploadId }).catch(() => {})
+      throw error
+    }
   }
 
   async downloadUrl(key: string, expirySeconds: number): Promise<string> {
