@@ -7,6 +7,7 @@ import type { CronHandler } from './run.ts'
 
 /** A job, and a decorator that makes a method of a class one. */
 export interface CronHandle extends MethodMark<CronHandler> {
+  /** Without one the pattern, with `#2` and so on behind it for further jobs of that pattern. */
   readonly name: string
   readonly pattern: string
   /**
@@ -35,6 +36,16 @@ export const handleOf = (value: unknown) => handles.get(value as object)
 
 const nobody: CronHandler = () => {}
 
+/** How many jobs without a name have which pattern. */
+const unnamed = new Map<string, number>()
+
+/** The pattern for the first; behind it they are numbered in the order in which they start. */
+function nameFor(pattern: string): string {
+  const count = (unnamed.get(pattern) ?? 0) + 1
+  unnamed.set(pattern, count)
+  return count === 1 ? pattern : `${pattern} #${count}`
+}
+
 /**
  * Declares a job: what comes back has `start(handler)`, and is a decorator for methods of classes that extend `BaseCron`.
  *
@@ -60,8 +71,13 @@ const nobody: CronHandler = () => {}
 export function cronJob(pattern: string, options: CronJobOptions = {}): CronHandle {
   const parsed = parsePattern(pattern)
   checkJobOptions(options)
+  let name = options.name
   const declared: Declared = {
-    name: options.name ?? parsed.text,
+    // When it is first needed: of what is only used as a decorator it never is.
+    get name() {
+      name ??= nameFor(parsed.text)
+      return name
+    },
     isNamed: options.name !== undefined,
     pattern: parsed,
     options: { ...options },
@@ -103,7 +119,7 @@ export function cronJob(pattern: string, options: CronJobOptions = {}): CronHand
       state = 'destroyed'
     },
   })
-  Object.defineProperty(handle, 'name', { value: declared.name })
+  Object.defineProperty(handle, 'name', { get: () => declared.name })
   handles.set(handle, { wasStarted: () => state !== 'new' })
   return handle as CronHandle
 }

@@ -8,7 +8,7 @@ import { zoneByName } from './zone.ts'
 
 /** Options of one job. */
 export interface CronJobOptions {
-  /** What it is called in logs, on the page and by the lock. Default: the pattern; of a method, `Class.method`. */
+  /** What it is called in logs, on the page and by the lock. Default: the pattern, then `pattern #2`; of a method, `Class.method`. */
   name?: string
   /** Told of what the handler throws. */
   onFailed?: CronErrorHandler
@@ -138,12 +138,16 @@ function checkLock(lock: unknown): CronLockOption | undefined {
   return lock as CronLockOption
 }
 
+/** NUL is nothing that Postgres keeps, and half of a pair of surrogates has no form in an address. */
+const isName = (name: unknown) =>
+  typeof name === 'string' && name.trim() !== '' && name.length <= 200 && !/\0|\p{Surrogate}/u.test(name)
+
 /** @throws OptionError, UnknownOptionError */
 export function checkJobOptions(options: CronJobOptions): void {
   checkOptions('cron', options, ['name', 'onFailed', 'timezone', 'overlap', 'missed', 'lock'])
   const { name, onFailed, timezone, overlap, missed, lock } = options
-  if (name !== undefined && (typeof name !== 'string' || name.trim() === '' || name.length > 200)) {
-    throw OptionError('cron.name', name, 'a text of at most 200 characters')
+  if (name !== undefined && !isName(name)) {
+    throw OptionError('cron.name', name, 'a text of at most 200 characters, without NUL and halves of characters')
   }
   if (onFailed !== undefined && typeof onFailed !== 'function') {
     throw OptionError('cron.onFailed', onFailed, 'a function of the error')

@@ -62,16 +62,18 @@ export class CronService {
   async #startOnce(stopped: Promise<unknown> | undefined, life: { readonly isHalted: boolean }): Promise<void> {
     mustBeNode()
     await stopped
-    const { crons, isDefaultGlob, timezone, history, lock } = this.#settings
+    const { timezone, history, lock } = this.#settings
     const clock = this.#settings.clock ?? (await (await import('./system-clock.ts')).openSystemClock())
     const logger = this.#logger
     this.#around = { clock, guard: undefined, logger, timezone, history }
     if (lock !== undefined) {
       const [{ openLock }, { LockGuard }] = await Promise.all([import('./locks/open.ts'), import('./locks/guard.ts')])
       const opened = await openLock(lock)
-      this.#around = { ...this.#around, guard: new LockGuard(opened.lock, opened.ttl, clock, logger) }
+      const guard = new LockGuard(opened.lock, opened.ttl, clock, logger)
+      void guard.probe()
+      this.#around = { ...this.#around, guard }
     }
-    const declared = await loadCrons(crons, isDefaultGlob, logger)
+    const declared = await loadCrons(this.#settings, logger)
     if (life.isHalted) return
     for (const one of declared) this.#adopt(one)
     openRunner(this.#runner)
@@ -171,7 +173,7 @@ export class CronService {
       )
     }
     const namesake = [...this.#jobs].find(([other]) => other !== declared && other.name === name)
-    if (namesake !== undefined && isNamed) {
+    if (namesake !== undefined) {
       if (namesake[1].isScheduled)
         throw CronNameError(name, 'two cron jobs have this name; give one another: cron(pattern, { name })')
       this.#jobs.delete(namesake[0])

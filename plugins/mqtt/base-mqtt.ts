@@ -1,11 +1,9 @@
-import { type AnyClass, decoratedMethods, type Logger, lineLogger } from '../../kernel/index.ts'
+import { type AnyClass, decoratedMethods, type Logger } from '../../kernel/index.ts'
+import { instanceLogger, makeInstance, type ServiceClassKind } from '../shared/service-class.ts'
 import { declare } from './declarations.ts'
-import { MqttClassError } from './errors.ts'
+import { MqttClassError, MqttFileError } from './errors.ts'
 import { declarationOf, handleOf } from './handle.ts'
 import { mqttNotes } from './mqtt.ts'
-
-/** The logger of the service that is making an instance; its constructor may log already. */
-let loggerNow: Logger | undefined
 
 /** Classes of which there is an instance. */
 const made = new WeakSet<object>()
@@ -29,7 +27,7 @@ export abstract class BaseMqtt {
   readonly logger: Logger
 
   constructor() {
-    this.logger = (loggerNow ?? lineLogger()).child({ mqtt: new.target.name })
+    this.logger = instanceLogger('mqtt', new.target)
     made.add(new.target)
     subscribeMethods(new.target, this)
   }
@@ -38,18 +36,14 @@ export abstract class BaseMqtt {
 /** A class whose methods are handlers. */
 export type BaseMqttClass = new () => BaseMqtt
 
-/** Whether a value is a class with handlers: one without, the base of others, is none. */
-export function isMqttClass(value: unknown): value is BaseMqttClass {
-  return typeof value === 'function' && value.prototype instanceof BaseMqtt && hasHandlers(value as BaseMqttClass)
+export const mqttClasses: ServiceClassKind<BaseMqtt> = {
+  base: BaseMqtt,
+  notes: mqttNotes,
+  decorator: '@mqtt.subscribe',
+  option: 'mqtt.subscribe',
+  classError: MqttClassError,
+  fileError: MqttFileError,
 }
-
-/** Whether a class has `@mqtt.subscribe` methods of which nothing comes. */
-export function isForgotten(value: unknown): value is AnyClass {
-  const isClass = typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null
-  return isClass && !(value.prototype instanceof BaseMqtt) && hasHandlers(value as unknown as AnyClass)
-}
-
-const hasHandlers = (cls: AnyClass) => decoratedMethods(cls).some((method) => mqttNotes.of(method).length > 0)
 
 function subscribeMethods(cls: AnyClass, instance: object): void {
   for (const method of decoratedMethods(cls)) {
@@ -69,16 +63,5 @@ function subscribeMethods(cls: AnyClass, instance: object): void {
  * @throws MqttClassError
  */
 export function instantiate(cls: BaseMqttClass, logger: Logger): void {
-  if (made.has(cls)) return
-  if (cls.length > 0)
-    throw MqttClassError(cls.name, 'its constructor takes arguments; a class of subscriptions is made without any')
-  loggerNow = logger
-  try {
-    new cls()
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw Object.assign(MqttClassError(cls.name, `it cannot be made: ${why}`), { cause: error })
-  } finally {
-    loggerNow = undefined
-  }
+  if (!made.has(cls)) makeInstance(mqttClasses, cls, logger)
 }

@@ -59,7 +59,11 @@ const oneOf = (...values: readonly unknown[]): Check => [
   values.map((value) => JSON.stringify(value)).join(', '),
 ]
 const text: Check = [(value) => typeof value === 'string' && value !== '' && !value.includes('\0'), 'text']
-const pem: Check = [(value) => typeof value === 'string' || value instanceof Uint8Array, 'PEM as text or bytes']
+const pem: Check = [
+  // What is none would be left out without a word; the name of a file, for example.
+  (value) => (typeof value === 'string' || value instanceof Uint8Array) && Buffer.from(value).includes('-----BEGIN '),
+  'PEM as text or bytes: "-----BEGIN …"',
+]
 const ms = between(1, 2_147_483_647, 'milliseconds')
 const flag = oneOf(true, false)
 
@@ -77,7 +81,10 @@ const checks: { readonly [Name in keyof Required<ConnectionOptions>]: Check } = 
   clean: flag,
   sessionExpiryInterval: between(0, 4_294_967_295, 'seconds'),
   will: [(value) => typeof value === 'object' && value !== null, '{ topic, message }'],
-  ca: [(value) => (Array.isArray(value) ? value.every(pem[0]) : pem[0](value)), 'PEM as text or bytes, or a list'],
+  ca: [
+    (value) => (Array.isArray(value) ? value.every(pem[0]) : pem[0](value)),
+    'PEM as text or bytes ("-----BEGIN …"), or a list of them',
+  ],
   cert: pem,
   key: pem,
   rejectUnauthorized: flag,

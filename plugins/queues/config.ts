@@ -1,12 +1,13 @@
 import { QueueConfigurationError } from './errors.ts'
 import { checkConfig, type QueueConfig } from './options.ts'
 
-let current: QueueConfig | undefined
+/** The configuration, and whether a server has brought it. */
+let current: { readonly config: QueueConfig; readonly ofServer: boolean } | undefined
 
 /**
  * Says where the queues of this process are: settings by kind of queue, once, at start-up.
  *
- * The server option `background.queues.config` is the same for the life of a server.
+ * The server option `background.queues.config` is the same, until every server with queues has closed.
  *
  * @throws QueueConfigurationError the second time; OptionError for settings that cannot be meant.
  * @example
@@ -15,20 +16,37 @@ let current: QueueConfig | undefined
  * })
  */
 export function defineQueueConfiguration(config: QueueConfig): void {
+  configure(config, false)
+}
+
+/** The same; it holds until the last server with queues has closed, for another one may use them as well. */
+export function configureForServers(config: QueueConfig): void {
+  configure(config, true)
+}
+
+function configure(config: QueueConfig, ofServer: boolean): void {
   checkConfig(config)
   if (current !== undefined) {
+    const until = current.ofServer
+      ? 'It holds until every server with queues has closed'
+      : 'QueueService.stop() forgets it'
     throw QueueConfigurationError(
-      'the queues of this process are configured already. Call defineQueueConfiguration once, or give one server background.queues.config; QueueService.stop() forgets it',
+      `the queues of this process are configured already. Call defineQueueConfiguration once, or give one server background.queues.config. ${until}`,
     )
   }
-  current = config
+  current = { config, ofServer }
 }
 
 export function queueConfig(): QueueConfig | undefined {
-  return current
+  return current?.config
 }
 
 /** Lets go of a configuration; of another one than the current nothing happens. */
 export function forgetConfiguration(config: QueueConfig | undefined): void {
-  if (current === config) current = undefined
+  if (current?.config === config) current = undefined
+}
+
+/** Nobody is left who uses what a server has brought. */
+export function forgetConfigurationOfServers(): void {
+  if (current?.ofServer) current = undefined
 }

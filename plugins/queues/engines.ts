@@ -1,4 +1,4 @@
-import { isFrameworkError, type Logger, lineLogger } from '../../kernel/index.ts'
+import { isFrameworkError, type Logger, lineLogger, nearest } from '../../kernel/index.ts'
 import { addressOf, shownAddress } from '../shared/address.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
@@ -95,7 +95,10 @@ async function load(kind: string, pubsub: GenericPubSub | undefined, queue: stri
   const host = hostOf(kind)
   if (pubsub !== undefined) return new CustomDriver(pubsub, host)
   const config = queueConfig() ?? {}
-  if (kind !== 'memory' && config[kind] === undefined) throw QueueNotConfiguredError(queue, kind)
+  if (kind !== 'memory' && config[kind] === undefined) {
+    // A name that is none counts as that of a custom engine.
+    throw QueueNotConfiguredError(queue, kind, nearest(kind, Object.keys(config)))
+  }
   return kinds[kind as QueueKind].load(config, host)
 }
 
@@ -175,9 +178,11 @@ export async function ask<Answer>(
     clearTimeout(timer)
   }
   tooLate.abort()
-  const error = unavailable(engine, queue, `did not answer within ${publishTimeout} ms`)
   // Why its connection does not come: a wrong password, say.
-  throw away.has(engine.kind) ? Object.assign(error, { cause: away.get(engine.kind) }) : error
+  const cause = away.get(engine.kind)
+  const why = isFrameworkError(cause) ? `: ${cause.message}` : ''
+  const error = unavailable(engine, queue, `did not answer within ${publishTimeout} ms${why}`)
+  throw cause === undefined ? error : Object.assign(error, { cause })
 }
 
 const timedOut = Symbol('timed out')

@@ -102,6 +102,14 @@ export function pgbossQueue<const Schema extends object>(
 ): Queue<PublishedBy<Schema>, PgbossPublishOptions, ReceivedBy<Schema>>
 export function pgbossQueue<Payload>(name: string, options?: QueueOptions): Queue<Payload, PgbossPublishOptions>
 export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown, PgbossPublishOptions> {
+  // What pg-boss takes; the members of every object it would look up among its queues, and find.
+  if (!/^[\w./-]+$/.test(name) || name in Object.prototype) {
+    throw OptionError(
+      'the name of a queue of pg-boss',
+      name,
+      'letters, digits, "_", "-", "." and "/", and not "constructor" or the like',
+    )
+  }
   return new Queue(definition(name, 'pgboss', options))
 }
 

@@ -36,7 +36,7 @@ export type {
   SqsPublishOptions,
 } from './publish-options.ts'
 export type { BatchOptions, Queue, QueueHandle } from './queue.ts'
-export { type QueueReport, QueueService } from './service.ts'
+export { type QueueReport, QueueService, type QueueSubscriber } from './service.ts'
 export type { QueueHandler, QueueMessage, SubscribeOptions } from './subscription.ts'
 
 declare module '../../kernel/plugin/services.ts' {

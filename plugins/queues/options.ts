@@ -92,7 +92,7 @@ export interface QueueConfig {
 
 /** Options of the queues plugin. */
 export interface QueuesOptions {
-  /** As for `defineQueueConfiguration`; it holds until the server closes. */
+  /** As for `defineQueueConfiguration`; it holds until every server with queues has closed. */
   config?: QueueConfig
   /** Whether the subscribers of this process get messages once the server listens. Default false. */
   run?: boolean

@@ -1,5 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
-import { defineQueueConfiguration, forgetConfiguration } from './config.ts'
+import { configureForServers } from './config.ts'
 import { logTo } from './engines.ts'
 import { type QueuesOptions, settingsOf } from './options.ts'
 import { claim } from './registry.ts'
@@ -26,7 +26,7 @@ export const queues = definePlugin({
   setup(ctx, options: QueuesOptions = {}) {
     const { config, run } = settingsOf(options)
     const service = ctx.services.get('queues')
-    if (config !== undefined) defineQueueConfiguration(config)
+    if (config !== undefined) configureForServers(config)
     const logNoMore = logTo(ctx.log)
     claim(service)
     if (run) ctx.onListen(() => service.run())
@@ -34,7 +34,6 @@ export const queues = definePlugin({
       try {
         await service.stop({ timeout: timeLeft })
       } finally {
-        forgetConfiguration(config)
         logNoMore()
       }
     })

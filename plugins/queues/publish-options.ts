@@ -106,8 +106,47 @@ export function checkPublishOptions(kind: string, options: object | undefined): 
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined && name in counted) atLeast(`publish.${name}`, value, counted[name]!, kind, name)
   }
-  const { backoff } = options as { backoff?: unknown }
+  for (const [name, [isIt, expected]] of Object.entries(shaped)) {
+    const value = (options as Record<string, unknown>)[name]
+    if (value !== undefined && names.includes(name) && !isIt(value))
+      throw OptionError(`publish.${name}`, value, expected)
+  }
+  const { backoff, repeat } = options as { backoff?: unknown; repeat?: unknown }
   if (backoff !== undefined) checkBackoff(backoff)
+  if (repeat !== undefined) checkRepeat(repeat)
+  const { jobId } = options as { jobId?: string }
+  // BullMQ builds the keys of Redis with it, and numbers jobs without one by itself.
+  if (kind === 'bullmq' && jobId !== undefined && /:|^\d+$/.test(jobId)) {
+    throw OptionError('publish.jobId', jobId, 'text without ":" that is no number')
+  }
+}
+
+type Check = readonly [isIt: (value: unknown) => boolean, expected: string]
+const isKept = (value: unknown) =>
+  typeof value === 'boolean' || Number.isInteger(value) || (typeof value === 'object' && value !== null)
+const kept: Check = [isKept, 'true, false, a number of jobs, or { age, count }']
+
+/** What an engine would refuse in words of its own, or take for something else. */
+const shaped: { readonly [name: string]: Check } = {
+  jobId: [(value) => typeof value === 'string' && value !== '', 'text'],
+  lifo: [(value) => typeof value === 'boolean', 'true or false'],
+  removeOnComplete: kept,
+  removeOnFail: kept,
+  id: [
+    (value) => typeof value === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value),
+    'a UUID, of crypto.randomUUID() for example',
+  ],
+}
+
+function checkRepeat(repeat: unknown): void {
+  const isObject = typeof repeat === 'object' && repeat !== null
+  if (isObject) checkOptions('publish.repeat', repeat, ['key', 'every', 'pattern', 'tz'])
+  const { key, every, pattern } = (isObject ? repeat : {}) as { key?: unknown; every?: unknown; pattern?: unknown }
+  const isTime = Number.isInteger(every) && (every as number) >= 1 && (every as number) <= 2_147_483_647
+  const isOne = every === undefined ? typeof pattern === 'string' : isTime && pattern === undefined
+  if (typeof key !== 'string' || key === '' || !isOne) {
+    throw OptionError('publish.repeat', repeat, '{ key, every } with milliseconds from 1, or { key, pattern, tz }')
+  }
 }
 
 function atLeast(option: string, value: unknown, least: number, kind: string, name: string): void {

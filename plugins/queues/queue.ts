@@ -50,7 +50,10 @@ export class Queue<Payload, Options = object, Received = Payload> {
 
   /** @internal */
   constructor({ name, kind, pubsub, schema }: QueueDefinition) {
-    if (typeof name !== 'string' || name === '') throw OptionError('the name of a queue', name, 'text')
+    // Of the first Postgres keeps nothing; the second becomes a replacement character, and so two queues one.
+    if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name)) {
+      throw OptionError('the name of a queue', name, 'text, without NUL and halves of characters')
+    }
     this.name = name
     this.kind = kind
     const check = schema === undefined ? undefined : payloadCheck(name, schema)

@@ -1,3 +1,4 @@
+import { forgetConfigurationOfServers } from './config.ts'
 import { closeEngines, queueLog } from './engines.ts'
 import type { Subscription } from './subscription.ts'
 
@@ -18,6 +19,9 @@ const leaving = new Map<Subscription, Promise<void>>()
 function mayWork(subscription: Subscription): boolean {
   return holders.size > 0 || (claims.size === 0 && subscription.queue.kind === 'memory')
 }
+
+/** Every subscriber that was declared and not taken back, in order. */
+export const declaredSubscriptions = (): readonly Subscription[] => [...subscriptions]
 
 export async function addSubscription(subscription: Subscription): Promise<void> {
   subscriptions.add(subscription)
@@ -74,6 +78,7 @@ export async function release(owner: object, limit: number): Promise<boolean> {
   if (holders.size > 0 || claims.size > 0) return false
   // One that is away may take as long as it likes to close; nobody waits for that.
   await within(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
+  forgetConfigurationOfServers()
   return true
 }
 

@@ -1,12 +1,20 @@
 import { forgetConfiguration, queueConfig } from './config.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import { declaredQueues } from './queue.ts'
-import { release, run } from './registry.ts'
+import { declaredSubscriptions, release, run } from './registry.ts'
 
 /** The counts of one queue. */
 export interface QueueReport extends QueueCounts {
   readonly queue: string
   readonly kind: string
+}
+
+/** One subscriber of this process. */
+export interface QueueSubscriber {
+  readonly queue: string
+  readonly kind: string
+  /** How many messages it has in work at once. */
+  readonly concurrency: number
 }
 
 /** How stopping waits. */
@@ -51,6 +59,15 @@ export class QueueService {
   /** Ends them: see the static method. */
   async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
     await release(this, timeout)
+  }
+
+  /** Who has subscribed in this process, at work or not. */
+  subscribers(): QueueSubscriber[] {
+    return declaredSubscriptions().map(({ queue, concurrency }) => ({
+      queue: queue.name,
+      kind: queue.kind,
+      concurrency,
+    }))
   }
 
   /**

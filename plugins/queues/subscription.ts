@@ -55,6 +55,10 @@ export class Subscription {
     this.#options = options
   }
 
+  get concurrency(): number {
+    return this.#options.concurrency ?? 1
+  }
+
   get isAtWork(): boolean {
     return this.#work !== undefined
   }
@@ -68,7 +72,7 @@ export class Subscription {
       try {
         const driver = await driverOf(this.queue, this.queue.name)
         if (work.stopped) return
-        work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.#options.concurrency ?? 1 })
+        work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.concurrency })
         await work.consumer.begun
       } catch (error) {
         if (this.#work === work) this.#work = undefined

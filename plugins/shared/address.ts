@@ -29,6 +29,7 @@ export function isAddress(kind: keyof typeof kinds, value: unknown): value is st
   if (typeof value !== 'string' || !kinds[kind].protocols.test(value) || !URL.canParse(value)) return false
   // With "/" or "#" in a password the rest of it would count as the path, and be shown.
   const { pathname, hash } = new URL(value)
+  if (kind === 'redis' && !/^\/?\d*$/.test(pathname)) return false
   return hash === '' && !pathname.includes('@')
 }
 

@@ -1,4 +1,4 @@
-import { peer } from '../../kernel/index.ts'
+import { defineError, peer } from '../../kernel/index.ts'
 import { addressOf } from './address.ts'
 
 /** An address, and everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `keyPrefix`, `tls` … */
@@ -20,9 +20,45 @@ export interface RedisUse {
 
 /** What every client has, beside the commands. */
 interface Connection {
-  on(event: 'error' | 'ready', listener: (error?: unknown) => void): unknown
+  on(event: 'connect' | 'error' | 'ready', listener: (error?: unknown) => void): unknown
   connect(): Promise<unknown>
-  disconnect(): void
+  disconnect(reconnect?: boolean): void
+}
+
+const RedisDatabaseError = defineError(
+  'RedisDatabaseError',
+  500,
+  (database: unknown, why: string) =>
+    `Redis refuses the database ${database}: ${why}. The number stands behind the address (redis://127.0.0.1:6379/3) or in the option db, and must be below the setting "databases" of that Redis, 16 by default`,
+)
+
+/**
+ * Tells of each failed attempt to connect, and of each success; nothing else hears of a client's errors.
+ *
+ * A client whose database was refused would go on in database 0, among the keys of somebody else: it is cut off before it is
+ * ready, and tries again.
+ */
+export function watchConnection(
+  client: Pick<Connection, 'on' | 'disconnect'>,
+  onState: (error: unknown | undefined) => void,
+): void {
+  let isRefused = false
+  client.on('connect', () => {
+    isRefused = false
+  })
+  client.on('ready', () => onState(undefined))
+  // Without a listener ioredis writes each failed attempt to the console.
+  client.on('error', (error) => {
+    const { command, message } = error as { command?: { name: string; args: unknown[] }; message: string }
+    // When a log-in is refused the error has the whole command, with the password.
+    delete (error as { command?: unknown }).command
+    // What follows comes of the cut.
+    if (isRefused) return
+    isRefused = command?.name === 'select'
+    if (!isRefused) return onState(error)
+    client.disconnect(true)
+    onState(Object.assign(RedisDatabaseError(command!.args[0], message), { cause: error }))
+  })
 }
 
 const connectTimeout = 2_000
@@ -35,7 +71,8 @@ const longestPause = 1_000
  * Resolves also where Redis cannot be reached, or takes connections and says nothing; it is then tried again until it can.
  * The type of the client is that of what is used of it: those of the package have thousands of overloads.
  *
- * @throws (as a rejection) PeerMissingError without the package, OptionError for an address of the environment that is none.
+ * @throws (as a rejection) PeerMissingError without the package, OptionError for an address of the environment that is none,
+ * RedisDatabaseError.
  */
 export async function connectRedis<Client>(
   { url, ...given }: RedisAddress,
@@ -56,14 +93,16 @@ export async function connectRedis<Client>(
   }
   const isPlaced = given.host !== undefined || given.path !== undefined
   const client = isPlaced ? new Redis(options) : new Redis(addressOf('redis', url), options)
-  // Without a listener ioredis writes each failed attempt to the console.
-  client.on('error', (error) => {
-    // When a log-in is refused the error has the whole command, with the password.
-    delete (error as { command?: unknown }).command
+  let failure: unknown
+  watchConnection(client, (error) => {
+    failure = error
     onState?.(error)
   })
-  client.on('ready', () => onState?.(undefined))
   await settled(client.connect())
+  if ((failure as { code?: unknown } | undefined)?.code === 'RedisDatabaseError') {
+    client.disconnect()
+    throw failure
+  }
   return client as Connection & Client
 }
 

@@ -52,7 +52,10 @@ async function run(target: (typeof targets)[number], pattern: string): Promise<u
   return JSON.parse(stdout)
 }
 
-describe.each(used.filter(({ runtime }) => runtime !== 'bun' && runtime !== 'deno'))('jobs on $name', (target) => {
+// Side by side: most of the time each of them waits for a second to pass.
+describe.concurrent.each(
+  used.filter(({ runtime }) => runtime !== 'bun' && runtime !== 'deno'),
+)('jobs on $name', (target) => {
   test.each(protocols)('decorators of the form %s', async (protocol) => {
     expect(await run(target, `${protocol}/*.js`)).toEqual({
       names: ['Jobs.inherited', 'Jobs.nightly (@yearly)', 'failing', 'handle', 'nightly'],
@@ -72,7 +75,7 @@ describe.each(used.filter(({ runtime }) => runtime !== 'bun' && runtime !== 'den
   }, 60_000)
 })
 
-test.each(
+test.concurrent.each(
   used.filter(({ runtime }) => runtime === 'bun' || runtime === 'deno'),
 )('on $name it is said that jobs are for Node.js, at boot and at each start', async (target) => {
   const why = expect.stringMatching(/scheduled jobs run on Node\.js only, and this is (Bun|Deno)/)
@@ -83,7 +86,7 @@ test.each(
   ])
 })
 
-test.each([
+test.concurrent.each([
   [
     'the plugin booted',
     `const { Server } = await import('framework'); await new Server({ plugins: { cron: { crons: [] } } }).ready()`,
@@ -102,7 +105,7 @@ test.each([
   expect(heavy.filter((one) => packages.includes(one))).toEqual(needed)
 })
 
-test('a package that is needed and not installed is named, with how to install it', async () => {
+test.concurrent('a package that is needed and not installed is named, with how to install it', async () => {
   const bare = join(folder, 'bare')
   const modules = join(bare, 'node_modules')
   mkdirSync(join(modules, 'framework'), { recursive: true })

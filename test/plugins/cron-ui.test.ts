@@ -1,4 +1,4 @@
-import { cron, cronUi, type Middleware, memoryClock, RouteCollection, Server } from 'framework'
+import { BaseCron, cron, cronUi, type Middleware, memoryClock, RouteCollection, Server } from 'framework'
 import { cron as cronPlugin, helmet } from 'framework/plugins'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -64,6 +64,17 @@ describe('the page', () => {
     )
     page.assertHeader('referrer-policy', 'same-origin').assertHeader('x-frame-options', 'DENY')
     expect(page.text()).toContain('No job is running.')
+  })
+
+  test('a method whose name has no form in an address breaks nothing', async () => {
+    class Odd extends BaseCron {
+      @cron('@daily')
+      'half \ud800'(): void {}
+    }
+    const { server } = await listen({ ui: { middlewares: [staffOnly] }, crons: [Odd] })
+    const res = await server.inject.get('/crons', { headers: { authorization: 'Bearer staff' } })
+    res.assertStatus(200)
+    expect(res.text()).toContain('action="?run=Odd.half%20%EF%BF%BD"')
   })
 
   test('reloads itself when it is asked to, within reason', async () => {

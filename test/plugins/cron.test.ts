@@ -114,6 +114,27 @@ describe('a handle', () => {
     expect([runs, service.jobs().length]).toEqual([1, 1])
   })
 
+  test('those without a name have different ones: the pattern, and behind it a number', async () => {
+    const { service } = await run()
+    const ran: string[] = []
+    const jobs = [1, 2, 3].map((minute) => ({ job: declare('7 7 * * *'), minute }))
+    // Not those that are only decorators.
+    declare('7 7 * * *')
+    for (const { job, minute } of jobs) await job.start(() => void ran.push(`${minute}`))
+    expect(jobs.map(({ job }) => job.name)).toEqual(['7 7 * * *', '7 7 * * * #2', '7 7 * * * #3'])
+    expect(service.jobs().map(({ name }) => name)).toEqual(['7 7 * * *', '7 7 * * * #2', '7 7 * * * #3'])
+    expect(await service.trigger('7 7 * * * #2')).toBe(true)
+    expect(ran).toEqual(['2'])
+    await expect(declare('8 8 * * *', { name: '7 7 * * * #3' }).start(() => {})).rejects.toMatchObject({
+      code: 'CronNameError',
+    })
+    // Stopped and started again it is still the same.
+    jobs[1]!.job.stop()
+    await jobs[1]!.job.start(() => void ran.push('again'))
+    expect(await service.trigger('7 7 * * * #2')).toBe(true)
+    expect(ran).toEqual(['2', 'again'])
+  })
+
   test('two waiting ones of one name fail the start of the service, which can be repeated', async () => {
     const first = declare('* * * * *', { name: 'same' })
     await first.start(() => {})
@@ -147,6 +168,8 @@ describe('a handle', () => {
   test.each([
     [{ nonsense: 1 }, 'UnknownOptionError', 'cron.nonsense'],
     [{ name: ' ' }, 'OptionError', 'cron.name'],
+    [{ name: 'half \ud800' }, 'OptionError', 'cron.name'],
+    [{ name: 'nul \0' }, 'OptionError', 'cron.name'],
     [{ timezone: 'Europe/Atlantis' }, 'OptionError', 'cron.timezone'],
     [{ overlap: 'maybe' }, 'OptionError', 'cron.overlap'],
     [{ missed: 'all' }, 'OptionError', 'cron.missed'],

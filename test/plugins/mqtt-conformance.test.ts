@@ -1,11 +1,23 @@
 import { MqttService } from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasAedes, startAedes } from '../support/aedes.ts'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../support/mosquitto.ts'
 import { type Certificates, hasOpenssl, makeCertificates } from '../support/mqtt-certificates.ts'
-import { freePort } from '../support/own-server.ts'
+import { freePort, type OwnServer } from '../support/own-server.ts'
 import { mqttSuite } from './mqtt-suite.ts'
 
 describe('in memory', () => mqttSuite(() => ({ provider: 'memory' })))
+
+// With mosquitto it has nothing to add.
+if (!hasMosquitto && hasAedes)
+  describe('aedes, in place of mosquitto', () => {
+    let broker: OwnServer
+    beforeAll(async () => {
+      broker = await startAedes()
+    })
+    afterAll(() => broker.stop())
+    mqttSuite(() => ({ url: broker.url, protocolVersion: 4 }), { isVersion5: false })
+  })
 
 describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
   let broker: Mosquitto
@@ -28,16 +40,19 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
   describe('MQTT 5 over TCP', () => mqttSuite(() => ({ host: '127.0.0.1', port: broker.port })))
   describe('MQTT 3.1.1 over TCP', () =>
     mqttSuite(() => ({ url: broker.url, protocolVersion: 4 }), { isVersion5: false }))
-  describe('over websockets', () => mqttSuite(() => ({ url: broker.websocketUrl }), { isSlow: true }))
+  describe('over websockets', () => mqttSuite(() => ({ url: broker.websocketUrl }), { isWay: true }))
   describe('over TLS, with a certificate of the client', () =>
-    mqttSuite(() => ({
-      protocol: 'mqtts',
-      host: 'localhost',
-      port: tls,
-      ca: certificates.ca,
-      cert: certificates.clientCert,
-      key: certificates.clientKey,
-    })))
+    mqttSuite(
+      () => ({
+        protocol: 'mqtts',
+        host: 'localhost',
+        port: tls,
+        ca: certificates.ca,
+        cert: certificates.clientCert,
+        key: certificates.clientKey,
+      }),
+      { isWay: true },
+    ))
   test('a certificate that nobody has signed is refused, unless any will do', async () => {
     const address = { host: 'localhost', port: tls, cert: certificates.clientCert, key: certificates.clientKey }
     const service = new MqttService({ protocol: 'mqtts', ...address })
@@ -52,5 +67,5 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
   })
 
   describe('over websockets and TLS', () =>
-    mqttSuite(() => ({ url: `wss://localhost:${wss}`, ca: Buffer.from(certificates.ca) }), { isSlow: true }))
+    mqttSuite(() => ({ url: `wss://localhost:${wss}`, ca: Buffer.from(certificates.ca) }), { isWay: true }))
 })

@@ -207,3 +207,87 @@ describe('in memory', () => {
     queue.clear()
   })
 })
+
+describe('names', () => {
+  const longest = 'x'.repeat(300)
+  test.each([
+    ['memory', memoryQueue, ['a:b', 'a/b', 'a b', '\u540d\u524d', '__proto__', longest], ['', 'nul\0', 'half \ud800']],
+    ['bullmq', bullmqQueue, ['a/b', 'a b', '\u540d\u524d', '__proto__', longest], ['', 'a:b', 'nul\0', 'half \ud800']],
+    [
+      'pgboss',
+      pgbossQueue,
+      ['a/b', 'a.b', '-', longest],
+      ['', 'a:b', 'a b', "o'k", '{x}', '\u540d\u524d', 'a\nb', '__proto__', 'constructor', 'nul\0', 'half \ud800'],
+    ],
+    ['sqs', sqsQueue, ['a:b', 'a b'], ['', 'nul\0', 'half \ud800']],
+  ] as [
+    string,
+    (name: string) => { name: string },
+    string[],
+    string[],
+  ][])('of %s are taken as they are, or refused where they are declared', (_kind, make, good, bad) => {
+    for (const name of good) expect(make(name).name).toBe(name)
+    for (const name of bad) {
+      expect(() => make(name), JSON.stringify(name)).toThrow(
+        expect.objectContaining({ code: 'OptionError', message: expect.stringContaining('the name of a queue') }),
+      )
+    }
+  })
+
+  test('that SQS has not are refused before it is asked, unless they stand for an address', async () => {
+    const sent: object[] = []
+    const client = {
+      async send(command: object) {
+        sent.push(command)
+        return { MessageId: 'm', Attributes: {} }
+      },
+      destroy() {},
+    }
+    defineQueueConfiguration({ sqs: { client, queueUrls: { 'my orders': 'http://127.0.0.1:1/orders' } } })
+    for (const name of ['a b', 'x'.repeat(81), 'a/b', 'toString()']) {
+      await expect(sqsQueue(name).publish(1)).rejects.toMatchObject({
+        code: 'OptionError',
+        message: expect.stringContaining('sqs.queueUrls'),
+      })
+    }
+    expect(sent).toEqual([])
+    expect(await sqsQueue('my orders').publish(1)).toEqual({ id: 'm' })
+  })
+})
+
+describe('options of publish that no engine understands are refused before it is asked', () => {
+  test.each([
+    ...[{ jobId: '' }, { jobId: 'a:b' }, { jobId: '17' }, { jobId: 17 }, { lifo: 'yes' }, { removeOnComplete: 'all' }],
+    ...[
+      null,
+      {},
+      { key: 'k' },
+      { every: 100 },
+      { key: '', every: 100 },
+      { key: 'k', every: 0 },
+      { key: 'k', every: -5 },
+    ]
+      .concat({ key: 'k', every: 1.5 }, { key: 'k', every: 100, pattern: '* * * * *' } as never)
+      .map((repeat) => ({ repeat })),
+  ])('BullMQ: %j', async (options) => {
+    // Nothing answers there: what is not refused would be QueueUnavailableError.
+    defineQueueConfiguration({ bullmq: { connection: 'redis://127.0.0.1:1', publishTimeout: 100 } })
+    const [name] = Object.keys(options)
+    await expect(bullmqQueue<number>('options').publish(1, options as never)).rejects.toMatchObject({
+      code: 'OptionError',
+      message: expect.stringContaining(`publish.${name}`),
+    })
+  })
+
+  test('a key of repeat that is mistyped is pointed at', async () => {
+    const repeat = { kee: 'k', every: 100 }
+    await expect(bullmqQueue<number>('options').publish(1, { repeat } as never)).rejects.toThrow(/Did you mean "key"/)
+  })
+
+  test('pg-boss: an id that is no UUID', async () => {
+    await expect(pgbossQueue<number>('options').publish(1, { id: 'nope' })).rejects.toMatchObject({
+      code: 'OptionError',
+      message: expect.stringMatching(/publish\.id.*UUID/),
+    })
+  })
+})

@@ -147,6 +147,41 @@ describe('with a server', () => {
     await expect(third.ready()).resolves.toBeUndefined()
   })
 
+  test('what a server has brought holds for those that still use it when it closes', async () => {
+    const queue = memoryQueue<number>(freshName('owned'))
+    const told: unknown[] = []
+    await queue.subscribe(() => {
+      throw new Error('no')
+    })
+    const errorHandler = (_error: Error, failure: { payload: unknown }) => void told.push(failure.payload)
+    const first = makeServer({ background: { queues: { config: { memory: { errorHandler, maxSize: 2 } } } } })
+    await first.listen()
+    const second = makeServer({ background: { queues: { run: true } } })
+    await second.listen()
+    await queue.publish(1)
+    await queue.drained()
+    await first.close()
+    await queue.publish(2)
+    await queue.drained()
+    expect(told).toEqual([1, 2])
+    expect(log.filter(({ level }) => level === 'error')).toEqual([])
+    await expect(queue.publishMany([3, 4, 5])).rejects.toMatchObject({ code: 'QueueFullError' })
+    await expect(makeServer(run).ready()).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('until every server with queues has closed') },
+    })
+    await second.close()
+    await makeServer(run).ready()
+  })
+
+  test('what the process has configured outlives its servers', async () => {
+    defineQueueConfiguration({ memory: { maxSize: 1 } })
+    const queue = memoryQueue<number>(freshName('process'))
+    const server = makeServer({ background: { queues: {} } })
+    await server.listen()
+    await server.close()
+    await expect(queue.publishMany([1, 2])).rejects.toMatchObject({ code: 'QueueFullError' })
+  })
+
   test('the last server that runs workers ends them, though another one still publishes', async () => {
     const queue = memoryQueue<number>(freshName('two'))
     const seen: number[] = []
@@ -252,6 +287,15 @@ describe('with a server', () => {
     const server = makeServer(run)
     await expect(server.listen()).rejects.toThrow(/QUEUE_NOT_CONFIGURED/)
     await handle.unsubscribe()
+  })
+
+  test('a configuration whose name is written wrongly is pointed at', async () => {
+    const { bullmqQueue } = await import('framework')
+    defineQueueConfiguration({ bulmq: { connection: 'redis://127.0.0.1:1' } })
+    await expect(bullmqQueue<number>('mistyped').publish(1)).rejects.toMatchObject({
+      code: 'QueueNotConfiguredError',
+      message: expect.stringContaining('needs the configuration "bullmq", and there is one for "bulmq"'),
+    })
   })
 
   test('failures go to the log of the server, with the queue and the attempt', async () => {

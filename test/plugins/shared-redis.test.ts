@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
-import { RouteCollection, Server } from 'framework'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bullmqQueue, defineQueueConfiguration, QueueService, RouteCollection, Server } from 'framework'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { connectRedis } from '../../plugins/shared/redis.ts'
-import { memoryLogger } from '../support/kernel.ts'
+import { memoryLogger, pause } from '../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 
 const secret = 'hunter2-and-more'
@@ -30,10 +30,69 @@ describe.skipIf(!hasRedis)('a connection to Redis', () => {
     expect(inspect(states, { depth: 9 })).not.toContain(secret)
     refused.disconnect()
     client.disconnect()
+    await redis.restart()
+  })
+
+  test('whose database there is not ends the start, and writes into no other', async () => {
+    const states: unknown[] = []
+    const use = { feature: 'a test', commandTimeout: 2_000, onState: (error: unknown) => states.push(error) }
+    const wrong = {
+      code: 'RedisDatabaseError',
+      message: expect.stringMatching(/refuses the database 99: .*out of range/),
+    }
+    await expect(connectRedis({ url: `${redis.url}/99` }, use)).rejects.toMatchObject(wrong)
+    await expect(connectRedis({ url: redis.url, db: 99 }, use)).rejects.toMatchObject(wrong)
+    expect(states).toEqual([expect.objectContaining(wrong), expect.objectContaining(wrong)])
+    const server = new Server({
+      plugins: { session: { secret: 'the first secret of these tests', store: { redis: `${redis.url}/99` } } },
+      router: new RouteCollection(),
+      logger: memoryLogger(),
+    })
+    await expect(server.ready()).rejects.toMatchObject({ cause: wrong })
+    await server.close()
+  })
+
+  test('whose database is refused when it comes back does nothing in another, and goes on when it may', async () => {
+    const states: unknown[] = []
+    const use = { feature: 'a test', commandTimeout: 500 }
+    type Client = { set(key: string, value: string): Promise<unknown>; dbsize(): Promise<number> }
+    const onState = (error: unknown) => states.push((error as { code?: unknown } | undefined)?.code)
+    const client = await connectRedis<Client>({ url: `${redis.url}/12` }, { ...use, onState })
+    await client.set('before', '1')
+    const admin = await connectRedis<Client & { call(...args: string[]): Promise<unknown> }>({ url: redis.url }, use)
+    await admin.call('ACL', 'SETUSER', 'default', '-select')
+    await admin.call('CLIENT', 'KILL', 'SKIPME', 'yes', 'TYPE', 'normal')
+    await vi.waitUntil(() => states.includes('RedisDatabaseError'))
+    for (let i = 0; i < 20; i++) {
+      await expect(client.set(`after ${i}`, '1')).rejects.toThrow()
+      await pause(10)
+    }
+    expect(await admin.dbsize()).toBe(0)
+    await admin.call('ACL', 'SETUSER', 'default', '+select')
+    await vi.waitUntil(() => states.at(-1) === undefined, { timeout: 5000 })
+    expect(await client.dbsize()).toBe(1)
+    for (const one of [admin, client]) one.disconnect()
+  })
+
+  test('of queues is refused, too', async () => {
+    const queue = bullmqQueue<number>('database-99')
+    defineQueueConfiguration({ bullmq: { connection: `${redis.url}/99`, publishTimeout: 500 } })
+    await expect(queue.publish(1)).rejects.toMatchObject({
+      code: 'QueueUnavailableError',
+      message: expect.stringContaining('Redis refuses the database 99'),
+    })
+    await QueueService.stop()
   })
 })
 
 describe('an address that is none', () => {
+  test('has a database without a number', async () => {
+    const use = { feature: 'a test', commandTimeout: 500 }
+    await expect(connectRedis({ url: 'redis://127.0.0.1:6379/shop' }, use)).rejects.toMatchObject({
+      code: 'OptionError',
+    })
+  })
+
   const wrong = `redis://user:${secret}/x@127.0.0.1:6379`
   test.each([
     ['session', { session: { secret: 'the first secret of these tests', store: { redis: wrong } } }],

@@ -20,7 +20,7 @@ export interface Mosquitto extends OwnServer {
 }
 
 /** CONNECT of a client without a name, and the answer that accepts it. */
-function answers(port: number): Promise<boolean> {
+export function answersMqtt(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     const settle = (outcome: boolean) => {
@@ -70,7 +70,7 @@ export async function startMosquitto(...lines: string[]): Promise<Mosquitto> {
     url: `mqtt://127.0.0.1:${port}`,
     endsWith: 'SIGTERM',
     start: () => spawn(program, ['-c', file], { stdio: 'ignore' }),
-    answers: () => answers(port),
+    answers: () => answersMqtt(port),
     removeData: () => rmSync(folder, { recursive: true, force: true }),
   })
   return Object.defineProperties({} as Mosquitto, {

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -12,6 +12,8 @@ export interface Certificates {
   readonly clientKey: string
   /** Lines of the configuration of mosquitto behind a `listener`. */
   readonly lines: readonly string[]
+  /** The same with a certificate for another host, or one that ended days ago (`days` below zero). */
+  linesFor(host: string, days?: number): readonly string[]
   remove(): void
 }
 
@@ -38,12 +40,22 @@ export function makeCertificates(): Certificates {
   openssl('req', '-new', ...curve, '-keyout', 'client-key.pem', '-out', 'client.csr', '-subj', '/CN=client')
   const sign = ['-CA', 'cert.pem', '-CAkey', 'key.pem', '-CAcreateserial', '-days', '2']
   openssl('x509', '-req', '-in', 'client.csr', ...sign, '-out', 'client-cert.pem')
+  let count = 0
+  const linesFor = (host: string, days = 2): string[] => {
+    const name = `server-${++count}`
+    openssl('req', '-new', ...curve, '-keyout', `${name}-key.pem`, '-out', `${name}.csr`, '-subj', `/CN=${host}`)
+    writeFileSync(file(`${name}.ext`), `subjectAltName=DNS:${host}`)
+    const extensions = ['-extfile', `${name}.ext`, '-out', `${name}.pem`]
+    openssl('x509', '-req', '-in', `${name}.csr`, ...sign.slice(0, -1), String(days), ...extensions)
+    return [`cafile ${file('cert.pem')}`, `certfile ${file(`${name}.pem`)}`, `keyfile ${file(`${name}-key.pem`)}`]
+  }
   const read = (name: string) => readFileSync(file(name), 'utf8')
   return {
     ca: read('cert.pem'),
     clientCert: read('client-cert.pem'),
     clientKey: read('client-key.pem'),
     lines: [`cafile ${file('cert.pem')}`, `certfile ${file('cert.pem')}`, `keyfile ${file('key.pem')}`],
+    linesFor,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

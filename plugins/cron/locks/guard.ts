@@ -105,6 +105,12 @@ export class LockGuard {
     }
   }
 
+  /** Tells now where the lock cannot be reached: the first tick may be hours away. */
+  async probe(): Promise<void> {
+    const nobody = { job: '', tick: undefined, owner: '', ttl: 1, exclusive: false } as const
+    await this.#ask(async () => this.#lock.release(nobody).then(() => true))
+  }
+
   /** `undefined` when the lock cannot be reached; told once per change. */
   async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer | undefined> {
     let timer: NodeJS.Timeout | undefined

@@ -10,6 +10,23 @@ export interface Delivered {
   readonly subscription: number
 }
 
+/** What a broker is told when a client connects. */
+export interface Hello {
+  readonly clientId: string
+  readonly clean: boolean
+  /** Seconds for which its session outlives the connection. */
+  readonly expiry: number
+  /** With the seconds for which it waits. */
+  readonly will?: { readonly message: Outgoing; readonly delay: number } | undefined
+}
+
+/** The end of a connection that the broker sees. */
+export interface Client {
+  deliver(message: Delivered): void
+  /** Another one of its name has connected. */
+  drivenOut(): void
+}
+
 interface Subscription {
   readonly filter: Filter
   readonly qos: MqttQos
@@ -20,42 +37,68 @@ interface Subscription {
 /** How many messages wait for a client that is away. */
 const mostWaiting = 10_000
 
+const seconds = (count: number | undefined) => (count === undefined ? Number.POSITIVE_INFINITY : count * 1000)
+
 /** What a broker knows of one client: it may outlive the connection. */
 export class Session {
   readonly subscriptions = new Map<string, Subscription>()
-  /** For a client that is away: what it will get. */
-  readonly waiting: Delivered[] = []
-  isKept = false
-  #deliver: ((message: Delivered) => void) | undefined
+  /** For a client that is away: what it will get, and until when. */
+  readonly #waiting: { readonly message: Delivered; readonly until: number }[] = []
+  #client: Client | undefined
+  #hello: Hello
+  #endsAt = Number.POSITIVE_INFINITY
 
-  /** @returns what takes the client off again; nothing happens when another one has taken its place. */
-  connect(deliver: (message: Delivered) => void): () => boolean {
-    this.#deliver = deliver
-    for (const message of this.waiting.splice(0)) deliver(message)
-    return () => {
-      if (this.#deliver !== deliver) return false
-      this.#deliver = undefined
-      return true
-    }
+  constructor(hello: Hello) {
+    this.#hello = hello
+  }
+
+  connect(client: Client, hello: Hello): void {
+    this.#client = client
+    this.#hello = hello
+    this.#endsAt = Number.POSITIVE_INFINITY
+    const now = performance.now()
+    for (const { message, until } of this.#waiting.splice(0)) if (now < until) client.deliver(message)
+  }
+
+  /** Whether it was this client that was there. */
+  disconnect(client: Client): boolean {
+    if (this.#client !== client) return false
+    this.#client = undefined
+    this.#endsAt = performance.now() + seconds(this.#hello.expiry)
+    return true
   }
 
   get isConnected(): boolean {
-    return this.#deliver !== undefined
+    return this.#client !== undefined
   }
 
-  give(message: Delivered): void {
-    if (this.#deliver !== undefined) this.#deliver(message)
-    else if (message.details.qos > 0 && this.waiting.length < mostWaiting) this.waiting.push(message)
+  get isOver(): boolean {
+    return !this.isConnected && performance.now() >= this.#endsAt
+  }
+
+  /** Drives out who is there; what was its last will. */
+  takeOver(): Hello['will'] {
+    const client = this.#client
+    this.#client = undefined
+    client?.drivenOut()
+    return client === undefined ? undefined : this.#hello.will
+  }
+
+  give(message: Delivered, expiry: number | undefined): void {
+    if (this.#client !== undefined) this.#client.deliver(message)
+    else if (message.details.qos > 0 && this.#waiting.length < mostWaiting) {
+      this.#waiting.push({ message, until: performance.now() + seconds(expiry) })
+    }
   }
 }
 
 interface Kept {
   readonly message: Outgoing
   readonly levels: readonly string[]
-  readonly at: number
+  readonly until: number
 }
 
-/** A broker within the process: topics, patterns, groups, kept messages and sessions as in MQTT 5. */
+/** A broker within the process: topics, patterns, groups, kept messages, sessions and wills as in MQTT 5. */
 export class MemoryBroker {
   readonly #sessions = new Map<string, Session>()
   readonly #kept = new Map<string, Kept>()
@@ -63,17 +106,27 @@ export class MemoryBroker {
   readonly #turns = new Map<string, number>()
 
   /** The session of a client, and whether it goes on. */
-  session(clientId: string, clean: boolean): { session: Session; resumed: boolean } {
-    const there = this.#sessions.get(clientId)
-    if (there !== undefined && !clean) return { session: there, resumed: true }
-    const session = new Session()
-    session.isKept = !clean
-    this.#sessions.set(clientId, session)
-    return { session, resumed: false }
+  connect(client: Client, hello: Hello): { session: Session; resumed: boolean } {
+    this.#forgetSessions()
+    const there = this.#sessions.get(hello.clientId)
+    const resumed = there !== undefined && !hello.clean
+    const will = there?.takeOver()
+    const session = resumed ? there : new Session(hello)
+    this.#sessions.set(hello.clientId, session)
+    // Section 3.1.3.2.2: one that waits is not published where its session goes on.
+    if (will !== undefined && (!resumed || will.delay === 0)) this.publish(will.message)
+    session.connect(client, hello)
+    return { session, resumed }
   }
 
-  leave(clientId: string, session: Session): void {
-    if (!session.isKept && this.#sessions.get(clientId) === session) this.#sessions.delete(clientId)
+  /** A client that has said good-bye: nobody hears its last will. */
+  disconnect(client: Client, session: Session): void {
+    session.disconnect(client)
+    this.#forgetSessions()
+  }
+
+  #forgetSessions(): void {
+    for (const [clientId, session] of this.#sessions) if (session.isOver) this.#sessions.delete(clientId)
   }
 
   /** Whether nobody is there, and nobody will come back. */
@@ -86,25 +139,26 @@ export class MemoryBroker {
     const subscription = { filter, qos, number, group }
     session.subscriptions.set(filter.text, subscription)
     if (group !== undefined) return
-    for (const [topic, { message, levels, at }] of this.#kept) {
-      const { messageExpiryInterval } = message.options
-      if (messageExpiryInterval !== undefined && performance.now() - at >= messageExpiryInterval * 1000)
-        this.#kept.delete(topic)
-      else if (matches(filter.levels, levels)) session.give(delivered(message, subscription, true))
+    const now = performance.now()
+    for (const [topic, { message, levels, until }] of this.#kept) {
+      if (now >= until) this.#kept.delete(topic)
+      else if (matches(filter.levels, levels)) session.give(delivered(message, subscription, true), undefined)
     }
   }
 
   publish(message: Outgoing): void {
+    this.#forgetSessions()
     const levels = message.topic.split('/')
-    if (message.options.retain) {
+    const { retain, messageExpiryInterval: expiry } = message.options
+    if (retain) {
       if (message.payload.byteLength === 0) this.#kept.delete(message.topic)
-      else this.#kept.set(message.topic, { message, levels, at: performance.now() })
+      else this.#kept.set(message.topic, { message, levels, until: performance.now() + seconds(expiry) })
     }
     const groups = new Map<string, { session: Session; subscription: Subscription }[]>()
     for (const session of [...this.#sessions.values()]) {
       for (const subscription of [...session.subscriptions.values()]) {
         if (!matches(subscription.filter.levels, levels)) continue
-        if (subscription.group === undefined) session.give(delivered(message, subscription, false))
+        if (subscription.group === undefined) session.give(delivered(message, subscription, false), expiry)
         else groups.set(subscription.group, [...(groups.get(subscription.group) ?? []), { session, subscription }])
       }
     }
@@ -122,7 +176,7 @@ export class MemoryBroker {
     const turn = this.#turns.get(group) ?? 0
     this.#turns.set(group, turn + 1)
     const { session, subscription } = candidates[turn % candidates.length]!
-    session.give(delivered(message, subscription, false))
+    session.give(delivered(message, subscription, false), message.options.messageExpiryInterval)
   }
 }
 

@@ -1,41 +1,64 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { MqttUnavailableError } from '../errors.ts'
 import type { MqttQos } from '../message-options.ts'
 import { parseFilter } from '../names.ts'
-import type { MqttSettings } from '../options.ts'
-import type { Link, LinkEvents, LinkLimits, Outgoing } from './contract.ts'
-import { type Delivered, MemoryBroker, type Session } from './memory-broker.ts'
+import type { MqttSettings, MqttWill } from '../options.ts'
+import { bytesOf } from '../payload.ts'
+import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing } from './contract.ts'
+import { type Client, type Delivered, type Hello, MemoryBroker, type Session } from './memory-broker.ts'
 
 /** The brokers of this process by address: who names the same one reaches the same one. */
 const brokers = new Map<string, MemoryBroker>()
 let clients = 0
 
-/** A connection to a broker within this process. */
+/** MQTT 5 section 3.1.2.11.2: for ever. */
+const forEver = 0xffff_ffff
+
+function helloOf({ connection }: MqttSettings): Hello {
+  const { clientId = `framework-${++clients}`, clean = true, sessionExpiryInterval, will } = connection
+  const expiry = sessionExpiryInterval ?? (clean ? 0 : forEver)
+  return { clientId, clean, expiry: expiry === forEver ? Number.POSITIVE_INFINITY : expiry, will: willOf(will) }
+}
+
+function willOf(will: MqttWill | undefined): Hello['will'] {
+  if (will === undefined) return undefined
+  const { topic, message, delay = 0, ...options } = will
+  return { message: { topic, payload: bytesOf(topic, message), options }, delay }
+}
+
+/** A connection to a broker within this process: it ends by `close`, or when another client of its name connects. */
 export class MemoryLink implements Link {
   readonly limits: LinkLimits = { window: 1000, tellsSubscriptions: true }
   readonly #address: string
-  readonly #clientId: string
-  readonly #clean: boolean
+  readonly #shown: string
+  readonly #hello: Hello
   readonly #events: LinkEvents
+  readonly #client: Client
   #broker: MemoryBroker | undefined
   #session: Session | undefined
-  #leave: () => boolean = () => false
 
   constructor(settings: MqttSettings, events: LinkEvents) {
-    const { host, port } = settings.address
+    const { host, port, shown } = settings.address
     this.#address = `${host}:${port}`
-    this.#clientId = settings.connection.clientId ?? `framework-${++clients}`
-    this.#clean = settings.connection.clean ?? true
+    this.#shown = shown
+    this.#hello = helloOf(settings)
     this.#events = events
+    this.#client = { deliver: (message) => this.#receive(message), drivenOut: () => this.#drivenOut() }
   }
 
   async open(): Promise<void> {
     const broker = brokers.get(this.#address) ?? new MemoryBroker()
     brokers.set(this.#address, broker)
     this.#broker = broker
-    const { session, resumed } = broker.session(this.#clientId, this.#clean)
+    const { session, resumed } = broker.connect(this.#client, this.#hello)
     this.#session = session
-    this.#leave = session.connect((message) => this.#receive(message))
     this.#events.up(resumed)
+  }
+
+  #drivenOut(): void {
+    this.#session = undefined
+    const why = `another client of the name "${this.#hello.clientId}" has connected to the broker ${this.#shown}; this one stays away. Give each a clientId of its own`
+    this.#events.down(MqttUnavailableError(why))
   }
 
   /** Later, as over a network: not within the call that publishes. */
@@ -48,25 +71,27 @@ export class MemoryLink implements Link {
   }
 
   async publish(message: Outgoing): Promise<void> {
+    if (this.#session === undefined) throw new LinkLost('lost')
     this.#broker!.publish(message)
     // Behind the deliveries: who subscribes after this must not get it.
     await nextTurn()
   }
 
   async subscribe(filter: string, qos: MqttQos, subscription: number): Promise<void> {
-    this.#broker!.subscribe(this.#session!, parseFilter(filter), qos, subscription)
+    if (this.#session === undefined) throw new LinkLost('lost')
+    this.#broker!.subscribe(this.#session, parseFilter(filter), qos, subscription)
   }
 
   async unsubscribe(filter: string): Promise<void> {
-    this.#session!.subscriptions.delete(filter)
+    this.#session?.subscriptions.delete(filter)
   }
 
   async close(): Promise<void> {
     const broker = this.#broker
     const session = this.#session
-    if (broker === undefined || session === undefined) return
+    if (broker === undefined) return
     this.#session = undefined
-    if (this.#leave()) broker.leave(this.#clientId, session)
+    if (session !== undefined) broker.disconnect(this.#client, session)
     if (broker.isDeserted && brokers.get(this.#address) === broker) brokers.delete(this.#address)
   }
 }

@@ -9,6 +9,7 @@ import { clientOptions } from './client-options.ts'
 import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing } from './contract.ts'
 import type { Announced, MqttClient, MqttPackage } from './mqtt-client.ts'
 import { detailsOf, packetProperties, subscriptionsOf } from './packets.ts'
+import { explainFailure } from './remedy.ts'
 
 /** Without a word of the broker: as much as keeps a connection busy. */
 const defaultWindow = 1000
@@ -233,13 +234,6 @@ export class NetworkLink implements Link {
 
   #unavailable(error: Error & { code?: unknown }): Error {
     const { shown } = this.#settings.address
-    const code = typeof error.code === 'number' ? ` (${error.code})` : ''
-    const why = error.message === '' ? String(error.code ?? error.name) : error.message
-    return withReason(
-      MqttUnavailableError(
-        `the broker ${shown} cannot be reached: ${why}${code}. Is it running, and are address and credentials right?`,
-      ),
-      error,
-    )
+    return withReason(MqttUnavailableError(`the broker ${shown} cannot be reached: ${explainFailure(error)}`), error)
   }
 }

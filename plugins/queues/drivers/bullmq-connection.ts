@@ -1,4 +1,5 @@
 import { addressOf, shownAddress } from '../../shared/address.ts'
+import { watchConnection } from '../../shared/redis.ts'
 import type { BullmqConfig } from '../options.ts'
 import type { RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { DriverHost } from './contract.ts'
@@ -29,13 +30,7 @@ export function connectionsOf(
   const watch = (client: RedisClient): RedisClient => {
     clients.add(client)
     client.on('end', () => clients.delete(client))
-    // Without a listener the process would end.
-    client.on('error', (error: unknown) => {
-      // When a log-in is refused the error has the whole command, with the password.
-      delete (error as { command?: unknown }).command
-      host.down(error)
-    })
-    client.on('ready', () => host.up())
+    watchConnection(client, (error) => (error === undefined ? host.up() : host.down(error)))
     const duplicate = client.duplicate.bind(client)
     return Object.assign(client, { duplicate: (override?: object) => watch(duplicate(override)) })
   }

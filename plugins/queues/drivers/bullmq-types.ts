@@ -7,7 +7,7 @@ export interface RedisClient {
   once(event: string, listener: () => void): unknown
   duplicate(override?: object): RedisClient
   ping(): Promise<unknown>
-  disconnect(): void
+  disconnect(reconnect?: boolean): void
 }
 
 export type RedisConstructor = new (...given: [address: string, options: object] | [options: object]) => RedisClient

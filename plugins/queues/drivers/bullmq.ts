@@ -18,8 +18,8 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   readonly #workers = new Set<BullWorker>()
   #publisher: RedisClient | undefined
   #consumer: RedisClient | undefined
-  /** What Redis refused to each queue, to be told once. */
-  readonly #refused = new Map<string, string>()
+  /** What Redis refuses to each queue, by the first word of its reason, to be told once until a job comes. */
+  readonly #refused = new Map<string, Set<string>>()
   #closed = false
   /** Who waits for the connection for publishing. */
   readonly #waiting = new Set<() => void>()
@@ -179,10 +179,16 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     if (/lock|stalled/i.test(error.message)) {
       this.#host.warn(`the queue "${topic}": a job was given to another worker while its handler still ran`, error)
     } else if (this.#consumer?.status !== 'ready' || isUnreachable(error)) this.#host.down(error)
-    else if (this.#refused.get(topic) !== error.message) {
-      this.#refused.set(topic, error.message)
-      this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
-    }
+    else this.#tellRefused(topic, error)
+  }
+
+  #tellRefused(topic: string, error: Error): void {
+    const told = this.#refused.get(topic) ?? new Set()
+    // OOM, NOPERM, MISCONF: behind it stands which of many scripts it was.
+    const reason = error.message.split(' ', 1)[0]!
+    if (told.has(reason)) return
+    this.#refused.set(topic, told.add(reason))
+    this.#host.warn(`the queue "${topic}": Redis refuses a command`, error)
   }
 
   /** A job that was on its way when its subscriber left: the next in line, with its attempt unspent. */

@@ -1,6 +1,14 @@
-/** What SQS takes, for one message and for a batch. */
-export const maxBytes = 262_144
+import type { SqsPublishOptions } from '../publish-options.ts'
+
+/** What SQS takes in a batch, and for one message where its queue does not say less. */
+export const maxBytes = 1_048_576
 export const maxEntries = 10
+
+/** How much SQS counts: the attributes as well, with their names and types. */
+export function sizeOf(body: string, { MessageAttributes = {} }: SqsPublishOptions = {}): number {
+  const texts = Object.entries(MessageAttributes).flatMap(([name, one]) => [name, one.DataType, one.StringValue ?? ''])
+  return [body, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
 
 /** JSON in the characters that SQS takes, which are those of XML; emulators refuse pairs of surrogates as well. */
 export function bodyOf(text: string): string {
@@ -17,12 +25,11 @@ export function payloadOf(body = ''): unknown {
   }
 }
 
-/** The places of messages, in lots that SQS takes at once. */
-export function batches(bodies: readonly string[]): number[][] {
+/** The places of messages, by their sizes, in lots that SQS takes at once. */
+export function batches(sizes: readonly number[]): number[][] {
   const lots: number[][] = []
   let bytes = Number.POSITIVE_INFINITY
-  bodies.forEach((body, i) => {
-    const size = Buffer.byteLength(body)
+  sizes.forEach((size, i) => {
     bytes += size
     if (bytes > maxBytes || lots.at(-1)!.length === maxEntries) {
       lots.push([])

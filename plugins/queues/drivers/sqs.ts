@@ -1,10 +1,10 @@
-import { peer } from '../../../kernel/index.ts'
+import { OptionError, peer } from '../../../kernel/index.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
 import type { SqsConfig } from '../options.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { Poller } from './poller.ts'
-import { batches, bodyOf, maxBytes, maxEntries, payloadOf } from './sqs-body.ts'
+import { batches, bodyOf, maxBytes, maxEntries, payloadOf, sizeOf } from './sqs-body.ts'
 import { SqsDeletes } from './sqs-deletes.ts'
 import type { Message, Sdk, SqsAnswer, SqsClient } from './sqs-types.ts'
 
@@ -13,7 +13,11 @@ interface Address {
   /** How often SQS gives a message out before it moves it to the dead letter queue; `undefined` without one. */
   readonly maxReceives: number | undefined
   readonly deadLetterArn: string | undefined
+  /** What its owner lets one message have. */
+  readonly maxBytes: number
 }
+
+const isQueueName = (name: string) => name.length <= 80 && /^[\w-]+(\.fifo)?$/.test(name)
 
 const attemptOf = (message: Message) => Number(message.Attributes?.ApproximateReceiveCount ?? 1)
 
@@ -60,16 +64,25 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   }
 
   async #look(topic: string): Promise<Address> {
+    const { queueUrls = {} } = this.#config
+    const known = Object.hasOwn(queueUrls, topic) ? queueUrls[topic] : undefined
+    if (known === undefined && !isQueueName(topic)) {
+      const takes = 'up to 80 letters, digits, "_" and "-", with or without ".fifo", or an entry in sqs.queueUrls'
+      throw OptionError('the name of a queue of SQS', topic, takes)
+    }
     try {
-      const known = this.#config.queueUrls?.[topic]
       const url =
         known ??
         (await this.#client.send(new this.#sdk.GetQueueUrlCommand({ QueueName: topic }), this.#within)).QueueUrl!
-      const asked = new this.#sdk.GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['RedrivePolicy'] })
+      const asked = new this.#sdk.GetQueueAttributesCommand({
+        QueueUrl: url,
+        AttributeNames: ['RedrivePolicy', 'MaximumMessageSize'],
+      })
       const { Attributes } = await this.#client.send(asked, this.#within)
       const policy = JSON.parse(Attributes?.RedrivePolicy ?? '{}')
       const maxReceives = policy.maxReceiveCount === undefined ? undefined : Number(policy.maxReceiveCount)
-      return { url, maxReceives, deadLetterArn: policy.deadLetterTargetArn }
+      const most = Number(Attributes?.MaximumMessageSize ?? maxBytes)
+      return { url, maxReceives, deadLetterArn: policy.deadLetterTargetArn, maxBytes: most }
     } catch (error) {
       const { name, code } = error as { name?: string; code?: string }
       if (!/QueueDoesNotExist|NonExistentQueue/.test(`${name} ${code}`)) throw error
@@ -84,16 +97,13 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     signal: AbortSignal,
   ): Promise<string[]> {
     const bodies = texts.map(bodyOf)
-    for (const body of bodies) {
-      const bytes = Buffer.byteLength(body)
-      if (bytes > maxBytes) {
-        throw QueuePayloadError(
-          topic,
-          `has ${bytes} bytes, and SQS takes ${maxBytes}. Store it elsewhere, and publish where it is`,
-        )
-      }
+    const sizes = bodies.map((body, i) => sizeOf(body, options[i]))
+    const { url, maxBytes: most } = await this.#address(topic)
+    const tooLarge = sizes.find((size) => size > most)
+    if (tooLarge !== undefined) {
+      const why = `has ${tooLarge} bytes with its attributes, and the queue takes ${most} (its MaximumMessageSize). Store it elsewhere, and publish where it is`
+      throw QueuePayloadError(topic, why)
     }
-    const { url } = await this.#address(topic)
     signal.throwIfAborted()
     if (bodies.length === 1) {
       const command = new this.#sdk.SendMessageCommand({
@@ -105,7 +115,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     }
     const ids = new Array<string | undefined>(bodies.length).fill(undefined)
     const refused: string[] = []
-    for (const batch of batches(bodies)) {
+    for (const batch of batches(sizes)) {
       const entries = batch.map((i) => ({ Id: String(i), MessageBody: bodies[i]!, ...(options[i] as object) }))
       const command = new this.#sdk.SendMessageBatchCommand({ QueueUrl: url, Entries: entries })
       const { Successful = [], Failed = [] } = await this.#client.send(command, this.#within)

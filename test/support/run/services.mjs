@@ -1,14 +1,19 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { run } from './process.mjs'
 import { isContinuousIntegration } from './runtimes.mjs'
+import { installSecondChoice, secondChoice } from './second-choice.mjs'
 import { failed, passed } from './summary.mjs'
 
 /**
  * Programs that tests start themselves, each on loopback with data of its own, and stop by pid.
  *
- * `where`: folders in which a package keeps it out of the path, as a pattern of the shell.
+ * `where`: folders in which a package keeps it out of the path, as a pattern of the shell. `second`: what npm has in its
+ * place; `without`: what that cannot do.
  *
- * @type {{ command: string, debian: string, tests: string, where?: string }[]}
+ * @typedef {{ command: string, debian: string, tests: string, where?: string,
+ *   second?: keyof typeof import('./second-choice.mjs').secondChoices, without?: string }} Service
+ *
+ * @type {Service[]}
  */
 const services = [
   { command: 'redis-server', debian: 'redis-server', tests: 'everything that keeps its data in Redis' },
@@ -17,8 +22,17 @@ const services = [
     debian: 'postgresql',
     tests: 'everything that keeps its data in Postgres',
     where: '/usr/lib/postgresql/*/bin',
+    second: 'postgres',
   },
-  { command: 'mosquitto', debian: 'mosquitto', tests: 'MQTT with a real broker', where: '/usr/sbin' },
+  {
+    command: 'mosquitto',
+    debian: 'mosquitto',
+    tests: 'MQTT with a real broker',
+    where: '/usr/sbin',
+    second: 'mosquitto',
+    without:
+      'MQTT 5, TLS, websockets and outages: aedes, which is in the place of mosquitto, serves MQTT 3.1.1 over TCP',
+  },
   { command: 'chromium', debian: 'chromium', tests: 'cors and pages in a real browser' },
 ]
 
@@ -26,7 +40,8 @@ const services = [
 const policy = '/usr/sbin/policy-rc.d'
 
 /**
- * Makes sure that the servers which the integration tests start are installed; on Debian as root it installs them.
+ * Makes sure that the servers which the integration tests start are installed: on Debian as root it installs them, and
+ * elsewhere what npm has in their place.
  *
  * @param {import('./process.mjs').StepContext} context
  * @returns {Promise<import('./summary.mjs').Outcome>}
@@ -43,11 +58,18 @@ export async function provideServices({ root, deadline }) {
     )
     missing = await absent(root, limit)
   }
+  for (const { second } of missing) if (second !== undefined) await installSecondChoice(second, limit)
+  missing = missing.filter((service) => !isServed(service))
   if (missing.length === 0) return passed(services.map(({ command }) => command).join(', '))
 
   announce(missing, reason)
   const note = `not available: ${missing.map(({ command }) => command).join(', ')}`
   return isContinuousIntegration() ? failed(note) : { passed: 0, failed: 0, skipped: 1, note }
+}
+
+/** Whether its second choice does all that it is needed for. @param {Service} service */
+function isServed({ second, without }) {
+  return second !== undefined && without === undefined && secondChoice(second) !== undefined
 }
 
 /** @param {string} root @param {number} deadline */
@@ -77,9 +99,12 @@ async function install(packages, cwd, deadline) {
   }
 }
 
-/** @param {typeof services} missing @param {string} reason */
+/** @param {Service[]} missing @param {string} reason */
 function announce(missing, reason) {
   const line = '!'.repeat(100)
-  const what = missing.map(({ command, tests }) => `!! NOT TESTED: ${tests} (${command} is not installed).`)
+  const what = missing.map(({ command, tests, second, without }) => {
+    const lost = second !== undefined && secondChoice(second) !== undefined ? without : tests
+    return `!! NOT TESTED: ${lost} (${command} is not installed).`
+  })
   console.log(`\n${line}\n${what.join('\n')}\n!! With CI=true this is a failure.\n${line}\n${reason}`)
 }

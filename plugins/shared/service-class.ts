@@ -1,0 +1,114 @@
+import {
+  type AnyClass,
+  decoratedMethods,
+  importFiles,
+  type Logger,
+  lineLogger,
+  type Notes,
+} from '../../kernel/index.ts'
+
+/** Classes with decorated methods that a service calls, and how their mistakes are told. */
+export interface ServiceClassKind<Instance> {
+  /** What they extend. */
+  readonly base: abstract new () => Instance
+  /** What the decorator leaves on methods. */
+  readonly notes: Notes<unknown>
+  /** `@cron` */
+  readonly decorator: string
+  /** The option that lists them. */
+  readonly option: string
+  readonly classError: (name: string, why: string) => Error
+  readonly fileError: (file: string, why: string) => Error
+}
+
+/** What is loaded. */
+export interface ServiceSources {
+  readonly sources: readonly unknown[]
+  /** Whether nobody has said which files: then there need not be any. */
+  readonly isDefault: boolean
+  /** What may be listed, for the message. */
+  readonly takes: string
+  /** Told of everything else that is listed or exported, with where; whether it may be listed. */
+  other?(value: unknown, where: string): boolean
+}
+
+/** The logger of the service that is making an instance; its constructor may log already. */
+let loggerNow: Logger | undefined
+
+/** For the constructor of a base: the logger of whoever makes the instance, with the name of its class. */
+export const instanceLogger = (kind: string, cls: { readonly name: string }): Logger =>
+  (loggerNow ?? lineLogger()).child({ [kind]: cls.name })
+
+/**
+ * Imports the files of globs, and gives the classes that they export or that are listed; what else the files declare they do
+ * while they are imported.
+ *
+ * A base comes along where its file exports it; its methods are called in the classes that extend it.
+ *
+ * @throws (as a rejection) the errors of the kind.
+ */
+export async function loadServiceClasses<Instance>(
+  kind: ServiceClassKind<Instance>,
+  { sources, isDefault, takes, other }: ServiceSources,
+  log: Logger,
+): Promise<(new () => Instance)[]> {
+  const classes = new Set<new () => Instance>()
+  const globs: string[] = []
+  const take = (value: unknown): boolean => {
+    const isOne = hasMethods(kind.notes, value) && value.prototype instanceof kind.base
+    if (isOne) classes.add(value as new () => Instance)
+    return isOne
+  }
+  for (const source of sources) {
+    if (typeof source === 'string') globs.push(source)
+    else if (!take(source) && !other?.(source, kind.option)) throw kind.classError(nameOf(source), takes)
+  }
+  await importFiles(globs, {
+    unmatched(pattern, folder) {
+      if (isDefault) return
+      log.warn({ pattern, folder }, `${kind.option}: ${JSON.stringify(pattern)} matches no file in ${folder}`)
+    },
+    failure: kind.fileError,
+    take(exported, file) {
+      for (const value of exported) {
+        if (take(value) || other?.(value, file) || !hasMethods(kind.notes, value)) continue
+        throw kind.classError(nameOf(value), `it has ${kind.decorator} methods and does not extend ${kind.base.name}`)
+      }
+    },
+  })
+  const all = [...classes]
+  return all.filter((cls) => !all.some((other) => other.prototype instanceof cls))
+}
+
+/** The name of a function or a class, for messages. */
+export const nameOf = (value: unknown) => (value as { name?: string }).name || 'a function'
+
+/** A class without decorated methods may be the base of others: it is nothing by itself. */
+const hasMethods = (notes: Notes<unknown>, value: unknown): value is AnyClass =>
+  typeof value === 'function' &&
+  typeof value.prototype === 'object' &&
+  decoratedMethods(value as AnyClass).some((method) => notes.of(method).length > 0)
+
+/**
+ * Makes an instance, which may log to this logger from the first line of its constructor.
+ *
+ * @throws the error of the kind.
+ */
+export function makeInstance<Instance>(
+  kind: ServiceClassKind<Instance>,
+  cls: new () => Instance,
+  logger: Logger,
+): Instance {
+  if (cls.length > 0) {
+    throw kind.classError(cls.name, 'its constructor takes arguments; an instance is made without any')
+  }
+  loggerNow = logger
+  try {
+    return new cls()
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw Object.assign(kind.classError(cls.name, `it cannot be made: ${why}`), { cause: error })
+  } finally {
+    loggerNow = undefined
+  }
+}
