@@ -18,8 +18,17 @@ const compiled = spawnSync(
   { cwd: root, encoding: 'utf8' },
 )
 process.stdout.write(compiled.stdout)
-// The hooks that load TypeScript run in a thread of their own and are named by their file, so they are one.
-const doors = ['index', 'kernel/index', 'plugins/index', ...pluginDoors(), 'cli/index', 'cli/typescript/hooks']
+// The hooks that load TypeScript run in a thread of their own, and what serve puts before an application is named to
+// another process: both by their files, so they are doors.
+const doors = [
+  'index',
+  'kernel/index',
+  'plugins/index',
+  ...pluginDoors(),
+  'cli/index',
+  'cli/typescript/hooks',
+  'cli/serve/preload',
+]
 for (const door of doors) {
   if (!existsSync(join(out, `${door}.js`))) {
     console.error(`${door}.js was not built`)

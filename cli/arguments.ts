@@ -23,7 +23,7 @@ export async function readArguments(name: string, shape: Shape, argv: readonly s
     arguments: Object.fromEntries(places.map((place, at) => [place.name, placed[at]])),
     flags: Object.fromEntries(
       flags.map(([flag, { type, default: unset }]) => {
-        const value = values[flag] ?? unset
+        const value = values[flag] ?? unset ?? (type === 'boolean' ? false : undefined)
         return [flag, type === 'number' ? numberOf(`${name}: --${flag}`, value) : value]
       }),
     ),
@@ -71,7 +71,11 @@ function explain(message: string, argv: readonly string[], flags: NonNullable<Sh
   const named = /^(?:Unsupported|Invalid) option name \("([\s\S]*)"\)/.exec(message)?.[1]
   const names = Object.entries(flags).flatMap(([flag, { short }]) => (short === undefined ? [flag] : [flag, short]))
   const option = named ?? argv.find((word) => /^-./.test(word) && !names.includes(nameOf(word)))
-  if (option === undefined) return message.split('\n')[0]!
+  if (option === undefined) {
+    // Behind an argument clipanion has no words for it.
+    const last = argv.at(-1) ?? ''
+    return /^-./.test(last) ? `${last} needs a value` : message.split('\n')[0]!
+  }
   const close = nearest(nameOf(option), Object.keys(flags))
   return `there is no ${option}${close === undefined ? '' : `; did you mean --${close}?`}`
 }

@@ -1,52 +1,61 @@
-import type { Command } from '../kernel/index.ts'
+import type { Command, CommandFlag } from '../kernel/index.ts'
+import { columns } from '../kernel/support/columns.ts'
 import type { Output } from './output.ts'
 import { ownCommands } from './registry.ts'
 
 type Described = Pick<Command, 'name' | 'description'>
+type Page = Pick<Output, 'print' | 'bold' | 'width'>
 
-/** Rows of two columns. */
-export function columns(rows: readonly (readonly [left: string, right: string])[]): string[] {
-  const width = Math.max(0, ...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd())
+/** Commands under a heading of their own. */
+export interface CommandGroup {
+  readonly heading: string
+  readonly commands: readonly Described[]
+}
+
+/** Rows of two columns, a little to the right. */
+function printRows(page: Page, rows: readonly (readonly [left: string, right: string])[]): void {
+  for (const line of columns(rows, page.width - 2)) page.print(`  ${line}`)
 }
 
 /** What `framework` alone and `framework list` show. */
-export function printCommands(output: Pick<Output, 'print' | 'bold'>, others: readonly Described[] = []): void {
+export function printCommands(page: Page, groups: readonly CommandGroup[] = []): void {
   const row = ({ name, description }: Described) => [name, description] as const
-  output.print(output.bold('Usage: framework <command> [options]'))
-  output.print('')
-  const [own, theirs] = [columns(ownCommands.map(row)), columns(others.map(row))]
-  for (const line of own) output.print(line)
-  if (theirs.length > 0) {
-    output.print('')
-    output.print(output.bold('Of the plugins of this application'))
-    for (const line of theirs) output.print(line)
+  page.print(page.bold('Usage: framework <command> [options]'))
+  page.print('')
+  printRows(page, ownCommands.map(row))
+  for (const { heading, commands } of groups) {
+    if (commands.length === 0) continue
+    page.print('')
+    page.print(page.bold(heading))
+    printRows(page, commands.map(row))
   }
-  output.print('')
-  output.print('framework <command> --help tells more about one, framework --version the version.')
+  page.print('')
+  page.print('framework <command> --help tells more about one, framework --version the version.')
 }
 
 /** What `framework <command> --help` shows. */
-export function printHelp(output: Pick<Output, 'print' | 'bold'>, command: Omit<Command, 'run'>): void {
+export function printHelp(page: Page, command: Omit<Command, 'run'>): void {
   const places = command.arguments ?? []
   const flags = Object.entries(command.flags ?? {})
   const named = places.map(({ name, required }) => (required === true ? ` <${name}>` : ` [${name}]`)).join('')
-  output.print(output.bold(`Usage: framework ${command.name}${named}${flags.length > 0 ? ' [options]' : ''}`))
-  output.print('')
-  output.print(`${command.description}.`)
-  if (command.details !== undefined) output.print(`\n${command.details}`)
-  const rows = [
+  page.print(page.bold(`Usage: framework ${command.name}${named}${flags.length > 0 ? ' [options]' : ''}`))
+  page.print('')
+  page.print(`${command.description.replace(/\.$/, '')}.`)
+  if (command.details !== undefined) page.print(`\n${command.details}`)
+  page.print('')
+  printRows(page, [
     ...places.map(({ name, description }) => [name, description ?? ''] as const),
-    ...flags.map(([name, { type, short, value, description = '', default: missing }]) => {
-      const spelling = `${short === undefined ? '' : `-${short}, `}--${name}`
-      const taken = type === 'boolean' ? '' : ` <${value ?? type}>`
-      return [
-        spelling + taken,
-        missing === undefined ? description : `${description} (default ${String(missing)})`,
-      ] as const
-    }),
-    ['-h, --help', 'Shows this'] as const,
-  ]
-  output.print('')
-  for (const line of columns(rows)) output.print(line)
+    ...flags.map(([name, flag]) => flagRow(name, flag)),
+    ['-h, --help', 'Shows this'],
+  ])
 }
+
+function flagRow(name: string, flag: CommandFlag): readonly [string, string] {
+  const { type, short, value, description = '', default: missing } = flag
+  // What is on can only be turned off.
+  if (type === 'boolean') return [missing === true ? `--no-${name}` : spelling(name, short), description]
+  const taken = `${spelling(name, short)} <${value ?? type}>`
+  return [taken, missing === undefined ? description : `${description} (default ${String(missing)})`]
+}
+
+const spelling = (name: string, short: string | undefined) => `${short === undefined ? '' : `-${short}, `}--${name}`

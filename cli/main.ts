@@ -1,9 +1,9 @@
 import type { Command } from '../kernel/index.ts'
-import { nearest } from '../kernel/support/nearest.ts'
 import { CommandFailure } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
 import { version } from './package.ts'
+import { sendLogsTo } from './quiet.ts'
 import { ownCommands } from './registry.ts'
 
 /**
@@ -40,6 +40,7 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
       usage: true,
     })
   }
+  sendLogsTo('stderr')
   const command = await find(name, output)
   const end = rest.indexOf('--')
   const typed = end === -1 ? rest : rest.slice(0, end)
@@ -47,26 +48,16 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
     printHelp(output, command)
     return 0
   }
-  const { readArguments } = await import('./arguments.ts')
-  const input = await readArguments(name, command, rest)
-  const code = await command.run({ ...input, print: output.print, note: output.note })
-  return typeof code === 'number' ? code : 0
+  const { runCommand } = await import('./run-command.ts')
+  return runCommand(command, rest, output)
 }
 
-/** One of the framework's own, or one of the application's plugins, which are only asked when there is an application. */
+/** One of the framework's own, or one of the application, whose files are only imported for a name that is not one of these. */
 async function find(name: string, output: Output): Promise<Command> {
   const own = ownCommands.find((one) => one.name === name)
   if (own !== undefined) return { name: own.name, description: own.description, ...(await own.load()) }
-  const { applicationCommands } = await import('./application.ts')
-  const theirs = await applicationCommands(output.note)
-  const found = theirs.find((one) => one.name === name)
-  if (found !== undefined) return found
-  const close = nearest(
-    name,
-    [...ownCommands, ...theirs].map((one) => one.name),
-  )
-  const hint = close === undefined ? '"framework list" shows what there is' : `did you mean "${close}"?`
-  throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: true })
+  const { findCommand } = await import('./find-command.ts')
+  return findCommand(name, output.note)
 }
 
 /** The message of an error; with `DEBUG` its stack too. */

@@ -9,6 +9,8 @@ export interface Output {
   note(line: string): void
   /** A line about what went wrong. */
   fail(line: string): void
+  /** How many characters standard output has in a line; endless where it is no terminal: a line is an entry there. */
+  readonly width: number
   /** In bold, where standard output shows it. */
   bold(text: string): string
   /** Resolves when everything has been handed to the system: a pipe may be slower than the end of the process. */
@@ -16,7 +18,7 @@ export interface Output {
 }
 
 export interface Streams {
-  readonly stdout: Writable & { isTTY?: boolean }
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number }
   readonly stderr: Writable & { isTTY?: boolean }
   readonly env: { readonly [name: string]: string | undefined }
 }
@@ -26,6 +28,12 @@ function hasColor(stream: { isTTY?: boolean }, env: Streams['env']): boolean {
   if (env.NO_COLOR) return false
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0'
   return stream.isTTY === true && env.TERM !== 'dumb'
+}
+
+/** Of a terminal; one that does not tell, or is too narrow for anything, counts as 80. */
+export function widthOf({ isTTY, columns = 80 }: { isTTY?: boolean; columns?: number }): number {
+  if (isTTY !== true) return Number.POSITIVE_INFINITY
+  return columns < 40 ? 80 : columns
 }
 
 export function outputTo({ stdout, stderr, env }: Streams): Output {
@@ -38,6 +46,7 @@ export function outputTo({ stdout, stderr, env }: Streams): Output {
     print: (line) => void stdout.write(`${line}\n`),
     note: (line) => void stderr.write(`${paint('dim', line, colors.err)}\n`),
     fail: (line) => void stderr.write(`${paint('red', line, colors.err)}\n`),
+    width: widthOf(stdout),
     bold: (text) => paint('bold', text, colors.out),
     async flushed() {
       await Promise.all([stdout, stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))))

@@ -1,11 +1,10 @@
-import type { Command } from '../kernel/index.ts'
-import { CommandFailure } from './failure.ts'
+import type { OwnCommandBody } from './own-command.ts'
 
 /** A command of the framework itself: enough to list it, the rest when it is run. */
 export interface OwnCommand {
   readonly name: string
   readonly description: string
-  load(): Promise<Pick<Command, 'arguments' | 'flags' | 'details' | 'run'>>
+  load(): Promise<OwnCommandBody>
 }
 
 /** In the order of the list. */
@@ -16,31 +15,103 @@ export const ownCommands: readonly OwnCommand[] = [
     load: async () => (await import('./commands/list.ts')).list,
   },
   {
+    name: 'serve',
+    description: 'Runs the application and restarts it when a file changes',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    name: 'build',
+    description: 'Builds the application for Node.js',
+    load: async () => (await import('./commands/build.ts')).build,
+  },
+  {
+    name: 'routes',
+    description: 'Lists the routes',
+    load: async () => (await import('./commands/routes.ts')).routes,
+  },
+  {
+    name: 'explain',
+    description: 'Shows the steps of a request',
+    load: async () => (await import('./commands/explain.ts')).explain,
+  },
+  {
+    name: 'plugins',
+    description: 'Draws the tree of plugins, with the time that each takes',
+    load: async () => (await import('./commands/plugins.ts')).plugins,
+  },
+  {
+    name: 'cron-start',
+    description: 'Runs the scheduled jobs, without HTTP',
+    load: async () => (await import('./commands/cron-start.ts')).cronStart,
+  },
+  {
+    name: 'queue-start',
+    description: 'Runs the workers of the queues, without HTTP',
+    load: async () => (await import('./commands/queue-start.ts')).queueStart,
+  },
+  {
+    name: 'init',
+    description: 'Starts a new project',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  {
+    name: 'key-generate',
+    description: 'Makes a key pair or a secret',
+    load: async () => (await import('./commands/key-generate.ts')).keyGenerate,
+  },
+  {
+    name: 'generate-controller',
+    description: 'Writes routes, with their schemas and a test',
+    load: async () => (await import('./commands/generate-controller.ts')).generateController,
+  },
+  {
+    name: 'generate-middleware',
+    description: 'Writes a middleware that adds to the request',
+    load: async () => (await import('./commands/generate-middleware.ts')).generateMiddleware,
+  },
+  {
+    name: 'generate-plugin',
+    description: 'Writes a plugin, of the application or as a package',
+    load: async () => (await import('./commands/generate-plugin.ts')).generatePlugin,
+  },
+  {
+    name: 'generate-cron',
+    description: 'Writes a scheduled job',
+    load: async () => (await import('./commands/generate-cron.ts')).generateCron,
+  },
+  {
+    name: 'generate-queue',
+    description: 'Writes a queue with a subscriber',
+    load: async () => (await import('./commands/generate-queue.ts')).generateQueue,
+  },
+  {
+    name: 'generate-mqtt',
+    description: 'Writes a subscriber of an MQTT topic',
+    load: async () => (await import('./commands/generate-mqtt.ts')).generateMqtt,
+  },
+  {
+    name: 'generate-command',
+    description: 'Writes a command of the application',
+    load: async () => (await import('./commands/generate-command.ts')).generateCommand,
+  },
+  {
+    name: 'init-queue',
+    description: 'Writes where the queues are',
+    load: async () => (await import('./commands/init-queue.ts')).initQueue,
+  },
+  {
+    name: 'init-mailer',
+    description: 'Writes what sends mails',
+    load: async () => (await import('./commands/init-mailer.ts')).initMailer,
+  },
+  {
+    name: 'init-storage',
+    description: 'Writes where objects are kept',
+    load: async () => (await import('./commands/init-storage.ts')).initStorage,
+  },
+  {
     name: 'generate-sdk',
     description: 'Writes a typed client of the routes',
     load: async () => (await import('./commands/generate-sdk.ts')).generateSdk,
   },
 ]
-
-/** The commands that the plugins of an application contribute. A name of the framework's own is not theirs to take. */
-export async function commandsOf(server: {
-  readonly listing: {
-    readonly plugins: readonly { readonly definition: { commands?(): Promise<readonly Command[]>; name: string } }[]
-  }
-}): Promise<Command[]> {
-  const found = new Map<string, { command: Command; plugin: string }>()
-  for (const { definition } of server.listing.plugins) {
-    for (const command of (await definition.commands?.()) ?? []) {
-      const other = ownCommands.some(({ name }) => name === command.name)
-        ? 'the framework'
-        : found.get(command.name)?.plugin
-      if (other !== undefined && other !== definition.name) {
-        throw new CommandFailure(
-          `the command "${command.name}" of the plugin ${definition.name} is one of ${other} already: rename it`,
-        )
-      }
-      found.set(command.name, { command, plugin: definition.name })
-    }
-  }
-  return [...found.values()].map(({ command }) => command)
-}

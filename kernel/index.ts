@@ -32,7 +32,17 @@ export {
   type ResolvedKernelOptions,
   sizeOption,
 } from './options.ts'
-export type { Command, CommandArgument, CommandFlag, CommandInput } from './plugin/command.ts'
+export { BaseCommand } from './plugin/base-command.ts'
+export {
+  type Command,
+  type CommandArgument,
+  type CommandArguments,
+  type CommandFlag,
+  type CommandFlags,
+  type CommandInput,
+  type CommandShape,
+  defineCommand,
+} from './plugin/command.ts'
 export type { Context } from './plugin/context.ts'
 export {
   definePlugin,
@@ -66,6 +76,7 @@ export { router } from './routing/router.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
+export { builtPath } from './support/build.ts'
 export {
   type AnyClass,
   type AnyMethod,

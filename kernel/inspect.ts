@@ -3,6 +3,7 @@ import { parseTarget } from './http/target.ts'
 import type { Scope } from './plugin/scope.ts'
 import { nameOf } from './routing/middleware.ts'
 import type { Step } from './routing/route.ts'
+import { columns } from './support/columns.ts'
 import { defineError } from './support/errors.ts'
 import type { Logger } from './support/logger.ts'
 
@@ -57,11 +58,11 @@ export function explainRoute(
 export function printRoutes(routes: CompiledRoutes, booted: boolean, logger: Logger): string {
   if (!booted) throw NotReadyError('printRoutes()')
   routes.current(logger)
-  const rows = [...routes.entries()].map(({ record, lane }) => ({
-    method: record.method,
-    path: record.path,
-    chain: [...lane.steps.map((step) => step.name), nameOf(record.handler, 'handler')].join(' > '),
-  }))
-  const width = Math.max(0, ...rows.map((row) => row.path.length))
-  return rows.map((row) => `${row.method.padEnd(7)} ${row.path.padEnd(width)}  ${row.chain}`).join('\n')
+  const rows = [...routes.entries()].map(({ record, lane }) => [
+    record.method,
+    record.path,
+    [...lane.steps.map((step) => step.name), nameOf(record.handler, 'handler')].join(' > '),
+    lane.plugin === 'application' ? '' : `by ${lane.plugin}`,
+  ])
+  return columns(rows).join('\n')
 }

@@ -1,23 +1,19 @@
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Command, CommandInput, Kernel } from '../../kernel/index.ts'
+import type { CommandInput, Kernel } from '../../kernel/index.ts'
 import type { DescriptionOptions, OpenApiOptions } from '../../plugins/openapi/index.ts'
-import { defaultTimeout, loadApplication } from '../application.ts'
+import { applicationFlags, applicationOf } from '../application-flags.ts'
 import { CommandFailure } from '../failure.ts'
+import { ownCommand } from '../own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
 import { generateClient, isGenerated } from '../sdk/generate.ts'
 
-export const generateSdk: Omit<Command, 'name' | 'description'> = {
+export const generateSdk = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
 that needs nothing but fetch. Controllers of controllerPatterns are in it; routes that plugins register in their
 setup are only known after boot: --boot.`,
   flags: {
-    entry: {
-      type: 'string',
-      value: 'file',
-      description: 'The module that exports the server (default src/server.ts, server.ts, …)',
-    },
-    export: { type: 'string', value: 'name', description: 'What it calls it: a server, or a function that makes one' },
+    ...applicationFlags,
     out: {
       type: 'string',
       value: 'file',
@@ -26,12 +22,6 @@ setup are only known after boot: --boot.`,
     },
     name: { type: 'string', value: 'name', description: 'The name of the type of the client', default: 'Client' },
     boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
-    timeout: {
-      type: 'number',
-      value: 'seconds',
-      description: 'How long the import of the entry may take',
-      default: defaultTimeout,
-    },
     check: { type: 'boolean', description: 'Writes nothing; exit code 1 when the file is not what would be written' },
     'dry-run': { type: 'boolean', description: 'Writes to standard output in place of the file' },
     force: { type: 'boolean', short: 'f', description: 'Takes the place of a file that this command has not written' },
@@ -46,51 +36,38 @@ setup are only known after boot: --boot.`,
         { usage: true },
       )
     }
-    const { server, entry } = await loadApplication({
-      entry: text(flags.entry),
-      export: text(flags.export),
-      timeout: secondsOf(flags.timeout),
-    })
-    const document = await describe(server, flags.boot === true, note)
+    const { server, entry } = await applicationOf(flags)
+    const document = await describe(server, flags.boot ? input.boot : undefined, note)
     const client = generateClient(document, { name, command: commandLine(flags) })
     const count = Object.values(document.paths ?? {}).reduce<number>((sum, item) => sum + Object.keys(item).length, 0)
     const calls = `${count} ${count === 1 ? 'route' : 'routes'} of ${entry}`
     if (count === 0) note(`${entry} has no routes: do its modules import those that register them?`)
-    if (flags['dry-run'] === true) {
+    if (flags['dry-run']) {
       print(client.trimEnd())
       return 0
     }
-    if (flags.check === true) return check(out, client, commandLine(flags))
-    if (write(out, client, flags.force === true)) note(`${out}: ${calls}`)
+    if (flags.check) return check(out, client, commandLine(flags))
+    if (write(out, client, flags.force)) note(`${out}: ${calls}`)
     else note(`${out}: ${calls}, unchanged`)
     return 0
   },
-}
-
-/** More than a timer can wait is no limit that anybody means. */
-function secondsOf(value: unknown): number {
-  if (typeof value === 'number' && value > 0 && value <= 86_400) return value
-  throw new CommandFailure(`--timeout takes seconds, more than 0 and at most a day; ${value} is not`, { usage: true })
-}
+})
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-async function describe(server: Kernel, boot: boolean, note: CommandInput['note']): Promise<ApiDocument> {
+async function describe(
+  server: Kernel,
+  boot: CommandInput['boot'] | undefined,
+  note: CommandInput['note'],
+): Promise<ApiDocument> {
   const { describeServer } = await import('../../plugins/openapi/index.ts')
-  // The same data: here with the keywords of schemas by name.
-  const document = () => describeServer(server, optionsOf(server)) as ApiDocument
-  if (!boot) {
+  if (boot === undefined) {
     const controllers = server.services.get('controllers')
     await controllers.load(controllers.patterns, server.router, server.logger)
     note('Not booted: routes that plugins register in their setup are left out (--boot has them).')
-    return document()
-  }
-  await server.ready()
-  try {
-    return document()
-  } finally {
-    await server.close().catch((error: Error) => note(`closing the server failed: ${error.message}`))
-  }
+  } else await boot(server)
+  // The same data: here with the keywords of schemas by name.
+  return describeServer(server, optionsOf(server)) as ApiDocument
 }
 
 /** What the application says of its API to the openapi plugin holds for its client too. */
@@ -106,7 +83,7 @@ function commandLine(flags: CommandInput['flags']): string {
     const value = text(flags[flag])
     return value === undefined || (flag === 'name' && value === 'Client') ? [] : [`--${flag}`, quote(value)]
   })
-  return ['framework generate-sdk', ...words, ...(flags.boot === true ? ['--boot'] : [])].join(' ')
+  return ['framework generate-sdk', ...words, ...(flags.boot ? ['--boot'] : [])].join(' ')
 }
 
 const quote = (word: string) => (/^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

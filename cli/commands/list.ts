@@ -1,14 +1,25 @@
-import type { Command } from '../../kernel/index.ts'
-import { printCommands } from '../help.ts'
+import { type CommandGroup, printCommands } from '../help.ts'
+import { widthOf } from '../output.ts'
+import { ownCommand } from '../own-command.ts'
+import { ownCommands } from '../registry.ts'
 
-export const list: Pick<Command, 'flags' | 'run'> = {
-  flags: {
-    app: { type: 'boolean', description: 'Loads the application and lists the commands of its plugins too' },
-  },
+export const list = ownCommand({
+  details: `Those of the application too: of the files in src/commands and commands, and of its plugins, for which the
+application is imported. What cannot be loaded is noted, and is no failure.`,
+  flags: { json: { type: 'boolean', description: 'As JSON: name, description and where each is from' } },
   async run({ flags, print, note }) {
-    const output = { print, bold: (text: string) => text }
-    if (flags.app !== true) return printCommands(output)
-    const { applicationCommands } = await import('../application.ts')
-    return printCommands(output, await applicationCommands(note))
+    const { applicationCommands } = await import('../find-command.ts')
+    const { own, plugins, problems } = await applicationCommands()
+    for (const { message } of problems) note(message)
+    if (flags.json) {
+      const all = [...ownCommands.map((command) => ({ command, from: 'framework' })), ...own, ...plugins]
+      const listed = all.map(({ command: { name, description }, from }) => ({ name, description, from }))
+      return print(JSON.stringify(listed, undefined, 2))
+    }
+    const groups: CommandGroup[] = [
+      { heading: 'Of this application', commands: own.map(({ command }) => command) },
+      { heading: 'Of its plugins', commands: plugins.map(({ command }) => command) },
+    ]
+    printCommands({ print, bold: (text) => text, width: widthOf(process.stdout) }, groups)
   },
-}
+})

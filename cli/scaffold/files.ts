@@ -1,4 +1,19 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Command, CommandInput } from '../../kernel/index.ts'
 import { CommandFailure } from '../failure.ts'
@@ -8,8 +23,13 @@ export interface ScaffoldFile {
   /** Relative to the root, with `/`. */
   readonly path: string
   readonly text: string
-  /** Permissions, `0o600` for secrets. Default: those of the system. */
+  /** Permissions, `0o600` for secrets, whatever the umask is. Default: those of the system, or of the file that is there. */
   readonly mode?: number
+  /**
+   * What becomes of a file that is there with other text: `refuse` writes nothing at all without `--force`, `keep` leaves it
+   * without `--force`, `update` replaces it in any case, for a text that was made from what is there. Default `refuse`.
+   */
+  readonly existing?: 'refuse' | 'keep' | 'update'
 }
 
 /** What every command takes that writes files. */
@@ -19,12 +39,14 @@ export const scaffoldFlags = {
   json: { type: 'boolean', description: 'Tells it as JSON' },
 } as const satisfies Command['flags']
 
-type Action = 'created' | 'overwritten' | 'unchanged'
+type Action = 'created' | 'overwritten' | 'updated' | 'kept' | 'unchanged'
+type Planned = ScaffoldFile & { readonly action: Action }
 
 /**
- * Writes files into a project, all of them or none, and prints what became of each.
+ * Writes files into a folder, which need not be there yet, all of them or none, and prints what became of each.
  *
- * A file that is there with other text is never touched without `--force`. One with the same text stays as it is.
+ * A file that is there with other text is not touched without `--force`, unless it says otherwise. One with the same text
+ * stays as it is. `about` is what the JSON says besides.
  *
  * @throws CommandFailure naming the files that are there, or the one that cannot be written and why.
  */
@@ -32,8 +54,9 @@ export function writeFiles(
   root: string,
   files: readonly ScaffoldFile[],
   { flags, print }: Pick<CommandInput, 'flags' | 'print'>,
+  about: Readonly<Record<string, unknown>> = {},
 ): void {
-  const planned = files.map((file) => ({ ...file, action: actionOf(root, file) }))
+  const planned = files.map((file) => ({ ...file, action: actionOf(root, file, flags.force === true) }))
   const taken = planned.filter(({ action }) => action === 'overwritten').map(({ path }) => path)
   if (taken.length > 0 && flags.force !== true) {
     const are = taken.length === 1 ? 'is there already' : 'are there already'
@@ -42,34 +65,43 @@ export function writeFiles(
   const dry = flags['dry-run'] === true
   if (!dry) writeAll(root, planned)
   if (flags.json === true) {
-    print(JSON.stringify({ dryRun: dry, files: planned.map(({ path, action }) => ({ path, action })) }, null, 2))
+    const told = planned.map(({ path, action }) => ({ path, action }))
+    print(JSON.stringify({ ...about, dryRun: dry, files: told }, null, 2))
     return
   }
-  for (const { path, action } of planned)
-    print(`${dry && action !== 'unchanged' ? `would be ${action}` : action}  ${path}`)
+  for (const { path, action } of planned) print(`${dry && isWritten(action) ? `would be ${action}` : action}  ${path}`)
 }
 
-function actionOf(root: string, { path, text }: ScaffoldFile): Action {
+const isWritten = (action: Action) => action !== 'unchanged' && action !== 'kept'
+
+function actionOf(root: string, { path, text, existing = 'refuse' }: ScaffoldFile, force: boolean): Action {
   const file = inside(root, path)
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return 'created'
   if (!found.isFile()) throw new CommandFailure(`${path} is there and is no file: nothing was written`)
-  return read(file) === text ? 'unchanged' : 'overwritten'
+  if (read(file) === text) return 'unchanged'
+  if (existing === 'update') return 'updated'
+  return existing === 'keep' && !force ? 'kept' : 'overwritten'
 }
 
 /** The file in the root, also when a folder on the way is a link that leads elsewhere. */
 function inside(root: string, path: string): string {
   const file = resolve(root, path)
-  let there = dirname(file)
-  while (!existsSync(there)) there = dirname(there)
-  const real = relative(realpathSync(root), realpathSync(there))
+  const there = nearestOf(dirname(file))
+  const top = nearestOf(resolve(root))
+  const real = relative(realpathSync(top), realpathSync(there))
   if (!file.startsWith(resolve(root) + sep) || real === '..' || real.startsWith(`..${sep}`)) {
     throw new CommandFailure(`${path} leads out of ${root}: nothing was written`)
   }
-  if (!lstatSync(there).isDirectory() && !lstatSync(realpathSync(there)).isDirectory()) {
-    throw new CommandFailure(`${relative(root, there)} is a file, and a folder is needed: nothing was written`)
+  if (!statSync(there).isDirectory()) {
+    throw new CommandFailure(`${relative(process.cwd(), there)} is a file, and a folder is needed: nothing was written`)
   }
   return file
+}
+
+/** The folder itself, or the nearest above it that is there. */
+function nearestOf(folder: string): string {
+  return existsSync(folder) ? folder : nearestOf(dirname(folder))
 }
 
 function read(file: string): string {
@@ -80,19 +112,25 @@ function read(file: string): string {
   }
 }
 
-function writeAll(root: string, files: readonly (ScaffoldFile & { action: Action })[]): void {
+function writeAll(root: string, files: readonly Planned[]): void {
   const undo: (() => void)[] = []
   try {
     for (const { path, text, mode, action } of files) {
-      if (action === 'unchanged') continue
+      if (!isWritten(action)) continue
       const file = join(root, path)
-      const folder = dirname(file)
-      const made = mkdirSync(folder, { recursive: true })
-      if (made !== undefined) undo.unshift(() => removeEmpty(folder, made))
-      const before = action === 'overwritten' ? readFileSync(file) : undefined
-      // `wx`: what has come into being since it was looked for is not overwritten either.
-      writeFileSync(file, text, { flag: before === undefined ? 'wx' : 'w', ...(mode !== undefined && { mode }) })
-      undo.unshift(() => (before === undefined ? rmSync(file) : writeFileSync(file, before)))
+      for (const folder of missingOf(dirname(file))) {
+        mkdirSync(folder)
+        undo.unshift(() => rmdirSync(folder))
+      }
+      if (action === 'created') {
+        // What has come into being since it was looked for is not overwritten either: the undo is for what was made here.
+        write(file, text, mode, () => undo.unshift(() => rmSync(file)))
+      } else {
+        const before = readFileSync(file)
+        const { mode: modeBefore } = statSync(file)
+        replace(file, text, mode)
+        undo.unshift(() => replace(file, before, modeBefore))
+      }
     }
   } catch (error) {
     for (const step of undo) {
@@ -106,10 +144,44 @@ function writeAll(root: string, files: readonly (ScaffoldFile & { action: Action
   }
 }
 
-/** Removes folders that this run has made, from the innermost up to the first. */
-function removeEmpty(folder: string, first: string): void {
-  for (let one = folder; ; one = dirname(one)) {
-    rmdirSync(one)
-    if (one === resolve(first)) return
+/** Writes a file that is not there. A mode is that of its first moment: nobody reads a secret before it is set. */
+function write(file: string, text: string | Uint8Array, mode: number | undefined, opened: () => void): void {
+  const descriptor = openSync(file, 'wx', mode)
+  try {
+    opened()
+    // The umask has taken from it.
+    if (mode !== undefined) fchmodSync(descriptor, mode & 0o777)
+    writeFileSync(descriptor, text)
+  } finally {
+    closeSync(descriptor)
   }
+}
+
+/** Puts a new file in the place of one, at once: nobody reads half of it, or a secret by the permissions of before. */
+function replace(file: string, text: string | Uint8Array, mode?: number): void {
+  const { uid, gid, mode: modeBefore } = statSync(file)
+  const half = `${file}.${process.pid}.tmp`
+  try {
+    write(half, text, mode ?? modeBefore, () => {})
+    // Root, who may, leaves the file to whom it belongs.
+    if (process.getuid?.() === 0) giveTo(half, uid, gid)
+    renameSync(half, file)
+  } catch (error) {
+    rmSync(half, { force: true })
+    throw error
+  }
+}
+
+function giveTo(file: string, uid: number, gid: number): void {
+  const descriptor = openSync(file, 'r+')
+  try {
+    fchownSync(descriptor, uid, gid)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The folders on the way that are not there, from the outermost on. Node.js never returns from a recursive mkdir in /proc. */
+function missingOf(folder: string): string[] {
+  return existsSync(folder) ? [] : [...missingOf(dirname(folder)), folder]
 }

@@ -1,23 +1,13 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-interface BuildMessage {
-  readonly text: string
-  readonly location: { readonly file: string; readonly line: number; readonly column: number } | null
-}
-
 /** What an import threw, in one line with file and line of the application where there is one. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return `it throws ${String(error)}`
-  const { errors } = error as { errors?: readonly BuildMessage[] }
-  const first = Array.isArray(errors) ? errors[0] : undefined
-  if (first?.location)
-    return `${first.location.file}:${first.location.line}:${first.location.column + 1}: ${first.text}`
   const message = error.message.split('\n')[0]!
+  // A mistake that was found while the file was translated has its place in front.
+  if (/^\S+:\d+:\d+: /.test(message)) return message
   const found = place(error.stack ?? '')
-  // A message of esbuild that crossed threads has lost its parts, and says it all itself.
-  const inText = /^.*?(\S+:\d+:\d+): ERROR: (.*)$/m.exec(error.message)
-  if (inText !== null) return `${inText[1]}: ${inText[2]}`
   return found === undefined ? message : `${message} (${found})`
 }
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import type { LoadHook, ResolveHook } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 
 // Optional, but the hooks are only registered where it is.
 const { build } = await import('esbuild')
@@ -57,8 +58,17 @@ export const load: LoadHook = async (url, context, next) => {
     sourcesContent: false,
     outdir: dirname(file),
     logLevel: 'silent',
-  })
+  }).catch(refuse)
   return { format: isCommonJs ? 'commonjs' : 'module', source: outputFiles[0]!.text, shortCircuit: true }
+}
+
+/** A mistake in a file of the application is told by its place; where esbuild found it is of no interest. */
+function refuse(error: unknown): never {
+  const mistakes = mistakesOf(error)
+  if (mistakes.length === 0) throw error
+  const failure = new SyntaxError(mistakes.map(codeFrame).join('\n\n'))
+  failure.stack = `${failure.message}\n    at ${mistakes.map(placeOf).find(Boolean)}`
+  throw failure
 }
 
 const aliases = new Map<string, Promise<string | undefined>>()

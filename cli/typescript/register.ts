@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { register } from 'node:module'
+import { createRequire, register } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandFailure } from '../failure.ts'
@@ -22,7 +22,8 @@ export function registerTypeScript(): Promise<void> {
 async function start(): Promise<void> {
   if ('Bun' in globalThis || 'Deno' in globalThis) return
   try {
-    await import('esbuild')
+    // Not loaded: the thread of the hooks does that, and every start of an application would wait for it twice.
+    createRequire(import.meta.url).resolve('esbuild')
   } catch (error) {
     // Node.js from 22.18 on strips types itself, which is enough for files without decorators.
     if ((process.features as { readonly typescript?: unknown }).typescript) return

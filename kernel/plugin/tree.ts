@@ -1,3 +1,4 @@
+import { columns } from '../support/columns.ts'
 import type { HookName } from './hooks.ts'
 import type { PluginEntry, PluginTimes } from './scope.ts'
 
@@ -7,6 +8,8 @@ export interface PluginNode {
   readonly version?: string
   readonly scoped: boolean
   readonly prefix: string
+  /** Names of the options that it was registered with; values may be secrets. */
+  readonly options: readonly string[]
   /** Milliseconds spent in `setup`, ready hooks and close hooks. */
   readonly ms: Readonly<PluginTimes>
   readonly services: readonly string[]
@@ -24,6 +27,7 @@ export function snapshot(entry: PluginEntry): PluginNode {
     ...(version === undefined ? {} : { version }),
     scoped: entry.scoped,
     prefix: entry.scope.prefix,
+    options: namesOf(entry.options),
     ms: { ...entry.times },
     services: [...entry.services],
     middlewares: [...entry.middlewares],
@@ -33,25 +37,45 @@ export function snapshot(entry: PluginEntry): PluginNode {
   }
 }
 
-function describe(node: PluginNode): string {
-  const notes: string[] = []
-  const { boot, ready, close } = node.ms
-  const times = [boot, ready, close].map((ms) => ms.toFixed(1))
-  if (boot + ready + close > 0.05) notes.push(`boot ${times[0]} · ready ${times[1]} · close ${times[2]} ms`)
-  if (node.services.length > 0) notes.push(`provides ${node.services.join(', ')}`)
-  if (node.middlewares.length > 0) notes.push(`uses ${node.middlewares.join(', ')}`)
-  if (node.hooks.length > 0) notes.push([...new Set(node.hooks)].join(', '))
-  if (node.routes.length > 0) notes.push(node.routes.join(', '))
-  const scope = node.scoped ? ` (scoped${node.prefix === '' ? '' : `, ${node.prefix}`})` : ''
-  return `${node.name}${node.version === undefined ? '' : ` ${node.version}`}${scope}${notes.length === 0 ? '' : `  ${notes.join(' · ')}`}`
+function namesOf(options: unknown): string[] {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return []
+  return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 }
 
-/** Draws a tree, one plugin a line. */
-export function printTree(node: PluginNode, indent = ''): string {
-  const lines = [describe(node)]
-  node.children.forEach((child, i) => {
-    const last = i === node.children.length - 1
-    lines.push(`${indent}${last ? '└─' : '├─'} ${printTree(child, `${indent}${last ? '   ' : '│  '}`)}`)
-  })
-  return lines.join('\n')
+const phases = ['boot', 'ready', 'close'] as const
+
+function timesOf({ ms }: PluginNode): string {
+  const spent = phases.filter((phase) => ms[phase] >= 0.05).map((phase) => `${phase} ${ms[phase].toFixed(1)}`)
+  return spent.length === 0 ? '' : `${spent.join(' · ')} ms`
+}
+
+function contributionsOf(node: PluginNode): string {
+  const parts: readonly (readonly [what: string, names: readonly string[]])[] = [
+    ['provides ', node.services],
+    ['uses ', node.middlewares],
+    ['', [...new Set(node.hooks)]],
+    ['', node.routes],
+    ['options ', node.options],
+  ]
+  return parts.flatMap(([what, names]) => (names.length === 0 ? [] : [what + names.join(', ')])).join(' · ')
+}
+
+type Row = readonly [plugin: string, times: string, contributions: string]
+
+function rowsOf(node: PluginNode, indent: string): Row[] {
+  const version = node.version === undefined ? '' : ` ${node.version}`
+  const scope = node.scoped ? ` (scoped${node.prefix === '' ? '' : `, ${node.prefix}`})` : ''
+  return [
+    [node.name + version + scope, timesOf(node), contributionsOf(node)],
+    ...node.children.flatMap((child, at): Row[] => {
+      const isLast = at === node.children.length - 1
+      const [[name, ...rest], ...below] = rowsOf(child, `${indent}${isLast ? '   ' : '│  '}`) as [Row, ...Row[]]
+      return [[`${indent}${isLast ? '└─' : '├─'} ${name}`, ...rest], ...below]
+    }),
+  ]
+}
+
+/** Draws a tree, one plugin a line; with a width, what it contributed is broken to fit. */
+export function printTree(node: PluginNode, width?: number): string {
+  return columns(rowsOf(node, ''), width).join('\n')
 }

@@ -2,8 +2,12 @@ import { fileURLToPath } from 'node:url'
 
 // The folder that holds this package's own code: frames below it are not the caller's. In a build this module is part of
 // `dist/chunks/…`, in the sources it lies one folder deeper.
-const own = fileURLToPath(new URL(import.meta.url.includes('/chunks/') ? '../' : '../../', import.meta.url))
-const ownFolders = ['chunks/', 'kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => own + part)
+const isBuilt = import.meta.url.includes('/chunks/')
+// With source maps the frames of a build are in the sources, beside `dist`.
+const roots = (isBuilt ? ['../', '../../'] : ['../../']).map((up) => fileURLToPath(new URL(up, import.meta.url)))
+const ownFolders = roots.flatMap((root) =>
+  ['chunks/', 'kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => root + part),
+)
 
 /**
  * Remembers where application code called the framework; the text is only made when somebody asks for it.

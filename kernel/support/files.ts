@@ -1,5 +1,6 @@
 import { isAbsolute, parse, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { builtPattern } from './build.ts'
 
 /** Files that patterns match, and the patterns that match none. */
 export interface FoundFiles {
@@ -11,13 +12,22 @@ export interface FoundFiles {
 // On Windows people write backslashes, which are escapes in a glob.
 const toGlob = (pattern: string) => (process.platform === 'win32' ? pattern.replaceAll('\\', '/') : pattern)
 
-/** Finds the files of globs below a folder. Declarations (`.d.ts`) are no modules, and packages are nobody's own files. */
+// Declarations are no modules, and a test that lies beside what it tests is not for a server to run.
+const isLeftOut = (file: string) => /\.(d\.[cm]?ts|(test|spec)\.[cm]?[jt]sx?)$/.test(file)
+
+/**
+ * Finds the files of globs below a folder; in a build, those that were made of them. Declarations (`.d.ts`), tests
+ * (`.test.ts`, `.spec.ts`) and packages are left out.
+ */
 export async function findFiles(patterns: readonly string[], folder: string): Promise<FoundFiles> {
   if (patterns.length === 0) return { files: [], unmatched: [] }
   const { escapePath, glob } = await import('tinyglobby')
   // All from the root: with a folder in between, what is left out would not hold for files outside of it.
-  const absolute = (pattern: string) =>
-    isAbsolute(pattern) ? toGlob(pattern) : posix.join(escapePath(toGlob(folder)), toGlob(pattern))
+  const absolute = (pattern: string) => {
+    if (isAbsolute(pattern)) return toGlob(pattern)
+    const place = builtPattern(toGlob(pattern)) ?? { folder, pattern: toGlob(pattern) }
+    return posix.join(escapePath(toGlob(place.folder)), place.pattern)
+  }
   const left: string[] = []
   const wanted: string[] = []
   for (const pattern of patterns) {
@@ -35,7 +45,7 @@ export async function findFiles(patterns: readonly string[], folder: string): Pr
       expandDirectories: false,
       ignore: [...left, ...packages],
     }
-    const found = (await glob(full, options)).filter((file) => !/\.d\.[cm]?ts$/.test(file))
+    const found = (await glob(full, options)).filter((file) => !isLeftOut(file))
     if (found.length === 0) unmatched.push(pattern)
     for (const file of found) files.add(file)
   }

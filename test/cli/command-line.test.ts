@@ -11,14 +11,15 @@ import { framework, makeProject, type Project, root } from '../support/cli.ts'
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 /** A run in this process. */
-async function run(argv: readonly string[], env: Record<string, string> = {}, isTTY = false) {
-  const stdout = Object.assign(new PassThrough(), { isTTY })
-  const stderr = Object.assign(new PassThrough(), { isTTY })
+async function run(argv: readonly string[], env: Record<string, string> = {}, columns = 0) {
+  const terminal = { isTTY: columns > 0, columns }
+  const stdout = Object.assign(new PassThrough(), terminal)
+  const stderr = Object.assign(new PassThrough(), terminal)
   const code = await main(argv, { stdout, stderr, env })
   return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
 }
 
-const own = ['list', 'generate-sdk']
+const own = ['list', 'routes', 'explain', 'plugins', 'cron-start', 'queue-start', 'generate-sdk']
 
 test.each([[['--help']], [['-h']], [['help']]])('%j lists every command', async (argv) => {
   const { code, stdout, stderr } = await run(argv)
@@ -26,10 +27,18 @@ test.each([[['--help']], [['-h']], [['help']]])('%j lists every command', async 
   for (const name of own) expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'))
 })
 
-test('so does "list", and nothing at all, which is no success', async () => {
+test('so does nothing at all, which is no success', async () => {
   const { stdout } = await run(['--help'])
   expect(await run([])).toEqual({ code: 2, stdout, stderr: '' })
-  expect(await framework(root, ['list'])).toEqual({ code: 0, stdout, stderr: '' })
+})
+
+test('a terminal gets lines that fit, everybody else one for each command', async () => {
+  const narrow = await run(['--help'], {}, 60)
+  const rows = narrow.stdout.split('\n').slice(2, -3)
+  expect(Math.max(...rows.map((line) => line.length))).toBeLessThanOrEqual(60)
+  expect(rows.some((line) => /^ {10,}\S/.test(line))).toBe(true)
+  const piped = await run(['--help'])
+  expect(piped.stdout.split('\n').some((line) => /^ {10,}\S/.test(line))).toBe(false)
 })
 
 test.each([[['--version']], [['-v']]])('%j is the version of the package', async (argv) => {
@@ -64,10 +73,10 @@ describe('what cannot be meant is exit code 2 and one line on standard error', (
     [['__proto__'], 'there is no command "__proto__"; "framework list" shows what there is'],
     [['constructor'], 'there is no command "constructor"; "framework list" shows what there is'],
     [['--verbos'], 'there is no --verbos before a command; "framework --help" shows what there is'],
-    [['list', '--ap'], 'list: there is no --ap; did you mean --app?'],
+    [['list', '--jso'], 'list: there is no --jso; did you mean --json?'],
     [['list', '--__proto__'], 'list: there is no --__proto__'],
     [['list', 'a b'], 'list: "a b" is one argument too many'],
-    [['list', '--app=5'], 'list: there is no --app=5; did you mean --app?'],
+    [['list', '--json=5'], 'list: there is no --json=5; did you mean --json?'],
     [['generate-sdk', '-o'], 'generate-sdk: -o needs a value'],
   ])('%j', async (argv, message) => {
     // In a process of its own: vitest would load the files of clipanion that are for bundlers.
@@ -76,21 +85,21 @@ describe('what cannot be meant is exit code 2 and one line on standard error', (
 })
 
 test('colours are for terminals, and NO_COLOR is obeyed', async () => {
-  const isColored = async (env: Record<string, string>, isTTY: boolean) => {
-    const { stdout, stderr } = await run(['--help'], env, isTTY)
-    const failed = await run(['--verbos'], env, isTTY)
+  const isColored = async (env: Record<string, string>, columns: number) => {
+    const { stdout, stderr } = await run(['--help'], env, columns)
+    const failed = await run(['--verbos'], env, columns)
     return [stdout + stderr, failed.stderr].map((text) => text.includes('\u001b'))
   }
-  expect(await isColored({}, false)).toEqual([false, false])
-  expect(await isColored({}, true)).toEqual([true, true])
-  expect(await isColored({ NO_COLOR: '1' }, true)).toEqual([false, false])
-  expect(await isColored({ NO_COLOR: '1', FORCE_COLOR: '1' }, true)).toEqual([false, false])
-  expect(await isColored({ FORCE_COLOR: '1' }, false)).toEqual([true, true])
-  expect(await isColored({ TERM: 'dumb' }, true)).toEqual([false, false])
+  expect(await isColored({}, 0)).toEqual([false, false])
+  expect(await isColored({}, 80)).toEqual([true, true])
+  expect(await isColored({ NO_COLOR: '1' }, 80)).toEqual([false, false])
+  expect(await isColored({ NO_COLOR: '1', FORCE_COLOR: '1' }, 80)).toEqual([false, false])
+  expect(await isColored({ FORCE_COLOR: '1' }, 0)).toEqual([true, true])
+  expect(await isColored({ TERM: 'dumb' }, 80)).toEqual([false, false])
 })
 
 test('a reader that leaves early is no failure', async () => {
-  const child = spawn(process.execPath, [join(root, 'dist/cli/index.js'), 'list'], {
+  const child = spawn(process.execPath, [join(root, 'dist/cli/index.js'), '--help'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   child.stdout.destroy()
@@ -143,8 +152,9 @@ export const server = new Server({ plugins: [tools()] })
     expect(await framework(project.folder, argv)).toEqual({ code, stdout, stderr })
   })
 
-  test('list --app and --help show them', async () => {
-    expect((await framework(project.folder, ['list', '--app'])).stdout).toMatch(/^ {2}add +Adds two numbers$/m)
+  test('list and --help show them', async () => {
+    const listed = await framework(project.folder, ['list'])
+    expect(listed.stdout).toMatch(/^Of its plugins\n {2}add +Adds two numbers\n {2}fail +Fails\n/m)
     const { stdout } = await framework(project.folder, ['add', '--help'])
     expect(stdout).toMatch(/^Usage: framework add <first> \[second\] \[options\]\n\nAdds two numbers\.\n/)
     expect(stdout).toMatch(/^ {2}-t, --times <number> +\(default 1\)$/m)
@@ -153,20 +163,35 @@ export const server = new Server({ plugins: [tools()] })
   test('an application that cannot be loaded does not hide that the command is unknown', async () => {
     project.write({ 'src/server.ts': 'throw new Error("broken")\n' })
     const ended = await framework(project.folder, ['ad'])
-    expect(ended.code).toBe(2)
+    // Perhaps it has that command: nobody can say that it was typed wrongly.
+    expect(ended.code).toBe(1)
     expect(ended.stderr).toMatch(
-      /^the commands of the application are not known: src\/server\.ts cannot be imported: broken \(.*\)\n/,
+      /^the commands of the plugins are not known: src\/server\.ts cannot be imported: broken \(.*\)\n/,
     )
     expect(ended.stderr).toContain('there is no command "ad"')
+    const listed = await framework(project.folder, ['list'])
+    expect([listed.code, listed.stdout]).toEqual([0, (await run(['--help'])).stdout])
+    expect(listed.stderr).toMatch(/^the commands of the plugins are not known: .*\n$/)
   })
 
   test('a command may not take the name of another', async () => {
-    const one = (name: string) =>
-      `definePlugin({ name: '${name}', commands: async () => [{ name: 'list', description: '', run() {} }] })()`
+    const one = (name: string, command: string) =>
+      `definePlugin({ name: '${name}', commands: async () => [{ name: '${command}', description: 'x', run() {} }] })()`
     project.write({
-      'src/server.ts': `import { definePlugin, Server } from 'framework'\nexport const server = new Server({ plugins: [${one('mine')}] })\n`,
+      'src/server.ts': `import { definePlugin, Server } from 'framework'
+export const server = new Server({ plugins: [${one('mine', 'list')}, ${one('a', 'twice')}, ${one('b', 'twice')}, ${one('c', 'a b')}, ${one('d', 'fine')}] })
+`,
     })
-    const ended = await framework(project.folder, ['list', '--app'])
-    expect(ended.stderr).toContain('the command "list" of the plugin mine is one of the framework already: rename it')
+    const ended = await framework(project.folder, ['list'])
+    expect([ended.code, ended.stderr.split('\n')]).toEqual([
+      0,
+      [
+        'the plugin c: a command has the name "a b", which is not letters, digits, "-", "_", "." and ":" after a letter',
+        'the plugin mine: the command "list" is one of the framework already: rename it',
+        'the command "twice" is in the plugin a and in the plugin b: rename one',
+        '',
+      ],
+    ])
+    expect(ended.stdout).toMatch(/^Of its plugins\n {2}fine +x\n\n/m)
   })
 })

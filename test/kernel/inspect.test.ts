@@ -20,7 +20,7 @@ function application() {
     definePlugin({
       name: 'audit',
       version: '1.2.0',
-      provide: () => ({ audit: [] }),
+      provide: (_options: { keep: number; sink: string; level?: string }) => ({ audit: [] }),
       async setup(ctx) {
         await pause(5)
         ctx.get('/audit', () => [])
@@ -40,7 +40,7 @@ function application() {
           { prefix: '/admin' },
         )
       },
-    })(),
+    })({ keep: 5, sink: 'secret', level: undefined }),
   )
   return made
 }
@@ -70,20 +70,31 @@ test('the printed tree draws it', async () => {
   const { kernel } = application()
   await kernel.ready()
   const lines = kernel.printPlugins().split('\n')
-  expect(lines[0]).toMatch(/^root {2}boot \d+\.\d · ready 0\.0 · close 0\.0 ms$/)
-  expect(lines[1]).toMatch(/^├─ everywhere .*uses everywhere$/)
-  expect(lines[2]).toMatch(/^└─ audit 1\.2\.0 {2}boot .* provides audit · onReady, onClose · GET \/audit$/)
+  expect(lines[0]).toMatch(/^root {26}boot \d+\.\d ms$/)
+  expect(lines[1]).toMatch(/^├─ everywhere {17}(boot \d+\.\d ms)? +uses everywhere$/)
+  expect(lines[2]).toMatch(
+    /^└─ audit 1\.2\.0 {16}boot \d+\.\d · ready \d+\.\d ms {2}provides audit · onReady, onClose · GET \/audit · options keep, sink$/,
+  )
   expect(lines[3]).toMatch(/^ {3}└─ admin \(scoped, \/admin\) .*uses requireRole · GET \/admin\/stats$/)
+  await kernel.close()
+  expect(kernel.printPlugins()).toMatch(/boot \d+\.\d · ready \d+\.\d · close \d+\.\d ms/)
 })
 
-test('the printed routes show each chain by name', async () => {
+test('options are told by name, never by value, and those that are not given not at all', () => {
+  const { kernel } = application()
+  expect(kernel.plugins.children[1]?.options).toEqual(['keep', 'sink'])
+  expect(JSON.stringify(kernel.plugins) + kernel.printPlugins()).not.toContain('secret')
+  expect(kernel.plugins.children[0]?.options).toEqual([])
+})
+
+test('the printed routes show each chain by name, and whose route it is', async () => {
   const { kernel } = application()
   await kernel.ready()
   expect(kernel.printRoutes()).toBe(
     [
-      'GET     /audit        everywhere > handler',
-      'GET     /admin/stats  everywhere > requireRole > stats',
-      'GET     /posts/:id    everywhere > author > showPost',
+      'GET  /audit        everywhere > handler              by audit',
+      'GET  /admin/stats  everywhere > requireRole > stats  by admin',
+      'GET  /posts/:id    everywhere > author > showPost',
     ].join('\n'),
   )
 })

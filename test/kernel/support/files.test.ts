@@ -8,7 +8,8 @@ let root: string
 beforeAll(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'framework-globs-')))
   const files = ['app [1] (a)/src/b.ts', 'app [1] (a)/src/a.ts', 'app [1] (a)/src/a.d.ts', 'app [1] (a)/src/.old/c.ts']
-  for (const file of [...files, 'out/d.mjs', 'out/node_modules/e/e.ts', 'node_modules/app/src/f.ts']) {
+  const tests = ['app [1] (a)/src/a.test.ts', 'app [1] (a)/src/b.spec.mts', 'out/d.test.mjs']
+  for (const file of [...files, ...tests, 'out/d.mjs', 'out/node_modules/e/e.ts', 'node_modules/app/src/f.ts']) {
     mkdirSync(dirname(join(root, file)), { recursive: true })
     writeFileSync(join(root, file), '')
   }
@@ -21,7 +22,7 @@ async function find(patterns: string[], folder = 'app [1] (a)') {
 }
 const both = ['app [1] (a)/src/a.ts', 'app [1] (a)/src/b.ts']
 
-test('relative to the folder, whatever characters its name has; sorted, each once, no declarations, nothing hidden', async () => {
+test('relative to the folder, whatever characters its name has; sorted, each once; no declarations, no tests, nothing hidden', async () => {
   expect(await find(['src/b.ts', 'src/**/*.ts', './src/*.ts'])).toEqual({ files: both, unmatched: [] })
   expect(await find(['../out/*.mjs'])).toEqual({ files: ['out/d.mjs'], unmatched: [] })
 })

@@ -1,0 +1,37 @@
+import type { CommandFlags } from '../kernel/index.ts'
+import { type Application, defaultTimeout, loadApplication } from './application.ts'
+import { CommandFailure } from './failure.ts'
+
+/** The flags of every command about an application. */
+export const applicationFlags = {
+  entry: {
+    type: 'string',
+    value: 'file',
+    description: 'The module that exports the server (default src/server.ts, server.ts, …)',
+  },
+  export: { type: 'string', value: 'name', description: 'What it calls it: a server, or a function that makes one' },
+  timeout: {
+    type: 'number',
+    value: 'seconds',
+    description: 'How long the import of the entry may take',
+    default: defaultTimeout,
+  },
+} as const
+
+/** What a command gets for them; those of other commands may stand beside them. */
+export type ApplicationFlags = CommandFlags<typeof applicationFlags>
+
+/** Imports the application that the flags name. */
+export function applicationOf(flags: ApplicationFlags): Promise<Application> {
+  return loadApplication({
+    entry: flags.entry || undefined,
+    export: flags.export || undefined,
+    timeout: secondsOf(flags.timeout),
+  })
+}
+
+/** More than a timer can wait is no limit that anybody means. */
+function secondsOf(value: number): number {
+  if (value > 0 && value <= 86_400) return value
+  throw new CommandFailure(`--timeout takes seconds, more than 0 and at most a day; ${value} is not`, { usage: true })
+}

@@ -1,0 +1,54 @@
+import { pathToFileURL } from 'node:url'
+import type { Kernel, Registration } from '../kernel/index.ts'
+import type { Application } from './application.ts'
+import { CommandFailure } from './failure.ts'
+import { resolveFrom } from './resolve.ts'
+
+/**
+ * Sees to it that the server has a plugin, with defaults where the application has not registered it: jobs and subscribers
+ * are declared anywhere, and the plugin gives whoever runs them the close of the server.
+ *
+ * Its own copy of the package, since that has the declarations.
+ */
+export async function ensurePlugin({ server, entry, file }: Application, name: 'cron' | 'queues'): Promise<void> {
+  if (server.services.find(name) !== undefined) return
+  const door = resolveFrom(file, `framework/plugins/${name}`)
+  if (door === undefined) throw new CommandFailure(`${entry} has no package "framework": npm install framework`)
+  const { [name]: plugin } = (await import(pathToFileURL(door).href)) as {
+    readonly [plugin: string]: () => Registration
+  }
+  try {
+    server.register(plugin!())
+  } catch (error) {
+    throw new CommandFailure(`${entry} has booted its server while it was imported: add the plugin "${name}" to it`, {
+      cause: error,
+    })
+  }
+}
+
+const signals = { SIGINT: 130, SIGTERM: 143 } as const
+
+/**
+ * Watches for what ends a command that goes on: call it before something runs that has to be stopped, and await what it gives
+ * afterwards. That resolves when the process is asked to end, or the server closes; a second signal ends the process at once.
+ */
+export function watchForEnd(server: Kernel, note: (line: string) => void): Promise<void> {
+  return new Promise((resolve) => {
+    let isAsked = false
+    // Nothing else may keep the process alive: jobs that were stopped, say.
+    const awake = setInterval(() => {}, 2 ** 30)
+    const end = () => {
+      clearInterval(awake)
+      resolve()
+    }
+    for (const [signal, code] of Object.entries(signals)) {
+      process.on(signal, () => {
+        if (isAsked) process.exit(code)
+        isAsked = true
+        note(`${signal}: waiting for what runs; once more ends it at once`)
+        end()
+      })
+    }
+    server.closing.addEventListener('abort', end, { once: true })
+  })
+}

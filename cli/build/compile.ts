@@ -1,0 +1,122 @@
+import { dirname, relative, sep } from 'node:path'
+import type { BuildOptions, Message, OutputFile, Plugin } from 'esbuild'
+import { CommandFailure } from '../failure.ts'
+import { codeFrame, type Mistake, mistakesOf } from '../typescript/code-frame.ts'
+import { endingOf, isModule, type Layout, placeOf } from './layout.ts'
+
+export interface CompileOptions {
+  readonly target: string
+  readonly minify: boolean
+  readonly sourcemap: boolean
+  /** The modules that begin by importing this file of the build. */
+  readonly marked: ReadonlySet<string>
+  readonly marker: string
+}
+
+export interface Compiled {
+  readonly files: readonly Pick<OutputFile, 'path' | 'contents'>[]
+  readonly warnings: readonly Message[]
+}
+
+/**
+ * Translates modules one by one, each to a file of its own, with those outside of the sources that they lead to.
+ *
+ * Nothing is bundled: a module exists once, where `import.meta.url`, globs and stack traces look for it. Imports are resolved
+ * all the same, for aliases and missing endings mean nothing to Node.js.
+ *
+ * @throws (as a rejection) CommandFailure with every mistake, each with its line.
+ */
+export async function compile(layout: Layout, modules: readonly string[], options: CompileOptions): Promise<Compiled> {
+  const { build } = await import('esbuild')
+  const files: OutputFile[] = []
+  const warnings: Message[] = []
+  const mistakes: Mistake[] = []
+  const known = new Set(modules)
+  const one = async (file: string) => {
+    try {
+      const result = await build(settingsFor(layout, file, options, known))
+      files.push(...(result.outputFiles ?? []))
+      warnings.push(...result.warnings)
+    } catch (error) {
+      const found = mistakesOf(error)
+      if (found.length === 0) throw error
+      mistakes.push(...found)
+    }
+  }
+  // What a wave leads to outside of the sources is the next.
+  for (let done = 0; done < known.size; ) {
+    const wave = [...known].slice(done)
+    done = known.size
+    await Promise.all(wave.map(one))
+  }
+  if (mistakes.length === 0) return { files, warnings }
+  const told = mistakes.map(codeFrame).sort()
+  throw new CommandFailure(
+    [...told, `${told.length} ${told.length === 1 ? 'mistake' : 'mistakes'}; nothing was written`].join('\n\n'),
+  )
+}
+
+function settingsFor(layout: Layout, file: string, options: CompileOptions, known: Set<string>): BuildOptions {
+  const { minify, sourcemap, target, marked, marker } = options
+  const isCommonJs = endingOf(file) === '.cjs'
+  const isMarked = marked.has(file) && !isCommonJs
+  const place = placeOf(layout, file)
+  return {
+    absWorkingDir: layout.root,
+    entryPoints: [file],
+    outfile: place,
+    ...(isMarked && { banner: { js: `import ${JSON.stringify(nameFrom(dirname(place), marker))};` } }),
+    write: false,
+    bundle: true,
+    // As cli/typescript/hooks.ts has them.
+    resolveExtensions: ['.ts', '.tsx', '.mts', '.js', '.mjs', '.json'],
+    packages: 'external',
+    platform: 'node',
+    format: isCommonJs ? 'cjs' : 'esm',
+    target,
+    minify,
+    // Names of classes and functions are in routes, errors and the tree of plugins.
+    keepNames: minify,
+    treeShaking: false,
+    sourcemap: sourcemap ? 'linked' : false,
+    logLevel: 'silent',
+    plugins: [keepApart(layout, file, known)],
+  }
+}
+
+/** Leaves imports of other modules imports, by the name that these have in the build. */
+function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
+  const seen = Symbol('seen')
+  const folder = dirname(placeOf(layout, file))
+  return {
+    name: 'keep-apart',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, async ({ path, kind, importer, resolveDir, pluginData, with: attributes }) => {
+        if (kind === 'entry-point' || pluginData === seen) return undefined
+        if (importer !== file && isModule(importer)) return { path, external: true }
+        const found = await build.resolve(path, { kind, importer, resolveDir, with: attributes, pluginData: seen })
+        if (found.errors.length > 0 || found.external || found.namespace !== 'file') return found
+        // What has to be translated to be imported, JSON above all, becomes part of the module.
+        if (!isModule(found.path)) return found
+        if (found.path.includes(`${sep}node_modules${sep}`)) return { path, external: true }
+        known.add(found.path)
+        return { path: nameFrom(folder, placeOf(layout, found.path)), external: true }
+      })
+      // An import() of a pattern is resolved by esbuild alone, which would take the modules in: each is one that imports itself.
+      build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, ({ path }) => {
+        if (path === file) return undefined
+        known.add(path)
+        const name = JSON.stringify(nameFrom(folder, placeOf(layout, path)))
+        return {
+          contents: `import * as all from ${name}; export * from ${name}; export default all.default`,
+          loader: 'js',
+        }
+      })
+    },
+  }
+}
+
+function nameFrom(folder: string, file: string): string {
+  const name = relative(folder, file).replaceAll('\\', '/')
+  return name.startsWith('.') ? name : `./${name}`
+}

@@ -1,0 +1,124 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { extname, join, relative, resolve, sep } from 'node:path'
+import { CommandFailure } from '../failure.ts'
+
+/** The files of a project that a build is made of. */
+export interface Layout {
+  /** The project, absolute. */
+  readonly root: string
+  /** The folder of its sources, absolute. */
+  readonly sources: string
+  /** Where the build goes, absolute. */
+  readonly out: string
+}
+
+export interface SourceFiles {
+  /** TypeScript and JavaScript, absolute. */
+  readonly modules: readonly string[]
+  /** What is copied as it is: templates, SDL, JSON, pages. */
+  readonly assets: readonly string[]
+}
+
+const module = /\.[cm]?[jt]sx?$/i
+const leftOut = /\.d\.[cm]?ts$|\.(test|spec|bench)\.[cm]?[jt]sx?$|\.tsbuildinfo$|~$|^[jt]sconfig.*\.json$/i
+const leftOutFolders = new Set(['node_modules', '__tests__', '__mocks__'])
+/** What browsers load: scripts in there are no modules of the server. */
+const servedFolders = new Set(['public', 'static'])
+/** Beside sources that lie at the top of a project. */
+const otherFolders = new Set([
+  ...leftOutFolders,
+  ...servedFolders,
+  'test',
+  'tests',
+  'dist',
+  'build',
+  'out',
+  'coverage',
+  'uploads',
+  'logs',
+  'tmp',
+])
+const tools = /\.config\.[cm]?[jt]s$|^(package(-lock)?|deno|biome|composer)\.jsonc?$/i
+
+export const isModule = (file: string): boolean => module.test(file)
+
+/** Everything below the sources that belongs to what runs. */
+export function findSources({ root, sources, out }: Layout): SourceFiles {
+  const isFlat = root === sources
+  const modules: string[] = []
+  const assets: string[] = []
+  const read = (folder: string, served: boolean) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const { name } = entry
+      const path = join(folder, name)
+      if (name.startsWith('.') || path === out) continue
+      if (entry.isDirectory()) {
+        if (!(isFlat ? otherFolders : leftOutFolders).has(name)) read(path, served || servedFolders.has(name))
+      } else if (served) assets.push(path)
+      else if (!leftOut.test(name) && !(isFlat && tools.test(name))) {
+        if (isModule(name)) modules.push(path)
+        // Beside sources at the top lies all that a project consists of: licences, locks, pipelines.
+        else if (!isFlat || /\.(graphql|gql|html?|hbs|handlebars|mustache|ejs|edge|mjml|json|sql)$/i.test(name))
+          assets.push(path)
+      }
+    }
+  }
+  read(sources, false)
+  return { modules: modules.sort(), assets: assets.sort() }
+}
+
+/** The ending that a module has when it is built. */
+export function endingOf(file: string): '.js' | '.mjs' | '.cjs' {
+  const ending = extname(file)
+  return /^\.m/.test(ending) ? '.mjs' : /^\.c/.test(ending) ? '.cjs' : '.js'
+}
+
+/**
+ * Where a module is in the build: at the same place as below the sources, so that globs, `import.meta.url` and the paths of
+ * stack traces stay what they were. What lies elsewhere, by `../` or an alias, gets a folder of its own.
+ */
+export function placeOf({ root, sources, out }: Layout, file: string): string {
+  const below = relative(sources, file)
+  const isInside = below !== '..' && !below.startsWith(`..${sep}`)
+  const place = isInside
+    ? below
+    : join(
+        '_outside',
+        relative(root, file)
+          .split(sep)
+          .map((part) => (part === '..' ? '_' : part))
+          .join(sep),
+      )
+  const ending = extname(file)
+  return resolve(out, place.slice(0, place.length - ending.length) + endingOf(file))
+}
+
+/** Where a file that is copied is in the build. */
+export const placeOfAsset = ({ sources, out }: Layout, file: string): string => resolve(out, relative(sources, file))
+
+/**
+ * Two files for one place, `a.ts` beside `a.js`: whichever is built last would win.
+ *
+ * @throws CommandFailure naming both.
+ */
+export function refuseClashes(layout: Layout, { modules, assets }: SourceFiles): void {
+  const seen = new Map(assets.map((file) => [placeOfAsset(layout, file), file]))
+  for (const file of modules) {
+    const place = placeOf(layout, file)
+    const other = seen.get(place)
+    const named = (path: string) => relative(layout.root, path)
+    if (other !== undefined) {
+      throw new CommandFailure(`${named(other)} and ${named(file)} would both be ${named(place)}: rename or remove one`)
+    }
+    seen.set(place, file)
+  }
+}
+
+/** Whether Node.js would take the `.js` files of a folder for modules: what the nearest `package.json` above says. */
+export function isModuleScope(folder: string, read: (file: string) => string): boolean {
+  for (let at = folder; ; at = join(at, '..')) {
+    const manifest = join(at, 'package.json')
+    if (existsSync(manifest)) return (JSON.parse(read(manifest)) as { type?: unknown }).type === 'module'
+    if (at === join(at, '..')) return false
+  }
+}

@@ -1,0 +1,108 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { CommandFailure } from '../failure.ts'
+import type { Layout } from './layout.ts'
+
+/** Lies in each folder that was built: what is in it may be replaced. */
+const manifest = '.framework-build.json'
+
+const holds = (folder: string, path: string) => path === folder || path.startsWith(folder + sep)
+
+/** The real path, also of what is not there yet. */
+function real(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  return dirname(path) === path ? path : join(real(dirname(path)), basename(path))
+}
+
+/**
+ * Makes sure that a build can go into a folder without taking anything from anybody.
+ *
+ * @throws CommandFailure for a folder that holds sources, or files that no build has made.
+ */
+export function checkOut(layout: Layout, force: boolean): void {
+  const [root, sources, out] = [real(layout.root), real(layout.sources), real(layout.out)]
+  const name = relative(layout.root, layout.out) || '.'
+  if (holds(out, root) || holds(out, sources)) {
+    throw new CommandFailure(`--out ${name} holds the sources: name a folder for the build alone, dist for one`, {
+      usage: true,
+    })
+  }
+  if (sources !== root && holds(sources, out)) {
+    throw new CommandFailure(
+      `--out ${name} lies among the sources, and the next build would take it for some: name another`,
+      { usage: true },
+    )
+  }
+  if (/[\\/](node_modules|\.git)([\\/]|$)/.test(out)) {
+    throw new CommandFailure(`--out ${name} lies in a folder that others write: name another`, { usage: true })
+  }
+  if (!existsSync(out)) return
+  if (!statSync(out).isDirectory()) throw new CommandFailure(`--out ${name} is a file`, { usage: true })
+  if (force || readdirSync(out).length === 0 || existsSync(join(out, manifest))) return
+  throw new CommandFailure(
+    `${name} has files that this command has not made: --force writes between them, --out names another folder`,
+  )
+}
+
+/** A file of a build. */
+export interface BuiltFile {
+  /** Absolute, below the folder. */
+  readonly path: string
+  readonly contents: Uint8Array | string
+}
+
+/**
+ * Writes a build, and removes what the build before has made and this one has not. Nothing else is touched.
+ *
+ * @throws CommandFailure naming the file that cannot be written.
+ */
+export function writeOut(out: string, files: readonly BuiltFile[]): void {
+  const before = readManifest(out)
+  const names = files.map(({ path }) => relative(out, path).replaceAll('\\', '/')).sort()
+  // First, so that a folder which was written in half is known for what it is.
+  write(join(out, manifest), `${JSON.stringify({ files: [...new Set([...names, ...before])] })}\n`)
+  for (const { path, contents } of files) write(path, contents)
+  const now = new Set(names)
+  for (const name of before) if (!now.has(name)) remove(out, name)
+  write(join(out, manifest), `${JSON.stringify({ files: names })}\n`)
+}
+
+function write(path: string, contents: Uint8Array | string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, contents)
+  } catch (error) {
+    throw new CommandFailure(`${path} cannot be written: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** What the last build has written; a list that somebody has bent names nothing. */
+function readManifest(out: string): string[] {
+  try {
+    const { files } = JSON.parse(readFileSync(join(out, manifest), 'utf8')) as { files?: unknown }
+    return Array.isArray(files) ? files.filter((name) => typeof name === 'string' && name !== '') : []
+  } catch {
+    return []
+  }
+}
+
+/** Removes a file and the folders that are empty then, all of them in the folder itself and not behind a link in it. */
+function remove(out: string, name: string): void {
+  const file = resolve(out, name)
+  if (isAbsolute(name) || !file.startsWith(out + sep) || !existsSync(dirname(file))) return
+  if (!holds(realpathSync(out), realpathSync(dirname(file)))) return
+  rmSync(file, { force: true })
+  for (let folder = dirname(file); folder !== out && readdirSync(folder).length === 0; folder = dirname(folder)) {
+    rmdirSync(folder)
+  }
+}

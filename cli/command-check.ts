@@ -1,0 +1,57 @@
+import type { Command, CommandArgument, CommandFlag } from '../kernel/index.ts'
+
+const namePattern = /^[a-z][\w.:-]*$/i
+const wordPattern = /^[a-z][\w-]*$/i
+const types: readonly unknown[] = ['string', 'number', 'boolean']
+
+/** What is wrong with a command that somebody has written, in words; `undefined` for nothing. */
+export function faultOf(command: Command): string | undefined {
+  const { name, description, run } = command
+  if (typeof name !== 'string') return "has no name: name = 'greet'"
+  if (!namePattern.test(name))
+    return `has the name "${name}", which is not letters, digits, "-", "_", "." and ":" after a letter`
+  if (name === 'help') return 'has the name "help", which "framework help" has'
+  if (typeof description !== 'string' || description.trim() === '')
+    return `has no description: description = 'What ${name} does'`
+  if (typeof run !== 'function') return 'has no method run'
+  return faultOfArguments(command.arguments ?? []) ?? faultOfFlags(command.flags ?? {})
+}
+
+function faultOfArguments(places: readonly CommandArgument[]): string | undefined {
+  if (!Array.isArray(places)) return 'has arguments that are no list'
+  const names = new Set<string>()
+  let optional: string | undefined
+  for (const place of places) {
+    const name: unknown = place?.name
+    if (typeof name !== 'string' || !wordPattern.test(name))
+      return `has an argument with the name ${JSON.stringify(name)}`
+    if (names.has(name)) return `has two arguments "${name}"`
+    if (place.required === true && optional !== undefined) {
+      return `has the required argument "${name}" behind "${optional}", which may be left out`
+    }
+    if (place.required !== true) optional = name
+    names.add(name)
+  }
+  return undefined
+}
+
+function faultOfFlags(flags: { readonly [name: string]: CommandFlag }): string | undefined {
+  if (typeof flags !== 'object') return 'has flags that are no object'
+  const letters = new Set<string>()
+  for (const [name, flag] of Object.entries(flags)) {
+    if (!wordPattern.test(name)) return `has a flag with the name "${name}"`
+    if (name === 'help') return 'has the flag "help", which every command has'
+    if (/^no-/.test(name)) return `has the flag "${name}"; what begins with "no-" turns another off`
+    if (!types.includes(flag?.type)) return `has the flag "${name}" without a type: 'string', 'number' or 'boolean'`
+    if (flag.default !== undefined && typeof flag.default !== flag.type) {
+      return `has the flag "${name}" of type ${flag.type} with a default that is none`
+    }
+    const { short } = flag
+    if (short === undefined) continue
+    if (!/^[a-z]$/i.test(short)) return `has the flag "${name}" with the short form "${short}", which is not one letter`
+    if (short === 'h') return `has the flag "${name}" with the short form -h, which is that of the help`
+    if (letters.has(short)) return `has the short form -${short} twice`
+    letters.add(short)
+  }
+  return undefined
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative, resolve } from 'node:path'
+import { columns } from '../../kernel/support/columns.ts'
+import { compile } from '../build/compile.ts'
+import { findSources, isModuleScope, type Layout, placeOf, placeOfAsset, refuseClashes } from '../build/layout.ts'
+import { type BuiltFile, checkOut, writeOut } from '../build/out-folder.ts'
+import { CommandFailure } from '../failure.ts'
+import { ownCommand } from '../own-command.ts'
+import { findProject, installCommand } from '../project.ts'
+import { findStartFile, sourcesOf } from '../start-file.ts'
+import { codeFrame } from '../typescript/code-frame.ts'
+
+export const build = ownCommand({
+  details: `Translates every module of the sources to a file of its own (src/x.ts is dist/x.js) and copies everything else in there:
+templates, SDL, JSON. The result runs by "node dist/index.js" with the packages of the project. Types are not checked:
+that is "tsc --noEmit". Bun and Deno run the sources as they are and need no build.`,
+  flags: {
+    entry: {
+      type: 'string',
+      value: 'file',
+      description: 'The module that calls server.listen() (default src/index.ts, index.ts, …)',
+    },
+    out: { type: 'string', value: 'folder', short: 'o', description: 'Where to', default: 'dist' },
+    minify: { type: 'boolean', description: 'Shorter code, with the names of functions and classes kept' },
+    sourcemap: { type: 'boolean', description: 'Source maps, for node --enable-source-maps', default: true },
+    target: {
+      type: 'string',
+      value: 'version',
+      description: 'The oldest Node.js that it has to run on',
+      default: 'node20',
+    },
+    force: {
+      type: 'boolean',
+      short: 'f',
+      description: 'Writes into a folder with other files; builds for projects of Bun and Deno too',
+    },
+    json: { type: 'boolean', description: 'Tells as JSON what was written' },
+  },
+  async run({ flags, print, note }) {
+    const start = performance.now()
+    const root = process.cwd()
+    if (!/^node\d+(\.\d+){0,2}$/.test(flags.target)) {
+      throw new CommandFailure(`--target takes a version of Node.js, node20 or node22.12; "${flags.target}" is none`, {
+        usage: true,
+      })
+    }
+    const startFile = findStartFile(root, flags.entry)
+    refuseOthers(flags.force, startFile)
+    const layout = { root, sources: resolve(root, sourcesOf(startFile)), out: resolve(root, flags.out) }
+    checkOut(layout, flags.force)
+    const { files, warnings } = await make(layout, resolve(root, startFile), flags)
+    for (const warning of warnings) note(`warning: ${codeFrame(warning)}`)
+    writeOut(layout.out, files)
+    const written = files.map(({ path, contents }) => ({
+      path: relative(root, path).replaceAll('\\', '/'),
+      bytes: Buffer.byteLength(contents),
+    }))
+    const ms = Math.round(performance.now() - start)
+    const main = relative(root, placeOf(layout, resolve(root, startFile)))
+    if (flags.json) return print(JSON.stringify({ main, ms, files: written }, undefined, 2))
+    const shown = written.filter(({ path }) => !path.endsWith('.map'))
+    for (const line of columns(shown.map(({ path, bytes }) => [path, size(bytes)]))) print(line)
+    const total = written.reduce((sum, { bytes }) => sum + bytes, 0)
+    note(
+      `${written.length} files, ${size(total)}, in ${ms} ms. Start it: node ${flags.sourcemap ? '--enable-source-maps ' : ''}${main}`,
+    )
+  },
+})
+
+const size = (bytes: number) => (bytes < 1000 ? `${bytes} B` : `${(bytes / 1000).toFixed(1)} kB`)
+
+function refuseOthers(force: boolean, startFile: string): void {
+  const { runtime, packageManager } = findProject()
+  if (runtime !== 'node' && !force) {
+    const name = runtime === 'bun' ? 'Bun' : 'Deno'
+    throw new CommandFailure(
+      `a build is for Node.js, and this project runs on ${name}, which takes ${startFile} as it is: ${runtime === 'bun' ? 'bun' : 'deno run -A'} ${startFile}. --force builds all the same`,
+    )
+  }
+  try {
+    createRequire(import.meta.url).resolve('esbuild')
+  } catch (error) {
+    const command = installCommand(packageManager, ['esbuild'], { dev: true })
+    throw new CommandFailure(`the build is made by esbuild, which is not installed: ${command}`, { cause: error })
+  }
+}
+
+/** Everything that goes into the folder. */
+async function make(layout: Layout, startFile: string, flags: { minify: boolean; sourcemap: boolean; target: string }) {
+  const sourceFiles = findSources(layout)
+  refuseClashes(layout, sourceFiles)
+  const { modules, assets } = sourceFiles
+  const { root, sources, out } = layout
+  const marker = join(out, 'framework-build.js')
+  // Whatever a process begins with lies at the top: the start file, the server for the commands, other programs.
+  const marked = new Set([startFile, ...modules.filter((file) => dirname(file) === sources)])
+  const all = modules.includes(startFile) ? modules : [...modules, startFile]
+  const compiled = await compile(layout, all, { ...flags, marked, marker })
+  const named = relative(root, sources).replaceAll('\\', '/')
+  const files: BuiltFile[] = [
+    ...compiled.files,
+    ...assets.map((path) => ({ path: placeOfAsset(layout, path), contents: new Uint8Array(readFileSync(path)) })),
+    { path: marker, contents: markerOf(named) },
+  ]
+  if (!isModuleScope(dirname(out), (file) => readFileSync(file, 'utf8'))) {
+    files.push({ path: join(out, 'package.json'), contents: '{ "type": "module" }\n' })
+  }
+  return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), warnings: compiled.warnings }
+}
+
+const markerOf = (
+  sources: string,
+) => `// Tells the framework that what was below "${sources}" is here: globs like "src/crons/*.ts" mean the built files.
+globalThis[Symbol.for('framework.build')] ??= ${JSON.stringify({ sources }).slice(0, -1)}, "folder": import.meta.dirname }
+`

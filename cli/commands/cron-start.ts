@@ -1,0 +1,41 @@
+import { columns } from '../../kernel/support/columns.ts'
+import type { CronJobInfo } from '../../plugins/cron/index.ts'
+import { applicationFlags, applicationOf } from '../application-flags.ts'
+import { ensurePlugin, watchForEnd } from '../background.ts'
+import { CommandFailure } from '../failure.ts'
+import { widthOf } from '../output.ts'
+import { ownCommand } from '../own-command.ts'
+import { sendLogsTo } from '../quiet.ts'
+
+export const cronStart = ownCommand({
+  details: `Boots the application and runs its jobs, in the foreground and without listening: what the plugin "cron" or
+background.crons name, else src/crons/**/*.{ts,js}, and every handle that was started. Queues and MQTT stay still. The first
+SIGINT or SIGTERM lets running jobs end, within the closeTimeout of the server.`,
+  flags: applicationFlags,
+  async run({ flags, print, note, boot }) {
+    // As where it serves: they are what such a process is looked at for.
+    sendLogsTo('stdout')
+    const application = await applicationOf(flags)
+    const { server, entry } = application
+    await ensurePlugin(application, 'cron')
+    const ended = watchForEnd(server, note)
+    await boot(server)
+    const service = server.services.get('cron')
+    await service.start()
+    const jobs = service.jobs()
+    if (jobs.length === 0) {
+      throw new CommandFailure(
+        `${entry} has no cron jobs: none in the files of its option "crons" (default src/crons/**/*.{ts,js}), and no cron(pattern) was started`,
+      )
+    }
+    for (const line of columns(jobs.map(rowOf), widthOf(process.stdout))) print(line)
+    note(`${jobs.length} cron ${jobs.length === 1 ? 'job' : 'jobs'} of ${entry}; Ctrl+C stops`)
+    await ended
+  },
+})
+
+const rowOf = ({ name, pattern, timezone, next }: CronJobInfo) => [
+  name,
+  pattern === name ? '' : pattern,
+  `${next === undefined ? 'never' : `next ${next.toISOString()}`}${timezone === undefined ? '' : ` · ${timezone}`}`,
+]

@@ -1,0 +1,84 @@
+import { parseTarget } from '../../kernel/http/target.ts'
+import { type Explanation, type Kernel, nearest } from '../../kernel/index.ts'
+import { columns } from '../../kernel/support/columns.ts'
+import { applicationFlags, applicationOf } from '../application-flags.ts'
+import { CommandFailure } from '../failure.ts'
+import { widthOf } from '../output.ts'
+import { ownCommand } from '../own-command.ts'
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+export const explain = ownCommand({
+  details: `Boots the application, without listening, and closes it again. Exit code 1 where no route answers; the steps that
+run before the 404 or 405 are shown all the same.`,
+  arguments: [
+    { name: 'method', description: 'GET, POST, …', required: true },
+    { name: 'path', description: 'As a client sends it: /books/5', required: true },
+  ],
+  flags: { ...applicationFlags, json: { type: 'boolean', description: 'As JSON' } },
+  async run({ arguments: { path, method: typed }, flags, print, boot }) {
+    const method = methods.find((one) => one === typed.toUpperCase())
+    if (method === undefined) {
+      throw new CommandFailure(`explain: <method> is one of ${methods.join(', ')}; "${typed}" is none`, { usage: true })
+    }
+    if (!path.startsWith('/')) {
+      throw new CommandFailure(`explain: <path> begins with "/"; "${path}" does not`, { usage: true })
+    }
+    const { server } = await applicationOf(flags)
+    await boot(server)
+    const explanation = server.explain(method, path)
+    const allow = methods.filter((one) => server.explain(one, path).route?.startsWith(`${one} `))
+    if (flags.json) print(JSON.stringify({ ...explanation, route: explanation.route ?? null, allow }, undefined, 2))
+    else for (const line of linesOf(explanation)) print(line)
+    if (explanation.route === undefined) throw new CommandFailure(whyNot(server, method, path, allow))
+  },
+})
+
+function linesOf({ route, params, steps }: Explanation): string[] {
+  const rows = steps.map(({ slot, name, plugin, scope }) => [
+    slot,
+    name,
+    plugin === 'application' ? '' : `by ${plugin}${scope === 'root' || scope === plugin ? '' : `, scope ${scope}`}`,
+  ])
+  return [
+    ...(route === undefined ? [] : [route]),
+    ...Object.entries(params).map(([name, value]) => `  ${name} = ${JSON.stringify(value)}`),
+    ...columns(rows, widthOf(process.stdout) - 2).map((line) => `  ${line}`),
+  ]
+}
+
+function whyNot(server: Kernel, method: string, path: string, allow: readonly string[]): string {
+  if (parseTarget(path) === undefined) return `${method} ${path} is answered with 400: no URL has such a path`
+  if (allow.length > 0) return `${method} ${path} is answered with 405: the path has ${allow.join(', ')}`
+  const fallback = fallbackOf(server, path)
+  if (fallback !== undefined) return `${method} ${path} has no route: ${fallback} may answer it, else it is a 404`
+  const near = nearestRoute(server, path)
+  return `${method} ${path} is answered with 404: no route has this path${near === undefined ? '' : `; did you mean ${near}?`}`
+}
+
+/** What a plugin has said it may answer in place of a 404, `static` for one. */
+function fallbackOf(server: Kernel, path: string): string | undefined {
+  const all = [server.plugins]
+  for (const node of all) {
+    all.push(...node.children)
+    for (const route of node.routes) {
+      const base = /^fallback (.*)\/\*$/.exec(route)?.[1]
+      if (base !== undefined && (path === base || path.startsWith(`${base}/`))) return `the plugin ${node.name}`
+    }
+  }
+  return undefined
+}
+
+/** The one whose path is the least away, with what was typed in the place of parameters. */
+function nearestRoute(server: Kernel, path: string): string | undefined {
+  const typed = path.replace(/[?#].*$/s, '').split('/')
+  const filled = new Map<string, string>()
+  for (const { record } of server.listing.routes) {
+    const segments = record.path
+      .split('/')
+      .map((segment, at) => (segment.startsWith(':') ? (typed[at] ?? segment) : segment))
+    if (!filled.has(segments.join('/'))) filled.set(segments.join('/'), `${record.method} ${record.path}`)
+  }
+  const near = nearest(typed.join('/'), [...filled.keys()])
+  return near === undefined ? undefined : filled.get(near)
+}

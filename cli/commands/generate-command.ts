@@ -1,0 +1,19 @@
+import { CommandFailure } from '../failure.ts'
+import { ownCommand } from '../own-command.ts'
+import { ownCommands } from '../registry.ts'
+import { namesOf } from '../scaffold/names.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { command } from '../scaffold/templates/command.ts'
+
+export const generateCommand = ownCommand({
+  details: `Writes src/commands/<name>.ts, a command that "framework <name>" runs, and a test.`,
+  arguments: [{ name: 'name', description: 'What is typed: send-report', required: true }],
+  flags: generateFlags,
+  run(input) {
+    const names = namesOf(input.arguments.name, 'command')
+    if (ownCommands.some(({ name }) => name === names.kebab)) {
+      throw new CommandFailure(`"${names.kebab}" is a command of the framework: call yours otherwise`, { usage: true })
+    }
+    scaffold(input, 'commands', (place) => command(place, names))
+  },
+})

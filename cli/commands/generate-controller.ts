@@ -1,0 +1,20 @@
+import { ownCommand } from '../own-command.ts'
+import { namesOf } from '../scaffold/names.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { controller } from '../scaffold/templates/controller.ts'
+
+export const generateController = ownCommand({
+  details: `Writes src/controllers/<name>.ts with routes to list, read, add and remove things, schemas that check and type them,
+and a test.`,
+  arguments: [
+    { name: 'name', description: 'What the routes are about, and their path: users, order-items', required: true },
+  ],
+  flags: {
+    decorators: { type: 'boolean', description: 'As methods of a class, which is the deprecated form' },
+    ...generateFlags,
+  },
+  run(input) {
+    const names = namesOf(input.arguments.name, 'controller')
+    scaffold(input, 'controllers', (place) => controller(place, names, input.flags.decorators))
+  },
+})

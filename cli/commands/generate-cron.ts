@@ -1,0 +1,70 @@
+import { CommandFailure } from '../failure.ts'
+import { ownCommand } from '../own-command.ts'
+import { namesOf } from '../scaffold/names.ts'
+import type { Place } from '../scaffold/place.ts'
+import { refusal } from '../scaffold/refusal.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { cron } from '../scaffold/templates/cron.ts'
+
+export const generateCron = ownCommand({
+  details: `Writes src/crons/<name>.ts, which is loaded when the server listens, and a test that runs it on a clock of its own.`,
+  arguments: [{ name: 'name', description: 'What the job does: cleanup, weekly-report', required: true }],
+  flags: {
+    pattern: {
+      type: 'string',
+      short: 'p',
+      value: 'pattern',
+      description: 'minute hour day month weekday',
+      default: '0 3 * * *',
+    },
+    timezone: {
+      type: 'string',
+      value: 'zone',
+      description: 'Of the IANA database: Europe/Rome (default that of the process)',
+    },
+    class: { type: 'boolean', description: 'As a method of a class' },
+    ...generateFlags,
+  },
+  async run(input) {
+    const { pattern, timezone, class: asClass, force } = input.flags
+    const names = namesOf(input.arguments.name, 'cron')
+    const settings = { pattern: await patternOf(pattern), timezone: zoneOf(timezone), asClass }
+    scaffold(input, 'crons', (place) => {
+      refuseElsewhere(place, force)
+      return cron(place, names, settings)
+    })
+  },
+})
+
+/** As the plugin reads it, which throws for what cannot be meant. */
+async function patternOf(given: string): Promise<string> {
+  const { cronJob } = await import('../../plugins/cron/index.ts')
+  try {
+    // Declared and not started, a job is nothing but its pattern.
+    cronJob(given).destroy()
+    return given.trim()
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+function zoneOf(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: given })
+    return given
+  } catch (error) {
+    const shown = JSON.stringify(given.slice(0, 80))
+    throw new CommandFailure(`--timezone takes a zone of the IANA database, Europe/Rome for one; ${shown} is none`, {
+      usage: true,
+      cause: error,
+    })
+  }
+}
+
+function refuseElsewhere({ project: { runtime, packageManager } }: Place, force: boolean): void {
+  if (runtime === 'node' || force) return
+  throw new CommandFailure(
+    `scheduled jobs run on Node.js only, and the package manager of this project is ${packageManager}: a process of Node.js beside it can run them. --force writes the job all the same`,
+  )
+}

@@ -1,0 +1,15 @@
+import { ownCommand } from '../own-command.ts'
+import { namesOf } from '../scaffold/names.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { middleware } from '../scaffold/templates/middleware.ts'
+
+export const generateMiddleware = ownCommand({
+  details: `Writes src/middlewares/<name>.ts, which adds something to the request for the handlers behind it, with its type, and a
+test.`,
+  arguments: [{ name: 'name', description: 'What it adds: tenant, api-key', required: true }],
+  flags: generateFlags,
+  run(input) {
+    const names = namesOf(input.arguments.name, 'middleware')
+    scaffold(input, 'middlewares', (place) => middleware(place, names))
+  },
+})

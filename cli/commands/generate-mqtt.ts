@@ -1,0 +1,22 @@
+import { ownCommand } from '../own-command.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { mqtt } from '../scaffold/templates/mqtt.ts'
+
+export const generateMqtt = ownCommand({
+  details: `Writes src/mqtt/<name>.ts, which is loaded when the server listens: the type of the messages, and a subscriber; and a test
+of it on a broker in memory. The name is made from the topic.`,
+  arguments: [
+    { name: 'topic', description: "What is subscribed to: 'sensors/+/temperature', 'rooms/#'", required: true },
+  ],
+  flags: {
+    name: { type: 'string', value: 'name', description: 'The name of the file, and of what it exports' },
+    class: { type: 'boolean', description: 'As a method of a class' },
+    ...generateFlags,
+  },
+  async run(input) {
+    // Late: it knows the topics of brokers from the mqtt plugin.
+    const { readTopic } = await import('../scaffold/topic.ts')
+    const { names, ...topic } = readTopic(input.arguments.topic, input.flags.name)
+    scaffold(input, 'mqtt', (place) => mqtt(place, names, { ...topic, asClass: input.flags.class }))
+  },
+})

@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { CommandFailure } from '../failure.ts'
+import { installAll, runCommand } from '../init/commands.ts'
+import { ownCommand } from '../own-command.ts'
+import { type Names, namesOf } from '../scaffold/names.ts'
+import type { Place } from '../scaffold/place.ts'
+import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
+import { plugin, pluginParts } from '../scaffold/templates/plugin.ts'
+import { pluginPackage } from '../scaffold/templates/plugin-package.ts'
+
+export const generatePlugin = ownCommand({
+  details: `Writes src/plugins/<name>/: the plugin with its options, its service, their types, and a test. With --package a package
+of its own, framework-<name>, that can be published.`,
+  arguments: [{ name: 'name', description: 'The name of the plugin: audit, feature-flags', required: true }],
+  flags: {
+    package: { type: 'boolean', description: 'Writes a package, into packages/ where there is such a folder' },
+    ...generateFlags,
+  },
+  async run(input) {
+    const names = namesOf(input.arguments.name, 'plugin')
+    await refuseKnown(names)
+    if (input.flags.package) scaffold(input, '', (place) => packageIn(place, names, input.flags.dir))
+    else scaffold(input, `plugins/${names.kebab}`, (place) => plugin(place, names))
+  },
+})
+
+/** A plugin and a service under a name of the framework's own would take its place. */
+async function refuseKnown({ camel, kebab }: Names): Promise<void> {
+  const { catalog, core } = await import('../../plugins/catalog.ts')
+  const known = [...Object.keys(catalog), ...core.map((factory) => factory.plugin.name)]
+  if (!known.includes(camel)) return
+  throw new CommandFailure(`the framework has a plugin ${camel}: call yours otherwise, ${kebab}-extras for one`, {
+    usage: true,
+  })
+}
+
+function packageIn({ project, folder }: Place, names: Names, dir: string | undefined): Scaffold {
+  const { kebab } = names
+  const parent = existsSync(join(project.root, 'packages')) ? `packages/${kebab}` : kebab
+  const target = dir === undefined ? parent : folder
+  if (target === '.')
+    throw new CommandFailure('--dir is the project itself: name a folder for the package', { usage: true })
+  return {
+    files: pluginPackage(target, pluginParts(names)),
+    next: [
+      `To try it:`,
+      `  cd ${relative(process.cwd(), join(project.root, target))}`,
+      `  ${installAll(project.packageManager)}`,
+      ...['test', 'build'].map((script) => `  ${runCommand(project.packageManager, script)}`),
+      `LICENSE is the MIT licence; put your name into it, or take another.`,
+    ],
+  }
+}

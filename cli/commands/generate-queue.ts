@@ -1,0 +1,22 @@
+import { ownCommand } from '../own-command.ts'
+import { cancelled, oneOf } from '../scaffold/ask.ts'
+import { namesOf } from '../scaffold/names.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { queue, queueKinds } from '../scaffold/templates/queue.ts'
+
+export const generateQueue = ownCommand({
+  details: `Writes src/queues/<name>.ts: a queue with a schema that checks and types its messages, and a subscriber; and a test of
+both on a queue in memory.`,
+  arguments: [{ name: 'name', description: 'What it is a queue of: orders, mails', required: true }],
+  flags: {
+    type: { type: 'string', short: 't', value: queueKinds.join('|'), description: 'Where it is', default: 'memory' },
+    ...generateFlags,
+  },
+  async run(input) {
+    const names = namesOf(input.arguments.name, 'queue')
+    const kind = await oneOf('--type', input.flags.type, queueKinds)
+    if (kind === undefined) return cancelled(input.note)
+    scaffold(input, 'queues', (place) => queue(place, names, kind))
+    return 0
+  },
+})

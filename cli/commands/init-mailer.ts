@@ -1,0 +1,19 @@
+import { ownCommand } from '../own-command.ts'
+import { cancelled, oneOf } from '../scaffold/ask.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { mailer, mailKinds } from '../scaffold/templates/mailer.ts'
+
+export const initMailer = ownCommand({
+  details: `Writes src/mailer.ts: the options of the mailer, and a mail; its template; and a test that sends it into memory. Without
+--type it is asked for.`,
+  flags: {
+    type: { type: 'string', short: 't', value: mailKinds.join('|'), description: 'What renders templates' },
+    ...generateFlags,
+  },
+  async run(input) {
+    const kind = await oneOf('--type', input.flags.type, mailKinds)
+    if (kind === undefined) return cancelled(input.note)
+    scaffold(input, '', (place) => mailer(place, kind))
+    return 0
+  },
+})

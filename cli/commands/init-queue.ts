@@ -1,0 +1,20 @@
+import { ownCommand } from '../own-command.ts'
+import { cancelled, oneOf } from '../scaffold/ask.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { queueKinds } from '../scaffold/templates/queue.ts'
+import { queueConfig } from '../scaffold/templates/queue-config.ts'
+
+export const initQueue = ownCommand({
+  details: `Writes src/queues/config.ts: the connection, from the environment, and who is told of failed attempts. Without --type it is
+asked for.`,
+  flags: {
+    type: { type: 'string', short: 't', value: queueKinds.join('|'), description: 'Where the queues are' },
+    ...generateFlags,
+  },
+  async run(input) {
+    const kind = await oneOf('--type', input.flags.type, queueKinds)
+    if (kind === undefined) return cancelled(input.note)
+    scaffold(input, 'queues', (place) => queueConfig(place, kind))
+    return 0
+  },
+})

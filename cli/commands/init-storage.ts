@@ -1,0 +1,18 @@
+import { ownCommand } from '../own-command.ts'
+import { cancelled, oneOf } from '../scaffold/ask.ts'
+import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
+import { storage, storageKinds } from '../scaffold/templates/storage.ts'
+
+export const initStorage = ownCommand({
+  details: `Writes src/storage.ts: where objects are kept, from the environment, and a test. Without --type it is asked for.`,
+  flags: {
+    type: { type: 'string', short: 't', value: storageKinds.join('|'), description: 'Where objects are kept' },
+    ...generateFlags,
+  },
+  async run(input) {
+    const kind = await oneOf('--type', input.flags.type, storageKinds)
+    if (kind === undefined) return cancelled(input.note)
+    scaffold(input, '', (place) => storage(place, kind))
+    return 0
+  },
+})

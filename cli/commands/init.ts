@@ -1,0 +1,127 @@
+import { basename, dirname, relative, resolve } from 'node:path'
+import type { Answers } from '../init/questions.ts'
+import type { Part } from '../init/settings.ts'
+import { ownCommand } from '../own-command.ts'
+import type { PackageManager } from '../project.ts'
+import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
+
+export const init = ownCommand({
+  arguments: [{ name: 'folder', description: 'Where it goes; made if it is not there (default: this one)' }],
+  flags: {
+    mqtt: { type: 'boolean', short: 'm', description: 'With messages of an MQTT broker' },
+    cron: { type: 'boolean', short: 'c', description: 'With scheduled jobs, on Node.js' },
+    graphql: { type: 'boolean', short: 'g', description: 'With GraphQL' },
+    name: { type: 'string', value: 'name', description: 'Of the package (default: that of the folder)' },
+    pm: {
+      type: 'string',
+      value: 'name',
+      description: 'npm, pnpm, yarn, bun or deno, and so the runtime (default: the one that runs this)',
+    },
+    install: { type: 'boolean', description: 'Installs the packages' },
+    'skip-install': { type: 'boolean', description: 'Does not, and does not ask' },
+    git: { type: 'boolean', description: 'Makes it a git repository' },
+    'skip-git': { type: 'boolean', description: 'Does not, and does not ask' },
+    yes: { type: 'boolean', short: 'y', description: 'Asks nothing' },
+    framework: {
+      type: 'string',
+      value: 'version',
+      description: 'The framework it asks for: a version, a tarball or a folder (default: this version)',
+    },
+    ...scaffoldFlags,
+  },
+  details:
+    'On a terminal it asks for what no option says. Elsewhere, or with --yes, it asks nothing: no optional parts, no\n' +
+    'repository, nothing installed. A README.md that is there stays, and a .gitignore gets what it lacks.',
+  async run({ arguments: { folder }, flags, print, note }) {
+    const { callingManager } = await import('../project.ts')
+    const { checkedName, checkedPackageManager, checkParts, frameworkFrom } = await import('../init/settings.ts')
+    const typed = {
+      folder,
+      name: flags.name === undefined ? undefined : checkedName(flags.name),
+      packageManager: flags.pm === undefined ? undefined : checkedPackageManager(flags.pm),
+      parts: partsIn(flags),
+      install: either(flags.install, flags['skip-install']),
+      git: either(flags.git, flags['skip-git']),
+    }
+    if (typed.packageManager !== undefined) checkParts(typed.parts ?? new Set(), typed.packageManager)
+    const around = await enclosing(resolve(folder ?? '.'))
+    const detected = callingManager() ?? around?.packageManager ?? 'npm'
+    const answers = asks(flags) ? await ask(typed, detected) : typed
+    if (answers === undefined) {
+      note('\nCancelled: nothing was written.')
+      return 130
+    }
+    const root = resolve(answers.folder ?? '.')
+    const settings = {
+      folder: root,
+      name: answers.name ?? checkedName(basename(root)),
+      packageManager: answers.packageManager ?? detected,
+      parts: answers.parts ?? new Set(),
+      framework: frameworkFrom(flags.framework, root),
+    } as const
+    checkParts(settings.parts, settings.packageManager)
+    const { projectFiles } = await import('../init/files.ts')
+    const about = {
+      folder: root,
+      name: settings.name,
+      packageManager: settings.packageManager,
+      parts: [...settings.parts],
+    }
+    writeFiles(root, projectFiles(settings, around !== undefined), { flags, print }, about)
+    if (around !== undefined) note(`It is within the project ${around.root}, which may have to list it as a workspace.`)
+    if (flags['dry-run']) return
+    const { gitInit, inRepository, install, installAll, runCommand } = await import('../init/commands.ts')
+    if (answers.git === true && !inRepository(root)) {
+      const why = gitInit(root)
+      if (why !== undefined) note(`It is no git repository: ${why}`)
+    }
+    if (answers.install === true) await install(root, settings.packageManager)
+    const here = relative(process.cwd(), root)
+    const steps = [
+      ...(here === '' ? [] : [`cd ${/^[\w./@-]+$/.test(here) ? here : JSON.stringify(here)}`]),
+      ...(answers.install === true ? [] : [installAll(settings.packageManager)]),
+      runCommand(settings.packageManager, 'dev'),
+    ]
+    note('')
+    for (const line of ['Next:', ...steps.map((step) => `  ${step}`)]) note(line)
+  },
+})
+
+/** `undefined` where neither was typed. */
+const either = (yes: boolean, no: boolean) => (yes ? true : no ? false : undefined)
+
+function partsIn(flags: Readonly<Record<Part, boolean>>): ReadonlySet<Part> | undefined {
+  const chosen = (['mqtt', 'cron', 'graphql'] as const).filter((part) => flags[part])
+  return chosen.length === 0 ? undefined : new Set(chosen)
+}
+
+/** Only who sees the questions, and can answer them, is asked. */
+function asks({ yes, json }: { readonly yes: boolean; readonly json: boolean }): boolean {
+  const terminal = [process.stdin, process.stdout, process.stderr].every((stream) => stream.isTTY === true)
+  return terminal && !process.env.CI && !yes && !json
+}
+
+/** `undefined` when the questions were left. */
+async function ask(given: Answers, packageManager: PackageManager): Promise<Answers | undefined> {
+  const { askFor } = await import('../init/questions.ts')
+  const { Cancelled, openPrompts } = await import('../init/prompts.ts')
+  const prompts = openPrompts(process.stdin, process.stderr)
+  try {
+    return await askFor(given, { prompts, packageManager })
+  } catch (error) {
+    if (error instanceof Cancelled) return undefined
+    throw error
+  } finally {
+    prompts.close()
+  }
+}
+
+/** The project that the new one would be a part of. */
+async function enclosing(folder: string) {
+  const { findProject } = await import('../project.ts')
+  try {
+    return findProject(dirname(folder))
+  } catch {
+    return undefined
+  }
+}

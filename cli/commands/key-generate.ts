@@ -1,0 +1,43 @@
+import { ownCommand } from '../own-command.ts'
+import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
+
+export const keyGenerate = ownCommand({
+  flags: {
+    type: { type: 'string', short: 't', value: 'type', default: 'rsa', description: 'rsa, ed25519, or secret' },
+    bits: { type: 'number', value: 'number', description: 'Of an RSA key (default: 3072)' },
+    name: {
+      type: 'string',
+      short: 'n',
+      value: 'name',
+      default: 'app',
+      description: 'What files and variables are called after',
+    },
+    env: { type: 'boolean', short: 'e', description: 'Writes variables into .env in place of files' },
+    out: {
+      type: 'string',
+      short: 'o',
+      value: 'path',
+      description: 'The folder of the files (default: keys), or the file of --env (default: .env)',
+    },
+    'passphrase-env': {
+      type: 'string',
+      value: 'variable',
+      description: 'Encrypts the private key with what this variable of the environment holds',
+    },
+    ...scaffoldFlags,
+  },
+  details:
+    'A pair is written as keys/app-private.pem and keys/app-public.pem, or as APP_PRIVATE_KEY and APP_PUBLIC_KEY; a secret,\n' +
+    '256 random bits for cookies and sessions, as keys/app-secret or APP_SECRET. What is private is for its owner only\n' +
+    '(0600), is added to a .gitignore that lacks it, and is never printed.',
+  async run({ flags, print, note }) {
+    const { readKeyOptions } = await import('../keys/options.ts')
+    const { keyFiles } = await import('../keys/files.ts')
+    const { makeKeys } = await import('../keys/make.ts')
+    const options = readKeyOptions(flags, process.env)
+    const { root, files, notes } = keyFiles(options, await makeKeys(options.type, options), flags.force)
+    writeFiles(root, files, { flags, print }, { type: options.type, folder: root })
+    if (root !== process.cwd()) note(`In ${root}`)
+    for (const line of notes) note(line)
+  },
+})

@@ -1,0 +1,33 @@
+import type { PluginNode } from '../../kernel/index.ts'
+import { printTree } from '../../kernel/plugin/tree.ts'
+import { applicationFlags, applicationOf } from '../application-flags.ts'
+import { widthOf } from '../output.ts'
+import { ownCommand } from '../own-command.ts'
+import { quietly } from '../quiet.ts'
+
+export const plugins = ownCommand({
+  details: `Boots the application, without listening, and closes it again. Times are milliseconds: of setup, of the hooks
+for ready and close. Of options the names are shown, and never the values.`,
+  flags: {
+    ...applicationFlags,
+    boot: { type: 'boolean', default: true, description: 'The tree as it is declared, without times' },
+    close: { type: 'boolean', description: 'Closes the application before, for the time that takes too' },
+    json: { type: 'boolean', description: 'As JSON' },
+  },
+  async run({ flags, print, note, boot }) {
+    const { server } = await applicationOf(flags)
+    if (flags.boot) {
+      await boot(server)
+      if (flags.close) await quietly(() => server.close())
+    } else note('Not booted: what plugins register in their setup is left out.')
+    const tree = flags.boot ? server.plugins : withoutTimes(server.plugins)
+    print(flags.json ? JSON.stringify(tree, undefined, 2) : printTree(tree, widthOf(process.stdout)))
+  },
+})
+
+/** What was measured before boot is of no use to anybody. */
+const withoutTimes = (node: PluginNode): PluginNode => ({
+  ...node,
+  ms: { boot: 0, ready: 0, close: 0 },
+  children: node.children.map(withoutTimes),
+})

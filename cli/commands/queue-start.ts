@@ -1,0 +1,38 @@
+import { columns } from '../../kernel/support/columns.ts'
+import { applicationFlags, applicationOf } from '../application-flags.ts'
+import { ensurePlugin, watchForEnd } from '../background.ts'
+import { CommandFailure } from '../failure.ts'
+import { widthOf } from '../output.ts'
+import { ownCommand } from '../own-command.ts'
+import { sendLogsTo } from '../quiet.ts'
+
+export const queueStart = ownCommand({
+  details: `Boots the application and gives its subscribers the messages of their queues, in the foreground and without
+listening: every subscribe() that its modules have called. Cron jobs and MQTT stay still. The first SIGINT or SIGTERM lets
+running handlers end, within the closeTimeout of the server.`,
+  flags: applicationFlags,
+  async run({ flags, print, note, boot }) {
+    // As where it serves: they are what such a process is looked at for.
+    sendLogsTo('stdout')
+    const application = await applicationOf(flags)
+    const { server, entry } = application
+    await ensurePlugin(application, 'queues')
+    const ended = watchForEnd(server, note)
+    await boot(server)
+    const service = server.services.get('queues')
+    const subscribers = service.subscribers()
+    if (subscribers.length === 0) {
+      throw new CommandFailure(`${entry} subscribes to no queue: does it import the modules that call subscribe()?`)
+    }
+    await service.run()
+    const rows = subscribers.map(({ queue, kind, concurrency }) => [queue, kind, `concurrency ${concurrency}`])
+    for (const line of columns(rows, widthOf(process.stdout))) print(line)
+    note(`${subscribers.length} ${subscribers.length === 1 ? 'subscriber' : 'subscribers'} of ${entry}; Ctrl+C stops`)
+    if (subscribers.every(({ kind }) => kind === 'memory')) {
+      note('Queues in memory only have messages that this process publishes itself.')
+    }
+    // The workers wait for it; whoever has started them wants to know what they wait for.
+    service.health().catch((error: Error) => note(`${error.message}. The workers wait for it.`))
+    await ended
+  },
+})

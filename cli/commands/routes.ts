@@ -1,0 +1,45 @@
+import { columns } from '../../kernel/support/columns.ts'
+import { applicationFlags, applicationOf } from '../application-flags.ts'
+import { CommandFailure } from '../failure.ts'
+import { widthOf } from '../output.ts'
+import { ownCommand } from '../own-command.ts'
+import { describeRoute, notesOf, type RouteDescription } from '../route-description.ts'
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+export const routes = ownCommand({
+  details: `Imports the module that exports the server, without booting it or listening. Controllers of controllerPatterns are
+among them; routes that plugins register in their setup are only known after boot: --boot.`,
+  flags: {
+    ...applicationFlags,
+    method: { type: 'string', value: 'method', description: 'Only those of this method' },
+    path: { type: 'string', value: 'path', description: 'Only those whose path begins with this' },
+    boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
+    json: { type: 'boolean', description: 'As JSON, with where each route was registered' },
+  },
+  async run({ flags, print, note, boot }) {
+    const method = flags.method?.toUpperCase()
+    if (method !== undefined && !methods.includes(method)) {
+      throw new CommandFailure(`routes: --method takes one of ${methods.join(', ')}; "${flags.method}" is none`, {
+        usage: true,
+      })
+    }
+    const { server, entry } = await applicationOf(flags)
+    if (flags.boot) await boot(server)
+    else {
+      const controllers = server.services.find('controllers')
+      await controllers?.load(controllers.patterns, server.router, server.logger)
+      note('Not booted: routes that plugins register in their setup are left out (--boot has them).')
+    }
+    const all = server.listing.routes.map(describeRoute)
+    const chosen = all.filter(
+      (route) => (method === undefined || route.method === method) && route.path.startsWith(flags.path ?? ''),
+    )
+    if (flags.json) return print(JSON.stringify(chosen, undefined, 2))
+    for (const line of columns(chosen.map(rowOf), widthOf(process.stdout))) print(line)
+    if (all.length === 0) note(`${entry} has no routes: do its modules import those that register them?`)
+    else if (chosen.length === 0) note(`none of the ${all.length} routes of ${entry} is one of these`)
+  },
+})
+
+const rowOf = (route: RouteDescription) => [route.method, route.path, route.handler, notesOf(route).join(' · ')]

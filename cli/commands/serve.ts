@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { CommandFailure } from '../failure.ts'
+import { ownCommand } from '../own-command.ts'
+import type { Runtime } from '../project.ts'
+import { reportTo } from '../serve/report.ts'
+import { chooseLaunch, nameOf, runtimes } from '../serve/runtime.ts'
+import { flatRoot, namedRoot, settingsRoot, sourceRoot } from '../serve/sources.ts'
+import { supervise } from '../serve/supervisor.ts'
+import { watchFiles } from '../serve/watch.ts'
+import { findStartFile, sourcesOf } from '../start-file.ts'
+
+export const serve = ownCommand({
+  details: `Starts the application and starts it anew whenever a file of it changes. The new version boots while the one before
+still answers, and takes its place when it has booted: after a mistake, the last version that worked goes on answering.
+It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.json, else Node.js.`,
+  flags: {
+    entry: {
+      type: 'string',
+      value: 'file',
+      description: 'The module that calls server.listen() (default src/index.ts, index.ts, …)',
+    },
+    port: { type: 'number', short: 'p', description: 'The environment variable PORT of the application' },
+    host: { type: 'string', value: 'address', description: 'Its environment variable HOST' },
+    runtime: { type: 'string', value: 'name', description: 'node, bun or deno, in place of the one found' },
+    watch: { type: 'string', value: 'paths', description: 'More files and folders to watch, separated by commas' },
+    poll: {
+      type: 'boolean',
+      description: 'Looks for changes, where the file system tells of none (containers, networks)',
+    },
+    inspect: { type: 'boolean', description: 'Opens the inspector of Node.js, for a debugger' },
+    quiet: { type: 'boolean', short: 'q', description: 'Tells of failures alone' },
+  },
+  async run({ flags, note }) {
+    const folder = process.cwd()
+    const { host, inspect, poll } = flags
+    const port = portOf(flags.port)
+    const asked = runtimeOf(flags.runtime)
+    const startFile = findStartFile(folder, flags.entry)
+    const launch = chooseLaunch(folder, startFile, asked)
+    if (inspect && launch.runtime !== 'node') {
+      throw new CommandFailure(`--inspect is for Node.js, and this project runs on ${nameOf(launch.runtime)}`, {
+        usage: true,
+      })
+    }
+    const roots = [...watched(folder, startFile), ...named(flags.watch)]
+    const report = reportTo(note, startFile, folder, flags.quiet)
+    report.starting(nameOf(launch.runtime))
+    return supervise({
+      launch,
+      folder,
+      port,
+      report,
+      inspect,
+      env: {
+        NODE_ENV: 'development',
+        ...process.env,
+        ...(port !== undefined && { PORT: String(port) }),
+        ...(host !== undefined && { HOST: host }),
+      },
+      watch: (changed) => watchFiles(roots, { poll, changed, exhausted: report.exhausted }),
+    })
+  },
+})
+
+function portOf(value: number | undefined): number | undefined {
+  if (value === undefined) return undefined
+  if (Number.isInteger(value) && value >= 0 && value <= 65_535) return value
+  throw new CommandFailure(`--port takes a whole number from 0 to 65535; ${value} is none`, { usage: true })
+}
+
+function runtimeOf(name: string | undefined): Runtime | undefined {
+  const runtime = runtimes.find((one) => one === name)
+  if (name === undefined || runtime !== undefined) return runtime
+  throw new CommandFailure(`--runtime takes ${runtimes.join(', ')}; "${name}" is none of them`, { usage: true })
+}
+
+/** The folder of the sources and the settings at the top, or all in one where the start file lies at the top. */
+function watched(folder: string, startFile: string) {
+  const sources = sourcesOf(startFile)
+  return sources === '' ? [flatRoot(folder)] : [sourceRoot(resolve(folder, sources)), settingsRoot(folder)]
+}
+
+function named(paths: string | undefined) {
+  const all = (paths ?? '')
+    .split(',')
+    .map((path) => path.trim())
+    .filter((path) => path !== '')
+  const missing = all.find((path) => !existsSync(path))
+  if (missing !== undefined) throw new CommandFailure(`--watch: ${missing} does not exist`)
+  return all.map((path) => namedRoot(resolve(path)))
+}

@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs'
+import type { Command, Kernel } from '../kernel/index.ts'
+import { nearest } from '../kernel/support/nearest.ts'
+import { entryFiles, loadApplication } from './application.ts'
+import { CommandFailure } from './failure.ts'
+import { ownCommands } from './registry.ts'
+import { asFailure, checkCommand, type FoundCommand, type FoundCommands, userCommands } from './user-commands.ts'
+
+/** The commands of an application: those of its files, and those of its plugins. */
+export interface ApplicationCommands {
+  readonly own: readonly FoundCommand[]
+  readonly plugins: readonly FoundCommand[]
+  readonly problems: readonly CommandFailure[]
+}
+
+/** All of them; two of one name are a problem, and neither is among them. */
+export async function applicationCommands(): Promise<ApplicationCommands> {
+  return withPlugins(await userCommands())
+}
+
+async function withPlugins(files: FoundCommands): Promise<ApplicationCommands> {
+  const plugins = await pluginCommands()
+  const { kept, problems } = withoutDuplicates([...files.found, ...plugins.found])
+  return {
+    own: files.found.filter((one) => kept.has(one)),
+    plugins: plugins.found.filter((one) => kept.has(one)),
+    problems: [...files.problems, ...plugins.problems, ...problems],
+  }
+}
+
+/**
+ * The command of a name that the framework does not have: of a file of the application, else of one of its plugins, for which
+ * the application is loaded.
+ *
+ * @throws (as a rejection) CommandFailure naming the nearest; what could not be loaded is noted before.
+ */
+export async function findCommand(name: string, note: (line: string) => void): Promise<Command> {
+  const files = await userCommands()
+  const among = withoutDuplicates(files.found)
+  const found = files.found.find((one) => one.command.name === name && among.kept.has(one))
+  if (found !== undefined) return found.command
+  const all = await withPlugins(files)
+  const ofPlugin = all.plugins.find(({ command }) => command.name === name)
+  if (ofPlugin !== undefined) return ofPlugin.command
+  for (const { message } of all.problems) note(message)
+  const names = [...ownCommands, ...[...all.own, ...all.plugins].map(({ command }) => command)].map((one) => one.name)
+  const close = nearest(name, names)
+  const hint = close === undefined ? '"framework list" shows what there is' : `did you mean "${close}"?`
+  // With a problem nobody knows whether it was typed wrongly.
+  throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: all.problems.length === 0 })
+}
+
+function withoutDuplicates(all: readonly FoundCommand[]): {
+  readonly kept: ReadonlySet<FoundCommand>
+  readonly problems: readonly CommandFailure[]
+} {
+  const byName = new Map<string, FoundCommand[]>()
+  for (const one of all) {
+    const { name } = one.command
+    byName.set(name, [...(byName.get(name) ?? []), one])
+  }
+  const kept = new Set<FoundCommand>()
+  const problems: CommandFailure[] = []
+  for (const [name, [first, ...others]] of byName) {
+    const places = [first!, ...others].map(({ from }) => from)
+    if (ownCommands.some((own) => own.name === name)) {
+      problems.push(
+        new CommandFailure(`${places.join(' and ')}: the command "${name}" is one of the framework already: rename it`),
+      )
+    } else if (others.length > 0) {
+      problems.push(new CommandFailure(`the command "${name}" is in ${places.join(' and in ')}: rename one`))
+    } else kept.add(first!)
+  }
+  return { kept, problems }
+}
+
+/** None where there is no application. */
+async function pluginCommands(): Promise<FoundCommands> {
+  if (!entryFiles.some((file) => existsSync(file))) return { found: [], problems: [] }
+  let server: Kernel
+  try {
+    server = (await loadApplication()).server
+  } catch (error) {
+    return {
+      found: [],
+      problems: [new CommandFailure(`the commands of the plugins are not known: ${asFailure(error).message}`)],
+    }
+  }
+  const found = new Map<string, FoundCommand>()
+  const problems: CommandFailure[] = []
+  for (const { definition } of server.listing.plugins) {
+    try {
+      for (const command of (await definition.commands?.()) ?? []) {
+        checkCommand(command, `the plugin ${definition.name}: a command`)
+        // A plugin that is registered in several scopes has its commands once.
+        found.set(`${definition.name} ${command.name}`, { command, from: `the plugin ${definition.name}` })
+      }
+    } catch (error) {
+      problems.push(asFailure(error))
+    }
+  }
+  return { found: [...found.values()], problems }
+}

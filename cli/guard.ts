@@ -1,0 +1,69 @@
+import { CommandFailure } from './failure.ts'
+
+/** Says what failed, with file and line of the application where there is one. */
+export async function failed(what: string, error: unknown): Promise<never> {
+  if (error instanceof CommandFailure) throw error
+  const { describeFailure } = await import('./typescript/failure.ts')
+  throw new CommandFailure(`${what}: ${describeFailure(error)}`, { cause: error })
+}
+
+const events = ['uncaughtException', 'unhandledRejection'] as const
+/** Who waits for lost errors, the innermost last: an import within a command tells of its own. */
+const waiting: ((error: unknown) => void)[] = []
+const tellInnermost = (error: unknown) => waiting.at(-1)?.(error)
+
+/**
+ * Runs code that may leave a promise alone or throw in a timer: such an error rejects here, where it would end the process
+ * with a stack and nothing closed.
+ */
+export async function withLostErrors<Result>(run: () => Promise<Result>): Promise<Result> {
+  let fail: (error: unknown) => void = () => {}
+  const lost = new Promise<never>((_resolve, reject) => {
+    fail = reject
+  })
+  lost.catch(() => {})
+  if (waiting.length === 0) for (const event of events) process.on(event, tellInnermost)
+  waiting.push(fail)
+  try {
+    const result = await Promise.race([run(), lost])
+    // A promise that the last line has left alone, `server.listen()` for one, is told of after this turn.
+    await Promise.race([new Promise((resolve) => setImmediate(resolve)), lost])
+    return result
+  } finally {
+    waiting.splice(waiting.lastIndexOf(fail), 1)
+    if (waiting.length === 0) for (const event of events) process.off(event, tellInnermost)
+  }
+}
+
+/** Seconds that a module has, and how to give it more. */
+export interface ImportLimit {
+  readonly seconds: number
+  readonly remedy?: string
+}
+
+/** Imports a module of the application: whatever it does, the process goes on until what it did can be told. */
+export async function guardImport<Result>(
+  file: string,
+  { seconds, remedy }: ImportLimit,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  // The module may end the process: that this was not the plan is all that can still be told.
+  const onExit = (code: number) => {
+    process.stderr.write(`${file} ended the process with code ${code} while it was imported\n`)
+    process.exitCode = code || 1
+  }
+  process.once('exit', onExit)
+  const late = new Promise<never>((_resolve, reject) => {
+    const why = `${file} has not finished after ${seconds} s: something that it awaits never comes${remedy === undefined ? '' : ` (${remedy})`}`
+    timer = setTimeout(() => reject(new CommandFailure(why)), seconds * 1000)
+  })
+  try {
+    return await withLostErrors(() => Promise.race([run(), late]))
+  } catch (error) {
+    return await failed(`${file} cannot be imported`, error)
+  } finally {
+    clearTimeout(timer)
+    process.off('exit', onExit)
+  }
+}

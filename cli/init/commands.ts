@@ -1,0 +1,55 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CommandFailure } from '../failure.ts'
+import type { PackageManager } from '../project.ts'
+
+/** What to type to run a script of the project. */
+export function runCommand(manager: PackageManager, script: string): string {
+  if (manager === 'deno') return `deno task ${script}`
+  // "npm test" and "npm start" are known to everybody; "bun test" would be another command than the script.
+  if (manager !== 'bun' && ['test', 'start'].includes(script)) return `${manager} ${script}`
+  return manager === 'yarn' || manager === 'pnpm' ? `${manager} ${script}` : `${manager} run ${script}`
+}
+
+/** What to type to install what `package.json` asks for. */
+export const installAll = (manager: PackageManager): string => `${manager} install`
+
+/**
+ * Installs the packages of a project; what the package manager prints goes to standard error.
+ *
+ * @throws (as a rejection) CommandFailure with what to type to try again; the files of the project stay.
+ */
+export async function install(folder: string, manager: PackageManager): Promise<void> {
+  // What npx tells of itself would make npm install into the project that npx was called in.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_(package_|lifecycle_|config_local_prefix$)|^INIT_CWD$/.test(name),
+    ),
+  )
+  // On Windows these are .cmd files, which need a shell; nothing of the command is anybody's input.
+  const shell = process.platform === 'win32'
+  const child = spawn(manager, ['install'], { cwd: folder, env, shell, stdio: ['ignore', 2, 2] })
+  const again = `the project is complete; install its packages with "${installAll(manager)}"`
+  const [code, signal] = await (once(child, 'close') as Promise<[number | null, string | null]>).catch((error) => {
+    throw new CommandFailure(`${manager} cannot be started (${(error as NodeJS.ErrnoException).code}): ${again}`, {
+      cause: error,
+    })
+  })
+  if (code !== 0) throw new CommandFailure(`${manager} install ended with ${signal ?? `code ${code}`}: ${again}`)
+}
+
+/** Whether the folder is in a repository, or will be once it is there. */
+export function inRepository(folder: string): boolean {
+  if (existsSync(join(folder, '.git'))) return true
+  const up = dirname(folder)
+  return up !== folder && inRepository(up)
+}
+
+/** Makes a repository; returns why not where that fails: a project is as good without one. */
+export function gitInit(folder: string): string | undefined {
+  const { status, error, stderr } = spawnSync('git', ['init', '--quiet'], { cwd: folder, encoding: 'utf8' })
+  if (error !== undefined) return 'git cannot be started'
+  return status === 0 ? undefined : stderr.trim()
+}

@@ -1,0 +1,104 @@
+import { manifest } from '../package.ts'
+import { runtimeOf } from '../project.ts'
+import type { InitSettings, Part } from './settings.ts'
+
+/** The packages that a part needs; their versions are those that the framework itself is tested with. */
+const packagesOf: Readonly<Record<Part, readonly string[]>> = {
+  mqtt: ['mqtt'],
+  cron: ['node-schedule'],
+  graphql: ['graphql', '@graphql-tools/schema'],
+}
+
+const tools = {
+  node: ['@types/node', 'esbuild', 'typescript', 'vitest'],
+  bun: ['@types/bun', 'typescript'],
+  // Deno checks types and runs tests itself.
+  deno: [],
+} as const
+
+const scripts = {
+  node: {
+    dev: 'framework serve',
+    build: 'framework build',
+    start: 'node --enable-source-maps dist/index.js',
+    test: 'vitest run',
+    check: 'tsc',
+  },
+  // With `--bun` on machines without Node.js too.
+  bun: {
+    dev: 'bun --bun framework serve',
+    start: 'bun src/index.ts',
+    test: 'bun test',
+    check: 'bun --bun tsc',
+  },
+  deno: {},
+} as const
+
+/** The scripts of a project by name, for whoever tells what to type. */
+export const scriptsOf = ({
+  packageManager,
+}: Pick<InitSettings, 'packageManager'>): Readonly<Record<string, string>> =>
+  packageManager === 'deno' ? denoTasks : scripts[runtimeOf(packageManager)]
+
+/** Every package of a project, with the version that it asks for. */
+export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'parts' | 'framework'>) {
+  const { devDependencies: versions } = manifest()
+  const versioned = (names: readonly string[]) =>
+    Object.fromEntries([...names].sort().map((name) => [name, versions[name] ?? '*']))
+  const optional = [...settings.parts].flatMap((part) => packagesOf[part])
+  const dependencies = { framework: settings.framework, ...versioned(optional) }
+  return {
+    dependencies: Object.fromEntries(Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1))),
+    devDependencies: versioned(tools[runtimeOf(settings.packageManager)]),
+  }
+}
+
+export function packageJson(settings: InitSettings): string {
+  const runtime = runtimeOf(settings.packageManager)
+  const { dependencies, devDependencies } = packagesFor(settings)
+  return json({
+    name: settings.name,
+    version: '0.0.0',
+    private: true,
+    type: 'module',
+    ...(runtime === 'node' && { engines: { node: manifest().engines.node } }),
+    ...(runtime !== 'deno' && { scripts: scripts[runtime] }),
+    dependencies,
+    ...(runtime !== 'deno' && { devDependencies }),
+  })
+}
+
+export function tsconfigJson({ packageManager }: InitSettings): string {
+  return json({
+    compilerOptions: {
+      target: 'es2023',
+      module: 'nodenext',
+      types: [runtimeOf(packageManager)],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      verbatimModuleSyntax: true,
+      // The code runs as it is written, also where types are only stripped.
+      erasableSyntaxOnly: true,
+      allowImportingTsExtensions: true,
+      skipLibCheck: true,
+      noEmit: true,
+    },
+    include: ['src'],
+  })
+}
+
+const denoTasks = {
+  dev: 'framework serve',
+  start: 'deno run -A src/index.ts',
+  test: 'NODE_ENV=test deno test -A',
+  check: 'deno check src',
+} as const
+
+export function denoJson(): string {
+  return json({
+    tasks: denoTasks,
+    compilerOptions: { noUncheckedIndexedAccess: true, verbatimModuleSyntax: true },
+  })
+}
+
+const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`

@@ -1,0 +1,35 @@
+import { builtinModules } from 'node:module'
+
+/** Why npm would refuse a name, or a project could not have it; `undefined` when it is fine. */
+export function whyNoPackageName(name: string): string | undefined {
+  if (name === '') return 'it is empty'
+  if (name.length > 214) return 'it has more than 214 characters'
+  if (name !== name.toLowerCase()) return 'it has upper-case letters'
+  const parts = /^@([^/]*)\/([^/]*)$/.exec(name)?.slice(1) ?? [name]
+  if (!parts.every((part) => /^[a-z0-9][a-z0-9._-]*$/.test(part))) {
+    return 'it takes the letters a to z, digits, - . and _, a letter or digit first, and "@scope/" before that'
+  }
+  if (reserved.has(name)) return `"${name}" is taken: npm, Node.js or the project itself has something of that name`
+  return undefined
+}
+
+/** A name that would do, made from one that does not; `undefined` where nothing of it is left. */
+export function packageNameFrom(text: string): string | undefined {
+  const name = text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[._-]+|[._-]+$/g, '')
+    .slice(0, 100)
+  return whyNoPackageName(name) === undefined ? name : undefined
+}
+
+/** A package may not depend on itself, so what the project installs cannot be its name. */
+const reserved = new Set([
+  'node_modules',
+  'favicon.ico',
+  ...builtinModules,
+  ...['framework', 'vitest', 'typescript', 'esbuild', 'mqtt', 'graphql', 'node-schedule'],
+])

@@ -1,0 +1,59 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { type PackageManager, packageManagers, runtimeOf } from '../project.ts'
+import { inRepository } from './commands.ts'
+import { packageNameFrom, whyNoPackageName } from './package-name.ts'
+import type { Prompts } from './prompts.ts'
+import type { Part } from './settings.ts'
+
+/** What `init` wants to know: given by flags, by answers, or left open. */
+export interface Answers {
+  readonly folder?: string | undefined
+  readonly name?: string | undefined
+  readonly packageManager?: PackageManager | undefined
+  readonly parts?: ReadonlySet<Part> | undefined
+  readonly install?: boolean | undefined
+  readonly git?: boolean | undefined
+}
+
+const descriptions: Readonly<Record<Part, string>> = {
+  mqtt: 'messages of an MQTT broker',
+  cron: 'scheduled jobs',
+  graphql: 'GraphQL at /graphql',
+}
+
+/** Asks for what no flag has said. */
+export async function askFor(
+  given: Answers,
+  { prompts, packageManager: detected }: { prompts: Prompts; packageManager: PackageManager },
+): Promise<Answers> {
+  const folder = given.folder ?? (await prompts.text('Folder', freeFolder(), isTaken))
+  const own = basename(resolve(folder))
+  const name =
+    given.name ??
+    (whyNoPackageName(own) === undefined
+      ? own
+      : await prompts.text('Name of the package', packageNameFrom(own) ?? 'my-app', whyNoPackageName))
+  const packageManager = given.packageManager ?? (await prompts.choice('Package manager', packageManagers, detected))
+  const parts = given.parts ?? new Set(await prompts.several<Part>('What comes with it?', offered(packageManager)))
+  const git =
+    given.git ?? (!inRepository(resolve(folder)) && (await prompts.confirm('Make it a git repository?', true)))
+  const install = given.install ?? (await prompts.confirm(`Install the packages with ${packageManager}?`, true))
+  return { folder, name, packageManager, parts, git, install }
+}
+
+function offered(manager: PackageManager): Readonly<Partial<Record<Part, string>>> {
+  const { cron, ...others } = descriptions
+  return runtimeOf(manager) === 'node' ? descriptions : others
+}
+
+/** This one, where there is nothing yet but what a new repository has. */
+function freeFolder(): string {
+  const others = readdirSync('.').filter(
+    (file) => !/^(\.git|\.gitignore|\.gitattributes|readme.*|licen[cs]e.*)$/i.test(file),
+  )
+  return others.length === 0 ? '.' : 'my-app'
+}
+
+const isTaken = (folder: string) =>
+  existsSync(join(folder, 'package.json')) ? 'There is a package.json already.' : undefined

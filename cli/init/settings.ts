@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { CommandFailure } from '../failure.ts'
+import { version } from '../package.ts'
+import { type PackageManager, packageManagers, runtimeOf } from '../project.ts'
+import { packageNameFrom, whyNoPackageName } from './package-name.ts'
+
+/** The optional parts, by the names of their flags. */
+export const parts = ['mqtt', 'cron', 'graphql'] as const
+export type Part = (typeof parts)[number]
+
+/** What is decided about a project before its files are made. */
+export interface InitSettings {
+  /** Absolute. */
+  readonly folder: string
+  /** Of the package. */
+  readonly name: string
+  readonly packageManager: PackageManager
+  readonly parts: ReadonlySet<Part>
+  /** What its `package.json` asks for as the framework. */
+  readonly framework: string
+}
+
+/** @throws CommandFailure for a name that npm would refuse, with one that it takes. */
+export function checkedName(name: string): string {
+  const why = whyNoPackageName(name)
+  if (why === undefined) return name
+  const other = packageNameFrom(name)
+  const hint = other === undefined ? '--name <name> gives another' : `--name ${other} would do`
+  throw new CommandFailure(`${JSON.stringify(name.slice(0, 80))} cannot be the name of a package: ${why}; ${hint}`, {
+    usage: true,
+  })
+}
+
+export function checkedPackageManager(name: string): PackageManager {
+  const found = packageManagers.find((one) => one === name)
+  if (found !== undefined) return found
+  throw new CommandFailure(`--pm takes ${packageManagers.join(', ')}; "${name}" is none of them`, { usage: true })
+}
+
+/** @throws CommandFailure for parts that do not run where the project does. */
+export function checkParts(chosen: ReadonlySet<Part>, manager: PackageManager): void {
+  if (chosen.has('cron') && runtimeOf(manager) !== 'node') {
+    throw new CommandFailure(
+      `scheduled jobs run on Node.js only: leave --cron out, or take another package manager than ${manager} (--pm npm)`,
+      { usage: true },
+    )
+  }
+}
+
+/**
+ * What `package.json` asks for, from what was typed behind `--framework`: a version, a range or a tag; or the path of a
+ * tarball or a folder, which is made relative to the project; or an address.
+ */
+export function frameworkFrom(typed: string | undefined, folder: string): string {
+  if (typed === undefined) return `^${version()}`
+  if (/^(file|https?|git\+\w+|npm|workspace|link|portal|catalog):/.test(typed)) return typed
+  if (/[/\\]|\.t(ar\.)?gz$/.test(typed)) {
+    if (!existsSync(typed)) throw new CommandFailure(`--framework: ${typed} does not exist`, { usage: true })
+    return `file:${relative(folder, resolve(typed)).replaceAll('\\', '/')}`
+  }
+  if (/^[\w.^~<>=|*+ -]+$/.test(typed)) return typed
+  throw new CommandFailure(`--framework takes a version, a tarball or a folder; ${JSON.stringify(typed)} is none`, {
+    usage: true,
+  })
+}

@@ -1,0 +1,113 @@
+import { runtimeOf } from '../project.ts'
+import type { ScaffoldFile } from '../scaffold/files.ts'
+import { testModule } from '../scaffold/test-runner.ts'
+import { packagesFor } from './manifest.ts'
+import type { InitSettings } from './settings.ts'
+
+/** The modules that every project has. */
+export function sources(settings: InitSettings): ScaffoldFile[] {
+  return [
+    { path: 'src/index.ts', text: index },
+    { path: 'src/server.ts', text: server(settings) },
+    { path: 'src/server.test.ts', text: serverTest(testModuleOf(settings)) },
+    { path: 'src/logger.ts', text: logger },
+    { path: 'src/env.ts', text: env(settings) },
+  ]
+}
+
+/** What a test of the project imports `test` from. */
+export function testModuleOf(settings: InitSettings): string {
+  const { devDependencies } = packagesFor(settings)
+  return testModule({
+    dependencies: new Set(Object.keys(devDependencies)),
+    runtime: runtimeOf(settings.packageManager),
+  })
+}
+
+const index = `import { server } from './server.ts'
+
+await server.listen(() => console.log(\`Listening on \${server.url}\`))
+`
+
+/** Lines, without those that a project does not have. */
+const lines = (...all: readonly (string | false)[]) => `${all.filter((line) => line !== false).join('\n')}\n`
+
+function server({ parts }: InitSettings): string {
+  const [mqtt, cron, graphql] = [parts.has('mqtt'), parts.has('cron'), parts.has('graphql')]
+  return lines(
+    `import { router, Server } from 'framework'`,
+    `import { env } from './env.ts'`,
+    graphql && `import { schema } from './graphql/schema.ts'`,
+    `import { logOptions } from './logger.ts'`,
+    mqtt && `import { temperatures } from './mqtt/temperatures.ts'`,
+    ``,
+    `router.get('/', () => ({ hello: 'world' }))`,
+    ``,
+    `const Greeting = {`,
+    `  type: 'object',`,
+    `  properties: { name: { type: 'string', minLength: 1, maxLength: 100 } },`,
+    `  required: ['name'],`,
+    `} as const`,
+    ``,
+    `// What does not match the schema is answered with 422; what does gives \`req.body\` its type.`,
+    `router.post('/greetings', { body: Greeting }, (req, res) => res.created({ greeting: \`Hello, \${req.body.name}!\` }))`,
+    mqtt && ``,
+    mqtt && `router.get('/temperatures', () => Object.fromEntries(temperatures))`,
+    mqtt && ``,
+    mqtt && `// Without MQTT_URL the broker is one within this process.`,
+    mqtt && `const url = env.get('MQTT_URL')`,
+    ``,
+    `// It does not listen here, so that tests and tools can import it: src/index.ts does.`,
+    `export const server = new Server({`,
+    `  port: env.get('PORT'),`,
+    `  plugins: { log: logOptions, helmet: true, health: true },`,
+    graphql && `  graphql: { schema },`,
+    (mqtt || cron) && `  background: {`,
+    cron && `    crons: ['src/crons/**/*.{ts,js}'],`,
+    mqtt && `    mqtt: { connect: url === undefined ? { provider: 'memory' } : { url } },`,
+    (mqtt || cron) && `  },`,
+    `})`,
+  )
+}
+
+const serverTest = (from: string) => `import { test } from '${from}'
+import { server } from './server.ts'
+
+test('says hello', async () => {
+  const res = await server.inject.get('/')
+  res.assertStatus(200).assertBodyDeepEqual({ hello: 'world' })
+})
+
+test('greets by name', async () => {
+  const res = await server.inject.post('/greetings', { body: { name: 'Ada' } })
+  res.assertStatus(201).assertBodyDeepEqual({ greeting: 'Hello, Ada!' })
+})
+
+test('greets nobody without a name', async () => {
+  const res = await server.inject.post('/greetings', { body: {} })
+  res.assertStatus(422)
+})
+`
+
+const logger = `import type { LogOptions } from 'framework/plugins/log'
+import { env } from './env.ts'
+
+/** What is logged. A handler logs with \`req.log\`, which adds the id of the request: \`req.log.info({ user }, 'signed in')\`. */
+export const logOptions: LogOptions = {
+  level: env.get('LOG_LEVEL'),
+  // Paths of values that are not written. Passwords, tokens, secrets, cookies and authorization never are.
+  redact: [],
+}
+`
+
+const env = ({ parts }: InitSettings) =>
+  lines(
+    `import { createEnvSchema } from 'framework'`,
+    ``,
+    `/** Read from .env and the environment, and checked when the application starts: \`env.get('PORT')\` is a number. */`,
+    `export const env = createEnvSchema((schema) => ({`,
+    `  PORT: schema.number({ default: 3000 }),`,
+    `  LOG_LEVEL: schema.enum(['debug', 'info', 'warn', 'error', 'silent'] as const, { default: 'info' }),`,
+    parts.has('mqtt') && `  MQTT_URL: schema.string({ optional: true }),`,
+    `}))`,
+  )

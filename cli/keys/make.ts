@@ -1,0 +1,32 @@
+import { generateKeyPair, randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+
+export const keyTypes = ['rsa', 'ed25519', 'secret'] as const
+export type KeyType = (typeof keyTypes)[number]
+
+/** What is made: a pair as PEM (PKCS #8 and SPKI), or a text of 256 random bits. */
+export type Made = { readonly privateKey: string; readonly publicKey: string } | { readonly secret: string }
+
+const generate = promisify(generateKeyPair)
+
+/** Bits of RSA keys: 3072 is as strong as AES-128 and expected to be so beyond 2030; 2048 is the least that is taken anywhere. */
+export const rsaBits = { least: 2048, usual: 3072, most: 8192 } as const
+
+export async function makeKeys(
+  type: KeyType,
+  {
+    bits = rsaBits.usual,
+    passphrase,
+  }: { readonly bits?: number | undefined; readonly passphrase?: string | undefined } = {},
+): Promise<Made> {
+  if (type === 'secret') return { secret: randomBytes(32).toString('base64url') }
+  const publicKeyEncoding = { type: 'spki', format: 'pem' } as const
+  const privateKeyEncoding = {
+    type: 'pkcs8',
+    format: 'pem',
+    ...(passphrase !== undefined && { cipher: 'aes-256-cbc', passphrase }),
+  } as const
+  return type === 'rsa'
+    ? generate('rsa', { modulusLength: bits, publicKeyEncoding, privateKeyEncoding })
+    : generate('ed25519', { publicKeyEncoding, privateKeyEncoding })
+}

@@ -1,0 +1,65 @@
+import { CommandFailure } from '../failure.ts'
+import { type KeyType, keyTypes, rsaBits } from './make.ts'
+
+/** What was typed, checked. */
+export interface KeyOptions {
+  readonly type: KeyType
+  readonly bits?: number | undefined
+  readonly passphrase?: string | undefined
+  /** As files and as variables have it: `web-push` and `WEB_PUSH`. */
+  readonly name: { readonly file: string; readonly variable: string }
+  readonly env: boolean
+  readonly out: string
+}
+
+interface Typed {
+  readonly type: string
+  readonly bits: number | undefined
+  readonly name: string
+  readonly env: boolean
+  readonly out: string | undefined
+  readonly 'passphrase-env': string | undefined
+}
+
+const wrong = (message: string) => new CommandFailure(`key-generate: ${message}`, { usage: true })
+
+/** @throws CommandFailure for what cannot be meant; the passphrase is in no message. */
+export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): KeyOptions {
+  const type = keyTypes.find((one) => one === flags.type)
+  if (type === undefined) throw wrong(`--type takes ${keyTypes.join(', ')}; "${flags.type}" is none of them`)
+  const { bits, out } = flags
+  if (bits !== undefined && type !== 'rsa') throw wrong(`--bits is for RSA; the size of ${type} is always the same`)
+  if (bits !== undefined && !(Number.isInteger(bits) && bits >= rsaBits.least && bits <= rsaBits.most)) {
+    throw wrong(`--bits takes ${rsaBits.least} to ${rsaBits.most}, not ${bits}`)
+  }
+  // ASCII, as the names of variables are; a path would lead out of the folder.
+  if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(flags.name)) {
+    throw wrong(
+      `--name takes up to 64 letters, digits, - and _, a letter first; ${JSON.stringify(flags.name.slice(0, 80))} is no such name`,
+    )
+  }
+  if (out?.trim() === '') throw wrong(`--out names no ${flags.env ? 'file' : 'folder'}`)
+  const words = flags.name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .split(/[-_]+/)
+    .filter((word) => word !== '')
+  return {
+    type,
+    bits,
+    passphrase: passphraseOf(flags['passphrase-env'], type, environment),
+    name: { file: words.join('-'), variable: words.join('_').toUpperCase() },
+    env: flags.env,
+    out: out ?? (flags.env ? '.env' : 'keys'),
+  }
+}
+
+function passphraseOf(variable: string | undefined, type: KeyType, environment: NodeJS.ProcessEnv): string | undefined {
+  if (variable === undefined) return undefined
+  if (type === 'secret') throw wrong('--passphrase-env is for private keys; a secret is not encrypted')
+  const passphrase = environment[variable]
+  if (passphrase !== undefined && passphrase !== '') return passphrase
+  throw new CommandFailure(
+    `key-generate: the variable ${JSON.stringify(variable.slice(0, 80))} of --passphrase-env is not set, or empty`,
+  )
+}

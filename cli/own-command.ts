@@ -1,0 +1,17 @@
+import type { Command, CommandArgument, CommandFlag, CommandInput } from '../kernel/index.ts'
+
+/** A command of the framework without what the registry has of it. */
+export type OwnCommandBody = Pick<Command, 'arguments' | 'flags' | 'details' | 'run'>
+
+/** The same as `defineCommand`, for a command whose name and description stand in the registry. */
+export function ownCommand<
+  const Arguments extends readonly CommandArgument[] = [],
+  const Flags extends { readonly [name: string]: CommandFlag } = {},
+>(command: {
+  readonly details?: string
+  readonly arguments?: Arguments
+  readonly flags?: Flags
+  run(input: CommandInput<{ arguments: Arguments; flags: Flags }>): ReturnType<Command['run']>
+}): OwnCommandBody {
+  return command as unknown as OwnCommandBody
+}

@@ -1,0 +1,35 @@
+/**
+ * Where the log plugin of an application that is imported afterwards writes what goes to standard output otherwise. It writes
+ * past the stream, and may belong to another copy of the package, so it looks for a mark.
+ */
+export function sendLogsTo(stream: 'stdout' | 'stderr'): void {
+  Object.assign(globalThis, { [Symbol.for('framework.log.toStandardError')]: stream === 'stderr' })
+}
+
+let redirected = 0
+let giveBack = () => {}
+
+function redirectOutput(): () => void {
+  const { write } = process.stdout
+  const { log, info, debug } = console
+  process.stdout.write = process.stderr.write.bind(process.stderr) as typeof write
+  // On Bun and Deno the console does not go through the stream.
+  Object.assign(console, { log: console.error, info: console.error, debug: console.error })
+  return () => {
+    process.stdout.write = write
+    Object.assign(console, { log, info, debug })
+  }
+}
+
+/**
+ * Sends what the application writes to standard output to standard error while something runs: the result stays alone there.
+ * Several may run at once; the last one gives it back.
+ */
+export async function quietly<Result>(run: () => Promise<Result>): Promise<Result> {
+  if (redirected++ === 0) giveBack = redirectOutput()
+  try {
+    return await run()
+  } finally {
+    if (--redirected === 0) giveBack()
+  }
+}

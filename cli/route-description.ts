@@ -1,0 +1,73 @@
+import { relative } from 'node:path'
+import type { ListedRoute } from '../kernel/index.ts'
+
+const parts = ['headers', 'params', 'query', 'body', 'all'] as const
+/** What has its own place in a description, or says nothing about how a request is answered. */
+const known: readonly string[] = [...parts, 'middlewares', 'policy', 'cache', 'responses', 'apidoc']
+
+/** A route as it was declared, in plain data. */
+export interface RouteDescription {
+  readonly method: string
+  readonly path: string
+  /** The plugin that registered it; `application` for the application itself. */
+  readonly owner: string
+  /** The name of the function, `Class.method` of a controller. */
+  readonly handler: string
+  /** `<scope>.<handler>` each. */
+  readonly policies: readonly string[]
+  /** Those of its groups, then its own, by name. */
+  readonly middlewares: readonly string[]
+  /** Which parts of a request have a schema. */
+  readonly validates: readonly string[]
+  /** The statuses that have a schema. */
+  readonly responses: readonly string[]
+  readonly cached: boolean
+  /** Its other options, by name. */
+  readonly options: readonly string[]
+  /** Where it was registered: file, line and column. */
+  readonly at: string
+}
+
+export function describeRoute({ record, plugin }: ListedRoute): RouteDescription {
+  const options = record.options as { readonly [name: string]: unknown }
+  const isSet = (name: string) => options[name] !== undefined && options[name] !== false
+  const own = (options.middlewares ?? []) as readonly Function[]
+  return {
+    method: record.method,
+    path: record.path,
+    owner: plugin,
+    handler: record.handler.name || 'handler',
+    policies: policiesOf(options.policy),
+    middlewares: [...record.groupMiddlewares, ...own].map(({ name }) => name || 'anonymous'),
+    validates: parts.filter(isSet),
+    responses: Object.keys((options.responses ?? {}) as object),
+    cached: isSet('cache'),
+    options: Object.keys(options).filter((name) => isSet(name) && !known.includes(name)),
+    at: relativeTo(String(record.site)),
+  }
+}
+
+/** What is worth a word in a table. */
+export function notesOf({ owner, policies, validates, cached, middlewares, options }: RouteDescription): string[] {
+  const count = middlewares.length
+  return [
+    ...(owner === 'application' ? [] : [`by ${owner}`]),
+    ...(policies.length === 0 ? [] : [`policy ${policies.join(', ')}`]),
+    ...(validates.length === 0 ? [] : [`validates ${validates.join(', ')}`]),
+    ...(cached ? ['cached'] : []),
+    ...(count === 0 ? [] : [`${count} ${count === 1 ? 'middleware' : 'middlewares'}`]),
+    ...options,
+  ]
+}
+
+function policiesOf(policy: unknown): string[] {
+  const all = (Array.isArray(policy) ? policy : policy === undefined ? [] : [policy]) as readonly {
+    readonly scope: string
+    readonly handler: string
+  }[]
+  return all.map(({ scope, handler }) => `${scope}.${handler}`)
+}
+
+function relativeTo(site: string): string {
+  return site.startsWith('/') ? relative(process.cwd(), site) : site
+}

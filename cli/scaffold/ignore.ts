@@ -1,0 +1,23 @@
+/**
+ * A `.gitignore` with these entries: as it is, where it has them, else with what is missing at its end.
+ *
+ * It knows the usual spellings of an entry and no patterns: an entry too many harms nobody, one that is missing may publish
+ * a key.
+ */
+export function ignoring(text: string, entries: readonly string[]): string {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  // The last line of a file wins: what is ignored and then taken back is not ignored.
+  const covers = (entry: string) => {
+    const [bare, found] = [bareOf(entry), lines.map((line) => line.trimEnd())]
+    const last = found.findLastIndex((line) => bareOf(line) === bare && !line.startsWith('!'))
+    return last > found.findLastIndex((line) => line.startsWith('!') && bareOf(line.slice(1)) === bare)
+  }
+  const missing = entries.filter((entry) => !covers(entry))
+  if (missing.length === 0) return text
+  const end = text.includes('\r\n') ? '\r\n' : '\n'
+  const gap = text === '' || text.endsWith('\n') ? '' : end
+  return text + gap + missing.map((entry) => entry + end).join('')
+}
+
+/** `/keys/`, `keys/`, `keys` and `keys/**` are spellings of one. */
+const bareOf = (line: string) => line.replace(/^(\*\*)?\//, '').replace(/\/?(\*\*?)?$/, '')

@@ -1,0 +1,68 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, posix, relative, resolve, sep } from 'node:path'
+import { entryFiles } from '../application.ts'
+import { CommandFailure } from '../failure.ts'
+import { findProject, type Project } from '../project.ts'
+import { testModule } from './test-runner.ts'
+
+/** Where a scaffold goes, and what it finds there. */
+export interface Place {
+  readonly project: Project
+  /** The folder of its files, relative to the root of the project, with `/`; `.` is the root. */
+  readonly folder: string
+  /** What a test takes `test` from. */
+  readonly testModule: string
+  /** The module with the server, which may not be there yet. */
+  readonly server: string
+}
+
+/**
+ * The place of the files of one kind: `src/<folder>`, or `<folder>` in a project that has its server beside the
+ * `package.json`, or what `--dir` says.
+ *
+ * @throws CommandFailure outside a project, and for a folder outside of it.
+ */
+export function placeFor(folder: string, dir: string | undefined): Place {
+  const project = findProject()
+  const entry = entryFiles.find((file) => existsSync(join(project.root, file)))
+  const isFlat = !existsSync(join(project.root, 'src')) && entry !== undefined
+  return {
+    project,
+    folder: dir === undefined ? posix.join(isFlat ? '.' : 'src', folder) : folderIn(project.root, dir),
+    testModule: testModule(project),
+    server: entry ?? 'src/server.ts',
+  }
+}
+
+function folderIn(root: string, dir: string): string {
+  const refuse = (why: string) => new CommandFailure(`--dir ${JSON.stringify(dir)} ${why}`, { usage: true })
+  if (dir.trim() === '' || /\p{Cc}/u.test(dir)) throw refuse('names no folder')
+  const folder = resolve(dir)
+  const inside = relative(root, folder).split(sep).join('/')
+  if (inside === '..' || inside.startsWith('../') || resolve(root, inside) !== folder)
+    throw refuse(`is outside of ${root}`)
+  if (inside.split('/').includes('node_modules')) throw refuse('is among the installed packages')
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true) throw refuse('is a file')
+  return inside === '' ? '.' : inside
+}
+
+/** A file of the folder, or a glob, relative to the root. */
+export const inFolder = ({ folder }: Pick<Place, 'folder'>, file: string): string => posix.join(folder, file)
+
+/** All modules of the folder, as a glob. */
+export const globOf = (place: Pick<Place, 'folder'>): string => inFolder(place, '**/*.{ts,js}')
+
+/** How the server's module imports a file of the project: `./crons/cleanup.ts`. */
+export function importPath({ server }: Pick<Place, 'server'>, file: string): string {
+  const path = posix.relative(posix.dirname(server), file)
+  return path.startsWith('.') ? path : `./${path}`
+}
+
+/** What the tests of a class with decorators need here. */
+export function decoratorNotes({ project, testModule }: Pick<Place, 'project' | 'testModule'>): string[] {
+  const config = join(project.root, 'tsconfig.json')
+  const isSet = existsSync(config) && /"experimentalDecorators"\s*:\s*true/.test(readFileSync(config, 'utf8'))
+  return testModule === 'vitest' && !isSet
+    ? ['Vitest compiles decorators only with "experimentalDecorators": true in the tsconfig.json.']
+    : []
+}

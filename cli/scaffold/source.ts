@@ -1,0 +1,52 @@
+/** A text as a literal of TypeScript, in the quotes that formatters leave: single ones, unless that is more to escape. */
+export function literal(text: string): string {
+  const inside = JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escaped)
+  const [singles, doubles] = ["'", '"'].map((quote) => text.split(quote).length) as [number, number]
+  if (singles > doubles) return `"${inside}"`
+  return `'${inside.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+}
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Lines that import, `[module, names]`, in the order that formatters sort them into; without names for the effect alone. */
+export function imports(...lines: readonly (readonly [from: string, names?: string])[]): string {
+  return [...lines]
+    .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .map(([from, names]) => `import ${names === undefined ? '' : `${names} from `}'${from}'`)
+    .map((line) =>
+      line.length <= 120 ? line : line.replaceAll(/(?<=\{) | (?=\})|(?<=,) /g, '\n  ').replace('\n  }', ',\n}'),
+    )
+    .join('\n')
+}
+
+/** Names for an import, in that order too: letters without regard to case, and among the same the capital first. */
+export function named(...names: readonly string[]): string {
+  const key = (name: string) =>
+    [...name.replace(/^type /, '')]
+      .map((letter) => letter.toLowerCase() + (letter === letter.toLowerCase() ? 1 : 0))
+      .join('')
+  return `{ ${[...names].sort((a, b) => (key(a) < key(b) ? -1 : 1)).join(', ')} }`
+}
+
+const rank = (from: string) => (from.includes(':') ? 0 : from.startsWith('.') ? 2 : 1)
+
+/** What templates import and declare themselves, and what tests do: not for what the user names. */
+const taken = new Set(
+  `add assert attempt clock constructor cron ctx definePlugin error exceed failures first handle received id item items jobs keep
+  later logger mailer memory message mqtt next options order outbox process provider query queue record req res
+  result router routes run second server service services signal stop storage subscription test topic undefined`.split(
+    /\s+/,
+  ),
+)
+
+/** The identifier for what the user has named; with its kind behind it where a template has something of that name. */
+export function identifier(camel: string, kind: string): string {
+  return taken.has(camel) ? `${camel}${kind}` : camel
+}
+
+/** A text as the name of a property, bare where that is enough. */
+export function propertyName(text: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(text) ? text : literal(text)
+}

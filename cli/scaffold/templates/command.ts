@@ -1,0 +1,52 @@
+import type { Names } from '../names.ts'
+import { inFolder, type Place } from '../place.ts'
+import type { Scaffold } from '../scaffold.ts'
+import { imports } from '../source.ts'
+
+/** A command of the application. */
+export function command(place: Place, { kebab, pascal }: Names): Scaffold {
+  const name = `${pascal}Command`
+  return {
+    files: [
+      { path: inFolder(place, `${kebab}.ts`), text: source(kebab, name) },
+      { path: inFolder(place, `${kebab}.test.ts`), text: test(place.testModule, kebab, name) },
+    ],
+    next: [`Try it: framework ${kebab} world --loud; "framework list" shows it.`],
+  }
+}
+
+const source = (kebab: string, name: string) => `import { BaseCommand, type CommandInput } from 'framework'
+
+export class ${name} extends BaseCommand {
+  readonly name = '${kebab}'
+  readonly description = 'Greets somebody'
+  override readonly arguments = [{ name: 'who', description: 'Who is greeted', required: true }] as const
+  override readonly flags = {
+    loud: { type: 'boolean', short: 'l', description: 'In capitals' },
+  } as const
+
+  /** \`print\` is for what was asked for, \`note\` for everything about it. A number that is returned is the exit code. */
+  async run({ arguments: { who }, flags, print }: CommandInput<this>): Promise<void> {
+    const greeting = \`Hello \${who}\`
+    print(flags.loud ? greeting.toUpperCase() : greeting)
+  }
+}
+`
+
+const test = (module: string, kebab: string, name: string) => `${imports(
+  ['node:assert/strict', 'assert'],
+  [module, '{ test }'],
+  [`./${kebab}.ts`, `{ ${name} }`],
+)}
+
+test('${kebab} greets', async () => {
+  const lines: string[] = []
+  const print = (line: string) => void lines.push(line)
+  const boot = () => Promise.reject(new Error('it needs no server'))
+  const command = new ${name}()
+  await command.run({ arguments: { who: 'Ada' }, flags: { loud: false }, print, note: print, boot })
+  await command.run({ arguments: { who: 'Ada' }, flags: { loud: true }, print, note: print, boot })
+
+  assert.deepEqual(lines, ['Hello Ada', 'HELLO ADA'])
+})
+`

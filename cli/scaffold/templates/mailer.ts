@@ -1,0 +1,138 @@
+import { importPath, inFolder, type Place } from '../place.ts'
+import type { Scaffold } from '../scaffold.ts'
+import { imports, named } from '../source.ts'
+
+interface Adapter {
+  /** The expression that makes it. */
+  readonly made?: string
+  readonly imported?: string
+  readonly packages: readonly string[]
+  /** The template of the example, by the ending of its file. */
+  readonly file?: readonly [ending: string, name: (variable: string) => string]
+}
+
+const braces = (variable: string) => `{{${variable}}}`
+
+const adapters = {
+  handlebars: {
+    made: 'new HandlebarsAdapter()',
+    imported: 'HandlebarsAdapter',
+    packages: ['handlebars'],
+    file: ['hbs', braces],
+  },
+  ejs: {
+    made: 'new EjsAdapter()',
+    imported: 'EjsAdapter',
+    packages: ['ejs'],
+    file: ['ejs', (variable) => `<%= ${variable} %>`],
+  },
+  edge: {
+    made: 'new EdgeAdapter()',
+    imported: 'EdgeAdapter',
+    packages: ['edge.js'],
+    file: ['edge', (variable) => `{{ ${variable} }}`],
+  },
+  mustache: {
+    made: 'new MustacheAdapter()',
+    imported: 'MustacheAdapter',
+    packages: ['mustache'],
+    file: ['mustache', braces],
+  },
+  custom: { made: 'new CustomAdapter(render)', imported: 'CustomAdapter', packages: [], file: ['tpl', braces] },
+  none: { packages: [] },
+} as const satisfies Readonly<Record<string, Adapter>>
+
+export type MailKind = keyof typeof adapters
+export const mailKinds = Object.keys(adapters) as [MailKind, ...MailKind[]]
+
+/** What sends the mails of an application, with the first mail. */
+export function mailer(place: Place, kind: MailKind): Scaffold {
+  const adapter: Adapter = adapters[kind]
+  const file = inFolder(place, 'mailer.ts')
+  const template = adapter.file === undefined ? undefined : `templates/welcome.${adapter.file[0]}`
+  return {
+    files: [
+      { path: file, text: source(adapter, template, kind === 'custom') },
+      {
+        path: file.replace(/\.ts$/, '.test.ts'),
+        text: test(place.testModule, template === undefined ? 'text' : 'html'),
+      },
+      ...(template === undefined ? [] : [{ path: template, text: html(adapter.file![1]) }]),
+    ],
+    packages: ['nodemailer', ...adapter.packages],
+    next: [
+      `In ${place.server}:`,
+      `  import { mailOptions } from '${importPath(place, file)}'`,
+      `  new Server({ plugins: { mailer: mailOptions() } })`,
+      `In a handler: await req.server.services.get('mailer').send(welcome('ada@example.org', 'Ada'))`,
+      ...(template === undefined ? [] : [`${template} is read relative to the folder in which the process runs.`]),
+    ],
+    environment: {
+      about: 'In the environment; without SMTP_URL mails stay in the memory of the process:',
+      variables: ['SMTP_URL=smtp://user:password@host:587', 'MAIL_FROM=shop@example.org'],
+    },
+  }
+}
+
+function source(adapter: Adapter, template: string | undefined, isCustom: boolean): string {
+  const own = adapter.imported === undefined ? [] : [adapter.imported]
+  const types = ['EmailAddress', 'MailCallback', 'MailerOptions', 'MailTransporter'].map((name) => `type ${name}`)
+  const body =
+    template === undefined
+      ? `.text(\`Hello \${name}, it is good that you are here.\`)`
+      : `.templateFile('${template}', { name })`
+  const line = adapter.made === undefined ? '' : `        templateAdapter: ${adapter.made},\n`
+  return `${imports(['framework', named(...own, ...types, 'memoryTransport')])}
+${isCustom ? custom : ''}
+/** The options of the mailer plugin. Without SMTP_URL, and in tests, mails stay in the memory of this process. */
+export function mailOptions(
+  transporter: string | MailTransporter = process.env.SMTP_URL || memoryTransport(),
+): MailerOptions {
+  return {
+    providers: {
+      main: {
+        transporter,
+${line}        from: { name: 'Shop', address: (process.env.MAIL_FROM || 'shop@example.org') as EmailAddress },
+      },
+    },
+    defaultProvider: 'main',
+  }
+}
+
+/** A mail for \`send\` and \`later\` of the mailer. */
+export function welcome(to: EmailAddress, name: string): MailCallback {
+  return (mail) => mail.to(to).subject('Welcome')${body}
+}
+`
+}
+
+const custom = `
+/** Puts data into \`{{name}}\`; in HTML it is escaped. An engine of yours takes its place. */
+function render(template: string, data: object, kind: 'html' | 'text'): string {
+  const values = new Map<string, unknown>(Object.entries(data))
+  return template.replaceAll(/\\{\\{(\\w+)\\}\\}/g, (_all, name: string) => {
+    const value = String(values.get(name) ?? '')
+    return kind === 'html' ? value.replaceAll(/[&<>"']/g, (character) => \`&#\${character.charCodeAt(0)};\`) : value
+  })
+}
+`
+
+const html = (variable: (name: string) => string) => `<p>Hello ${variable('name')},</p>
+<p>it is good that you are here.</p>
+`
+
+const test = (module: string, body: 'html' | 'text') => `${imports(
+  [module, '{ test }'],
+  ['framework', '{ memoryTransport, Server }'],
+  ['./mailer.ts', '{ mailOptions, welcome }'],
+)}
+
+test('whoever is new is welcomed', async () => {
+  const outbox = memoryTransport()
+  const server = new Server({ plugins: { mailer: mailOptions(outbox) } })
+  await server.services.get('mailer').send(welcome('ada@example.org', 'Ada'))
+
+  outbox.assertSent({ to: 'ada@example.org', subject: 'Welcome', ${body}: /Hello Ada/ }).assertCount(1)
+  await server.close()
+})
+`

@@ -1,0 +1,92 @@
+import type { Names } from '../names.ts'
+import { importPath, inFolder, type Place } from '../place.ts'
+import type { Scaffold } from '../scaffold.ts'
+import { identifier, imports } from '../source.ts'
+
+/** What requests have already, of the kernel and of plugins: not for a middleware to replace. */
+const members = new Set(
+  `abort body context cookie cookies file files headers id ip log method params path protocol query raw rawHeaders route
+  server session signal signedCookies url validated`.split(/\s+/),
+)
+
+/** A middleware that adds something to the request, and refuses it where that is missing. */
+export function middleware(place: Place, { kebab, camel, pascal }: Names): Scaffold {
+  const file = inFolder(place, `${kebab}.ts`)
+  const name = identifier(camel, 'Middleware')
+  const member = members.has(camel) ? `${camel}Value` : camel
+  return {
+    files: [
+      { path: file, text: source({ name, member, extension: `${pascal}Extension`, header: `x-${kebab}` }) },
+      {
+        path: inFolder(place, `${kebab}.test.ts`),
+        text: test({ module: place.testModule, kebab, name, member, header: `x-${kebab}` }),
+      },
+    ],
+    next: [
+      `For the routes of a group, whose handlers then have req.${member}:`,
+      `  import { ${name} } from '${importPath(place, file)}'`,
+      `  router.group('/path', [${name}], (routes) => { … })`,
+      `For one route: router.get('/path', { middlewares: [${name}] }, handler). For all: server.use(${name}).`,
+    ],
+  }
+}
+
+interface Parts {
+  readonly name: string
+  readonly member: string
+  readonly header: string
+}
+
+const source = ({
+  name,
+  member,
+  extension,
+  header,
+}: Parts & { readonly extension: string }) => `import { defineMiddleware } from 'framework'
+
+/** What handlers behind it find in their requests. */
+export interface ${extension} {
+  ${member}: string
+}
+
+/** Takes \`req.${member}\` from the header ${header}; without it the answer is 400. */
+export const ${name} = defineMiddleware<${extension}>(function ${name}(req, res, next) {
+  const value = req.headers['${header}']?.trim()
+  if (!value) return res.badRequest({ code: 'HeaderMissing', message: 'the header ${header} is missing' })
+  req.${member} = value
+  return next()
+})
+`
+
+const test = ({
+  module,
+  kebab,
+  name,
+  member,
+  header,
+}: Parts & { readonly module: string; readonly kebab: string }) => `${imports(
+  [module, '{ test }'],
+  ['framework', '{ RouteCollection, Server }'],
+  [`./${kebab}.ts`, `{ ${name} }`],
+)}
+
+function makeServer() {
+  const routes = new RouteCollection()
+  routes.get('/', { middlewares: [${name}] }, (req) => ({ value: req.${member} }))
+  return new Server({ router: routes })
+}
+
+test('${name}: the handler has what the header says', async () => {
+  const server = makeServer()
+  const res = await server.inject.get('/', { headers: { '${header}': 'some value' } })
+  res.assertStatus(200).assertBodyDeepEqual({ value: 'some value' })
+  await server.close()
+})
+
+test('${name}: without the header the handler does not run', async () => {
+  const server = makeServer()
+  const res = await server.inject.get('/')
+  res.assertStatus(400).assertBodySubset({ code: 'HeaderMissing' })
+  await server.close()
+})
+`

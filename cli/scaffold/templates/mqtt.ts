@@ -1,0 +1,133 @@
+import type { Names } from '../names.ts'
+import { decoratorNotes, globOf, inFolder, type Place } from '../place.ts'
+import type { Scaffold } from '../scaffold.ts'
+import { imports, literal, propertyName } from '../source.ts'
+
+/** A topic as its file needs it. */
+export interface TopicSettings {
+  /** As it was typed. */
+  readonly topic: string
+  /** Whether it has a wildcard: its handler is told the topic. */
+  readonly isPattern: boolean
+  /** Without `$share/<group>/`. */
+  readonly filter: string
+  /** As a method of a class. */
+  readonly asClass: boolean
+}
+
+/** A subscriber of a topic. */
+export function mqtt(place: Place, { kebab, pascal }: Names, settings: TopicSettings): Scaffold {
+  const parts = { ...settings, className: `${pascal}Mqtt`, isOfBroker: settings.filter.startsWith('$') }
+  const options = place.folder === 'src/mqtt' ? 'true' : `{ subscribe: ['${globOf(place)}'] }`
+  return {
+    files: [
+      { path: inFolder(place, `${kebab}.ts`), text: source(parts) },
+      { path: inFolder(place, `${kebab}.test.ts`), text: test(place.testModule, kebab, parts) },
+    ],
+    packages: ['mqtt'],
+    next: [
+      `In ${place.server}, unless it is there already; the files of the folder are loaded when the server listens:`,
+      `  new Server({ plugins: { mqtt: ${options} } })`,
+      "The option connect: { provider: 'memory' } is a broker within the process, which needs no package.",
+      ...(settings.asClass ? decoratorNotes(place) : []),
+    ],
+    environment: {
+      about: 'In the environment, without it localhost and 1883:',
+      variables: ['MQTT_HOST=broker.internal', 'MQTT_PORT=1883'],
+    },
+  }
+}
+
+interface Parts extends TopicSettings {
+  readonly className: string
+  /** What brokers tell of themselves is plain text, and nobody else publishes it. */
+  readonly isOfBroker: boolean
+}
+
+function source(parts: Parts): string {
+  const { filter, asClass, isOfBroker } = parts
+  const names = [...(asClass ? ['BaseMqtt', 'mqtt'] : ['logger', 'mqtt']), ...(isOfBroker ? [] : ['type OutputOf'])]
+  return `import { ${names.join(', ')} } from 'framework'
+
+${isOfBroker ? 'export type Message = string | number' : schema}
+
+declare module 'framework' {
+  interface MqttTopics {
+    ${propertyName(filter)}: Message
+  }
+}
+
+${asClass ? classForm(parts) : functionalForm(parts)}`
+}
+
+const schema = `/** What a message is; any other goes to the handler of errors, and to no subscriber. */
+export const Message = {
+  type: 'object',
+  properties: { value: { type: 'number' } },
+  required: ['value'],
+} as const
+
+export type Message = OutputOf<typeof Message>`
+
+const options = ({ isOfBroker }: Parts) => (isOfBroker ? '{ qos: 1 }' : '{ qos: 1, schema: Message }')
+const taken = ({ isPattern }: Parts) => `${isPattern ? 'topic: string, ' : ''}message: Message`
+const logged = ({ isPattern }: Parts) => (isPattern ? '{ topic, message }' : '{ message }')
+
+const functionalForm = (parts: Parts) => `/** What it throws goes to the handler of errors, or to the log. */
+export async function received(${taken(parts)}): Promise<void> {
+  logger.info(${logged(parts)}, 'received')
+}
+
+await mqtt.subscribe(${literal(parts.topic)}, received, ${options(parts)})
+`
+
+const classForm = (parts: Parts) => `/** One instance is made when the server listens. */
+export class ${parts.className} extends BaseMqtt {
+  /** What it throws goes to the handler of errors, or to the log. */
+  @mqtt.subscribe(${literal(parts.topic)}, ${options(parts)})
+  async received(${taken(parts)}): Promise<void> {
+    this.logger.info(${logged(parts)}, 'received')
+  }
+}
+`
+
+/** A topic that the filter matches. */
+const sampleOf = (filter: string) =>
+  filter
+    .split('/')
+    .map((level) => (level === '+' ? 'one' : level === '#' ? 'one/two' : level))
+    .join('/')
+
+function test(module: string, kebab: string, { filter, className, asClass, isPattern, isOfBroker }: Parts): string {
+  const own = asClass ? className : 'received'
+  const sample = literal(sampleOf(filter))
+  if (isOfBroker) {
+    return `${imports([module, '{ test }'], [`./${kebab}.ts`, `{ ${own} }`])}
+
+test('${kebab}: messages are handled', async () => {
+  await ${asClass ? `new ${className}().received` : 'received'}(${isPattern ? `${sample}, ` : ''}'12 seconds')
+})
+`
+  }
+  return `${imports(
+    ['node:assert/strict', 'assert'],
+    [module, '{ test }'],
+    ['framework', '{ MqttService, mqtt, setMqttGlobalErrorHandler }'],
+    asClass ? [`./${kebab}.ts`, `{ ${className} }`] : [`./${kebab}.ts`],
+  )}
+
+test('${kebab}: messages are handled, and others go to the handler of errors', async () => {
+  const failures: unknown[] = []
+  setMqttGlobalErrorHandler((error) => void failures.push(error))
+  await MqttService.connect({ provider: 'memory'${asClass ? `, subscribe: [${className}]` : ''} })
+
+  const topic = ${sample}
+  await mqtt.publish(topic, { value: 21.5 }, { qos: 1 })
+  assert.deepEqual(failures, [])
+  await mqtt.publish(topic, new TextEncoder().encode('no number'), { qos: 1 })
+  await MqttService.disconnect()
+
+  assert.notDeepEqual(failures, [])
+})
+`
+}

@@ -1,0 +1,68 @@
+import { mqttMessages } from '../../plugins/mqtt/index.ts'
+import { CommandFailure } from '../failure.ts'
+import { type Names, namesOf } from './names.ts'
+import { refusal } from './refusal.ts'
+import type { TopicSettings } from './templates/mqtt.ts'
+
+/**
+ * A topic filter as the broker takes it, with names for its file and what it exports: `sensors/+/temperature` is
+ * `sensors-any-temperature`, `rooms/#` is `rooms-all`.
+ *
+ * @throws CommandFailure for what no broker takes, and for one without a letter that a name could have.
+ */
+export function readTopic(topic: string, name: string | undefined): { names: Names } & Omit<TopicSettings, 'asClass'> {
+  checkTopic(topic)
+  const levels = topic.split('/')
+  const filter = levels[0] === '$share' ? levels.slice(2) : levels
+  return {
+    names: name === undefined ? namesOfTopic(topic) : namesOf(name, 'topic'),
+    topic,
+    isPattern: filter.some((level) => level === '+' || level === '#'),
+    filter: filter.join('/'),
+  }
+}
+
+function checkTopic(topic: string): void {
+  try {
+    mqttMessages.topic(topic)
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+function namesOfTopic(topic: string): Names {
+  const words = topic
+    .split('/')
+    .map((level) => (level === '+' ? 'any' : level === '#' ? 'all' : level))
+    .join('-')
+    // Letters with marks as those without, `küche` as `kuche`: a name of a file is the same on every system.
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+  // A level in another script would be lost.
+  const isLost = topic
+    .split('/')
+    .some((level) => /[\p{L}\p{N}]/u.test(level) && !/[A-Za-z0-9\p{Script=Latin}]/u.test(level))
+  if (isLost || words === '' || words.length > 70) {
+    throw new CommandFailure(`no name of a file can be made of the topic ${shown(topic)}: --name <name> gives one`, {
+      usage: true,
+    })
+  }
+  return isName(words) ? namesOf(words, kind) : namesOf(`topic-${words}`, kind)
+}
+
+const shown = (topic: string) => JSON.stringify(topic.length > 80 ? `${topic.slice(0, 80)}…` : topic)
+
+/** With a space in it, so that no word of a topic is taken for it. */
+const kind = 'MQTT topic'
+
+/** Not with a digit in front, say, and nothing that the language has a meaning for. */
+function isName(words: string): boolean {
+  try {
+    namesOf(words, kind)
+    return true
+  } catch {
+    return false
+  }
+}

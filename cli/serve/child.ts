@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { type Assignment, type EndSignal, isNews, type News, type Order, variable } from './protocol.ts'
+import type { Launch } from './runtime.ts'
+
+/** What a server that listens says of itself. */
+export type Listening = Extract<News, { framework: 'listening' }>
+
+/** How a process ended. */
+export interface Ended {
+  readonly kind: 'ended'
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Why a version does not come up: its process has ended, or lives on without a server. */
+export type Failure = Ended | { readonly kind: 'failed'; readonly message: string }
+
+/** One version of the application, in a process of its own. */
+export interface Child {
+  /** Settles when its first server has booted, or will not. Never, for one that neither listens nor ends. */
+  readonly booted: Promise<Failure | { readonly kind: 'booted' }>
+  readonly ended: Promise<Ended>
+  /** Lets it listen. */
+  go(): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
+  /** Ends it as a signal does, and by force when it takes longer than `patience` milliseconds. */
+  stop(signal: EndSignal, patience: number): Promise<void>
+  kill(): void
+}
+
+/** What a start needs beside the launch. */
+export interface Start {
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+  readonly assignment: Assignment
+}
+
+/** Starts the application. What it writes is not touched: its streams are those of this process. */
+export function startChild({ program, args }: Launch, { folder, env, assignment }: Start): Child {
+  const process = spawn(program, args, {
+    cwd: folder,
+    env: { ...env, [variable]: JSON.stringify(assignment) },
+    // The channel is also how a child learns that this process is gone. JSON is what all three runtimes speak.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    serialization: 'json',
+  })
+  const ended = new Promise<Ended>((resolve) => {
+    process.once('exit', (code, signal) => resolve({ kind: 'ended', code, signal }))
+    // It could not be started, or a message did not reach it any more, which its end tells.
+    process.on('error', () => process.pid === undefined && resolve({ kind: 'ended', code: null, signal: null }))
+  })
+  const news = <Kind extends News['framework']>(kind: Kind) =>
+    new Promise<Extract<News, { framework: Kind }>>((resolve) => {
+      process.on('message', (message) => {
+        if (isNews(message) && message.framework === kind) resolve(message as Extract<News, { framework: Kind }>)
+      })
+    })
+  const failed = news('failed').then(({ message }) => ({ kind: 'failed', message }) as const)
+  const listening = news('listening').then((news) => ({ kind: 'listening', news }) as const)
+  return {
+    booted: Promise.race([news('booted').then(() => ({ kind: 'booted' }) as const), failed, ended]),
+    ended,
+    go() {
+      give(process, { framework: 'go' })
+      return Promise.race([listening, failed, ended])
+    },
+    async stop(signal, patience) {
+      give(process, { framework: 'stop', signal })
+      const force = setTimeout(() => process.kill('SIGKILL'), patience)
+      await ended
+      clearTimeout(force)
+    },
+    kill: () => void process.kill('SIGKILL'),
+  }
+}
+
+/** To a process that may be gone, which its end tells. */
+function give(process: ChildProcess, order: Order): void {
+  if (process.connected) process.send(order, () => {})
+}

@@ -1,0 +1,78 @@
+import { constants } from 'node:os'
+import { relative } from 'node:path'
+import { type PluginNode, printTree } from '../../kernel/plugin/tree.ts'
+import type { Ended, Listening } from './child.ts'
+
+/** Everything that the development server says, to whoever sits in front of it. */
+export interface Report {
+  starting(runtime: string): void
+  /** `ms` since the start, or since the change that led to it. */
+  serving(news: Listening, ms: number, changed: readonly string[] | undefined): void
+  /** A port was asked for, and the application has another. */
+  otherPort(asked: number, port: number): void
+  /** A version does not come up; `serves` tells whether the one before goes on. */
+  notStarted(why: Ended | string, serves: boolean): void
+  /** It was up. */
+  ended(why: Ended): void
+  silent(seconds: number, serves: boolean): void
+  forced(ms: number): void
+  exhausted(error: Error): void
+}
+
+/** @param quiet leaves out what is only nice to know. */
+export function reportTo(note: (line: string) => void, startFile: string, folder: string, quiet: boolean): Report {
+  const talk = quiet ? () => {} : note
+  const goesOn = (serves: boolean) =>
+    serves ? 'the version before goes on answering; the next change tries again' : 'the next change tries again'
+  return {
+    starting: (runtime) => talk(`${startFile} on ${runtime}`),
+    serving(news, ms, changed) {
+      if (changed === undefined) {
+        talk(printTree(timesOnly(news.plugins)))
+        talk(`${news.url} (ready in ${ms} ms)`)
+      } else talk(`restarted in ${ms} ms (${listed(changed, folder)})`)
+    },
+    otherPort: (asked, port) =>
+      note(
+        `--port ${asked} is in the environment as PORT, but the application listens on ${port}: its option "port" says so`,
+      ),
+    notStarted: (why, serves) =>
+      note(`${startFile} did not start: ${typeof why === 'string' ? firstLine(why) : told(why)}; ${goesOn(serves)}`),
+    ended: (why) => note(`${startFile}: ${told(why)}; the next change starts it again`),
+    silent: (seconds, serves) =>
+      talk(
+        `${startFile} has run for ${seconds} s and has neither called listen() nor ended: does it await something that never comes?` +
+          (serves ? ' The version before goes on answering.' : ''),
+      ),
+    forced: (ms) => note(`${startFile} has not ended within ${ms} ms and was stopped by force`),
+    exhausted: (error) =>
+      note(`the system watches no more folders (${error.message}): the rest is looked at every 300 ms, as --poll does`),
+  }
+}
+
+const firstLine = (text: string) => text.split('\n')[0]!
+
+function told({ code, signal }: Ended): string {
+  if (signal !== null) return `it was ended by ${signal}`
+  if (code === null) return 'it could not be started'
+  if (code === 0) return 'it ended by itself, with code 0'
+  const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0]
+  return name === undefined ? `it ended with code ${code}` : `it ended with code ${code} (${name})`
+}
+
+/** The first few: a checkout changes hundreds. */
+function listed(files: readonly string[], folder: string): string {
+  const names = files.slice(0, 3).map((file) => relative(folder, file))
+  return files.length > names.length ? `${names.join(', ')} and ${files.length - names.length} more` : names.join(', ')
+}
+
+/** The tree with times alone: what each plugin contributes is in `server.printPlugins()`. */
+const timesOnly = (node: PluginNode): PluginNode => ({
+  ...node,
+  options: [],
+  services: [],
+  middlewares: [],
+  hooks: [],
+  routes: [],
+  children: node.children.map(timesOnly),
+})

@@ -1,0 +1,69 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { CommandFailure } from '../failure.ts'
+import { packageFolder } from '../package.ts'
+import { findProject, type Runtime } from '../project.ts'
+
+/** How the application is started. */
+export interface Launch {
+  readonly runtime: Runtime
+  /** The runtime with its version, for people. */
+  readonly program: string
+  readonly args: readonly string[]
+}
+
+export const runtimes: readonly Runtime[] = ['node', 'bun', 'deno']
+
+const names = { node: 'Node.js', bun: 'Bun', deno: 'Deno' } as const
+
+/** The name as its makers write it. */
+export const nameOf = (runtime: Runtime): string => names[runtime]
+
+/**
+ * How to run a start file: on the runtime that was asked for, else on the one that this command runs on when that is Bun
+ * or Deno, else on the one that the project is made for, where it is installed, else on Node.js.
+ *
+ * @throws CommandFailure when the runtime that was asked for is not installed.
+ */
+export function chooseLaunch(folder: string, startFile: string, asked?: Runtime): Launch {
+  const runtime = asked ?? (own() === 'node' ? ofProject(folder) : own())
+  const program = programOf(runtime)
+  if (program === undefined) {
+    throw new CommandFailure(`${nameOf(runtime)} is not installed: there is no "${runtime}" on the PATH`)
+  }
+  const preload = join(packageFolder(), 'dist/cli/serve/preload.js')
+  const args = {
+    node: ['--import', pathToFileURL(preload).href, startFile],
+    bun: ['--preload', preload, startFile],
+    deno: ['run', '-A', '--preload', preload, startFile],
+  }
+  return { runtime, program, args: args[runtime] }
+}
+
+const own = (): Runtime => ('Bun' in globalThis ? 'bun' : 'Deno' in globalThis ? 'deno' : 'node')
+
+function ofProject(folder: string): Runtime {
+  const { runtime } = findProject(folder)
+  return programOf(runtime) === undefined ? 'node' : runtime
+}
+
+/** The file to start. This one where it fits: the same version, and no search. */
+function programOf(runtime: Runtime): string | undefined {
+  if (runtime === own()) return process.execPath
+  const endings = process.platform === 'win32' ? ['.exe', '.cmd', ''] : ['']
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .flatMap((folder) => endings.map((ending) => join(folder, runtime + ending)))
+    .find(isProgram)
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What an application is made of. What it writes itself (uploads, databases, logs) is not among it. */
+const source = /\.([cm]?[jt]sx?|json|ya?ml|toml|graphql|gql|html?|hbs|handlebars|mustache|ejs|edge|mjml|sql)$/i
+/** Not part of what runs. */
+const beside = /\.(test|spec|bench)\.\w+$|\.d\.[cm]?ts$/i
+/** The files at the top that change how it runs. Lock files, because `npm install` writes them when it is done. */
+const settings =
+  /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|bunfig\.toml|deno\.(jsonc?|lock)|[jt]sconfig.*\.json|\.env.*)$/i
+const otherFolders = new Set([
+  'node_modules',
+  'dist',
+  'build',
+  'out',
+  'coverage',
+  'test',
+  'tests',
+  '__tests__',
+  'public',
+  'static',
+  'uploads',
+  'tmp',
+  'logs',
+])
+
+export const isSource = (name: string): boolean => source.test(name) && !beside.test(name) && !isTemporary(name)
+export const isSetting = (name: string): boolean => settings.test(name) && !isTemporary(name)
+/** Editors write beside a file before they rename. */
+export const isTemporary = (name: string): boolean => /^\.#|~$|^#.*#$|\.(sw[a-p]x?|tmp)$|^4913$/.test(name)
+
+/** A folder that is watched. */
+export interface Root {
+  readonly folder: string
+  /** Whether a file in it counts, by its name. */
+  counts(name: string): boolean
+  /** Whether a folder in it is watched too. */
+  enters(name: string): boolean
+}
+
+const isOpen = (name: string) => !name.startsWith('.') && name !== 'node_modules'
+
+/** The folder with the sources, everything below but what browsers load: that is read anew for each of them. */
+export const sourceRoot = (folder: string): Root => ({
+  folder,
+  counts: isSource,
+  enters: (name) => isOpen(name) && name !== 'public' && name !== 'static',
+})
+
+/** The top of the project, itself alone. */
+export const settingsRoot = (folder: string): Root => ({ folder, counts: isSetting, enters: () => false })
+
+/** A project without a folder for its sources: they lie at the top, between others. */
+export const flatRoot = (folder: string): Root => ({
+  folder,
+  counts: (name) => isSource(name) || isSetting(name),
+  enters: (name) => isOpen(name) && !otherFolders.has(name),
+})
+
+/** A folder or file that somebody named: all that is in it. */
+export function namedRoot(path: string): Root {
+  if (statSync(path).isDirectory()) return { folder: path, counts: (name) => !isTemporary(name), enters: isOpen }
+  const folder = join(path, '..')
+  const file = path.slice(folder.length).replace(/^[\\/]/, '')
+  return { folder, counts: (name) => name === file, enters: () => false }
+}
+
+/** The files of one folder that count, each with what tells its content from another, and the folders in it to enter. */
+export interface Content {
+  readonly files: ReadonlyMap<string, string>
+  /** With its number in the file system: another folder under the same name is watched anew. */
+  readonly folders: ReadonlyMap<string, number>
+}
+
+/** Reads a folder; one that is gone is empty. */
+export function readContent(root: Root, folder: string): Content {
+  const files = new Map<string, string>()
+  const folders = new Map<string, number>()
+  for (const name of namesIn(folder)) {
+    const path = join(folder, name)
+    // A folder behind a link may lead upwards, round and round.
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found?.isDirectory()) {
+      if (root.enters(name)) folders.set(path, found.ino)
+    } else if (found !== undefined && root.counts(name)) {
+      const print = printOf(path)
+      if (print !== undefined) files.set(path, print)
+    }
+  }
+  return { files, folders }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** More than any source: such a file is told by its date. */
+const large = 2_000_000
+
+/**
+ * By what is in it, not by its date: `git checkout` there and back, a formatter that changes nothing and an application
+ * that writes the same JSON at every start are no changes, and two writes within one tick of the file system's clock are.
+ */
+function printOf(path: string): string | undefined {
+  try {
+    const { size, mtimeMs } = statSync(path)
+    if (size > large) return `${size} ${mtimeMs}`
+    return createHash('sha1').update(readFileSync(path)).digest('base64')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,151 @@
+import { type Child, type Failure, startChild } from './child.ts'
+import type { Assignment, EndSignal } from './protocol.ts'
+import type { Report } from './report.ts'
+import type { Launch } from './runtime.ts'
+
+/** Milliseconds that a version has to close in; its own `closeTimeout` is at most half of it. */
+const patience = 2000
+/** Seconds after which an application that neither listens nor ends is spoken of. */
+const silence = 30
+
+export interface Supervision {
+  readonly launch: Launch
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+  readonly inspect: boolean
+  /** The port that was asked for. */
+  readonly port: number | undefined
+  readonly report: Report
+  /** Starts watching; returns how to stop. */
+  watch(changed: (files: readonly string[]) => void): () => void
+}
+
+/**
+ * Runs an application and runs it anew after each change, until a signal ends it; resolves with the exit code.
+ *
+ * A new version boots while the one before still answers, and takes its port when that has closed: one that does not
+ * boot never gets that far. So at no time do two versions listen, or run jobs.
+ */
+export async function supervise({ launch, folder, env, inspect, port, report, watch }: Supervision): Promise<number> {
+  /** The one that listens. */
+  let live: Child | undefined
+  /** All that are alive: that, one that boots, and one that closes. */
+  const children = new Set<Child>()
+  let pending: { readonly files: Set<string>; readonly since: number } | undefined
+  let stopping = false
+  const waiting = new Set<() => void>()
+  const wake = () => {
+    for (const resolve of waiting) resolve()
+    waiting.clear()
+  }
+  /** Resolves with the next change or signal; at once when one is waiting. */
+  const news = () =>
+    new Promise<'change'>((resolve) => {
+      waiting.add(() => resolve('change'))
+      if (pending !== undefined || stopping) wake()
+    })
+
+  const stop = watch((files) => {
+    pending ??= { files: new Set(), since: performance.now() }
+    for (const file of files) pending.files.add(file)
+    wake()
+  })
+  const end = new Promise<EndSignal>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        // The second time means: now.
+        if (stopping) {
+          for (const child of children) child.kill()
+          process.exit(130)
+        }
+        stopping = true
+        resolve(signal)
+        wake()
+      })
+    }
+  })
+
+  const stopChild = async (child: Child, signal: EndSignal) => {
+    const start = performance.now()
+    await child.stop(signal, patience)
+    if (performance.now() - start >= patience) report.forced(patience)
+  }
+
+  const take = (child: Child) => {
+    live = child
+    void child.ended.then((why) => {
+      if (live !== child) return
+      live = undefined
+      if (!stopping) report.ended(why)
+    })
+  }
+
+  /** Ends the one that boots; it holds nothing yet. */
+  const drop = async (child: Child) => {
+    child.kill()
+    await child.ended
+  }
+
+  /** Starts a version and puts it in place of the one before, unless the next change comes first. */
+  const start = async (changed: readonly string[] | undefined, since: number): Promise<boolean> => {
+    const assignment: Assignment = inspect ? { inspect: live === undefined ? 'at once' : 'later' } : {}
+    const child = startChild(launch, { folder, env, assignment })
+    children.add(child)
+    void child.ended.then(() => children.delete(child))
+    const timer = setTimeout(() => report.silent(silence, live !== undefined), silence * 1000)
+    const outcome = await Promise.race([child.booted, news()])
+    clearTimeout(timer)
+    if (outcome === 'change') {
+      await drop(child)
+      return false
+    }
+    if (outcome.kind !== 'booted') return giveUp(child, outcome)
+    if (live !== undefined) {
+      const before = live
+      // No longer live: that it ends now is no news.
+      live = undefined
+      await stopChild(before, 'SIGTERM')
+    }
+    // A change has time until this one answers, unless a listen hook of it never ends; a signal has not.
+    const hung = new Promise((resolve) => setTimeout(resolve, patience)).then(news)
+    const result = stopping ? 'change' : await Promise.race([child.go(), hung, end.then(() => 'change' as const)])
+    if (result === 'change') {
+      await stopChild(child, 'SIGTERM')
+      return false
+    }
+    if (result.kind !== 'listening') return giveUp(child, result)
+    take(child)
+    report.serving(result.news, Math.round(performance.now() - since), changed)
+    if (port !== undefined && port !== 0 && result.news.port !== port) report.otherPort(port, result.news.port)
+    return true
+  }
+
+  const giveUp = async (child: Child, why: Failure): Promise<true> => {
+    if (why.kind === 'failed') {
+      // Most end by the error themselves, with its stack; the message alone is for those that go on.
+      const late = new Promise<undefined>((resolve) => setTimeout(resolve, 200, undefined))
+      const own = await Promise.race([child.ended, late])
+      if (own === undefined) await drop(child)
+    }
+    if (!stopping) report.notStarted(why.kind === 'failed' ? why.message : why, live !== undefined)
+    return true
+  }
+
+  let since = performance.now()
+  let changed: readonly string[] | undefined
+  while (!stopping) {
+    const isSettled = await start(changed, since)
+    await news()
+    if (pending === undefined) continue
+    // Those of a version that was overtaken are told of with the one that has overtaken it.
+    const before = isSettled ? [] : (changed ?? [])
+    const isFirst = live === undefined && changed === undefined
+    if (!isFirst) changed = [...new Set([...before, ...pending.files])].sort()
+    since = pending.since
+    pending = undefined
+  }
+  stop()
+  const signal = await end
+  await Promise.all([...children].map((child) => stopChild(child, signal)))
+  return 0
+}

@@ -1,0 +1,39 @@
+import { statSync } from 'node:fs'
+import { dirname, relative, resolve, sep } from 'node:path'
+import { CommandFailure } from './failure.ts'
+
+/** Where the file that starts an application is looked for, in this order. */
+const startFiles = ['src/index', 'index'].flatMap((name) =>
+  ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
+)
+
+const kindOf = (path: string) => {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found === undefined ? undefined : found.isFile() ? 'file' : 'folder'
+}
+
+/**
+ * The file that starts the application of a folder, relative to it: the one that calls `listen()`.
+ *
+ * @throws CommandFailure telling what was looked for.
+ */
+export function findStartFile(folder: string, entry?: string): string {
+  if (entry === undefined) {
+    const found = startFiles.find((file) => kindOf(resolve(folder, file)) === 'file')
+    if (found !== undefined) return found
+    throw new CommandFailure(
+      `no start file found in ${folder}: looked for src/index.ts, index.ts (also .mts, .js, .mjs). Name the module that calls server.listen(): --entry <file>`,
+    )
+  }
+  const kind = kindOf(resolve(folder, entry))
+  if (kind === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
+  if (kind === 'folder') throw new CommandFailure(`the entry ${entry} is a folder: name the file in it`)
+  return relative(folder, resolve(folder, entry))
+}
+
+/** The folder that the sources of an application are in, relative to its own: the first on the way to the start file, or `''`. */
+export function sourcesOf(startFile: string): string {
+  const parts = startFile.split(sep)
+  if (parts[0] === '..') return dirname(startFile)
+  return parts.length > 1 ? parts[0]! : ''
+}

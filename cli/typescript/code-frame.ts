@@ -1,0 +1,40 @@
+/** What esbuild says of a mistake. */
+export interface Mistake {
+  readonly text: string
+  readonly location: {
+    readonly file: string
+    readonly line: number
+    /** From 0. */
+    readonly column: number
+    readonly length: number
+    readonly lineText: string
+  } | null
+}
+
+/** `file:line:column`, as editors take it. */
+export function placeOf({ location }: Mistake): string | undefined {
+  return location === null ? undefined : `${location.file}:${location.line}:${location.column + 1}`
+}
+
+/** A mistake as `file:line:column: text`, and the line that it is in with a mark below. */
+export function codeFrame(mistake: Mistake): string {
+  const { text, location } = mistake
+  if (location === null) return text
+  const { line, column, length, lineText } = location
+  const number = String(line)
+  // Tabs stay tabs, for the mark to stand where the mistake is.
+  const indent = lineText.slice(0, column).replace(/[^\t]/g, ' ')
+  const mark = '^'.repeat(Math.max(1, Math.min(length, lineText.length - column)))
+  return [
+    `${placeOf(mistake)}: ${text}`,
+    '',
+    `  ${number} │ ${lineText}`,
+    `  ${' '.repeat(number.length)} │ ${indent}${mark}`,
+  ].join('\n')
+}
+
+/** The mistakes of a failed build, where it failed by them. */
+export function mistakesOf(error: unknown): readonly Mistake[] {
+  const { errors } = (error ?? {}) as { errors?: unknown }
+  return Array.isArray(errors) ? (errors as Mistake[]) : []
+}

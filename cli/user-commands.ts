@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs'
+import { relative } from 'node:path'
+import type { Command } from '../kernel/index.ts'
+// Not through the door of the kernel, which loads all of it.
+import { isCommandClass } from '../kernel/plugin/base-command.ts'
+import { findFiles } from '../kernel/support/files.ts'
+import { defaultTimeout, importQuietly } from './application.ts'
+import { faultOf } from './command-check.ts'
+import { CommandFailure } from './failure.ts'
+
+/** Where the commands of an application are. */
+const folders = ['src/commands', 'commands'] as const
+/** Where they are when only what was built is there. */
+const builtFolder = 'dist/commands'
+
+/** A command with where it is from. */
+export interface FoundCommand {
+  readonly command: Command
+  /** `src/commands/greet.ts`, `the plugin tools` */
+  readonly from: string
+}
+
+/** Commands, and why others are not among them. */
+export interface FoundCommands {
+  readonly found: readonly FoundCommand[]
+  readonly problems: readonly CommandFailure[]
+}
+
+/** Imports the files in which the application of this folder has its commands; one that fails does not keep the others back. */
+export async function userCommands(): Promise<FoundCommands> {
+  const sources = folders.filter((folder) => existsSync(folder))
+  const there = sources.length > 0 ? sources : [builtFolder].filter((folder) => existsSync(folder))
+  if (there.length === 0) return { found: [], problems: [] }
+  const patterns = there.map((folder) => `${folder}/**/*.{ts,mts,js,mjs}`)
+  const { files } = await findFiles([...patterns, '!**/*.{test,spec}.*'], process.cwd())
+  const found: FoundCommand[] = []
+  const problems: CommandFailure[] = []
+  const seen = new Set<unknown>()
+  for (const file of files) {
+    const from = relative(process.cwd(), file)
+    try {
+      const exported = await importQuietly(file, from, { seconds: defaultTimeout }, async (names) =>
+        Object.values(names),
+      )
+      for (const value of exported) {
+        // A file that exports those of others has none of its own.
+        if (seen.has(value)) continue
+        seen.add(value)
+        const command = commandOf(value, from)
+        if (command !== undefined) found.push({ command, from })
+      }
+    } catch (error) {
+      problems.push(asFailure(error))
+    }
+  }
+  return { found, problems }
+}
+
+/** An instance of a class, or what `defineCommand` has given; `undefined` for everything else that a file exports. */
+function commandOf(value: unknown, from: string): Command | undefined {
+  if (isCommandClass(value)) {
+    const command = instanceOf(value, from)
+    checkCommand(command, `${from}: ${value.name}`)
+    return command
+  }
+  const isClass = typeof value === 'function' && typeof value.prototype?.run === 'function'
+  if (isClass && !Object.hasOwn(value.prototype, Symbol.for('framework.command'))) {
+    throw new CommandFailure(`${from}: ${value.name} has a method run and does not extend BaseCommand`)
+  }
+  if (typeof value !== 'object' || value === null || typeof (value as Command).run !== 'function') return undefined
+  checkCommand(value as Command, `${from}: a command`)
+  return value as Command
+}
+
+/** @throws CommandFailure naming where it is from. */
+export function checkCommand(command: Command, where: string): void {
+  const fault = faultOf(command)
+  if (fault !== undefined) throw new CommandFailure(`${where} ${fault}`)
+}
+
+function instanceOf(cls: new () => Command, from: string): Command {
+  if (cls.length > 0)
+    throw new CommandFailure(`${from}: the constructor of ${cls.name} takes arguments; it is called without any`)
+  try {
+    return new cls()
+  } catch (error) {
+    throw new CommandFailure(`${from}: ${cls.name} cannot be made: ${(error as Error)?.message ?? String(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+export function asFailure(error: unknown): CommandFailure {
+  if (error instanceof CommandFailure) return error
+  return new CommandFailure(error instanceof Error ? error.message : String(error), { cause: error })
+}

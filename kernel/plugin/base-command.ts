@@ -1,0 +1,50 @@
+import { type Logger, lineLogger } from '../support/logger.ts'
+import type { Command, CommandArgument, CommandFlag, CommandInput } from './command.ts'
+
+/** Marks the class; `Symbol.for`, so that a command of another copy of the package is still one. */
+const brand = Symbol.for('framework.command')
+
+/**
+ * What the class of a command extends; `framework` finds it in `src/commands`, and makes one instance without arguments.
+ *
+ * `as const` behind the declarations is what `CommandInput<this>` reads the types from.
+ *
+ * @example
+ * import { BaseCommand, type CommandInput } from 'framework'
+ *
+ * export class Greet extends BaseCommand {
+ *   readonly name = 'greet'
+ *   readonly description = 'Greets somebody'
+ *   override readonly arguments = [{ name: 'who', description: 'Whom', required: true }] as const
+ *   override readonly flags = { loud: { type: 'boolean', short: 'l', description: 'In capitals' } } as const
+ *
+ *   run({ arguments: { who }, flags, print }: CommandInput<this>) {
+ *     print(flags.loud ? `HELLO ${who.toUpperCase()}` : `Hello ${who}`)
+ *   }
+ * }
+ */
+export abstract class BaseCommand implements Command {
+  abstract readonly name: string
+  abstract readonly description: string
+  declare readonly details?: string
+  declare readonly arguments?: readonly CommandArgument[]
+  declare readonly flags?: { readonly [name: string]: CommandFlag }
+  /** With the name of the class: from `warn` on, to standard error. */
+  readonly logger: Logger
+
+  constructor() {
+    this.logger = lineLogger().child({ command: new.target.name })
+  }
+
+  abstract run(input: CommandInput): ReturnType<Command['run']>
+
+  get [brand](): true {
+    return true
+  }
+}
+
+/** Whether a value is a class of commands, of this copy of the package or another; `BaseCommand` itself is none. */
+export function isCommandClass(value: unknown): value is new () => Command {
+  if (typeof value !== 'function' || typeof value.prototype !== 'object' || value.prototype === null) return false
+  return brand in value.prototype && !Object.hasOwn(value.prototype, brand)
+}

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Ended, framework, makeProject, type Project } from '../support/cli.ts'
+
+// Every test starts processes, each with a compiler or a runtime of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const notBooted = 'Not booted: routes that plugins register in their setup are left out (--boot has them).\n'
+
+let project: Project
+beforeAll(() => {
+  project = makeProject({
+    'src/server.js': `import { definePlugin, PolicyManager, router, Server } from 'framework'
+console.log('imported')
+const policies = new PolicyManager({ books: { write: () => true } })
+const manager = { manager: policies, scope: 'books', handler: 'write' }
+function count(req, res, next) { return next() }
+router.get('/books', { cache: { ttl: 60 }, query: { type: 'object' } }, function listBooks() {})
+router.get('/books/:id', () => {})
+router.group('/admin', [count], (r) => {
+  r.post('/books', { policy: manager, body: { type: 'object' }, middlewares: [count] }, function addBook() {})
+})
+const audit = definePlugin({
+  name: 'audit',
+  version: '1.2.0',
+  provide: () => ({ audit: [] }),
+  setup(ctx, options) {
+    console.log('booted')
+    if (process.env.NO_AUDIT) throw new Error('connect ECONNREFUSED 127.0.0.1:5432')
+    ctx.get('/audit', function entries() {})
+    ctx.fallback('/old', () => {})
+    ctx.onClose(() => {
+      console.log('closed')
+      if (process.env.NO_CLOSE) throw new Error('not flushed')
+    })
+  },
+})
+export const server = new Server({
+  controllerPatterns: ['src/controllers/*.js'],
+  plugins: { audit: audit({ url: 'postgres://user:secret@host/db', keep: 5 }) },
+})
+`,
+    'src/controllers/authors.js': `import { router } from 'framework'
+router.delete('/authors/:id', { rateLimit: { limit: 5 }, timeout: false }, function removeAuthor() {})
+`,
+    'logs.js': `import { definePlugin, logger, Server } from 'framework'
+logger.info('while it is imported')
+const talks = definePlugin({
+  name: 'talks',
+  setup(ctx) {
+    ctx.log.info('while it boots')
+    ctx.onClose(() => ctx.log.info('while it closes'))
+  },
+})
+export const server = new Server({ plugins: { log: true, talks: talks() } })
+`,
+    'empty.js': "import { Server } from 'framework'\nexport const server = new Server()\n",
+  })
+})
+afterAll(() => project.remove())
+
+const run = (...args: string[]): Promise<Ended> => framework(project.folder, args)
+const runWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> => framework(project.folder, args, env)
+
+describe('routes', () => {
+  const declared = [
+    'GET     /books        listBooks     validates query · cached',
+    'GET     /books/:id    handler',
+    'POST    /admin/books  addBook       policy books.write · validates body · 2 middlewares',
+    'DELETE  /authors/:id  removeAuthor  rateLimit',
+  ]
+
+  test('lists what is declared, those of controllers too, and says what is left out', async () => {
+    const { code, stdout, stderr } = await run('routes')
+    expect([code, stderr]).toEqual([0, `imported\n${notBooted}`])
+    expect(stdout).toBe(`${declared.join('\n')}\n`)
+  })
+
+  test('--boot has those of plugins, and closes the server', async () => {
+    const { code, stdout, stderr } = await run('routes', '--boot')
+    expect([code, stderr]).toEqual([0, 'imported\nbooted\nclosed\n'])
+    expect(stdout).toMatch(/^GET {5}\/audit {7,}entries {7}by audit\n/)
+  })
+
+  test('--method and --path choose', async () => {
+    const { stdout } = await run('routes', '--method', 'get', '--path', '/books/')
+    expect(stdout).toBe('GET  /books/:id  handler\n')
+    const none = await run('routes', '--method', 'PUT')
+    expect([none.code, none.stdout]).toEqual([0, ''])
+    expect(none.stderr).toContain('none of the 4 routes of src/server.js is one of these\n')
+  })
+
+  test('--json is for programs', async () => {
+    const { stdout } = await run('routes', '--json', '--path', '/admin')
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        method: 'POST',
+        path: '/admin/books',
+        owner: 'application',
+        handler: 'addBook',
+        policies: ['books.write'],
+        middlewares: ['count', 'count'],
+        validates: ['body'],
+        responses: [],
+        cached: false,
+        options: [],
+        at: 'src/server.js:9:5',
+      },
+    ])
+  })
+
+  test('an application without routes is told what to look at', async () => {
+    const { code, stdout, stderr } = await run('routes', '--entry', 'empty.js')
+    expect([code, stdout]).toEqual([0, ''])
+    expect(stderr).toContain('empty.js has no routes: do its modules import those that register them?\n')
+  })
+})
+
+describe('plugins', () => {
+  test('draws the tree with times, services and the names of options', async () => {
+    const { code, stdout, stderr } = await run('plugins')
+    expect([code, stderr]).toEqual([0, 'imported\nbooted\nclosed\n'])
+    expect(stdout).toMatch(/^root {12,}boot \d+\.\d ms$/m)
+    expect(stdout).toMatch(
+      /^└─ audit 1\.2\.0 +(boot \d+\.\d ms)? +provides audit · onClose · GET \/audit, fallback \/old\/\* · options url, keep$/m,
+    )
+    expect(stdout).not.toContain('secret')
+  })
+
+  test('--close has its time too; --json is for programs, and has no values of options either', async () => {
+    const { stdout } = await run('plugins', '--close', '--json')
+    const tree = JSON.parse(stdout) as { children: { name: string; options: string[]; ms: { close: number } }[] }
+    expect(tree.children.at(-1)).toMatchObject({ name: 'audit', version: '1.2.0', options: ['url', 'keep'] })
+    expect(tree.children.at(-1)?.ms.close).toBeGreaterThan(0)
+    expect(stdout).not.toContain('secret')
+  })
+
+  test('what the application logs is no part of the result', async () => {
+    const { stdout, stderr } = await run('plugins', '--json', '--entry', 'logs.js')
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'root' })
+    for (const when of ['is imported', 'boots', 'closes']) expect(stderr).toContain(`"msg":"while it ${when}"`)
+  })
+
+  test('--no-boot draws what is declared', async () => {
+    const { code, stdout, stderr } = await run('plugins', '--no-boot')
+    expect([code, stderr]).toEqual([0, 'imported\nNot booted: what plugins register in their setup is left out.\n'])
+    expect(stdout).toMatch(/^└─ audit 1\.2\.0 {2}provides audit · options url, keep$/m)
+    expect(stdout).not.toMatch(/boot|ms/)
+  })
+
+  test.each([
+    [['plugins']],
+    [['routes', '--boot']],
+    [['explain', 'GET', '/books']],
+  ])('%j: a boot that fails names the plugin', async (argv) => {
+    expect(await runWith({ NO_AUDIT: '1' }, ...argv)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'imported\nbooted\nPLUGIN_SETUP: the plugin "audit" failed in setup: connect ECONNREFUSED 127.0.0.1:5432\n',
+    })
+  })
+
+  test('a close that fails is told, and no success', async () => {
+    const failed = 'CLOSE_HOOK: the close hook of the plugin "audit" failed: not flushed\n'
+    const after = await runWith({ NO_CLOSE: '1' }, 'plugins')
+    expect([after.code, after.stderr]).toEqual([1, `imported\nbooted\nclosed\nclosing the server failed: ${failed}`])
+    expect(after.stdout).toContain('audit')
+  })
+})
+
+describe('explain', () => {
+  test('lists the steps of a request, with whose they are', async () => {
+    const { code, stdout, stderr } = await run('explain', 'post', '/admin/books?draft=1')
+    expect([code, stderr]).toEqual([0, 'imported\nbooted\nclosed\n'])
+    expect(stdout.replace(/ {2,}/g, '  ')).toBe(`POST /admin/books
+  scope  json  by json
+  group  count
+  guard  policy(books.write)  by policy
+  route  count
+  input  validation  by validation
+  handler  addBook
+`)
+  })
+
+  test('with the parameters, as JSON too', async () => {
+    expect((await run('explain', 'HEAD', '/books/a%20b')).stdout).toMatch(/^GET \/books\/:id\n {2}id = "a b"\n/)
+    const { stdout } = await run('explain', 'GET', '/books/5', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      route: 'GET /books/:id',
+      params: { id: '5' },
+      steps: [{ slot: 'scope', name: 'json' }, { slot: 'handler' }],
+      allow: ['GET'],
+    })
+  })
+
+  test.each([
+    [['PUT', '/books/5'], 'PUT /books/5 is answered with 405: the path has GET'],
+    [['GET', '/boks/5'], 'GET /boks/5 is answered with 404: no route has this path; did you mean GET /books/:id?'],
+    [['GET', '/zzzzzzzzzzzz'], 'GET /zzzzzzzzzzzz is answered with 404: no route has this path'],
+    [['GET', '/old/page'], 'GET /old/page has no route: the plugin audit may answer it, else it is a 404'],
+    [['GET', '/books/%zz'], 'GET /books/%zz is answered with 400: no URL has such a path'],
+  ])('%j is exit code 1', async (argv, message) => {
+    const { code, stdout, stderr } = await run('explain', ...argv)
+    expect([code, stderr]).toEqual([1, `imported\nbooted\nclosed\n${message}\n`])
+    expect(stdout).toMatch(/^ {2}scope {2}json {2}by json\n$/)
+  })
+})
+
+describe('what cannot be meant is exit code 2, and nothing is imported', () => {
+  test.each([
+    [
+      ['routes', '--method', 'FETCH'],
+      'routes: --method takes one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS; "FETCH" is none',
+    ],
+    [['routes', '/books'], 'routes: "/books" is one argument too many'],
+    [['routes', '--methd', 'GET'], 'routes: there is no --methd; did you mean --method?'],
+    [['explain', 'GET'], 'explain: <path> is missing'],
+    [['explain', 'GET', 'books'], 'explain: <path> begins with "/"; "books" does not'],
+    [
+      ['explain', '__proto__', '/'],
+      'explain: <method> is one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS; "__proto__" is none',
+    ],
+    [['plugins', '--timeout', '0'], '--timeout takes seconds, more than 0 and at most a day; 0 is not'],
+    [['cron-start', '--entry'], 'cron-start: --entry needs a value'],
+    [['queue-start', 'orders'], 'queue-start: "orders" is one argument too many'],
+  ])('%j', async (argv, message) => {
+    expect(await run(...argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })
+  })
+})

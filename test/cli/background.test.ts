@@ -1,0 +1,256 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { bullmqQueue, defineQueueConfiguration, QueueService } from 'framework'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { framework, makeProject, type Project } from '../support/cli.ts'
+import { hasRedis, startRedis } from '../support/redis.ts'
+
+// Every test starts processes, each with a compiler or a runtime of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const started: ChildProcess[] = []
+// Those of tests that have failed: they would go on for ever.
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL')
+})
+
+/** A command that goes on until it is told to end. */
+class Running {
+  readonly #child: ChildProcess
+  readonly #ended: Promise<unknown[]>
+  stdout = ''
+  stderr = ''
+
+  constructor(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    this.#child = spawn(process.execPath, [join(folder, 'node_modules/framework/dist/cli/index.js'), ...args], {
+      cwd: folder,
+      env: { ...process.env, NODE_OPTIONS: '', FORCE_COLOR: undefined, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    started.push(this.#child)
+    this.#ended = once(this.#child, 'close')
+    this.#child.stdout!.on('data', (chunk: Buffer) => {
+      this.stdout += chunk.toString()
+    })
+    this.#child.stderr!.on('data', (chunk: Buffer) => {
+      this.stderr += chunk.toString()
+    })
+  }
+
+  async says(text: string | RegExp): Promise<void> {
+    await vi.waitFor(() => expect(this.stdout + this.stderr).toMatch(text), { timeout: 60_000, interval: 20 })
+  }
+
+  signal(name: 'SIGTERM' | 'SIGINT'): void {
+    this.#child.kill(name)
+  }
+
+  async end(): Promise<unknown> {
+    const [code] = await this.#ended
+    return code
+  }
+}
+
+const stopping = (signal: string) => `${signal}: waiting for what runs; once more ends it at once\n`
+
+/** Tells of its life, and would tell if somebody had bound a socket. */
+const store = `import { definePlugin } from 'framework'
+export const store = definePlugin({
+  name: 'store',
+  setup(ctx) {
+    console.log('booted')
+    ctx.onListen(() => console.log('listening'))
+    ctx.onClose(() => console.log('closed'))
+  },
+})
+`
+
+describe('cron-start', () => {
+  let project: Project
+  beforeAll(() => {
+    project = makeProject({
+      'src/store.ts': store,
+      'src/server.ts': `import { Server } from 'framework'
+import { store } from './store.ts'
+export const server = new Server({ plugins: { store: store() } })
+`,
+      'src/crons/report.ts': `import { BaseCron, cron, type CronRun } from 'framework'
+import { server } from '../server.ts'
+export class Reports extends BaseCron {
+  @cron('* * * * * *', { name: 'report' })
+  async send({ signal }: CronRun) {
+    console.log('begins', server.isListening)
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => setTimeout(resolve, 300)))
+    console.log('ends')
+  }
+}
+`,
+      'plugin.js': `import { cron, Server } from 'framework'
+await cron('0 0 1 1 *', { name: 'yearly' }).start(() => {})
+await cron('* * * * * *', { name: 'endless' }).start(() => {
+  console.log('begins')
+  return new Promise(() => {})
+})
+export const server = new Server({ plugins: { cron: { crons: [], timezone: 'Europe/Rome' } } })
+`,
+      'lock.js': `import { cron, Server } from 'framework'
+await cron('0 0 1 1 *', { name: 'yearly' }).start(() => {})
+export const server = new Server({ plugins: { cron: { crons: [], lock: { redis: 'redis://127.0.0.1:1' } } } })
+`,
+      'none.js': `import { Server } from 'framework'
+export const server = new Server({ background: { crons: [] } })
+`,
+      'booted.js': `import { Server } from 'framework'
+export const server = new Server()
+await server.ready()
+`,
+      'wrong.js': `import { Server } from 'framework'
+export const server = new Server({ background: { crons: ['broken/*.js'] } })
+`,
+      'broken/job.js': "throw new Error('no key')\n",
+    })
+  })
+  afterAll(() => project.remove())
+
+  test('runs the jobs of src/crons without listening, and lets a running one end', async () => {
+    const running = new Running(project.folder, ['cron-start'])
+    await running.says(/begins/)
+    running.signal('SIGTERM')
+    expect(await running.end()).toBe(0)
+    expect(running.stdout).toMatch(/^report {2}\* \* \* \* \* \* {2}next \d{4}-\S+Z\n(begins false\n)$/)
+    // Once it is closing, what the application says is not the result any more.
+    const logged = running.stderr.replaceAll(/^\{.*\n/gm, '')
+    expect(logged).toBe(`booted\n1 cron job of src/server.ts; Ctrl+C stops\n${stopping('SIGTERM')}ends\nclosed\n`)
+  })
+
+  test('takes the options of the plugin; a second signal ends it at once', async () => {
+    const running = new Running(project.folder, ['cron-start', '--entry', 'plugin.js'])
+    await running.says(/begins/)
+    expect(running.stdout).toMatch(
+      /^endless {2}\* \* \* \* \* \* {2}next \S+Z · Europe\/Rome\nyearly {3}0 0 1 1 \* {4}next \d{4}-12-31T23:00:00\.000Z · Europe\/Rome\n/,
+    )
+    running.signal('SIGINT')
+    await running.says(/SIGINT: waiting/)
+    running.signal('SIGINT')
+    expect(await running.end()).toBe(130)
+  })
+
+  test('a lock that cannot be reached is told at once, not at the first tick', async () => {
+    const running = new Running(project.folder, ['cron-start', '--entry', 'lock.js'])
+    await running.says(/the lock of the cron jobs cannot be reached/)
+    running.signal('SIGTERM')
+    expect(await running.end()).toBe(0)
+  })
+
+  test.each([
+    [
+      'none.js',
+      'none.js has no cron jobs: none in the files of its option "crons" (default src/crons/**/*.{ts,js}), and no cron(pattern) was started\n',
+    ],
+    ['booted.js', 'booted.js has booted its server while it was imported: add the plugin "cron" to it\n'],
+    ['wrong.js', /^CRON_FILE: the job file \S+broken\/job\.js cannot be loaded: no key\n$/],
+    ['missing.js', 'the entry missing.js does not exist\n'],
+  ])('%s: nothing to start is exit code 1', async (entry, message) => {
+    const { code, stdout, stderr } = await framework(project.folder, ['cron-start', '--entry', entry])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
+  })
+})
+
+/** A Redis that the queues of this process are on as well. */
+async function usedRedis(): Promise<AsyncDisposable & { readonly url: string }> {
+  const redis = await startRedis()
+  defineQueueConfiguration({ bullmq: { connection: redis.url } })
+  return {
+    url: redis.url,
+    async [Symbol.asyncDispose]() {
+      await QueueService.stop()
+      await redis.stop()
+    },
+  }
+}
+
+describe('queue-start', () => {
+  let project: Project
+  beforeAll(() => {
+    const orders = (options: string, more = '') => `import { bullmqQueue, Server } from 'framework'
+import { store } from './store.js'
+const orders = bullmqQueue('orders')
+await orders.subscribe(async ({ book }) => {
+  console.log('begins', book)
+  await new Promise((resolve) => setTimeout(resolve, book === 2 ? 500 : 0))
+  console.log('ends', book)
+}, { concurrency: 5 })
+${more}
+export const server = new Server({ plugins: { store: store() }${options} })
+`
+    project = makeProject({
+      'store.js': store,
+      'server.js': orders(', background: { queues: { config: { bullmq: { connection: process.env.QUEUE } } } }'),
+      'configured.js': orders(
+        '',
+        `import { defineQueueConfiguration } from 'framework'\ndefineQueueConfiguration({ bullmq: { connection: process.env.QUEUE, publishTimeout: 500 } })`,
+      ),
+      'unconfigured.js': orders(''),
+      'none.js': `import { Server } from 'framework'\nexport const server = new Server()\n`,
+      'memory.js': `import { memoryQueue, Server } from 'framework'
+await memoryQueue('mails').subscribe(() => {})
+export const server = new Server()
+`,
+    })
+  })
+  afterAll(() => project.remove())
+
+  // One that the machine does not have is told of by the test run.
+  describe.runIf(hasRedis)('with a Redis', () => {
+    test.each([
+      'server.js',
+      'configured.js',
+    ])('%s: the workers work, without listening, and a running one ends', async (entry) => {
+      await using redis = await usedRedis()
+      const orders = bullmqQueue<{ book: number }>('orders')
+      const running = new Running(project.folder, ['queue-start', '--entry', entry], { QUEUE: redis.url })
+      await orders.publish({ book: 1 })
+      await running.says(/ends 1/)
+      await orders.publish({ book: 2 })
+      await running.says(/begins 2/)
+      running.signal('SIGTERM')
+      expect(await running.end()).toBe(0)
+      expect(running.stdout).toMatch(/^orders {2}bullmq {2}concurrency 5\nbegins 1\nends 1\nbegins 2\n/)
+      expect(running.stderr).toBe(
+        `booted\n1 subscriber of ${entry}; Ctrl+C stops\n${stopping('SIGTERM')}ends 2\nclosed\n`,
+      )
+    })
+  })
+
+  test('an engine that is away is told of within seconds, and waited for', async () => {
+    const running = new Running(project.folder, ['queue-start', '--entry', 'configured.js'], {
+      QUEUE: 'redis://127.0.0.1:1',
+    })
+    await running.says(
+      /^QUEUE_UNAVAILABLE: .*Redis at redis:\/\/127\.0\.0\.1:1 did not answer within 500 ms.* The workers wait for it\.$/m,
+    )
+    running.signal('SIGTERM')
+    expect(await running.end()).toBe(0)
+  })
+
+  test('queues in memory only have messages of this process', async () => {
+    const running = new Running(project.folder, ['queue-start', '--entry', 'memory.js'])
+    await running.says('Queues in memory only have messages that this process publishes itself.')
+    running.signal('SIGINT')
+    expect(await running.end()).toBe(0)
+  })
+
+  test.each([
+    ['none.js', /^none\.js subscribes to no queue: does it import the modules that call subscribe\(\)\?\n$/],
+    [
+      'unconfigured.js',
+      /^booted\nclosed\nQUEUE_NOT_CONFIGURED: the queue "orders" needs the configuration "bullmq"\..*\n$/,
+    ],
+  ])('%s: nothing to start is exit code 1', async (entry, message) => {
+    const { code, stdout, stderr } = await framework(project.folder, ['queue-start', '--entry', entry])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(message)
+  })
+})

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { commandOf, targets } from '../conformance/targets.ts'
+import { makeProject, type Project, runIn } from '../support/cli.ts'
+
+// Every test starts processes, each with a compiler or a runtime of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+let project: Project
+beforeAll(() => {
+  project = makeProject({
+    'src/server.ts': `import { cron, memoryQueue, Server } from 'framework'
+await memoryQueue('mails').subscribe(() => {})
+export const server = new Server()
+server.get('/books', function listBooks() {})
+`,
+    'src/commands/greet.ts': `import { BaseCommand, type CommandInput } from 'framework'
+import { server } from '../server.ts'
+export class Greet extends BaseCommand {
+  readonly name = 'greet'
+  readonly description = 'Greets somebody'
+  override readonly arguments = [{ name: 'who', required: true }] as const
+  override readonly flags = { loud: { type: 'boolean', short: 'l' } } as const
+  async run({ arguments: { who }, flags, print, boot }: CommandInput<this>) {
+    const { plugins } = await boot(server)
+    print((flags.loud ? who.toUpperCase() : who) + ' ' + plugins.name)
+  }
+}
+`,
+  })
+})
+afterAll(() => project.remove())
+
+describe.each(
+  targets
+    .filter(({ name }) => ['bun', 'deno', 'node26'].includes(name))
+    .map((target) => [target.name, target] as const),
+)('on %s', (name, target) => {
+  const run = (...args: string[]) =>
+    runIn(project.folder, [...commandOf(target), 'node_modules/framework/dist/cli/index.js', ...args])
+
+  test('commands of the application run, and the others about it', async () => {
+    const greeted = await run('greet', 'Ada', '--loud')
+    expect([greeted.code, greeted.stdout]).toEqual([0, 'ADA root\n'])
+    const [route] = JSON.parse((await run('routes', '--json')).stdout) as [{ at: string }]
+    expect(route.at).toMatch(/^src\/server\.ts:4:/)
+    const explained = await run('explain', 'PUT', '/books')
+    expect([explained.code, explained.stderr]).toEqual([1, 'PUT /books is answered with 405: the path has GET\n'])
+  })
+
+  test('scheduled jobs are for Node.js', async () => {
+    const { code, stderr } = await run('cron-start')
+    expect(code).toBe(1)
+    if (name.startsWith('node')) expect(stderr).toMatch(/^src\/server\.ts has no cron jobs/)
+    else
+      expect(stderr).toMatch(
+        /scheduled jobs run on Node\.js only, and this is (Bun|Deno)\. Run them in a process of Node\.js/,
+      )
+  })
+})

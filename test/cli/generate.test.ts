@@ -1,0 +1,320 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { commandOf, targets } from '../conformance/targets.ts'
+import { type Runner, startRunner } from '../support/cli/many.ts'
+import { awkwardNames, scaffolds } from '../support/cli/scaffolds.ts'
+import { framework, makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { runTsc } from '../support/typescript.ts'
+
+// Compilers and runtimes are started, on machines that have other things to do.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+const peers = ['nodemailer', 'handlebars', 'ejs', 'edge.js', 'mustache', 'node-schedule', 'tsx', 'vitest']
+
+const compilerOptions = {
+  target: 'es2023',
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noPropertyAccessFromIndexSignature: false,
+  noImplicitOverride: true,
+  noImplicitReturns: true,
+  noUnusedLocals: true,
+  noUnusedParameters: true,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+  erasableSyntaxOnly: true,
+  allowImportingTsExtensions: true,
+  skipLibCheck: true,
+  noEmit: true,
+}
+
+/** All that is generated is loaded, by globs where there are such and else by its import. */
+const server = `import { memoryClock, memoryTransport, router, Server } from 'framework'
+import './queues/orders.ts'
+import { mailOptions } from './handlebars/mailer.ts'
+import { queueConfig } from './memory/config.ts'
+import { tenant } from './middlewares/tenant.ts'
+import { featureFlags } from './plugins/feature-flags/index.ts'
+import { storageOptions } from './storage.ts'
+
+router.group('/tenants', [tenant], (routes) => {
+  routes.get('/', (req) => req.tenant)
+})
+
+export const clock = memoryClock('2026-01-01T00:00:00Z')
+export const server = new Server({
+  port: 0,
+  host: '127.0.0.1',
+  controllerPatterns: ['src/controllers/**/*.{ts,js}'],
+  background: { queues: { config: queueConfig, run: true } },
+  plugins: {
+    cron: { clock },
+    mqtt: { connect: { provider: 'memory' } },
+    featureFlags: featureFlags({ keep: 1 }),
+    mailer: mailOptions(memoryTransport()),
+    storage: storageOptions,
+  },
+})
+`
+
+const main = `import { memoryQueue, mqtt } from 'framework'
+import { clock, server } from './server.ts'
+
+await server.listen()
+const call = async (path, init) => {
+  const res = await fetch(server.url + path, init)
+  return [res.status, (await res.text()).replaceAll(/[\\da-f]{8}-[-\\da-f]+/g, 'uuid')]
+}
+const item = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"first"}' }
+const seen = {
+  users: [await call('/users', item), await call('/users')],
+  orderItems: [await call('/order-items', item), await call('/order-items')],
+  tenants: [await call('/tenants'), await call('/tenants', { headers: { 'x-tenant': 'acme' } })],
+}
+await clock.advanceTo('2026-01-05T12:00:00Z')
+seen.crons = server.services.cron.jobs().map(({ name, counts }) => [name, counts.ok])
+await mqtt.publish('doors/front', { value: 1 }, { qos: 1 })
+const orders = memoryQueue('orders')
+await orders.publish({ id: 'a' })
+await orders.drained()
+seen.flags = server.services.featureFlags.entries.length
+await server.close()
+console.log(JSON.stringify(seen))
+`
+
+let runner: Runner
+let project: Project
+const told = new Map<string, Awaited<ReturnType<Runner['run']>>>()
+
+beforeAll(async () => {
+  runner = startRunner()
+  project = makeProject(
+    { 'tsconfig.json': JSON.stringify({ compilerOptions, include: ['src'] }), 'src/server.ts': server },
+    peers,
+  )
+  for (const [command, argv] of scaffolds) {
+    told.set([command, ...argv].join(' '), await runner.run(project.folder, [command, ...argv]))
+  }
+  project.write({ 'src/main.js': main })
+})
+afterAll(() => {
+  runner.close()
+  project.remove()
+})
+
+const sourcesIn = (folder: string) =>
+  readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const testsIn = (folder: string) => sourcesIn(folder).filter((file) => file.endsWith('.test.ts'))
+
+test.each(
+  scaffolds.map(([command, argv, files]) => [[command, ...argv].join(' '), files] as const),
+)('%s', (typed, files) => {
+  const { code, stdout, stderr } = told.get(typed)!
+  expect([code, stdout]).toEqual([0, files.map((file) => `created  ${file}\n`).join('')])
+  for (const file of files) expect(existsSync(join(project.folder, file)), file).toBe(true)
+  expect(stderr, 'what is left to do').not.toBe('')
+})
+
+test('all of it compiles under strict, against the types of the package, with the decorators of both protocols', () => {
+  expect(runTsc(['-p', '.'], project.folder).output).toBe('')
+  project.write({
+    'legacy.json': JSON.stringify({ extends: './tsconfig.json', compilerOptions: { experimentalDecorators: true } }),
+  })
+  expect(runTsc(['-p', 'legacy.json'], project.folder).output).toBe('')
+})
+
+test('it is formatted as the documentation is, its imports are sorted, and no linter has anything to say', () => {
+  const { $schema: _, vcs: __, ...config } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'))
+  project.write({ 'biome.json': JSON.stringify(config) })
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
+  const { stdout, stderr } = spawnSync(process.execPath, [biome, 'check', '--max-diagnostics=20', 'src'], {
+    cwd: project.folder,
+    encoding: 'utf8',
+  })
+  expect(`${stdout}${stderr}`).toMatch(/^Checked \d+ files? in \S+ No fixes applied\.\s*$/)
+})
+
+describe('the tests pass as they are', () => {
+  // What the runner prints of each, without the log of the handlers.
+  const failures = (output: string) => output.split('\n').filter((line) => /not ok|fail|Error/i.test(line))
+
+  test('on Node.js, with node:test', async () => {
+    // In one process: with one for each of them it takes half a minute.
+    const all = testsIn(project.folder).map((file) => `await import('./${file}')\n`)
+    project.write({ 'src/all-tests.mjs': all.join('') })
+    const ended = await runIn(project.folder, [process.execPath, '--import', 'tsx', '--test', 'src/all-tests.mjs'])
+    expect(ended.code, failures(ended.stdout).join('\n')).toBe(0)
+    const passed = Number(/^# pass (\d+)$/m.exec(ended.stdout)?.[1])
+    expect(passed).toBeGreaterThanOrEqual(testsIn(project.folder).length)
+  })
+
+  test('on Deno', async () => {
+    const [deno] = commandOf(targets.find(({ name }) => name === 'deno')!)
+    const files = ['controllers/order-items.test.ts', 'mqtt/doors-front.test.ts', 'handlebars', 'plugins']
+    const ended = await runIn(
+      project.folder,
+      [deno!, 'test', '-A', '--no-check', '--node-modules-dir=manual', ...files.map((file) => `src/${file}`)],
+      { NO_COLOR: '1' },
+    )
+    expect(ended.code, `${failures(ended.stdout).join('\n')}\n${ended.stderr}`).toBe(0)
+    expect(ended.stdout).toMatch(/ok \| \d+ passed \| 0 failed/)
+  })
+
+  const portable = scaffolds.filter(([command]) => command !== 'generate-cron')
+
+  test('on Bun, with bun:test', async () => {
+    const other = makeProject({ 'bun.lock': '' }, peers)
+    for (const [command, argv] of portable) {
+      expect((await runner.run(other.folder, [command, ...argv])).code, command).toBe(0)
+    }
+    expect(readFileSync(join(other.folder, 'src/queues/orders.test.ts'), 'utf8')).toContain("from 'bun:test'")
+    const [bun] = commandOf(targets.find(({ name }) => name === 'bun')!)
+    const ended = await runIn(other.folder, [bun!, 'test'])
+    expect(ended.code, failures(ended.stderr).join('\n')).toBe(0)
+    expect(ended.stderr).toMatch(/^ 0 fail$/m)
+    other.remove()
+  })
+
+  test('with vitest', async () => {
+    const other = makeProject({}, peers)
+    other.write({
+      'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }',
+      'tsconfig.json': '{ "compilerOptions": { "experimentalDecorators": true } }',
+    })
+    for (const [command, argv] of scaffolds) await runner.run(other.folder, [command, ...argv])
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+    const names = ['order-items', 'weekly']
+    const ended = await runIn(other.folder, [process.execPath, vitest, 'run', '--maxWorkers=1', ...names], {
+      NO_COLOR: '1',
+      VITEST: undefined,
+    })
+    expect(ended.code, ended.stdout + ended.stderr).toBe(0)
+    expect(ended.stdout).toMatch(/Test Files +2 passed/)
+    other.remove()
+  })
+})
+
+test('the framework finds what it loads by itself, and everything works in a server that listens', async () => {
+  const ended = await runIn(project.folder, [process.execPath, '--no-warnings', '--import', 'tsx', 'src/main.js'])
+  expect(ended.stderr).toBe('')
+  const lines = ended.stdout.trim().split('\n')
+  const one = '{"id":"uuid","name":"first"}'
+  expect(JSON.parse(lines.at(-1)!)).toEqual({
+    users: [
+      [201, one],
+      [200, `[${one}]`],
+    ],
+    orderItems: [
+      [201, one],
+      [200, `[${one}]`],
+    ],
+    tenants: [
+      [400, '{"code":"HeaderMissing","message":"the header x-tenant is missing"}'],
+      [200, '"acme"'],
+    ],
+    crons: [
+      ['cleanup', 5],
+      ['weekly-report', 6],
+    ],
+    flags: 1,
+  })
+  const messages = lines.slice(0, -1).map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(messages).toContainEqual(expect.objectContaining({ msg: 'received', message: { value: 1 } }))
+  expect(messages).toContainEqual(expect.objectContaining({ msg: 'orders', id: 'a', attempt: 1 }))
+})
+
+test('a command runs by its name and is listed', async () => {
+  const ended = await framework(project.folder, ['send-report', 'world', '--loud'])
+  expect(ended).toEqual({ code: 0, stdout: 'HELLO WORLD\n', stderr: '' })
+  const list = await framework(project.folder, ['list'])
+  expect(list.stdout).toMatch(/^ {2}send-report +Greets somebody/m)
+})
+
+test('names that templates or the language use themselves compile too', async () => {
+  const other = makeProject({ 'tsconfig.json': JSON.stringify({ compilerOptions, include: ['src'] }) })
+  const commands = scaffolds.map(([command]) => command).filter((command) => /^generate-(?!mqtt)/.test(command))
+  for (const command of new Set(commands)) {
+    for (const name of awkwardNames) {
+      const { code, stderr } = await runner.run(other.folder, [command, name])
+      // A plugin may not take the place of one of the framework's, and neither may a command.
+      if (code !== 0) expect(stderr).toMatch(/^the framework has a plugin \w+: call yours otherwise/)
+    }
+  }
+  for (const name of awkwardNames)
+    await runner.run(other.folder, ['generate-mqtt', `a/${name}`, '--name', name, '--class'])
+  expect(sourcesIn(other.folder).length).toBeGreaterThan(150)
+  expect(runTsc(['-p', '.'], other.folder).output).toBe('')
+  other.remove()
+})
+
+describe('a plugin as a package', () => {
+  test('compiles, passes its tests, and is in order when it is packed', async () => {
+    const { code, stderr } = await runner.run(project.folder, ['generate-plugin', 'audit-trail', '--package'])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('  cd audit-trail\n  npm install\n  npm test\n')])
+    const folder = join(project.folder, 'audit-trail')
+    symlinkSync(join(project.folder, 'node_modules'), join(folder, 'node_modules'), 'junction')
+    expect(runTsc(['-p', '.'], folder).output, 'types').toBe('')
+    expect(runTsc(['-p', 'tsconfig.build.json'], folder).output, 'build').toBe('')
+    const tests = await runIn(folder, [process.execPath, '--import', 'tsx', '--test', 'test/audit-trail.test.ts'])
+    expect(tests.stdout).toMatch(/^# pass 2\n# fail 0$/m)
+
+    const packed = await runIn(folder, ['npm', 'pack', '--json'])
+    expect(packed.code, packed.stderr).toBe(0)
+    const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }]
+    expect(
+      files
+        .map(({ path }) => path.replace(/\.d\.ts$|\.js$/, ''))
+        .filter((one) => !/^dist/.test(one))
+        .sort(),
+    ).toEqual(['LICENSE', 'README.md', 'package.json'])
+    const { publint } = await import('publint')
+    const bytes = readFileSync(join(folder, filename))
+    const content = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
+    const { messages } = await publint({ pack: { tarball: content }, strict: true, level: 'suggestion' })
+    expect(messages).toEqual([])
+    const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+    const types = await runIn(folder, [process.execPath, attw, filename, '--profile', 'esm-only', '--format', 'ascii'])
+    expect(types.code, types.stdout).toBe(0)
+  })
+
+  test('goes into packages/ where there is such a folder', async () => {
+    project.write({ 'packages/.gitkeep': '' })
+    const { stdout } = await runner.run(project.folder, ['generate-plugin', 'metering', '--package', '--dry-run'])
+    expect(stdout).toMatch(/^would be created {2}packages\/metering\/package\.json$/m)
+    expect(existsSync(join(project.folder, 'packages/metering'))).toBe(false)
+  })
+})
+
+test('a project with its server beside the package.json has its folders there, and is told the globs', async () => {
+  const other = makeProject({ 'server.ts': '' })
+  writeFileSync(join(other.folder, 'package.json'), '{ "dependencies": { "mqtt": "5" }, "packageManager": "pnpm@9" }')
+  const run = (...argv: string[]) => runner.run(other.folder, argv)
+  const cron = await run('generate-cron', 'cleanup')
+  expect(cron.stdout).toBe('created  crons/cleanup.ts\ncreated  crons/cleanup.test.ts\n')
+  expect(cron.stderr).toContain('pnpm add node-schedule\n')
+  expect(cron.stderr).toContain("new Server({ plugins: { cron: { crons: ['crons/**/*.{ts,js}'] } } })\n")
+  const mqtt = await run('generate-mqtt', 'a/b')
+  expect(mqtt.stderr).toContain("new Server({ plugins: { mqtt: { subscribe: ['mqtt/**/*.{ts,js}'] } } })\n")
+  expect(mqtt.stderr).not.toContain('pnpm add')
+  expect((await run('init-storage', '-t', 's3')).stderr).toContain("import { storageOptions } from './storage.ts'\n")
+  expect((await run('generate-controller', 'users', '--dir', '.')).stdout).toContain('created  users.ts\n')
+  other.remove()
+})
+
+test('--json says in full what else is on standard error', async () => {
+  const typed = ['generate-queue', 'invoices', '-t', 'bullmq', '--json', '--dry-run']
+  const { code, stdout, stderr } = await runner.run(project.folder, typed)
+  expect([code, stderr]).toEqual([0, ''])
+  expect(JSON.parse(stdout)).toEqual({
+    dryRun: true,
+    files: ['', '.test'].map((end) => ({ path: `src/queues/invoices${end}.ts`, action: 'created' })),
+    install: 'npm install bullmq ioredis',
+    next: expect.arrayContaining(["  import './queues/invoices.ts'"]),
+  })
+  expect(existsSync(join(project.folder, dirname('src/queues/invoices.ts'), 'invoices.ts'))).toBe(false)
+})

@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { runtimeBinary } from '../runtimes/run.mjs'
+import { type Runner, startRunner } from '../support/cli/many.ts'
+import { makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { runTsc } from '../support/typescript.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+/** Every combination of the optional parts. */
+const combinations = [[], ['-m'], ['-c'], ['-g'], ['-m', '-c'], ['-m', '-g'], ['-c', '-g'], ['-m', '-c', '-g']]
+const nameOf = (flags: readonly string[]) => `app${flags.join('')}`
+const packages = [
+  'vitest',
+  'typescript',
+  '@types/bun',
+  'bun-types',
+  'mqtt',
+  'graphql',
+  '@graphql-tools',
+  'node-schedule',
+]
+
+// One for all: each is a folder of it, and finds the packages above.
+let project: Project
+let runner: Runner
+beforeAll(async () => {
+  runner = startRunner()
+  project = makeProject({}, packages)
+  for (const flags of combinations) await init(nameOf(flags), ...flags)
+})
+afterAll(() => {
+  runner.close()
+  project.remove()
+})
+
+async function init(name: string, ...flags: string[]) {
+  const { code, stderr } = await runner.run(project.folder, ['init', name, ...flags])
+  expect([code, stderr]).toEqual([0, expect.stringContaining('Next:')])
+}
+
+describe('projects for Node.js, with every combination of the optional parts', () => {
+  test('have no mistake of type', () => {
+    const settings = { extends: `./${nameOf(['-m', '-c', '-g'])}/tsconfig.json`, include: ['app*/src'] }
+    writeFileSync(join(project.folder, 'tsconfig.json'), JSON.stringify(settings))
+    expect(runTsc(['-p', 'tsconfig.json'], project.folder).output).toBe('')
+  })
+
+  test('pass their tests', async () => {
+    // The servers of all, and each part once.
+    const files = [
+      ...combinations.map((flags) => `${nameOf(flags)}/src/server.test.ts`),
+      `${nameOf(['-m', '-c', '-g'])}/`,
+    ]
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+    const env = { LOG_LEVEL: 'silent', NODE_ENV: undefined, VITEST: undefined, CI: '' }
+    const { code, stdout, stderr } = await runIn(
+      project.folder,
+      [process.execPath, vitest, 'run', '--pool=threads', '--reporter=json', ...files],
+      env,
+    )
+    const told = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr
+    expect(told).toMatchObject({ numPassedTests: 27, numFailedTests: 0, numTotalTests: 27 })
+  })
+})
+
+test('a project for Bun has no mistake of type, and passes its tests', async () => {
+  await init('on-bun', '-m', '-g', '--pm', 'bun')
+  const folder = join(project.folder, 'on-bun')
+  expect(runTsc([], folder).output).toBe('')
+  const { code, stderr } = await runIn(folder, [runtimeBinary('bun')!, 'test'], { NODE_ENV: undefined })
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^ 5 pass\n 0 fail$/m)])
+})
+
+test('a project for Deno has no mistake of type, and passes its tests', async () => {
+  // In a folder of its own: Deno takes packages from beside the package.json only.
+  const own = makeProject({}, packages)
+  try {
+    const argv = ['init', '--name', 'on-deno', '-m', '-g', '--pm', 'deno', '--force']
+    expect((await runner.run(own.folder, argv)).code).toBe(0)
+    // It checks the types of what it runs.
+    const command = [runtimeBinary('deno')!, 'test', '-A']
+    const { code, stdout, stderr } = await runIn(own.folder, command, { NODE_ENV: 'test', NO_COLOR: '1' })
+    expect([code, stdout + stderr]).toEqual([0, expect.stringMatching(/^ok \| 5 passed \| 0 failed/m)])
+  } finally {
+    own.remove()
+  }
+})

@@ -1,0 +1,271 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { packageNameFrom, whyNoPackageName } from '../../cli/init/package-name.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { type Runner, startRunner } from '../support/cli/many.ts'
+import { framework } from '../support/cli.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+let runner: Runner
+let folder: string
+beforeAll(() => {
+  runner = startRunner()
+})
+afterAll(() => runner.close())
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'framework-init-')))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const init = (...argv: string[]) => runner.run(folder, ['init', ...argv])
+const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+const readJson = (file: string) => JSON.parse(read(file)) as Record<string, Record<string, string>>
+const filesIn = (place = '.') =>
+  readdirSync(join(folder, place), { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, place).length + 1))
+    .sort()
+
+const always = ['.env', '.env.example', '.env.test', '.gitignore', 'README.md', 'package.json']
+const modules = ['env', 'index', 'logger', 'server', 'server.test'].map((name) => `src/${name}.ts`)
+
+describe('a new project', () => {
+  test('is in the folder that was named, and what comes next is told', async () => {
+    const { code, stdout, stderr } = await init('apps/my-app')
+    expect(code).toBe(0)
+    expect(filesIn('apps/my-app')).toEqual([...always, ...modules, 'tsconfig.json'].sort())
+    expect(stdout.split('\n').filter((line) => line !== '')).toEqual(
+      expect.arrayContaining(['created  package.json', 'created  src/server.ts']),
+    )
+    expect(stderr).toBe('\nNext:\n  cd apps/my-app\n  npm install\n  npm run dev\n')
+    expect(readJson('apps/my-app/package.json')).toMatchObject({
+      name: 'my-app',
+      private: true,
+      type: 'module',
+      engines: { node: '>=20.19' },
+      dependencies: { framework: `^${manifest.version}` },
+    })
+  })
+
+  test('has what the optional parts need, in the versions that the framework is tested with', async () => {
+    await init('app', '-m', '-c', '-g', '--framework', '1.2.3')
+    const { dependencies, devDependencies } = readJson('app/package.json')
+    const { framework: own, ...others } = dependencies!
+    expect(own).toBe('1.2.3')
+    expect(Object.keys(others)).toEqual(['@graphql-tools/schema', 'graphql', 'mqtt', 'node-schedule'])
+    expect(Object.keys(devDependencies!)).toEqual(['@types/node', 'esbuild', 'typescript', 'vitest'])
+    for (const [name, version] of Object.entries({ ...others, ...devDependencies })) {
+      expect([name, version]).toEqual([name, manifest.devDependencies[name as keyof typeof manifest.devDependencies]])
+    }
+    expect(filesIn('app')).toEqual(
+      expect.arrayContaining(['src/crons/heartbeat.ts', 'src/graphql/schema.ts', 'src/mqtt/temperatures.ts']),
+    )
+  })
+
+  test.each([
+    ['npm', 'framework serve', 'tsconfig.json', 'npm run dev'],
+    ['pnpm', 'framework serve', 'tsconfig.json', 'pnpm dev'],
+    ['yarn', 'framework serve', '.yarnrc.yml', 'yarn dev'],
+    ['bun', 'bun --bun framework serve', 'tsconfig.json', 'bun run dev'],
+    ['deno', 'framework serve', 'deno.json', 'deno task dev'],
+  ])('has the form of %s', async (pm, dev, file, next) => {
+    const { code, stderr } = await init('app', '--pm', pm)
+    expect([code, stderr.trimEnd().split('\n').slice(-2)]).toEqual([0, [`  ${pm} install`, `  ${next}`]])
+    expect(filesIn('app')).toContain(file)
+    const { scripts, tasks } = { ...readJson('app/package.json'), ...(pm === 'deno' && readJson('app/deno.json')) }
+    expect((scripts ?? tasks)!.dev).toBe(dev)
+    expect(read('app/README.md')).toContain(`\`${next}\``)
+  })
+
+  test('has the form of the package manager that has called', async () => {
+    const env = { npm_config_user_agent: 'pnpm/10.1.0 npm/? node/v22.0.0 linux x64', CI: '' }
+    const { code, stderr } = await framework(folder, ['init', 'app'], env)
+    expect([code, stderr]).toEqual([0, '\nNext:\n  cd app\n  pnpm install\n  pnpm dev\n'])
+  })
+
+  test('asks for a tarball or a folder as seen from it', async () => {
+    writeFileSync(join(folder, 'framework-1.tgz'), '')
+    await init('apps/a', '--framework', 'framework-1.tgz')
+    await init('apps/b', '--framework', join(folder, 'framework-1.tgz'))
+    expect(readJson('apps/a/package.json').dependencies!.framework).toBe('file:../../framework-1.tgz')
+    expect(readJson('apps/b/package.json').dependencies!.framework).toBe('file:../../framework-1.tgz')
+  })
+})
+
+describe('a folder that is not empty', () => {
+  test('may have what a new repository has, which stays', async () => {
+    mkdirSync(join(folder, 'app/.git'), { recursive: true })
+    writeFileSync(join(folder, 'app/README.md'), '# mine\n')
+    writeFileSync(join(folder, 'app/LICENSE'), 'MIT')
+    writeFileSync(join(folder, 'app/.gitignore'), '*.log\r\n/node_modules')
+    const { code, stdout } = await runner.run(join(folder, 'app'), ['init', '.'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^kept {2}README\.md$/m)
+    expect(stdout).toMatch(/^updated {2}\.gitignore$/m)
+    expect(read('app/README.md')).toBe('# mine\n')
+    expect(read('app/.gitignore')).toBe('*.log\r\n/node_modules\r\ndist/\r\n.env\r\n.env.local\r\n.env.*.local\r\n')
+  })
+
+  test('with files that would be overwritten is left as it is, and they are named', async () => {
+    mkdirSync(join(folder, 'src'))
+    writeFileSync(join(folder, 'package.json'), '{}')
+    writeFileSync(join(folder, 'src/server.ts'), 'mine')
+    const { code, stdout, stderr } = await init('--name', 'app')
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toBe('package.json, src/server.ts are there already: nothing was written; --force overwrites\n')
+    expect(filesIn()).toEqual(['package.json', 'src/server.ts'])
+    expect((await init('--name', 'app', '--force')).code).toBe(0)
+    expect(read('src/server.ts')).toContain('new Server')
+  })
+
+  test('a second run changes nothing', async () => {
+    await init('app', '-g')
+    const { code, stdout } = await init('app', '-g')
+    expect(code).toBe(0)
+    expect(
+      new Set(
+        stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.split(' ')[0]),
+      ),
+    ).toEqual(new Set(['unchanged']))
+  })
+
+  test('a file in its place, a link out of it and a place that cannot be written are told', async () => {
+    writeFileSync(join(folder, 'file'), '')
+    mkdirSync(join(folder, 'app'))
+    symlinkSync(tmpdir(), join(folder, 'app/src'))
+    for (const [place, told] of [
+      ['file', /^file is a file, and a folder is needed: nothing was written\n$/],
+      ['file/app', /^file is a file, and a folder is needed: nothing was written\n$/],
+      ['app', /^src\/index\.ts leads out of .*app: nothing was written\n$/],
+      ['/proc/app', /^nothing was written: E.*\n$/],
+    ] as const) {
+      const { code, stderr } = await init(place)
+      expect([place, code, stderr]).toEqual([place, 1, expect.stringMatching(told)])
+    }
+    expect(readdirSync(join(folder, 'app'))).toEqual(['src'])
+  })
+
+  test('within a project it is a part of it, and so told', async () => {
+    writeFileSync(join(folder, 'package.json'), '{}')
+    writeFileSync(join(folder, 'yarn.lock'), '')
+    const { code, stderr } = await init('packages/api')
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`It is within the project ${folder}`)])
+    expect(stderr).toContain('yarn install')
+    expect(filesIn('packages/api')).not.toContain('.yarnrc.yml')
+  })
+})
+
+describe('what cannot be meant is told in one line, and nothing is written', () => {
+  test.each([
+    [
+      ['a b'],
+      2,
+      '"a b" cannot be the name of a package: it takes the letters a to z, digits, - . and _, a letter or digit first, and "@scope/" before that; --name a-b would do',
+    ],
+    [['MyApp'], 2, '"MyApp" cannot be the name of a package: it has upper-case letters; --name my-app would do'],
+    [
+      ['node_modules'],
+      2,
+      '"node_modules" cannot be the name of a package: "node_modules" is taken: npm, Node.js or the project itself has something of that name; --name <name> gives another',
+    ],
+    [['__proto__'], 2, /^"__proto__" cannot be the name of a package: .*; --name proto would do$/],
+    [['日本'], 2, /^"日本" cannot be the name of a package: .*; --name <name> gives another$/],
+    [['app', '--name', '../x'], 2, /^"\.\.\/x" cannot be the name of a package: /],
+    [['app', '--name', 'framework'], 2, /"framework" is taken/],
+    [['app', '--pm', 'cargo'], 2, '--pm takes npm, pnpm, yarn, bun, deno; "cargo" is none of them'],
+    [
+      ['app', '-c', '--pm', 'bun'],
+      2,
+      'scheduled jobs run on Node.js only: leave --cron out, or take another package manager than bun (--pm npm)',
+    ],
+    [['app', '--framework', './no.tgz'], 2, '--framework: ./no.tgz does not exist'],
+    [['app', '--framework', '1;rm'], 2, '--framework takes a version, a tarball or a folder; "1;rm" is none'],
+    [['app', 'more'], 2, 'init: "more" is one argument too many'],
+    [['app', '--mqt'], 2, 'init: there is no --mqt; did you mean --mqtt?'],
+    [['app', '--name'], 2, 'init: --name needs a value'],
+  ])('%j', async (argv, code, told) => {
+    const { stderr, ...ended } = await init(...argv)
+    expect(ended).toEqual({ code, stdout: '' })
+    expect(stderr).toMatch(/^.*\n$/)
+    expect(stderr.trimEnd()).toEqual(typeof told === 'string' ? told : expect.stringMatching(told))
+    expect(filesIn()).toEqual([])
+  })
+})
+
+test('--dry-run and --json tell what would be, and write nothing', async () => {
+  const { code, stdout } = await init('app', '--name', '@me/app', '-m', '--dry-run', '--json')
+  expect(code).toBe(0)
+  const { files, ...about } = JSON.parse(stdout) as { files: unknown[] }
+  expect(about).toEqual({
+    folder: join(folder, 'app'),
+    name: '@me/app',
+    packageManager: 'npm',
+    parts: ['mqtt'],
+    dryRun: true,
+  })
+  expect(files).toContainEqual({ path: 'src/mqtt/temperatures.ts', action: 'created' })
+  expect(existsSync(join(folder, 'app'))).toBe(false)
+})
+
+test('--git makes a repository, which leaves out what is installed and what is secret', async () => {
+  const { code } = await init('app', '--git')
+  expect([code, existsSync(join(folder, 'app/.git/HEAD'))]).toEqual([0, true])
+  expect(read('app/.gitignore')).toBe('node_modules/\ndist/\n.env\n.env.local\n.env.*.local\n')
+})
+
+test('--install that fails leaves the project, and tells how to go on', async () => {
+  mkdirSync(join(folder, 'bin'))
+  const env = { PATH: join(folder, 'bin'), CI: '' }
+  const { code, stderr } = await framework(folder, ['init', 'app', '--install', '--pm', 'pnpm'], env)
+  expect([code, stderr]).toEqual([
+    1,
+    'pnpm cannot be started (ENOENT): the project is complete; install its packages with "pnpm install"\n',
+  ])
+  expect(filesIn('app')).toContain('src/server.ts')
+})
+
+test('names are those that npm takes', () => {
+  const good = ['a', 'my-app', '@me/app', 'app.v2', 'a_b', '7zip']
+  expect(good.filter((name) => whyNoPackageName(name) !== undefined)).toEqual([])
+  const bad = [
+    '',
+    'A',
+    '.a',
+    '_a',
+    '-a',
+    'a b',
+    'a/b',
+    '@me',
+    '@/a',
+    '@me/',
+    '@me/.a',
+    'a\0',
+    'ä',
+    'http',
+    'a'.repeat(215),
+  ]
+  expect(bad.filter((name) => whyNoPackageName(name) === undefined)).toEqual([])
+  expect(['Große App', 'MyApp', '..', '日本', 'vitest'].map(packageNameFrom)).toEqual([
+    'gro-e-app',
+    'my-app',
+    undefined,
+    undefined,
+    undefined,
+  ])
+})

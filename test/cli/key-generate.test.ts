@@ -1,0 +1,311 @@
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from 'dotenv'
+import { createEnvSchema } from 'framework'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { namesIn, withEntries } from '../../cli/keys/env-text.ts'
+import { ignoring } from '../../cli/scaffold/ignore.ts'
+import { type Runner, startRunner } from '../support/cli/many.ts'
+import { runIn } from '../support/cli.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+let runner: Runner
+let folder: string
+beforeAll(() => {
+  vi.stubEnv('KEY_PASSPHRASE', 'correct horse')
+  runner = startRunner()
+})
+afterAll(() => {
+  runner.close()
+  vi.unstubAllEnvs()
+})
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'framework-keys-')))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Ed25519 unless another type is named: RSA takes a second. */
+async function generate(...argv: string[]) {
+  const type = argv.some((word) => /^(-t|--type|--bits)/.test(word)) ? [] : ['-t', 'ed25519']
+  const ended = await runner.run(folder, ['key-generate', ...type, ...argv], { DEBUG: '1' })
+  expect(ended.stdout + ended.stderr).not.toMatch(/PRIVATE KEY--|correct horse|[\w-]{43}/)
+  return ended
+}
+const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+const write = (file: string, text: string) => writeFileSync(join(folder, file), text)
+const modeOf = (file: string) => (statSync(join(folder, file)).mode & 0o777).toString(8)
+
+function isPair(privateKey: string, publicKey: string, passphrase?: string): boolean {
+  const data = Buffer.from('data')
+  const key = createPrivateKey(passphrase === undefined ? privateKey : { key: privateKey, passphrase })
+  const hash = key.asymmetricKeyType === 'rsa' ? 'sha256' : null
+  return verify(hash, data, createPublicKey(publicKey), sign(hash, data, key))
+}
+
+describe('files', () => {
+  test('are a pair for its owner and for everybody, whatever the umask', async () => {
+    const umask = process.umask(0)
+    const fresh = startRunner()
+    process.umask(0o077)
+    const strict = startRunner()
+    process.umask(umask)
+    try {
+      for (const [name, one] of [
+        ['lax', fresh],
+        ['strict', strict],
+      ] as const) {
+        const { code, stdout } = await one.run(folder, ['key-generate', '-t', 'ed25519', '--name', name])
+        expect([code, stdout]).toEqual([0, `created  keys/${name}-private.pem\ncreated  keys/${name}-public.pem\n`])
+        expect([modeOf(`keys/${name}-private.pem`), modeOf(`keys/${name}-public.pem`)]).toEqual(['600', '644'])
+        expect(isPair(read(`keys/${name}-private.pem`), read(`keys/${name}-public.pem`))).toBe(true)
+      }
+    } finally {
+      fresh.close()
+      strict.close()
+    }
+  })
+
+  test('are RSA with 3072 bits unless something else is asked for', async () => {
+    expect((await generate('--type', 'rsa')).code).toBe(0)
+    expect((await generate('--bits', '2048', '--name', 'small')).code).toBe(0)
+    const bits = (name: string) => createPublicKey(read(`keys/${name}-public.pem`)).asymmetricKeyDetails?.modulusLength
+    expect([bits('app'), bits('small')]).toEqual([3072, 2048])
+    expect(isPair(read('keys/app-private.pem'), read('keys/app-public.pem'))).toBe(true)
+  })
+
+  test('may be a secret of 256 bits', async () => {
+    expect((await generate('-t', 'secret', '--name', 'sessionCookie')).code).toBe(0)
+    expect(Buffer.from(read('keys/session-cookie-secret'), 'base64url')).toHaveLength(32)
+    expect(modeOf('keys/session-cookie-secret')).toBe('600')
+  })
+
+  test('may be encrypted with a passphrase, which comes from the environment', async () => {
+    expect((await generate('--passphrase-env', 'KEY_PASSPHRASE')).code).toBe(0)
+    const [privateKey, publicKey] = [read('keys/app-private.pem'), read('keys/app-public.pem')]
+    expect(privateKey).toMatch(/^-----BEGIN ENCRYPTED PRIVATE KEY-----/)
+    expect(isPair(privateKey, publicKey, 'correct horse')).toBe(true)
+    expect(() => createPrivateKey({ key: privateKey, passphrase: 'wrong' })).toThrow()
+  })
+
+  test('that are there stay, both of them, unless --force says otherwise', async () => {
+    await generate()
+    const before = [read('keys/app-private.pem'), read('keys/app-public.pem')]
+    const again = await generate()
+    expect([again.code, again.stdout]).toEqual([1, ''])
+    expect(again.stderr).toContain('keys/app-private.pem, keys/app-public.pem are there already: nothing was written')
+    rmSync(join(folder, 'keys/app-private.pem'))
+    expect((await generate()).code).toBe(1)
+    expect([readdirSync(join(folder, 'keys')), read('keys/app-public.pem')]).toEqual([['app-public.pem'], before[1]])
+    writeFileSync(join(folder, 'keys/app-private.pem'), 'public!', { mode: 0o644 })
+    expect((await generate('--force')).code).toBe(0)
+    expect(modeOf('keys/app-private.pem')).toBe('600')
+    expect(isPair(read('keys/app-private.pem'), read('keys/app-public.pem'))).toBe(true)
+    expect(readdirSync(join(folder, 'keys'))).toEqual(['app-private.pem', 'app-public.pem'])
+  })
+
+  test('go nowhere by a link, and not where nothing can be written', async () => {
+    mkdirSync(join(folder, 'elsewhere'))
+    symlinkSync(join(folder, 'elsewhere'), join(folder, 'linked'))
+    mkdirSync(join(folder, 'project/keys'), { recursive: true })
+    symlinkSync(join(folder, 'elsewhere/stolen'), join(folder, 'project/keys/app-private.pem'))
+    symlinkSync(join(folder, 'elsewhere'), join(folder, 'project/out'))
+    write('file', '')
+    const run = (...argv: string[]) => runner.run(join(folder, 'project'), ['key-generate', '-t', 'ed25519', ...argv])
+    for (const [argv, told] of [
+      [['--force'], 'keys/app-private.pem is there and is no file: nothing was written\n'],
+      [['--out', 'out'], /^out\/app-private\.pem leads out of .*: nothing was written\n$/],
+      [['--out', '../file'], /^\.\.\/file is a file, and a folder is needed: nothing was written\n$/],
+      [['--out', '/proc/no-keys'], /^nothing was written: E.*\n$/],
+      [
+        ['--env', '--out', 'keys/app-private.pem'],
+        'keys/app-private.pem is there and is no file: nothing was written\n',
+      ],
+    ] as const) {
+      const { code, stderr } = await run(...argv)
+      expect([argv, code, stderr]).toEqual([argv, 1, typeof told === 'string' ? told : expect.stringMatching(told)])
+    }
+    expect(readdirSync(join(folder, 'elsewhere'))).toEqual([])
+  })
+
+  test('--dry-run and --json name them, and nothing else', async () => {
+    const { code, stdout } = await generate('--dry-run', '--json')
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      {
+        type: 'ed25519',
+        folder,
+        dryRun: true,
+        files: [
+          { path: 'keys/app-private.pem', action: 'created' },
+          { path: 'keys/app-public.pem', action: 'created' },
+        ],
+      },
+    ])
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
+
+describe('variables', () => {
+  test('are what createEnvSchema, dotenv and Node.js read, as node:crypto takes it', async () => {
+    await generate('--env', '--bits', '2048')
+    await generate('--env', '-t', 'secret')
+    expect(modeOf('.env')).toBe('600')
+    const env = createEnvSchema(
+      (schema) => ({ APP_PRIVATE_KEY: schema.string(), APP_PUBLIC_KEY: schema.string(), APP_SECRET: schema.string() }),
+      { file: join(folder, '.env'), environment: {} },
+    )
+    const seen = [env.get('APP_PRIVATE_KEY'), env.get('APP_PUBLIC_KEY'), env.get('APP_SECRET')] as const
+    expect(isPair(seen[0], seen[1])).toBe(true)
+    expect(Buffer.from(seen[2], 'base64url')).toHaveLength(32)
+    const names = ['APP_PRIVATE_KEY', 'APP_PUBLIC_KEY', 'APP_SECRET']
+    const plain = parse(read('.env'))
+    expect(names.map((name) => plain[name])).toEqual(seen)
+    const script = `console.log(JSON.stringify(${JSON.stringify(names)}.map((name) => process.env[name])))`
+    const { stdout } = await runIn(folder, [process.execPath, '--env-file=.env', '-e', script])
+    expect(JSON.parse(stdout)).toEqual(seen)
+  })
+
+  test('that are there stay, and everything else does byte for byte, with --force too', async () => {
+    const others =
+      "\uFEFFA=1\r\n# APP_SECRET=x\r\n\r\nexport B = \"two # 2\"  # it's\r\nC='APP_SECRET=no\r\n' \r\nempty="
+    write('.env', others)
+    chmodSync(join(folder, '.env'), 0o640)
+    const first = await generate('--env', '--name', 'web-push')
+    expect([first.code, first.stderr]).toEqual([0, 'Others than you can read .env (mode 640): chmod 600 .env\n'])
+    const text = read('.env')
+    expect(text.startsWith(`${others}\r\nWEB_PUSH_PRIVATE_KEY="-----BEGIN`)).toBe(true)
+    const again = await generate('--env', '--name', 'web_push')
+    expect([again.code, read('.env')]).toEqual([1, text])
+    expect(again.stderr).toContain('.env has WEB_PUSH_PRIVATE_KEY and WEB_PUSH_PUBLIC_KEY already: nothing was written')
+    expect((await generate('--env', '--name', 'WebPush', '--force')).code).toBe(0)
+    const forced = read('.env')
+    const shape = (one: string) => one.replaceAll(/"-----BEGIN.*?"/g, 'PEM')
+    expect([shape(forced), forced === text, modeOf('.env')]).toEqual([shape(text), false, '640'])
+    expect((await generate('--env', '-t', 'secret')).code).toBe(0)
+    expect(read('.env').startsWith(forced)).toBe(true)
+  })
+
+  test('take the place of empty ones, and of each of several', () => {
+    const values = { A_SECRET: 'new' }
+    for (const [before, after] of [
+      ['', 'A_SECRET=new\n'],
+      ['A_SECRET=', 'A_SECRET=new'],
+      ['export A_SECRET = # why\nB=1', 'export A_SECRET =new # why\nB=1'],
+      ['A_SECRET=old # why', 'A_SECRET=new # why'],
+      ['A_SECRET="o\\"l#d" # why\n', 'A_SECRET=new # why\n'],
+      ["A_SECRET='o\nl\nd'\nB=2", 'A_SECRET=new\nB=2'],
+      ['A_SECRET=1\nA_SECRET=2\n', 'A_SECRET=new\nA_SECRET=new\n'],
+      ['MY_A_SECRET=1\nA_SECRET_2=1', 'MY_A_SECRET=1\nA_SECRET_2=1\nA_SECRET=new\n'],
+      ['#A_SECRET=1\n', '#A_SECRET=1\nA_SECRET=new\n'],
+      ['B="\nA_SECRET=1\n"\n', 'B="\nA_SECRET=1\n"\nA_SECRET=new\n'],
+      ['\uFEFFA_SECRET=1', '\uFEFFA_SECRET=new'],
+      ['\uFEFF', '\uFEFFA_SECRET=new\n'],
+      ['A_SECRET: old\n', 'A_SECRET: new\n'],
+    ] as const) {
+      expect([before, withEntries(before, values)]).toEqual([before, after])
+      expect([before, parse(after.replace('\uFEFF', '')).A_SECRET]).toEqual([before, 'new'])
+    }
+    expect(namesIn('A=\nB=""\nC=1\n#D=1\n', ['A', 'B', 'C', 'D', '__proto__'])).toEqual(['C'])
+  })
+
+  test('are not written into what is no such text', async () => {
+    const latin = Buffer.from([0x41, 0x3d, 0xe4])
+    for (const [content, told] of [
+      [latin, '.env is no text in UTF-8: nothing was written'],
+      ['{ "A": 1 }', '.env is JSON: --env writes the form of dotenv'],
+      ['A'.repeat(100_001), '.env has more than 100 kB: nothing was written'],
+    ] as const) {
+      writeFileSync(join(folder, '.env'), content)
+      const { code, stderr } = await runner.run(folder, ['key-generate', '-t', 'secret', '--env'])
+      expect([code, stderr]).toEqual([1, `${told}\n`])
+      expect(readFileSync(join(folder, '.env'))).toEqual(Buffer.from(content))
+    }
+  })
+})
+
+describe('.gitignore', () => {
+  test('gets what it lacks, where there is one', async () => {
+    await generate('--name', 'none')
+    expect(existsSync(join(folder, '.gitignore'))).toBe(false)
+    write('.gitignore', 'dist')
+    const { stdout } = await generate()
+    expect(stdout).toMatch(/^updated {2}\.gitignore$/m)
+    expect(read('.gitignore')).toBe('dist\nkeys/\n')
+    expect((await generate('--env')).code).toBe(0)
+    expect((await generate('--name', 'more')).stdout).not.toContain('.gitignore')
+    expect(read('.gitignore')).toBe('dist\nkeys/\n.env\n')
+  })
+
+  test('is asked by git itself in a repository', async () => {
+    await runIn(folder, ['git', 'init', '--quiet'])
+    write('.gitignore', '*.pem\n.env*\n')
+    mkdirSync(join(folder, 'api'))
+    const { code } = await runner.run(join(folder, 'api'), ['key-generate', '-t', 'secret', '--env'])
+    expect([code, read('.gitignore')]).toEqual([0, '*.pem\n.env*\n'])
+    await runner.run(join(folder, 'api'), ['key-generate', '-t', 'secret'])
+    expect(read('.gitignore')).toBe('*.pem\n.env*\napi/keys/\n')
+  })
+
+  test('knows the spellings of an entry', () => {
+    for (const line of [
+      'keys',
+      'keys/',
+      '/keys',
+      '/keys/',
+      '**/keys/',
+      'keys/**',
+      'keys/*',
+      'keys/  ',
+      'a\r\nkeys/\r\n',
+    ])
+      expect([line, ignoring(line, ['keys/'])]).toEqual([line, line])
+    for (const line of ['# keys/', 'keys2/', 'keys/\n!keys/', 'my/keys'])
+      expect([line, ignoring(line, ['keys/'])]).toEqual([line, `${line}\nkeys/\n`])
+  })
+})
+
+test.each([
+  [['--type', 'dsa'], 2, '--type takes rsa, ed25519, secret; "dsa" is none of them'],
+  [['--bits', '1024'], 2, '--bits takes 2048 to 8192, not 1024'],
+  [['--bits', '2048.5'], 2, '--bits takes 2048 to 8192, not 2048.5'],
+  [['-t', 'secret', '--bits', '4096'], 2, '--bits is for RSA; the size of secret is always the same'],
+  [['--name', '../x'], 2, '--name takes up to 64 letters, digits, - and _, a letter first; "../x" is no such name'],
+  [['--name', 'schlüssel'], 2, /"schlüssel" is no such name$/],
+  [['--name', '__proto__'], 2, /"__proto__" is no such name$/],
+  [['--out', ' '], 2, '--out names no folder'],
+  [
+    ['--passphrase-env', 'NOT_SET_ANYWHERE'],
+    1,
+    'the variable "NOT_SET_ANYWHERE" of --passphrase-env is not set, or empty',
+  ],
+  [
+    ['-t', 'secret', '--passphrase-env', 'KEY_PASSPHRASE'],
+    2,
+    '--passphrase-env is for private keys; a secret is not encrypted',
+  ],
+  [['keys'], 2, '"keys" is one argument too many'],
+  [['--forc'], 2, 'there is no --forc; did you mean --force?'],
+])('%j cannot be meant', async (argv, code, told) => {
+  const type = argv.some((word) => /^(-t|--type|--bits)/.test(word)) ? [] : ['-t', 'ed25519']
+  const ended = await runner.run(folder, ['key-generate', ...type, ...argv])
+  expect([ended.code, ended.stdout]).toEqual([code, ''])
+  expect(ended.stderr.trimEnd()).toEqual(
+    typeof told === 'string' ? `key-generate: ${told}` : expect.stringMatching(told),
+  )
+  expect(readdirSync(folder)).toEqual([])
+})

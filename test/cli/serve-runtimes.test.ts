@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { runtimeBinary } from '../runtimes/run.mjs'
+import { makeProject } from '../support/cli.ts'
+import { isAlive, startServe, until } from '../support/serve.ts'
+
+// Every test starts processes, each with a runtime of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const runtimes = ['bun', 'deno'] as const
+/** A folder where the runtimes have the names that people type. */
+let bin: string
+beforeAll(() => {
+  bin = mkdtempSync(join(tmpdir(), 'framework-bin-'))
+  for (const name of runtimes) {
+    const binary = runtimeBinary(name)
+    if (binary === undefined) throw new Error(`${name} is not installed: npm ci --prefix test/runtimes`)
+    symlinkSync(binary, join(bin, name))
+  }
+})
+afterAll(() => rmSync(bin, { recursive: true, force: true }))
+
+const text = (value: string) => `export const text: string = '${value}'\n`
+
+test.concurrent.each([
+  ['bun', 'Bun', { 'bun.lock': '' }, /text\.ts:1:\d+|SyntaxError|error:/],
+  ['deno', 'Deno', { 'deno.json': '{}', 'deno.lock': '{ "version": "5" }' }, /text\.ts:1:\d+/],
+] as const)('on %s: found by its lock file; changes, mistakes, the end', async (_runtime, name, lock, place) => {
+  const project = makeProject({
+    'src/index.ts': "import { server } from './server.ts'\nawait server.listen()\n",
+    'src/server.ts': `import { Server } from 'framework'
+import { text } from './text.ts'
+export const server = new Server()
+const runtime = 'Bun' in globalThis ? 'Bun' : 'Deno' in globalThis ? 'Deno' : 'Node.js'
+server.get('/', () => ({ text, runtime, pid: process.pid }))
+`,
+    'src/text.ts': text('one'),
+    ...lock,
+  })
+  const env = { PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter) }
+  const serving = await startServe(project, [], { env })
+  try {
+    await serving.says(`src/index.ts on ${name}`)
+    await serving.answers('one')
+    const first = (await serving.get()) as { runtime: string; pid: number }
+    expect(first.runtime).toBe(name)
+    project.write({ 'src/text.ts': text('two') })
+    await serving.answers('two')
+    await serving.says(/restarted in \d+ ms \(src\/text\.ts\)/)
+    project.write({ 'src/text.ts': "export const text = 'three\n" })
+    await serving.says(place)
+    await serving.says('the version before goes on answering; the next change tries again')
+    expect(await serving.get()).toMatchObject({ text: 'two' })
+    project.write({ 'src/text.ts': "console.log('in the loop')\nfor (;;) {}\nexport const text = ''\n" })
+    await serving.says('in the loop')
+    for (const at of [4, 5, 6]) project.write({ 'src/text.ts': text(`edit ${at}`) })
+    await serving.answers('edit 6')
+    const { pid } = (await serving.get()) as { pid: number }
+    expect([isAlive(first.pid), serving.versions()]).toEqual([false, [pid]])
+    expect(await serving.end('SIGINT')).toEqual({ code: 0, signal: null })
+    expect(isAlive(pid)).toBe(false)
+    // Who is killed takes the application along.
+    const again = await startServe(project, ['--quiet'], { env })
+    await again.answers('edit 6')
+    const [left] = again.versions()
+    await again.end('SIGKILL')
+    await until('the end of the application', () => !isAlive(left!))
+  } finally {
+    await serving.end('SIGKILL')
+    project.remove()
+  }
+})

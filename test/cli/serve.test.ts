@@ -1,0 +1,346 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { makeProject, type Project } from '../support/cli.ts'
+import { isAlive, type Serving, startServe, until } from '../support/serve.ts'
+
+// Every test starts processes, each with a compiler of its own.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const text = (value: string) => `export const text: string = '${value}'\n`
+const files = {
+  'src/index.ts': "import { server } from './server.ts'\nawait server.listen()\n",
+  'src/server.ts': `import { Server } from 'framework'
+import { text } from './text.ts'
+export const server = new Server()
+server.get('/', () => ({ text, pid: process.pid, env: process.env.NODE_ENV, host: process.env.HOST }))
+`,
+  'src/text.ts': text('one'),
+}
+
+const opened: (() => unknown)[] = []
+afterAll(async () => {
+  for (const close of opened.reverse()) await close()
+})
+
+async function serveProject(more: Record<string, string> = {}, args: readonly string[] = [], options = {}) {
+  const project = makeProject({ ...files, ...more }, ['esbuild'])
+  opened.push(() => project.remove())
+  const serving = await startServe(project, args, options)
+  opened.push(() => serving.end('SIGKILL'))
+  return { project, serving, edit: (value: string) => project.write({ 'src/text.ts': text(value) }) }
+}
+
+const pidOf = async (serving: Serving) => ((await serving.get()) as { pid: number }).pid
+
+test.concurrent('a change is served by a new process, which is told of; what changes nothing is not', async () => {
+  const { project, serving, edit } = await serveProject()
+  await serving.answers('one')
+  await serving.says(/src\/index\.ts on Node\.js\n(.*\n)?root +boot [\d.]+ ms\n[├└]─/)
+  await serving.says(new RegExp(`http://127\\.0\\.0\\.1:${serving.port} \\(ready in \\d+ ms\\)`))
+  expect(await serving.get()).toMatchObject({ env: 'development', host: '127.0.0.1' })
+  const first = await pidOf(serving)
+  // The same bytes again, a test, and what an editor leaves beside a file.
+  project.write({ 'src/text.ts': text('one'), 'src/text.test.ts': '', 'src/.text.ts.swp': 'x', 'src/data.sqlite': 'x' })
+  edit('two')
+  await serving.answers('two')
+  await serving.says(/restarted in \d+ ms \(src\/text\.ts\)\n/)
+  expect(serving.output().match(/restarted/g)).toHaveLength(1)
+  const second = await pidOf(serving)
+  expect([second === first, isAlive(first), serving.versions()]).toEqual([false, false, [second]])
+  // As many editors save: beside it, and then renamed.
+  writeFileSync(join(project.folder, 'src/text.ts.new~'), text('three'))
+  renameSync(join(project.folder, 'src/text.ts.new~'), join(project.folder, 'src/text.ts'))
+  await serving.answers('three')
+  expect((await serving.end('SIGINT')).code).toBe(0)
+})
+
+test.concurrent('files and folders that come, are renamed and go are changes, and so are settings', async () => {
+  const controller = (name: string) =>
+    `import { router } from 'framework'\nrouter.get('/${name}', () => ({ name: '${name}' }))\n`
+  const more = {
+    'src/server.ts': files['src/server.ts'].replace(
+      'new Server(',
+      "new Server({ controllerPatterns: ['src/**/*.routes.ts'] }",
+    ),
+    'texts/a.txt': 'a',
+    'words.bin': '',
+  }
+  const { project, serving } = await serveProject(more, ['--watch', './texts,words.bin'])
+  const answers = (path: string, name: string | undefined) =>
+    until(
+      `${path}`,
+      async () => ((await serving.get(path)) as { name?: string } | undefined)?.name === name,
+      serving.output,
+    )
+  await serving.answers('one')
+  project.write({ 'src/deep/er/a.routes.ts': controller('a') })
+  await answers('/a', 'a')
+  renameSync(join(project.folder, 'src/deep'), join(project.folder, 'src/other'))
+  await serving.says(/restarted in \d+ ms \(src\/deep\/er\/a\.routes\.ts, src\/other\/er\/a\.routes\.ts\)/)
+  // Seen in the folder under its new name.
+  project.write({ 'src/other/er/a.routes.ts': controller('b') })
+  await answers('/b', 'b')
+  rmSync(join(project.folder, 'src/other'), { recursive: true })
+  await serving.says('restarted')
+  await until('404', async () => ((await serving.get('/b')) as { code?: string } | undefined)?.code !== undefined)
+  project.write({ '.env': 'A=1\n' })
+  await serving.says(/restarted in \d+ ms \(\.env\)/)
+  project.write({ 'texts/deep/b.txt': 'b', 'words.bin': 'b' })
+  await serving.says(/restarted in \d+ ms \(texts\/deep\/b\.txt, words\.bin\)/)
+  // What the application writes at the top is none of its files.
+  mkdirSync(join(project.folder, 'uploads'))
+  project.write({ 'uploads/a.json': '{}', 'log.txt': 'x', 'package.json': '{ "name": "app", "type": "module" }' })
+  await serving.says(/restarted in \d+ ms \(package\.json\)/)
+  await serving.end()
+})
+
+test.concurrent('a version that does not boot is told of, and the one before goes on answering', async () => {
+  const { project, serving, edit } = await serveProject()
+  await serving.answers('one')
+  const first = await pidOf(serving)
+  const goesOn = async (...said: (string | RegExp)[]) => {
+    for (const one of said) await serving.says(one)
+    await serving.says('the version before goes on answering; the next change tries again')
+    expect(await serving.get()).toMatchObject({ text: 'one', pid: first })
+    await until('the end of the other', () => serving.versions().length === 1)
+  }
+  project.write({ 'src/text.ts': "export const text = 'two\n" })
+  await goesOn(
+    /src\/text\.ts:1:25: Unterminated string literal\n\n {2}1 │ export const text = 'two\n {4}│ {25}\^/,
+    'src/index.ts did not start: it ended with code 1',
+  )
+  project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = ''\n" })
+  await goesOn('Error: at import', 'text.ts:1', 'it ended with code 1')
+  project.write({ 'src/text.ts': "import './nowhere.ts'\nexport const text = ''\n" })
+  await goesOn('nowhere.ts')
+  const plugin = "definePlugin({ name: 'teapot', setup() { throw new Error('no water') } })"
+  project.write({
+    'src/server.ts': `import { definePlugin, Server } from 'framework'\nexport const server = new Server()\nserver.register(${plugin})\n`,
+  })
+  await goesOn(/teapot.*no water/s)
+  // An application that has the failure of its start to itself goes on without a server.
+  project.write({
+    'src/index.ts':
+      "import { server } from './server.ts'\nawait server.listen().catch(() => {})\nsetInterval(() => {}, 1000)\n",
+  })
+  await goesOn(/did not start: .*teapot.*no water/)
+  project.write({ ...files, 'src/text.ts': 'export const text = await new Promise<string>(() => {})\n' })
+  await goesOn('it ended with code 13')
+  project.write({ 'src/text.ts': 'process.exit(0)\nexport const text = 1\n' })
+  await goesOn('it ended by itself, with code 0')
+  // It neither ends nor listens: the next change does not wait for it.
+  project.write({ 'src/text.ts': "console.log('in the loop')\nfor (;;) {}\nexport const text = 1\n" })
+  await serving.says('in the loop')
+  expect(await pidOf(serving)).toBe(first)
+  edit('two')
+  await serving.answers('two')
+  await until('one version', () => serving.versions().length === 1)
+  await serving.end()
+})
+
+test.concurrent('200 rapid edits end with the last version and one process', async () => {
+  const { serving, edit } = await serveProject({}, ['--quiet'])
+  await serving.answers('one')
+  for (let at = 0; at < 200; at++) {
+    edit(`edit ${at}`)
+    // Some in one burst, some while a version boots.
+    if (at % 3 === 0) await new Promise((resolve) => setTimeout(resolve, at % 40))
+  }
+  await serving.answers('edit 199')
+  expect(serving.versions()).toEqual([await pidOf(serving)])
+  expect(serving.output()).toBe('')
+  await serving.end()
+})
+
+test.concurrent('listeners, jobs and workers of two versions never overlap', async () => {
+  const { project, serving, edit } = await serveProject({
+    'src/server.ts': `import { appendFileSync } from 'node:fs'
+import { definePlugin, Server } from 'framework'
+import { text } from './text.ts'
+const write = (what: string) => appendFileSync('diary.log', \`\${what} \${text}\\n\`)
+export const server = new Server()
+server.get('/', () => ({ text, pid: process.pid }))
+server.register(definePlugin({ name: 'diary', setup(ctx) {
+  ctx.onListen(() => write('starts'))
+  ctx.onClose(async () => { await new Promise((resolve) => setTimeout(resolve, 50)); write('stops') })
+} }))
+`,
+  })
+  await serving.answers('one')
+  edit('two')
+  await serving.answers('two')
+  edit('three')
+  await serving.answers('three')
+  await serving.end('SIGTERM')
+  const diary = readFileSync(join(project.folder, 'diary.log'), 'utf8').trim().split('\n')
+  expect(diary).toEqual(['one', 'two', 'three'].flatMap((version) => [`starts ${version}`, `stops ${version}`]))
+})
+
+describe('the end', () => {
+  const isFree = (port: number) =>
+    new Promise<boolean>((resolve) => {
+      const probe = createServer().once('error', () => resolve(false))
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+    })
+  const closing = {
+    'src/server.ts': `import { definePlugin } from 'framework'
+${files['src/server.ts']}server.register(definePlugin({ name: 'end', setup: (ctx) => ctx.onClose(() => console.log('closed in order')) }))
+`,
+  }
+
+  test.concurrent.each([
+    'SIGINT',
+    'SIGTERM',
+    'SIGHUP',
+  ] as const)('%s: in order, the port is free, nothing is left', async (signal) => {
+    const { serving } = await serveProject(closing)
+    await serving.answers('one')
+    const pid = await pidOf(serving)
+    expect(await serving.end(signal)).toEqual({ code: 0, signal: null })
+    expect([isAlive(pid), await isFree(serving.port)]).toEqual([false, true])
+    // Of SIGHUP the framework knows nothing: the application ends as it would without this command.
+    expect(serving.output().match(/closed in order/g) ?? []).toHaveLength(signal === 'SIGHUP' ? 0 : 1)
+  })
+
+  test.concurrent('Ctrl+C reaches both at once, and the application still closes in order', async () => {
+    const { serving } = await serveProject(closing, [], { detached: true })
+    await serving.answers('one')
+    const pid = await pidOf(serving)
+    process.kill(-serving.child.pid!, 'SIGINT')
+    expect((await serving.end('SIGCONT')).code).toBe(0)
+    expect([isAlive(pid), await isFree(serving.port)]).toEqual([false, true])
+    expect(serving.output().match(/closed in order/g)).toHaveLength(1)
+  })
+
+  test.concurrent('an application that ignores signals is ended by force; a second signal does not wait', async () => {
+    const stubborn = {
+      'src/index.ts': `import { server } from './server.ts'
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => console.log('ignored'))
+await server.listen()
+`,
+      'src/server.ts': files['src/server.ts'].replace('new Server(', 'new Server({ gracefulShutdown: false }'),
+    }
+    const { serving, edit } = await serveProject(stubborn)
+    await serving.answers('one')
+    edit('two')
+    await serving.answers('two')
+    await serving.says('has not ended within 2000 ms and was stopped by force')
+    const pid = await pidOf(serving)
+    serving.child.kill('SIGINT')
+    await serving.says('ignored')
+    expect(await serving.end('SIGINT')).toEqual({ code: 130, signal: null })
+    await until('its end', () => !isAlive(pid))
+    expect(await isFree(serving.port)).toBe(true)
+  })
+
+  test.concurrent.each([
+    ['answers requests', '', (serving: Serving) => serving.answers('one')],
+    ['is in an endless loop', "console.log('loops')\nfor (;;) {}\n", (serving: Serving) => serving.says('loops')],
+  ])('kill -9 leaves no orphan that %s', async (_what, code, begun) => {
+    const { serving } = await serveProject({ 'src/text.ts': `${code}${text('one')}` })
+    await begun(serving)
+    const [pid] = serving.versions()
+    await serving.end('SIGKILL')
+    await until('the end of the application', () => !isAlive(pid!))
+    expect(await isFree(serving.port)).toBe(true)
+  })
+})
+
+test.concurrent('a listen hook that never ends is overtaken by a change, and by a signal', async () => {
+  const { project, serving } = await serveProject()
+  await serving.answers('one')
+  const hook =
+    "definePlugin({ name: 'hung', setup: (ctx) => ctx.onListen(() => { console.log('hook of ' + text); return new Promise(() => {}) }) })"
+  const hung = `import { definePlugin } from 'framework'\n${files['src/server.ts']}server.register(${hook})\n`
+  project.write({ 'src/text.ts': text('two'), 'src/server.ts': hung })
+  await serving.says('hook of two')
+  project.write({ 'src/text.ts': text('three'), 'src/server.ts': files['src/server.ts'] })
+  await serving.says(/restarted in \d+ ms \(src\/server\.ts, src\/text\.ts\)/)
+  await serving.answers('three')
+  project.write({ 'src/text.ts': text('four'), 'src/server.ts': hung })
+  await serving.says('hook of four')
+  expect(await serving.end('SIGINT')).toEqual({ code: 0, signal: null })
+})
+
+test.concurrent('an application that ends by itself is started by the next change', async () => {
+  const { project, serving, edit } = await serveProject({
+    'src/server.ts': `${files['src/server.ts']}server.get('/crash', () => void setTimeout(() => { throw new Error('later') }))
+server.get('/leave', () => void setTimeout(() => process.exit(0)))
+`,
+  })
+  await serving.answers('one')
+  await serving.get('/crash')
+  await serving.says('Error: later')
+  await serving.says('src/index.ts: it ended with code 1; the next change starts it again')
+  edit('two')
+  await serving.answers('two')
+  await serving.get('/leave')
+  await serving.says('it ended by itself, with code 0; the next change starts it again')
+  project.write({ 'src/index.ts': "console.log('no listen')\n" })
+  await serving.says('no listen')
+  await serving.says('did not start: it ended by itself, with code 0')
+  project.write(files)
+  await serving.answers('one')
+  expect(serving.versions()).toHaveLength(1)
+  await serving.end()
+})
+
+test.concurrent('a port that is taken is named, and the next change tries again', async () => {
+  const blocker = createServer()
+  await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+  const { port } = blocker.address() as { port: number }
+  const { serving, edit } = await serveProject({}, [], { port })
+  await serving.says(`127.0.0.1:${port} is taken by another process`)
+  await serving.says('src/index.ts did not start')
+  await new Promise((resolve) => blocker.close(resolve))
+  edit('two')
+  await serving.answers('two')
+  await serving.end()
+})
+
+test.concurrent('two servers of one application, looked at where nothing tells of changes', async () => {
+  const { serving, edit } = await serveProject(
+    {
+      'src/index.ts': `import { Server } from 'framework'
+import { server } from './server.ts'
+await server.listen()
+await new Server({ port: 0, host: '127.0.0.1' }).listen(({ port }) => console.log('second on', port))
+`,
+    },
+    ['--poll'],
+  )
+  await serving.says(/second on \d+/)
+  edit('two')
+  await serving.says(/second on \d+/)
+  await serving.answers('two')
+  await serving.end()
+})
+
+describe('what was typed', () => {
+  let project: Project
+  opened.push(() => project?.remove())
+  test.concurrent.each([
+    [['--prot', '1'], 2, 'serve: there is no --prot; did you mean --port?'],
+    [['a b'], 2, 'serve: "a b" is one argument too many'],
+    [['--port', 'x'], 2, 'serve: --port takes a number, "x" is none'],
+    [['--port', '70000'], 2, '--port takes a whole number from 0 to 65535; 70000 is none'],
+    [['--runtime', '__proto__'], 2, '--runtime takes node, bun, deno; "__proto__" is none of them'],
+    [['--runtime', 'bun'], 1, 'Bun is not installed: there is no "bun" on the PATH'],
+    [['--entry', '../x.ts'], 1, 'the entry ../x.ts does not exist'],
+    [['--entry', 'src'], 1, 'the entry src is a folder: name the file in it'],
+    [['--watch', 'views,nowhere'], 1, '--watch: views does not exist'],
+    [[], 1, /^no start file found in .*: looked for src\/index\.ts, index\.ts .*Name the module/],
+  ])('%j', async (args, code, message) => {
+    const { framework } = await import('../support/cli.ts')
+    project ??= makeProject({ 'src/index.ts': '' })
+    const folder = args.length === 0 ? join(project.folder, 'node_modules') : project.folder
+    const ended = await framework(folder, ['serve', ...args], { PATH: '/nowhere' })
+    expect(ended).toEqual({
+      code,
+      stdout: '',
+      stderr: typeof message === 'string' ? `${message}\n` : expect.stringMatching(message),
+    })
+  })
+})

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { type Ended, root } from '../cli.ts'
+
+/** Runs many commands in one process: a process for each would take longer than all the rest of their tests. */
+export interface Runner {
+  run(folder: string, argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>
+  close(): void
+}
+
+export function startRunner(): Runner {
+  const file = fileURLToPath(new URL('many.mjs', import.meta.url))
+  // From the root, where it finds its loader; without the variables by which package managers tell of themselves.
+  const { npm_config_user_agent: _, NODE_OPTIONS: __, CI: ___, ...env } = process.env
+  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    cwd: root,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  return {
+    async run(folder, argv, env = {}) {
+      child.stdin.write(`${JSON.stringify({ folder, argv, env })}\n`)
+      const { value, done } = await lines.next()
+      if (done === true) throw new Error(`the runner has ended while it ran ${argv.join(' ')}`)
+      return JSON.parse(value as string) as Ended
+    },
+    close: () => void child.kill(),
+  }
+}
