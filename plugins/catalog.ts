@@ -31,7 +31,8 @@ import { validation } from './validation/index.ts'
 
 /**
  * Every first-party plugin by its key in the object form, in the order in which the object form registers them: first
- * what can refuse to start, then who must see everything, then who adds to every answer, then who reads bodies.
+ * what can refuse to start, then who must see everything, then who adds to every answer, then who reads bodies. They close
+ * the other way round: what the last jobs and requests use stands before who runs them.
  */
 export const catalog = {
   env,
@@ -47,6 +48,7 @@ export const catalog = {
   cookie,
   session,
   storage,
+  mailer,
   json,
   urlencoded,
   upload,
@@ -58,7 +60,6 @@ export const catalog = {
   cron,
   queues,
   mqtt,
-  mailer,
 } as const
 
 export type Catalog = typeof catalog

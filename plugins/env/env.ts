@@ -19,7 +19,7 @@ export class Env<out Values extends object = {}> {
   /** @internal */
   constructor(settings: EnvSettings) {
     this.#settings = settings
-    const types: unknown = settings.schema?.(schema) ?? {}
+    const types: unknown = settings.schema === undefined ? {} : settings.schema(schema)
     checkTypes('env.schema', types)
     this.#types = types
   }
@@ -68,8 +68,8 @@ export class Env<out Values extends object = {}> {
     const mode = this.#tryProcess('NODE_ENV', problems)
     if (mode === undefined || mode === '') return undefined
     // It becomes part of a path.
-    if (/^[\w-]+$/.test(mode)) return mode
-    problems.push('NODE_ENV is not usable; it takes letters, digits, "_" and "-"')
+    if (/^[\w-]+(\.[\w-]+)*$/.test(mode)) return mode
+    problems.push('NODE_ENV is not usable; it takes letters, digits, "_", "-" and single dots')
     return undefined
   }
 

@@ -24,6 +24,15 @@ export function filesOf(file: string, mode: string | undefined): string[] {
   return mode === undefined ? [file, ...local] : [file, at(`.${mode}`), ...local, at(`.${mode}.local`)]
 }
 
+/** Without the byte order mark; shells of Windows write files in UTF-16, of which nothing would be found. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw Object.assign(new Error(), { code: 'no UTF-8' })
+  }
+}
+
 /** Why a file cannot be used; its content stays out of it. `undefined`: it is not there. */
 function whyUnreadable(error: unknown, file: string): string | undefined {
   const { code, name } = error as { code?: string; name?: string }
@@ -50,7 +59,7 @@ export function readFiles(
       const stats = statSync(path)
       if (!stats.isFile()) throw Object.assign(new Error(), { code: 'no file' })
       if (stats.size > maxBytes) throw Object.assign(new Error(), { code: 'larger than 100 kB' })
-      text = readFileSync(path, 'utf8')
+      text = textOf(readFileSync(path))
     } catch (error) {
       const why = whyUnreadable(error, file)
       if (why !== undefined) report(`the file ${file}`, why)

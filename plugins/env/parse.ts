@@ -19,12 +19,10 @@ export function isObject(value: unknown): value is { readonly [name: string]: un
 
 /** The variables of a file, a JSON object or lines in the form of dotenv; `undefined` when it begins like JSON and is none. */
 export function variablesOf(text: string): readonly (readonly [name: string, value: unknown])[] | undefined {
-  // Editors of Windows write a byte order mark, which would be part of the first name.
-  const content = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
-  if (!/^\s*[[{]/.test(content)) {
+  if (!/^\s*[[{]/.test(text)) {
     const { parse } = load('dotenv') as typeof import('dotenv')
-    return Object.entries(parse(content))
+    return Object.entries(parse(text))
   }
-  const json = jsonOf(content)
+  const json = jsonOf(text)
   return isObject(json) ? Object.entries(json) : undefined
 }

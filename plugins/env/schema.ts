@@ -18,6 +18,17 @@ function type(kind: string, expected: string, options: object = noOptions, read:
   return { expected, optional, default: fallback, secret, read }
 }
 
+/** A type that can tell whether its default is one of its values. */
+function checked(kind: string, made: EnvType<unknown>): EnvType<unknown> {
+  const refuse = () => {
+    throw OptionError(`schema.${kind}.default`, hidden, made.expected)
+  }
+  if (made.default !== undefined) made.read(made.default, '', refuse, false)
+  return made
+}
+/** A default may be a secret too. */
+const hidden = { toString: () => 'another value' }
+
 /** One value as its type has it; what cannot be used is reported. Empty counts as absent. */
 export function readValue(
   type: EnvType<unknown>,
@@ -34,11 +45,12 @@ export function readValue(
 
 /** A type whose values are read in one step; `undefined` means that this is none. */
 function plain(kind: string, expected: string, options: object | undefined, convert: (raw: unknown) => unknown) {
-  return type(kind, expected, options, (raw, path, report) => {
+  const read: Read = (raw, path, report) => {
     const value = convert(raw)
     if (value === undefined) report(path, `is not usable; it takes ${expected}`)
     return value
-  })
+  }
+  return checked(kind, type(kind, expected, options, read))
 }
 
 const textOf = (raw: unknown) => (typeof raw === 'string' ? raw : undefined)
@@ -72,18 +84,19 @@ function array(first?: object, second?: object): EnvType<unknown> {
   const element = isType(first) ? first : undefined
   const of = element === undefined ? '' : ` of which each is ${element.expected}`
   const expected = `a list${of}: values with commas between them, or a JSON array`
-  return type('array', expected, element === undefined ? first : second, (raw, path, report, secret) => {
+  const read: Read = (raw, path, report, secret) => {
     const items = itemsOf(raw)
     if (items === undefined) report(path, `is not usable; it takes ${expected}`)
     if (element === undefined || items === undefined) return items
     return items.map((item, index) => readValue(element, item, `${path}[${index}]`, report, secret))
-  })
+  }
+  return checked('array', type('array', expected, element === undefined ? first : second, read))
 }
 
 function object(members: EnvTypes, options?: object): EnvType<unknown> {
   checkTypes('schema.object', members)
   const expected = `a JSON object with ${Object.keys(members).join(', ')}`
-  return type('object', expected, options, (raw, path, report, secret) => {
+  const read: Read = (raw, path, report, secret) => {
     const json = typeof raw === 'string' ? jsonOf(raw) : raw
     if (!isObject(json)) {
       report(path, `is not usable; it takes ${expected}`)
@@ -95,8 +108,21 @@ function object(members: EnvTypes, options?: object): EnvType<unknown> {
         return [name, readValue(member, own, `${path}.${name}`, report, secret)]
       }),
     )
-  })
+  }
+  return checked('object', type('object', expected, options, read))
 }
+
+/** Whether a message quotes a value, or enough of it to tell what it is. */
+function quotes(message: string, text: string): boolean {
+  const [where, what] = [message.toLowerCase(), text.toLowerCase()]
+  if (what.length <= tellingLength) return where.includes(what)
+  for (let i = 0; i <= what.length - tellingLength; i++) {
+    if (where.includes(what.slice(i, i + tellingLength))) return true
+  }
+  return false
+}
+const tellingLength = 6
+const longestMessage = 300
 
 function custom(convert: (raw: string) => unknown, options?: object): EnvType<unknown> {
   if (typeof convert !== 'function') throw OptionError('schema.custom', convert, 'a function (raw) => value')
@@ -110,8 +136,9 @@ function custom(convert: (raw: string) => unknown, options?: object): EnvType<un
       void Promise.resolve(value).catch(() => {})
       report(path, 'has a custom check that is asynchronous; make it synchronous')
     } catch (error) {
-      const message = error instanceof Error ? error.message : ''
-      const isTellable = !secret && message !== '' && !message.includes(text)
+      // In one line, and not the page that some validators print.
+      const message = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, longestMessage) : ''
+      const isTellable = !secret && message !== '' && !quotes(message, text)
       report(path, `is refused by its check${isTellable ? `: ${message}` : ''}`)
     }
     return undefined
@@ -131,7 +158,8 @@ function oneOf(values: readonly (string | number)[], options?: object): EnvType<
 
 /** Refuses what no builder has made. */
 export function checkTypes(what: string, types: unknown): asserts types is EnvTypes {
-  if (!isObject(types)) throw OptionError(what, types, 'an object of types, such as { PORT: schema.number() }')
+  if (!isObject(types) || types instanceof Promise)
+    throw OptionError(what, types, 'an object of types, such as { PORT: schema.number() }')
   for (const [name, one] of Object.entries(types)) {
     if (!isType(one)) throw OptionError(`${what}.${name}`, one, 'what one of the builders returns: schema.string()')
   }

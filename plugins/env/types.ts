@@ -26,7 +26,7 @@ export interface EnvType<out Value> {
   readonly secret: boolean
   /** @internal */
   read(raw: unknown, path: string, report: Report, secret: boolean): Value | undefined
-  /** Only a type: what `get` gives. @internal */
+  /** Only a type, never there: what `get` gives. */
   readonly value?: () => Value
 }
 

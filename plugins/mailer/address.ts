@@ -21,7 +21,7 @@ const longestName = 256
  * have sent mail to recipients that nobody named, or recursed until the stack ended. Each part is one class of characters,
  * so that the time grows with the length alone.
  */
-const local = /^[^\p{Cc}\p{Z}<>()[\]\\,;:@"]{1,64}$/u
+const local = /^[^\p{C}\p{Z}<>()[\]\\,;:@"]{1,64}$/u
 const domain = /^[\p{L}\p{N}\p{M}_.-]{1,255}$/u
 const control = /[\p{Cc}\u2028\u2029]/u
 
@@ -58,5 +58,6 @@ function partsOf(where: string, given: unknown): { name: string; address: string
 
 /** All of them, none twice. */
 export function addressesOf(where: string, given: unknown): { name: string; address: string }[] {
-  return (Array.isArray(given) ? given : [given]).map((one) => addressOf(where, one))
+  // A hole of a list is no address either.
+  return (Array.isArray(given) ? Array.from<unknown>(given) : [given]).map((one) => addressOf(where, one))
 }

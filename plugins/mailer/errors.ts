@@ -39,3 +39,8 @@ export const MailClosedError = defineError('MailClosedError', 500, () => 'the ma
 export function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 500)
 }
+
+/** Whatever looks like an address taken out. */
+export function withoutAddresses(text: string): string {
+  return text.replace(/[^\s<>"]+@[^\s<>"]+/g, '…')
+}

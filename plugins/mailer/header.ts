@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer'
+import { basename } from 'node:path'
 import { MailHeaderError } from './errors.ts'
 import type { MailAttachment, MailMessage } from './transport.ts'
 
@@ -7,6 +9,7 @@ const control = /[\p{Cc}\u2028\u2029]/u
 const nameOfHeader = /^[!-9;-~]{1,76}$/
 /** RFC 5322, section 2.1.1, leaves 998 for a line; what is folded may be longer. */
 const longest = 10_000
+const wide = /[!-~]{900}/
 
 /** What the methods of the builder and the transporter write. */
 const taken: ReadonlySet<string> = new Set([
@@ -17,6 +20,7 @@ const taken: ReadonlySet<string> = new Set([
 export function checkText(what: string, text: unknown): string {
   if (typeof text !== 'string') throw MailHeaderError(what, `takes text, not ${text === null ? 'null' : typeof text}`)
   if (text.length > longest) throw MailHeaderError(what, `is longer than ${longest} characters`)
+  if (wide.test(text)) throw MailHeaderError(what, 'has a word that no line of a mail can hold')
   if (control.test(text)) throw MailHeaderError(what, 'has a control character, a line break for example')
   return text
 }
@@ -55,11 +59,16 @@ export function checkAttachment(given: MailAttachment): MailMessage['attachments
     throw MailHeaderError("the attachment's content", 'is text or bytes (Uint8Array)')
   }
   // Nodemailer takes addresses of the web and data there too.
-  if (path !== undefined && /^[a-z][a-z0-9+.-]+:/i.test(path)) {
-    throw MailHeaderError("the attachment's path", 'is the path of a file, no URL')
+  if (path !== undefined && (path === '' || /^[a-z][a-z0-9+.-]+:/i.test(path))) {
+    throw MailHeaderError("the attachment's path", 'is the path of a file: not empty, no URL')
   }
-  const { content: _, ...rest } = given
-  // Nodemailer takes bytes as a Buffer only.
-  if (content instanceof Uint8Array) return { ...rest, content: Buffer.from(content) }
-  return content === undefined ? rest : { ...rest, content }
+  const { filename = path && basename(path), contentType, cid } = given
+  return {
+    ...(filename !== undefined && { filename }),
+    ...(contentType !== undefined && { contentType }),
+    ...(cid !== undefined && { cid }),
+    ...(path !== undefined && { path }),
+    // Nodemailer takes bytes as a Buffer only.
+    ...(content !== undefined && { content: typeof content === 'string' ? content : Buffer.from(content) }),
+  }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../kernel/index.ts'
-import { MailQueueFullError } from './errors.ts'
+import { MailClosedError, MailQueueFullError, reasonOf, withoutAddresses } from './errors.ts'
 import type { MailMessage } from './transport.ts'
 
 /** One mail that waits. */
@@ -9,15 +9,21 @@ interface Waiting {
   failures: number
 }
 
+/** What nodemailer tells of a server's refusal, and of that for each recipient. */
+interface SmtpFailure {
+  readonly responseCode?: unknown
+  readonly rejectedErrors?: readonly SmtpFailure[]
+}
+
 const spacing = 1000
 const retries = 3
 const maxWaiting = 10_000
 
 /** RFC 5321, section 4.2.1: the server says that another attempt would fail as well. */
 function isPermanent(error: unknown): boolean {
-  const cause = (error as { cause?: { responseCode?: unknown } }).cause
-  const code = Number(cause?.responseCode)
-  return code >= 500 && code < 600
+  const { cause } = error as { cause?: SmtpFailure }
+  const all = cause?.rejectedErrors ?? [cause]
+  return all.length > 0 && all.every((one) => Math.floor(Number(one?.responseCode) / 100) === 5)
 }
 
 /**
@@ -31,7 +37,8 @@ export class Later {
   #running: Promise<void> | undefined
   #wake: (() => void) | undefined
   #lastStart = Number.NEGATIVE_INFINITY
-  #closing: AbortSignal | undefined
+  #isDraining = false
+  #isStopped = false
 
   constructor(log: () => Logger) {
     this.#log = log
@@ -42,16 +49,26 @@ export class Later {
   }
 
   add(mail: MailMessage, attempt: Waiting['attempt']): void {
+    if (this.#isStopped) throw MailClosedError()
     if (this.size >= maxWaiting) throw MailQueueFullError(maxWaiting)
     this.#waiting.push({ id: mail.messageId, attempt, failures: 0 })
     this.#running ??= this.#run()
   }
 
-  /** Sends what waits, without pauses and each once more at most, until the signal aborts; the rest is logged. */
-  async drain(signal: AbortSignal): Promise<void> {
-    this.#closing = signal
+  /** Sends what waits, without pauses and each once more at most, until `stop`. */
+  async drain(): Promise<void> {
+    this.#isDraining = true
     this.#wake?.()
     await this.#running
+  }
+
+  /** Begins no more mails. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  /** Tells what is left, the last of all. */
+  logLost(): void {
     for (const { id } of this.#waiting.splice(0)) {
       this.#log().error({ mail: id }, `the mail ${id} was not delivered: the mailer closed`)
     }
@@ -60,7 +77,7 @@ export class Later {
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
       await this.#pause()
-      if (this.#closing?.aborted) break
+      if (this.#isStopped) break
       this.#current = this.#waiting.shift()!
       this.#lastStart = performance.now()
       await this.#attempt(this.#current)
@@ -75,11 +92,13 @@ export class Later {
       await mail.attempt()
     } catch (error) {
       mail.failures++
-      if (this.#closing?.aborted) this.#waiting.push(mail)
-      else if (mail.failures > retries || this.#closing !== undefined || isPermanent(error)) {
-        this.#log().error({ err: error, mail: mail.id }, `the mail ${mail.id} was not delivered`)
+      // Servers repeat whom they refuse, and a log is no place for addresses.
+      const fields = { mail: mail.id, reason: withoutAddresses(reasonOf(error)) }
+      if (this.#isStopped) this.#waiting.push(mail)
+      else if (mail.failures > retries || this.#isDraining || isPermanent(error)) {
+        this.#log().error(fields, `the mail ${mail.id} was not delivered`)
       } else {
-        this.#log().warn({ err: error, mail: mail.id }, `the mail ${mail.id} failed and is tried again`)
+        this.#log().warn(fields, `the mail ${mail.id} failed and is tried again`)
         this.#waiting.push(mail)
       }
     }
@@ -88,7 +107,7 @@ export class Later {
   /** Until a second after the last beginning, or until closing begins. */
   async #pause(): Promise<void> {
     const ms = this.#lastStart + spacing - performance.now()
-    if (ms <= 0 || this.#closing !== undefined) return
+    if (ms <= 0 || this.#isDraining) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
       this.#wake = () => {

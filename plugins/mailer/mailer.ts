@@ -43,7 +43,6 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   readonly #later = new Later(() => this.#log)
   /** What is being sent at the moment. */
   readonly #busy = new Set<Promise<unknown>>()
-  readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
   #log: Logger = lineLogger()
 
@@ -116,29 +115,38 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   }
 
   async #close(timeout: number): Promise<void> {
-    const timer = setTimeout(() => this.#closing.abort(new Error('the mailer closed')), timeout)
-    try {
-      await Promise.allSettled([...this.#busy])
-      await this.#later.drain(this.#closing.signal)
-    } finally {
-      clearTimeout(timer)
-      await Promise.all([...this.#providers.values()].map((provider) => provider.close()))
-    }
+    const providers = [...this.#providers.values()]
+    let timer: NodeJS.Timeout | undefined
+    // A callback that never ends cannot be aborted, only left behind.
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        const reason = new Error('the mailer closed')
+        this.#later.stop()
+        for (const provider of providers) provider.abort(reason)
+        resolve()
+      }, timeout)
+    })
+    // At once, so that one slow mail does not take the time of all that wait; and again for what is still being written.
+    await Promise.all([this.#later.drain(), Promise.race([Promise.all([...this.#busy]), late])])
+    await this.#later.drain()
+    clearTimeout(timer)
+    await Promise.all(providers.map((provider) => provider.close()))
+    this.#later.logLost()
   }
 
   #verify(provider: OpenProvider): Promise<true> {
-    return this.#track(() => provider.verify(this.#closing.signal))
+    return this.#track(() => provider.verify())
   }
 
   #send(provider: OpenProvider, callback: MailCallback): Promise<MailReceipt> {
-    return this.#track(async () => provider.send(await provider.compose(callback), this.#closing.signal))
+    return this.#track(async () => provider.send(await provider.compose(callback)))
   }
 
   #enqueue(provider: OpenProvider, callback: MailCallback): Promise<{ readonly id: string }> {
     const queued = this.#track(async () => {
       const mail = await provider.compose(callback)
       this.#later.add(mail, async () => {
-        const { rejected } = await provider.send(mail, this.#closing.signal)
+        const { rejected } = await provider.send(mail)
         if (rejected.length === 0) return
         const log = { mail: mail.messageId, rejected: rejected.length }
         this.#log.warn(log, `the mail ${mail.messageId} was refused for ${rejected.length} of its recipients`)

@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert'
+import { checkOptions } from '../../kernel/index.ts'
 import type { MailMessage, MailTransporter } from './transport.ts'
 
 /** What a mail must have to be the one that is meant; texts are equal, expressions match. */
@@ -12,6 +13,7 @@ export interface MailMatch {
 }
 
 const maxSent = 1000
+const members = ['to', 'from', 'subject', 'html', 'text']
 
 function describe(mail: MailMessage): object {
   const { envelope, subject, html, text } = mail
@@ -72,12 +74,15 @@ export class MemoryTransport implements MailTransporter {
 
   /** @throws AssertionError when no such mail was sent; it shows those that were. */
   assertSent(match: MailMatch): this {
+    // A member that is misspelt would match every mail.
+    checkOptions('assertSent', match, members)
     if (this.#sent.some((mail) => isMeant(mail, match))) return this
     return this.#fail('no such mail was sent', match)
   }
 
   /** @throws AssertionError when such a mail was sent. */
   assertNotSent(match: MailMatch = {}): this {
+    checkOptions('assertNotSent', match, members)
     if (!this.#sent.some((mail) => isMeant(mail, match))) return this
     return this.#fail('such a mail was sent', match)
   }

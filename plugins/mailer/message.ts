@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { domainToASCII } from 'node:url'
+import { builtPath } from '../../kernel/index.ts'
 import { addressesOf, addressOf, type EmailAddress, type NamedAddress, type Recipients } from './address.ts'
 import { MailHeaderError, MailIncompleteError, MailTemplateError, reasonOf } from './errors.ts'
 import { checkAttachment, checkHeader, checkText } from './header.ts'
@@ -20,7 +21,7 @@ type Template = { data: object; source: string } | { data: object; file: string 
  */
 export class MailBuilder {
   readonly #recipients: Record<'to' | 'cc' | 'bcc' | 'replyTo', Person[]> = { to: [], cc: [], bcc: [], replyTo: [] }
-  readonly #headers: Record<string, string> = {}
+  readonly #headers: Record<string, string> = Object.create(null)
   readonly #attachments: MailMessage['attachments'] = []
   #from: Person | undefined
   #subject: string | undefined
@@ -99,6 +100,9 @@ export class MailBuilder {
 
   /** Further headers. Those that the other methods write are refused. */
   headers(headers: { readonly [name: string]: string }): this {
+    // Not those of fetch, nor a Map: they have no members, and would be lost.
+    if (Object.prototype.toString.call(headers) !== '[object Object]')
+      throw MailHeaderError('headers', 'takes an object of texts by name')
     for (const [name, value] of Object.entries(headers)) this.#headers[checkHeader(name, value)] = value
     return this
   }
@@ -194,7 +198,7 @@ function dataOf(method: string, data: unknown): object {
 }
 
 async function contentOf(file: string): Promise<string> {
-  return rendering(`the template ${file}`, () => readFile(file, 'utf8'))
+  return rendering(`the template ${file}`, () => readFile(builtPath(file), 'utf8'))
 }
 
 async function rendering(what: string, render: () => string | Promise<string>): Promise<string> {
@@ -203,6 +207,8 @@ async function rendering(what: string, render: () => string | Promise<string>): 
   } catch (error) {
     // What is missing is told by its own error.
     if ((error as { code?: unknown })?.code === 'PeerMissingError') throw error
-    throw Object.assign(MailTemplateError(what, reasonOf(error)), { cause: error })
+    const { line } = (error ?? {}) as { line?: unknown }
+    const where = typeof line === 'number' ? `${what}, line ${line},` : what
+    throw Object.assign(MailTemplateError(where, reasonOf(error)), { cause: error })
   }
 }

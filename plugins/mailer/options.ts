@@ -52,14 +52,8 @@ export function checkMailer(providers: unknown, settings: MailerSettings): asser
 function checkProvider(where: string, provider: MailProvider): void {
   checkOptions(where, provider, ['transporter', 'templateAdapter', 'from'])
   const { transporter, templateAdapter, from } = provider
-  if (typeof transporter === 'string') {
-    // Not the address itself: it has a password in it.
-    if (!/^(direct:)?smtps?:\/\//.test(transporter)) throw OptionError(`${where}.transporter`, hidden, expected)
-  } else if (typeof transporter !== 'object' || transporter === null) {
-    throw OptionError(`${where}.transporter`, transporter, expected)
-  } else if (!isTransporter(transporter) && Object.keys(transporter).length === 0) {
-    throw OptionError(`${where}.transporter`, transporter, expected)
-  }
+  if (typeof transporter === 'string') checkUrl(`${where}.transporter`, transporter)
+  else if (!isTransporter(transporter)) checkTransport(`${where}.transporter`, transporter)
   if (templateAdapter !== undefined && typeof templateAdapter?.render !== 'function') {
     throw OptionError(`${where}.templateAdapter`, templateAdapter, 'an adapter, such as new MustacheAdapter()')
   }
@@ -67,6 +61,31 @@ function checkProvider(where: string, provider: MailProvider): void {
   addressOf(`${where}.from`, from)
 }
 
+function checkTransport(where: string, transport: SmtpOptions): void {
+  if (typeof transport !== 'object' || transport === null) throw OptionError(where, transport, expected)
+  if (!destinations.some((name) => transport[name] !== undefined)) throw OptionError(where, transport, expected)
+  const { host, port, url } = transport
+  // What nodemailer asks the name server for: anything but text ends the process.
+  if (host !== undefined && (typeof host !== 'string' || host === '')) {
+    throw OptionError(`${where}.host`, host, 'the name or the address of a server')
+  }
+  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
+    throw OptionError(`${where}.port`, port, 'a number from 1 to 65535')
+  }
+  if (url !== undefined) checkUrl(`${where}.url`, url)
+}
+
+function checkUrl(where: string, url: unknown): void {
+  const isUrl = typeof url === 'string' && /^smtps?:\/\//.test(url) && URL.canParse(url)
+  // Not the address itself: it has a password in it.
+  if (!isUrl || new URL(url).hostname === '') throw OptionError(where, hidden, expected)
+}
+
+/** Without one of them nodemailer would take this machine. */
+const destinations = [
+  ...['host', 'url', 'service', 'connection', 'socket', 'getSocket'],
+  ...['sendmail', 'SES', 'streamTransport', 'jsonTransport'],
+]
 const expected = 'an address such as "smtp://127.0.0.1:25", options of nodemailer ({ host, port }), or a transporter'
 const hidden = { toString: () => 'another text' }
 

@@ -27,7 +27,6 @@ export const mailer = definePlugin({
     service.logTo(ctx.log)
     // A package that is missing fails the boot, not the first order.
     await service.prepare()
-    // The kernel gives each hook half of the time; connections must be closed within it too.
-    ctx.onClose(() => service.close({ timeout: ctx.server.settings.closeTimeout * 0.45 }))
+    ctx.onClose((timeLeft) => service.close({ timeout: timeLeft }))
   },
 })

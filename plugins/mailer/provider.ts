@@ -1,7 +1,10 @@
+import { inspect } from 'node:util'
+import { OptionError } from '../../kernel/index.ts'
 import { addressOf } from './address.ts'
 import { MailSendError, reasonOf } from './errors.ts'
 import { MailBuilder } from './message.ts'
 import type { MailProvider } from './options.ts'
+import { secretsOf, without } from './secrets.ts'
 import { isTransporter, type MailMessage, type MailTransporter, openTransport } from './transport.ts'
 
 /** Fills in one mail; may be async. */
@@ -27,22 +30,28 @@ export class OpenProvider {
   readonly name: string
   readonly #given: MailProvider
   readonly #timeout: number
+  readonly #secrets: readonly string[]
+  /** One for each call of the transporter. */
+  readonly #calls = new Set<AbortController>()
+  #aborted: Error | undefined
   #transporter: Promise<MailTransporter> | undefined
 
   constructor(name: string, given: MailProvider, timeout: number) {
     this.name = name
     this.#given = given
     this.#timeout = timeout
+    this.#secrets = secretsOf(given.transporter)
   }
 
   async compose(callback: MailCallback): Promise<MailMessage> {
+    if (typeof callback !== 'function') throw OptionError('mail', callback, 'a function (mail) => mail.to("…")')
     const mail = new MailBuilder()
     await callback(mail)
     return mail.finish(addressOf('from', this.#given.from), this.#given.templateAdapter)
   }
 
-  async send(mail: MailMessage, closing: AbortSignal): Promise<MailReceipt> {
-    const info = await this.#within('did not take the mail', closing, (transporter, signal) =>
+  async send(mail: MailMessage): Promise<MailReceipt> {
+    const info = await this.#within('did not take the mail', (transporter, signal) =>
       transporter.sendMail({ ...mail, signal }),
     )
     const { accepted, rejected } = (info ?? {}) as { accepted?: unknown; rejected?: unknown }
@@ -53,9 +62,15 @@ export class OpenProvider {
     }
   }
 
-  async verify(closing: AbortSignal): Promise<true> {
-    await this.#within('is not usable', closing, async (transporter) => transporter.verify?.())
+  async verify(): Promise<true> {
+    await this.#within('is not usable', async (transporter) => transporter.verify?.())
     return true
+  }
+
+  /** Ends what is being sent, and whatever comes. */
+  abort(reason: Error): void {
+    this.#aborted = reason
+    for (const call of this.#calls) call.abort(reason)
   }
 
   /** Closes a transporter that was made here; one that was given stays open. */
@@ -64,36 +79,52 @@ export class OpenProvider {
     if (!isTransporter(this.#given.transporter)) transporter?.close?.()
   }
 
-  open(): Promise<MailTransporter> {
+  async open(): Promise<MailTransporter> {
     const { transporter } = this.#given
-    if (isTransporter(transporter)) return Promise.resolve(transporter)
+    if (isTransporter(transporter)) return transporter
     this.#transporter ??= openTransport(transporter, this.#timeout)
-    return this.#transporter
+    try {
+      return await this.#transporter
+    } catch (error) {
+      // What is missing is told by its own error.
+      if ((error as { code?: unknown })?.code === 'PeerMissingError') throw error
+      throw this.#failure('cannot be made', error)
+    }
   }
 
   /** Rejects in time whatever the transporter does: one that ignores the signal is left behind. */
   async #within<Result>(
     failed: string,
-    closing: AbortSignal,
     run: (transporter: MailTransporter, signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const transporter = await this.open()
-    const late = new AbortController()
-    const timer = setTimeout(() => late.abort(new Error(`no answer within ${this.#timeout} ms`)), this.#timeout)
-    // Not `AbortSignal.any`, which leaves something at the longer-lived signal on Node.js 20.
-    const stop = () => late.abort(closing.reason)
-    closing.addEventListener('abort', stop)
+    if (this.#aborted !== undefined) throw this.#failure(failed, this.#aborted)
+    const call = new AbortController()
     const aborted = new Promise<never>((_resolve, reject) => {
-      late.signal.addEventListener('abort', () => reject(late.signal.reason))
-      if (closing.aborted) stop()
+      call.signal.addEventListener('abort', () => reject(call.signal.reason))
     })
+    const timer = setTimeout(() => call.abort(new Error(`no answer within ${this.#timeout} ms`)), this.#timeout)
+    this.#calls.add(call)
     try {
-      return await Promise.race([run(transporter, late.signal), aborted])
+      return await Promise.race([run(transporter, call.signal), aborted])
     } catch (error) {
-      throw Object.assign(MailSendError(this.name, failed, reasonOf(error)), { cause: error })
+      throw this.#failure(failed, error)
     } finally {
       clearTimeout(timer)
-      closing.removeEventListener('abort', stop)
+      this.#calls.delete(call)
     }
   }
+
+  #failure(failed: string, error: unknown): Error {
+    const clean = without(this.#secrets, reasonOf(error))
+    const text = inspect(error)
+    const cause = without(this.#secrets, text) === text ? error : bare(error, clean)
+    return Object.assign(MailSendError(this.name, failed, clean), { cause })
+  }
+}
+
+/** In place of an error that has a secret somewhere: what programs look at, and nothing else. */
+function bare(error: unknown, message: string): Error {
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
+  return Object.assign(new Error(message), { code, responseCode })
 }

@@ -68,5 +68,10 @@ export async function openTransport(given: string | SmtpOptions, timeout: number
   // Its own would let a server that is silent hold a mail for minutes.
   const times = { connectionTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout, dnsTimeout: timeout }
   const options = typeof given === 'string' ? { url: given } : given
-  return createTransport({ ...times, ...options }) as unknown as MailTransporter
+  const made = createTransport({ ...times, ...options })
+  const { host } = (made as { transporter?: { options?: { host?: unknown } } }).transporter?.options ?? {}
+  // It would take this machine.
+  if (options.service !== undefined && host === undefined)
+    throw new Error(`nodemailer knows no service "${options.service}"`)
+  return made as unknown as MailTransporter
 }

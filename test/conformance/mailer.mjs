@@ -37,10 +37,16 @@ const mailer = new Mailer(
   {
     ...providers,
     secured: { transporter: { host, port: Number(secured), requireTLS: true, auth, tls }, from },
-    silent: { transporter: `smtp://${host}:${silent}`, from },
   },
-  { defaultProvider: 'mustache', timeout: 2000 },
+  { defaultProvider: 'mustache' },
 )
+const started = performance.now()
+const dead = new Mailer(
+  { silent: { transporter: `smtp://${host}:${silent}`, from } },
+  { defaultProvider: 'silent', timeout: 300 },
+)
+  .send((mail) => mail.to('ada@example.org').subject('silent'))
+  .catch((error) => ({ dead: error.code, inTime: performance.now() - started < 5000 }))
 
 for (const [name, [, template]] of Object.entries(engines)) {
   await mailer
@@ -50,12 +56,6 @@ for (const [name, [, template]] of Object.entries(engines)) {
     )
 }
 await mailer.use('secured').send((mail) => mail.to('ada@example.org').subject('secured'))
-const started = performance.now()
-const dead = await mailer
-  .use('silent')
-  .send((mail) => mail.to('ada@example.org').subject('silent'))
-  .catch((error) => error.code)
-const inTime = performance.now() - started < 4000
 const forged = await mailer
   .send((mail) => mail.to('a@b.c\r\nBcc: eve@example.org').subject('a'))
   .catch((error) => error.code)
@@ -74,4 +74,4 @@ for (const subject of ['one', 'two', 'three']) {
   await server.services.get('mailer').later((mail) => mail.to('bob@example.org').subject(subject).text('later'))
 }
 await server.close()
-console.log(JSON.stringify({ dead, inTime, forged }))
+console.log(JSON.stringify({ ...(await dead), forged }))

@@ -120,6 +120,8 @@ describe('the types of variables', () => {
       )
     expect(fail('must be an address')).toEqual(['A is refused by its check: must be an address'])
     expect(fail('hunter2 is too short')).toEqual(['A is refused by its check'])
+    expect(fail('Invalid: received "Hunter…"')).toEqual(['A is refused by its check'])
+    expect(fail(`not\n  ${'x'.repeat(1000)}`)).toEqual([`A is refused by its check: not ${'x'.repeat(296)}`])
     expect(fail('hunter is the beginning', true)).toEqual(['A is refused by its check'])
     expect(
       problemsOf(() =>
@@ -243,6 +245,8 @@ describe('files', () => {
     expect(why('["hunter2"]')).toEqual([invalid, missing])
     expect(why('{"__proto__":{"A":"x"}}')).toEqual([invalid, missing])
     expect(why('{"db":{"constructor":{"prototype":{"A":"x"}}}}')).toEqual([invalid, missing])
+    writeFileSync(join(folder, '.env'), Buffer.from('\uFEFFA=hunter2\n', 'utf16le'))
+    expect(refused(build)).toEqual(['the file .env cannot be read (no UTF-8)', missing])
     expect(why('x'.repeat(10_000_000))).toEqual(['the file .env cannot be read (larger than 100 kB)', missing])
     expect(why('\n'.repeat(90_000))).toEqual([
       'the file .env has more than 1000 spaces or empty lines in a row',
@@ -250,8 +254,11 @@ describe('files', () => {
     ])
     expect(refused(build, { file: '.', environment: {} })).toEqual(['the file . cannot be read (no file)', missing])
     expect(refused(build, withEnv({ NODE_ENV: '../../etc' }))[0]).toBe(
-      'NODE_ENV is not usable; it takes letters, digits, "_" and "-"',
+      'NODE_ENV is not usable; it takes letters, digits, "_", "-" and single dots',
     )
+    write('.env', 'A=1')
+    write('.env.staging.eu', 'A=2')
+    expect(createEnvSchema(build, withEnv({ NODE_ENV: 'staging.eu' })).get('A')).toBe('2')
   })
 })
 
@@ -328,6 +335,24 @@ describe('safety', () => {
     ],
     ['a member that no builder made', () => createEnvSchema(() => ({ A: String }) as never), 'OptionError'],
     ['an enum of nothing', () => createEnvSchema((s) => ({ A: s.enum([]) })), 'OptionError'],
+    [
+      'a default that is no value of the type',
+      () => createEnvSchema((s) => ({ A: s.number({ default: 'a' as never }) })),
+      'OptionError',
+    ],
+    ['a default of null', () => createEnvSchema((s) => ({ A: s.string({ default: null as never }) })), 'OptionError'],
+    [
+      'a default that is not one of them',
+      () => createEnvSchema((s) => ({ A: s.enum(['a', 'b'], { default: 'c' as never }) })),
+      'OptionError',
+    ],
+    [
+      'a list with one of another type as default',
+      () => createEnvSchema((s) => ({ A: s.array(s.number(), { default: ['a' as never] }) })),
+      'OptionError',
+    ],
+    ['a function that forgets to return', () => createEnvSchema(() => undefined as never), 'OptionError'],
+    ['a function that is async', () => createEnvSchema((async () => ({})) as never), 'OptionError'],
     ['no function', () => createEnvSchema({} as never), 'OptionError'],
   ])('%s is an error', (_what, run, code) => expect(run).toThrow(expect.objectContaining({ code })))
 })

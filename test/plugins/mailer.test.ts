@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type MailBuilder, Mailer, type MailMessage, MustacheAdapter, memoryTransport } from 'framework'
+import { EdgeAdapter, type MailBuilder, Mailer, type MailMessage, MustacheAdapter, memoryTransport } from 'framework'
 import { beforeEach, describe, expect, test } from 'vitest'
 
 const from = 'shop@example.org'
@@ -104,6 +104,36 @@ describe('a mail', () => {
   test('an error of the callback arrives', async () => {
     await expect(makeMailer().send(() => Promise.reject(new Error('mine')))).rejects.toThrow('mine')
   })
+
+  test.each([undefined, null, {}, 'a'])('%j is no callback', async (callback) => {
+    await expect(makeMailer().send(callback as never)).rejects.toMatchObject({ code: 'OptionError' })
+  })
+
+  test('has files by their own names, and a header of any name', async () => {
+    class Invoice {
+      get filename() {
+        return 'invoice.txt'
+      }
+      get content() {
+        return 'ten'
+      }
+    }
+    const mail = await sent((one) =>
+      hello(one)
+        .attachment({ path: '/srv/invoices/5' })
+        .attachment(new Invoice())
+        .headers(JSON.parse('{"__proto__":"a","constructor":"b"}')),
+    )
+    expect(mail.attachments).toEqual([
+      { path: '/srv/invoices/5', filename: '5' },
+      { filename: 'invoice.txt', content: 'ten' },
+    ])
+    expect(mail).toMatchObject({ disableFileAccess: false, disableUrlAccess: true })
+    expect(Object.entries(mail.headers)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ])
+  })
 })
 
 describe('nobody forges a header or a recipient', () => {
@@ -131,6 +161,10 @@ describe('nobody forges a header or a recipient', () => {
     ['null', null],
     ['nothing', undefined],
     ['an object with a toString', { address: { toString: () => 'ada@example.org' } }],
+    // biome-ignore lint/suspicious/noSparseArray: it is what is tested
+    ['a hole in a list', [, 'ada@example.org']],
+    ['a letter that nobody sees', 'ada\u200b@example.org'],
+    ['half a letter', 'ada\ud800@example.org'],
   ]
   for (const method of ['to', 'cc', 'bcc', 'replyTo', 'from'] as const) {
     test.each(addresses)(`${method}: %s`, async (_what, address) => {
@@ -183,6 +217,11 @@ describe('nobody forges a header or a recipient', () => {
     ],
     ['a file without content', (mail: MailBuilder) => mail.attachment({ filename: 'a' })],
     ['a file of another kind', (mail: MailBuilder) => mail.attachment({ content: {} as string })],
+    ['a file of no name', (mail: MailBuilder) => mail.attachment({ path: '' })],
+    ['a word longer than a line', (mail: MailBuilder) => mail.subject('x'.repeat(1000))],
+    ['headers of fetch', (mail: MailBuilder) => mail.headers(new Headers({ 'X-A': 'a' }) as never)],
+    ['headers in a Map', (mail: MailBuilder) => mail.headers(new Map([['X-A', 'a']]) as never)],
+    ['no headers', (mail: MailBuilder) => mail.headers(null as never)],
     ['a priority', (mail: MailBuilder) => mail.priority('urgent\r\n' as 'high')],
   ])('%s', async (_what, fill) => {
     await expect(sent((mail) => fill(hello(mail)))).rejects.toMatchObject({ code: 'MailHeaderError' })
@@ -237,6 +276,17 @@ describe('templates', () => {
     await expect(sent((one) => fill(hello(one)))).rejects.toMatchObject({ code: 'MailTemplateError' })
   })
 
+  test.each([
+    [new MustacheAdapter(), 'a\n\n{{#open}}', {}, 3],
+    [new EdgeAdapter(), 'a\n{{ none.a }}', { name: 'a', URL: 'b' }, 2],
+    [new EdgeAdapter(), 'a\n@if(', {}, 2],
+  ])('with a mistake tell the line', async (templateAdapter, template, data, line) => {
+    const mailer = new Mailer({ main: { transporter: outbox, templateAdapter, from } }, { defaultProvider: 'main' })
+    await expect(mailer.send((mail) => hello(mail).template(template, data))).rejects.toThrow(
+      `MAIL_TEMPLATE: the template, line ${line}, cannot be rendered: `,
+    )
+  })
+
   test('need an adapter', async () => {
     const mailer = new Mailer({ main: { transporter: outbox, from } }, { defaultProvider: 'main' })
     await expect(mailer.send((mail) => hello(mail).template('a', {}))).rejects.toThrow('has no templateAdapter')
@@ -269,6 +319,11 @@ describe('providers', () => {
     ['no sender', { a: { transporter: provider.transporter } }, { defaultProvider: 'a' }],
     ['no transporter', { a: { from } }, { defaultProvider: 'a' }],
     ['a transporter of nothing', { a: { ...provider, transporter: {} } }, { defaultProvider: 'a' }],
+    ['a transporter that goes nowhere', { a: { ...provider, transporter: { port: 25 } } }, { defaultProvider: 'a' }],
+    ['a host that is no text', { a: { ...provider, transporter: { host: 127 } } }, { defaultProvider: 'a' }],
+    ['a host of nothing', { a: { ...provider, transporter: { host: '' } } }, { defaultProvider: 'a' }],
+    ['a port of text', { a: { ...provider, transporter: { host: 'a', port: 'x' } } }, { defaultProvider: 'a' }],
+    ['a port that is none', { a: { ...provider, transporter: { host: 'a', port: 65_536 } } }, { defaultProvider: 'a' }],
     ['an adapter that renders nothing', { a: { ...provider, templateAdapter: {} } }, { defaultProvider: 'a' }],
     ['a misspelt option', { a: { ...provider, adapter: {} } }, { defaultProvider: 'a' }],
     ['a time of nothing', { a: provider }, { defaultProvider: 'a', timeout: 0 }],
@@ -278,9 +333,26 @@ describe('providers', () => {
     )
   })
 
-  test('a password in an address is not told', () => {
-    const make = () => new Mailer({ a: { transporter: 'imap://me:hunter2@a.test', from } }, { defaultProvider: 'a' })
-    expect(make).toThrow(/^OPTION: the option "mailer.providers.a.transporter" is (?!.*hunter2)/)
+  test.each([
+    'imap://me:hunter2@a.test',
+    'smtp://me:hunter2@[::1',
+    'smtp://me:hunter2@a.test:99999',
+    'smtp://me:hunter2@a b:25',
+    'smtp://',
+    'direct:smtp://me:hunter2@a.test',
+  ])('the address %s is none, and its password is not told', (transporter) => {
+    for (const given of [transporter, { url: transporter }]) {
+      const make = () => new Mailer({ a: { transporter: given, from } }, { defaultProvider: 'a' })
+      expect(make).toThrow(/^OPTION: the option "mailer.providers.a.transporter(.url)?" is (?!.*hunter2)/)
+    }
+  })
+
+  test.each([
+    ['a service that nodemailer does not know', { service: 'nope' }],
+    ['a way of its own without its parts', { SES: {} }],
+  ])('%s is told with the first mail', async (_what, transporter) => {
+    const mailer = new Mailer({ a: { transporter, from } }, { defaultProvider: 'a' })
+    await expect(mailer.send(hello)).rejects.toThrow(/^MAIL_SEND: the provider "a" cannot be made: /)
   })
 })
 
@@ -302,6 +374,10 @@ describe('the memory transport', () => {
         expected: { subject: 'Bye' },
       }),
     )
+    for (const assert of ['assertSent', 'assertNotSent'] as const) {
+      const misspelt = { subjct: 'Hello' } as {}
+      expect(() => outbox[assert](misspelt)).toThrow(expect.objectContaining({ code: 'UnknownOptionError' }))
+    }
     expect(outbox.clear().sent).toEqual([])
   })
 

@@ -1,16 +1,22 @@
 import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { buildIfMissing } from '../support/package/tarball.ts'
 import { type Compilation, errorsByFile, runTsc } from '../support/typescript.ts'
 
 const folder = 'test/types'
 const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.test-d.ts'))
 
-describe('what must and must not compile', () => {
+// The declarations that are packed have no internal members: what a type is inferred from may be one of them.
+describe.each([
+  ['the sources', folder],
+  ['the packed declarations', `${folder}/packed`],
+])('what must and must not compile with %s', (_what, project) => {
   let compilation: Compilation
 
   beforeAll(() => {
-    compilation = runTsc(['-p', folder])
+    buildIfMissing()
+    compilation = runTsc(['-p', project])
   }, 60_000)
 
   test.each(files)('%s', (file) => {

@@ -22,11 +22,11 @@ interface Parts {
  * Edge takes a name for a global of the runtime before it looks into the data, and the runtimes differ: `name` is one in
  * Deno. Such names are made variables of the template.
  */
-function withOwnNames(template: string, data: object): string {
+function linesOfOwnNames(data: object): string[] {
   const shadowed = Object.keys(data).filter(
     (name) => /^[a-z_$][\w$]*$/i.test(name) && (globalThis as Record<string, unknown>)[name] !== undefined,
   )
-  return shadowed.map((name) => `@let(${name} = state.${name})\n`).join('') + template
+  return shadowed.map((name) => `@let(${name} = state.${name})\n`)
 }
 
 async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
@@ -65,9 +65,15 @@ export class EdgeAdapter implements TemplateAdapter {
   async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
     this.#parts ??= loadParts(this.#given)
     const { edge, make } = await this.#parts
-    const source = withOwnNames(template, data)
-    const run = await this.#compiled.get(source, 'template', () => edge.asyncCompiler.compileRaw(source))
-    const page = make(kind)
-    return page.stacks.fillPlaceholders(await run(page, { ...edge.globals, ...data }, {}))
+    const lines = linesOfOwnNames(data)
+    const source = lines.join('') + template
+    try {
+      const run = await this.#compiled.get(source, 'template', () => edge.asyncCompiler.compileRaw(source))
+      const page = make(kind)
+      return page.stacks.fillPlaceholders(await run(page, { ...edge.globals, ...data }, {}))
+    } catch (error) {
+      const { line } = error as { line?: unknown }
+      throw typeof line === 'number' ? Object.assign(error as Error, { line: line - lines.length }) : error
+    }
   }
 }

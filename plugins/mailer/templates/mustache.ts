@@ -56,6 +56,17 @@ async function loadEngine(): Promise<Engine> {
   return { writer, contextOf: (view) => new OwnContext(view) }
 }
 
+/** The place as a line: Mustache tells of a mistake at which character it is. */
+function parsed(writer: Writer, template: string): Tokens {
+  try {
+    return writer.parse(template)
+  } catch (error) {
+    const [, offset] = / at (\d+)$/.exec((error as Error).message) ?? []
+    if (offset === undefined) throw error
+    throw Object.assign(error as Error, { line: template.slice(0, Number(offset)).split('\n').length })
+  }
+}
+
 /**
  * Templates of Mustache, without logic; needs the package `mustache`.
  *
@@ -71,7 +82,7 @@ export class MustacheAdapter implements TemplateAdapter {
   async render(template: string, data: object, kind: 'html' | 'text'): Promise<string> {
     this.#engine ??= loadEngine()
     const { writer, contextOf } = await this.#engine
-    const tokens = await this.#compiled.get(template, 'template', () => writer.parse(template))
+    const tokens = await this.#compiled.get(template, 'template', () => parsed(writer, template))
     const config = kind === 'text' ? { escape: (value: unknown) => String(value) } : {}
     return writer.renderTokens(tokens, contextOf(data), undefined, template, config)
   }
