@@ -4,8 +4,11 @@ export type {
   ClassMark,
   Command,
   CommandArgument,
+  CommandArguments,
   CommandFlag,
+  CommandFlags,
   CommandInput,
+  CommandShape,
   Context,
   ErrorHandler,
   Explanation,
@@ -56,7 +59,7 @@ export type {
   TlsOptions,
   TypedMiddleware,
 } from './kernel/index.ts'
-export { defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
+export { BaseCommand, defineCommand, defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
 export {
   type CacheInclude,
   type CacheOptions,
@@ -242,6 +245,7 @@ export {
   type QueueReport,
   QueueService,
   type QueueSettings,
+  type QueueSubscriber,
   type QueuesOptions,
   type SqsConfig,
   type SqsPublishOptions,
@@ -276,7 +280,6 @@ export {
   type SignedUrlsOptions,
   Storage,
   type StorageBody,
-  type StorageContent,
   type StorageContents,
   type StorageData,
   type StorageDisk,

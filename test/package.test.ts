@@ -1,4 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +13,7 @@ import { buildIfMissing, execOutput, installInto, pack, root } from './support/p
 import { runTsc } from './support/typescript.ts'
 
 interface Manifest {
+  version: string
   dependencies: Record<string, string>
   peerDependencies?: Record<string, string>
   peerDependenciesMeta?: Record<string, { optional?: boolean }>
@@ -212,6 +215,49 @@ describe('a project that installs nothing else', () => {
     expect(output).toBe('')
   })
 })
+
+test('create-framework asks for this version', () => {
+  const create = JSON.parse(readFileSync(join(root, 'cli/create/package.json'), 'utf8')) as typeof manifest
+  expect(create.version).toBe(manifest.version)
+  expect(create.dependencies).toEqual({ framework: `^${manifest.version}` })
+})
+
+test('a project that `npm create framework` has made type-checks and answers', async () => {
+  const folder = join(scratch, 'newcomer')
+  const create = join(consumer, 'node_modules/create-framework')
+  cpSync(join(root, 'cli/create'), create, { recursive: true })
+  await execOutput(process.execPath, [join(create, 'index.mjs'), 'newcomer', '--name', 'newcomer'], scratch)
+  // Copied: a package looks for optional ones where it lies.
+  cpSync(join(consumer, 'node_modules'), join(folder, 'node_modules'), { recursive: true, verbatimSymlinks: true })
+  for (const name of ['esbuild', 'vitest'])
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  expect(runTsc([], folder).output).toBe('')
+  const env = { NODE_OPTIONS: '', NODE_ENV: undefined, PORT: '0' }
+  const child = spawn(join(folder, 'node_modules/.bin/framework'), ['serve'], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  try {
+    let told = ''
+    const url = await new Promise<string>((resolve, reject) => {
+      const hear = (chunk: Buffer) => {
+        told += chunk.toString()
+        const found = /Listening on (http:\S+)/.exec(told)?.[1]
+        if (found !== undefined) resolve(found)
+      }
+      child.stdout.on('data', hear)
+      child.stderr.on('data', hear)
+      child.on('close', () => reject(new Error(told)))
+      // It waits for a change when the server does not start.
+      setTimeout(() => reject(new Error(told)), 30_000).unref()
+    })
+    expect(await (await fetch(url)).json()).toEqual({ hello: 'world' })
+  } finally {
+    child.kill()
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
+  }
+}, 90_000)
 
 describe('a project that has the optional packages', () => {
   test('does not load them with the main door', async () => {

@@ -70,6 +70,10 @@ async function emptied(target: Target, waiting: () => number): Promise<void> {
 const droppedLine = (count: number) =>
   `${JSON.stringify({ level: 40, time: Date.now(), dropped: count, msg: `${count} entries were dropped: nobody took them` })}\n`
 
+/** Commands keep standard output for their results, and say so before the application is imported. */
+const descriptor = () =>
+  (globalThis as { [key: symbol]: unknown })[Symbol.for('framework.log.toStandardError')] === true ? 2 : 1
+
 let stdout: Sink | undefined
 
 /**
@@ -80,7 +84,7 @@ function standardOutput(pino: typeof Pino): Sink {
   if (stdout === undefined) {
     let waiting = 0
     let closed = false
-    const destination = pino.destination({ dest: 1, sync: false })
+    const destination = pino.destination({ dest: descriptor(), sync: false })
     destination.on('write', (bytes: number) => {
       waiting = Math.max(0, waiting - bytes)
     })

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ms from 'ms'
-import { checkOptions, OptionError, type Response } from '../../kernel/index.ts'
+import { builtPath, checkOptions, OptionError, type Response } from '../../kernel/index.ts'
 import { segmentsOf } from './path.ts'
 
 /** Options of one folder of files. */
@@ -99,7 +99,7 @@ function rootOf(at: string, root: unknown): string {
   const isUrl = root instanceof URL && root.protocol === 'file:'
   if (!isUrl && (typeof root !== 'string' || root === ''))
     throw OptionError(at, root, 'the path of a folder, or a file: URL')
-  const path = isUrl ? fileURLToPath(root) : resolve(root as string)
+  const path = isUrl ? fileURLToPath(root) : resolve(builtPath(root as string))
   try {
     if (statSync(path).isDirectory()) return realpathSync.native(path)
   } catch {

@@ -1,10 +1,10 @@
-import { definePlugin } from 'framework'
+import { defineCommand, definePlugin } from 'framework'
 
 export const slowTools = definePlugin({
   name: 'slow-tools',
   openapi: { tags: [{ name: 'slow', description: 'Which requests take long' }] },
   commands: async () => [
-    {
+    defineCommand({
       name: 'slow-report',
       description: 'Prints the slow requests of a running server',
       arguments: [{ name: 'url', required: true }],
@@ -18,6 +18,6 @@ export const slowTools = definePlugin({
         print(JSON.stringify(await res.json()))
         return 0
       },
-    },
+    }),
   ],
 })

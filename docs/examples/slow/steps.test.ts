@@ -97,7 +97,11 @@ describe('the steps of docs/writing-a-plugin.md', () => {
     const [command] = (await slowTools.plugin.commands?.()) ?? []
     expect(command?.name).toBe('slow-report')
     const written: string[] = []
-    const output = { print: (line: string) => written.push(line), note: (line: string) => written.push(`(${line})`) }
+    const output = {
+      print: (line: string) => written.push(line),
+      note: (line: string) => written.push(`(${line})`),
+      boot: () => Promise.reject(new Error('it asks a server that runs already')),
+    }
     expect(await command?.run({ arguments: { url: server.url }, flags: { key: 'k' }, ...output })).toBe(0)
     expect(await command?.run({ arguments: { url: server.url }, flags: {}, ...output })).toBe(1)
     expect(written).toEqual([expect.stringContaining('['), '(the server answered 401)'])

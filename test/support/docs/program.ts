@@ -14,14 +14,15 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Starts a program from the project's folder, on a port of its own choice, and waits until it writes an address. */
+/** Starts a program from a folder, the project's by default, on a port of its own choice, and waits until it writes an address. */
 export async function startProgram(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   runtime: string = process.execPath,
+  folder: string = root,
 ): Promise<Program> {
   const child = spawn(runtime, args, {
-    cwd: root,
+    cwd: folder,
     env: { ...process.env, HOST: '127.0.0.1', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

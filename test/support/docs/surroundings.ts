@@ -1,9 +1,17 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { slow } from '../../../docs/examples/slow/4-route-option.ts'
 import { slowReport } from '../../../docs/examples/slow/6-report.ts'
 import type { Surroundings } from './run.ts'
 
+const pair = generateKeyPairSync('ed25519', {
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+})
+
 /** What pages take for granted, by page. */
 export const surroundings: Readonly<Record<string, Partial<Surroundings>>> = {
+  'docs/cli.md': { env: { APP_PRIVATE_KEY: pair.privateKey, APP_PUBLIC_KEY: pair.publicKey } },
+  'docs/getting-started.md': { env: { APP_SECRET: 'a-secret-of-32-characters-or-more' } },
   'docs/plugins/controllers.md': {
     files: {
       'src/controllers/hello.ts':

@@ -1,0 +1,127 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import type { Project } from './cli.ts'
+
+/** A development server in a process of its own. */
+export interface Serving {
+  readonly port: number
+  readonly child: ChildProcess
+  /** What the two have written so far, the application and the server around it. */
+  output(): string
+  /** The answer to `GET`, `undefined` while nobody listens. */
+  get(path?: string): Promise<unknown>
+  /** Waits for an answer with this text. */
+  answers(text: string): Promise<void>
+  /** Waits for something to be written, behind what was written when it was last waited for. */
+  says(text: string | RegExp): Promise<void>
+  /** The processes of the application that are alive. */
+  versions(): number[]
+  end(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+/** Waits until something holds; a loaded machine may take its time. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, detail = () => ''): Promise<void> {
+  const end = Date.now() + 40_000
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`waited in vain for ${what}\n${detail()}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** A port that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Whether a process is there; one that has ended and was not yet fetched is not. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^Z/.test(execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).trim())
+  } catch {
+    return false
+  }
+}
+
+/** Runs `framework serve` on a free port of this machine. */
+export async function startServe(
+  { folder }: Project,
+  args: readonly string[] = [],
+  { env = {}, detached = false, port }: { env?: NodeJS.ProcessEnv; detached?: boolean; port?: number } = {},
+): Promise<Serving> {
+  const own = port ?? (await freePort())
+  const command = [
+    join('node_modules/framework/dist/cli/index.js'),
+    'serve',
+    '--port',
+    String(own),
+    '--host',
+    '127.0.0.1',
+  ]
+  const child = spawn(process.execPath, [...command, ...args], {
+    cwd: folder,
+    detached,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_ENV: undefined, NODE_OPTIONS: '', FORCE_COLOR: undefined, NO_COLOR: '1', ...env },
+  })
+  let output = ''
+  let read = 0
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+  }
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const get = async (path = '/') => {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${own}${path}`, { headers: { connection: 'close' } })
+      return await answer.json()
+    } catch {
+      return undefined
+    }
+  }
+  return {
+    port: own,
+    child,
+    output: () => output,
+    get,
+    answers: (text) =>
+      until(
+        `the answer ${text}`,
+        async () => ((await get()) as { text?: string } | undefined)?.text === text,
+        () => output,
+      ),
+    async says(text) {
+      const match = () => {
+        const rest = output.slice(read)
+        const found = typeof text === 'string' ? rest.indexOf(text) : rest.search(text)
+        if (found !== -1) read += found + 1
+        return found !== -1
+      }
+      await until(`the words ${text}`, match, () => output.slice(read))
+    },
+    versions: () => {
+      try {
+        const list = execFileSync('ps', ['-o', 'pid=,stat=', '--ppid', String(child.pid)], { encoding: 'utf8' })
+        return list
+          .split('\n')
+          .map((line) => line.trim().split(/\s+/))
+          .filter(([pid, stat]) => pid !== '' && stat !== undefined && !stat.startsWith('Z'))
+          .map(([pid]) => Number(pid))
+      } catch {
+        return []
+      }
+    },
+    async end(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+      const [code, by] = await ended
+      return { code, signal: by }
+    },
+  }
+}
