@@ -1,6 +1,7 @@
 import type { CommandFlags } from '../kernel/index.ts'
 import { type Application, defaultTimeout, loadApplication } from './application.ts'
 import { CommandFailure } from './failure.ts'
+import { typedPath } from './working-folder.ts'
 
 /** The flags of every command about an application. */
 export const applicationFlags = {
@@ -24,7 +25,7 @@ export type ApplicationFlags = CommandFlags<typeof applicationFlags>
 /** Imports the application that the flags name. */
 export function applicationOf(flags: ApplicationFlags): Promise<Application> {
   return loadApplication({
-    entry: flags.entry || undefined,
+    entry: flags.entry ? typedPath(flags.entry) : undefined,
     export: flags.export || undefined,
     timeout: secondsOf(flags.timeout),
   })

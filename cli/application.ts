@@ -13,6 +13,12 @@ export const entryFiles = ['src/server', 'server', 'src/app', 'app'].flatMap((na
   ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
 )
 
+/** Where it is when only what was built is there. */
+const builtFiles = ['server', 'app'].flatMap((name) => [`dist/${name}.js`, `dist/${name}.mjs`])
+
+/** The module with the server of this folder, as far as there is one: the sources go before what was built of them. */
+export const findEntry = (): string | undefined => [...entryFiles, ...builtFiles].find((file) => existsSync(file))
+
 /** The names under which it is looked for there. */
 export const serverNames = ['server', 'default', 'app'] as const
 
@@ -45,7 +51,7 @@ export interface Application {
  * @throws (as a rejection) CommandFailure telling what was looked for, or what the module did wrong and where.
  */
 export async function loadApplication(options: ApplicationOptions = {}): Promise<Application> {
-  const entry = options.entry ?? entryFiles.find((file) => existsSync(file))
+  const entry = options.entry ?? findEntry()
   if (entry === undefined) {
     throw new CommandFailure(
       `no server found in ${process.cwd()}: looked for ${summary()}. Name the module that exports it: --entry <file>`,
@@ -90,7 +96,7 @@ const limitOf = (seconds: number | undefined): ImportLimit =>
 
 const summary = () =>
   [...new Set(entryFiles.map((file) => file.replace(/\.\w+$/, '')))].map((name) => `${name}.ts`).join(', ') +
-  ' (also .mts, .js, .mjs)'
+  ' (also .mts, .js, .mjs), dist/server.js'
 
 async function pickServer(exported: Record<string, unknown>, entry: string, name: string | undefined): Promise<Kernel> {
   const names = name === undefined ? serverNames : [name]

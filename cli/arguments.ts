@@ -14,7 +14,7 @@ export async function readArguments(name: string, shape: Shape, argv: readonly s
   const flags = Object.entries(shape.flags ?? {})
   const places = shape.arguments ?? []
   // Nothing to parse, nothing to load: half of the time that such a command takes to start.
-  const { placed, values } = argv.length === 0 ? { placed: [], values: {} } : await parse(name, shape, argv)
+  const { placed, values } = argv.length === 0 ? nothing : await parse(name, shape, argv)
   const extra = placed[places.length]
   if (extra !== undefined) throw new CommandFailure(`${name}: "${extra}" is one argument too many`, { usage: true })
   const missing = places.find((place, at) => place.required === true && placed[at] === undefined)
@@ -23,7 +23,7 @@ export async function readArguments(name: string, shape: Shape, argv: readonly s
     arguments: Object.fromEntries(places.map((place, at) => [place.name, placed[at]])),
     flags: Object.fromEntries(
       flags.map(([flag, { type, default: unset }]) => {
-        const value = values[flag] ?? unset ?? (type === 'boolean' ? false : undefined)
+        const value = values.get(flag) ?? unset ?? (type === 'boolean' ? false : undefined)
         return [flag, type === 'number' ? numberOf(`${name}: --${flag}`, value) : value]
       }),
     ),
@@ -32,8 +32,10 @@ export async function readArguments(name: string, shape: Shape, argv: readonly s
 
 interface Parsed {
   readonly placed: readonly string[]
-  readonly values: { readonly [flag: string]: string | boolean | undefined }
+  readonly values: ReadonlyMap<string, string | boolean | undefined>
 }
+
+const nothing: Parsed = { placed: [], values: new Map() }
 
 async function parse(name: string, shape: Shape, argv: readonly string[]): Promise<Parsed> {
   const { Cli, Command: Base, Option } = await import('clipanion')
@@ -56,8 +58,10 @@ async function parse(name: string, shape: Shape, argv: readonly string[]): Promi
   const cli = new Cli({ binaryName: 'framework', enableColors: false })
   cli.register(Reading)
   try {
-    const read = cli.process([name, ...argv]) as unknown as Reading & Parsed['values']
-    return { placed: read.placed, values: Object.fromEntries(flags.map(([flag]) => [flag, read[`flag ${flag}`]])) }
+    const read = cli.process([name, ...argv]) as unknown as Reading & {
+      readonly [option: string]: string | boolean | undefined
+    }
+    return { placed: read.placed, values: new Map(flags.map(([flag]) => [flag, read[`flag ${flag}`]])) }
   } catch (error) {
     const why = explain(String((error as Error).message), argv, shape.flags ?? {})
     throw new CommandFailure(`${name}: ${why}`, { usage: true, cause: error })

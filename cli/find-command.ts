@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import type { Command, Kernel } from '../kernel/index.ts'
 import { nearest } from '../kernel/support/nearest.ts'
-import { entryFiles, loadApplication } from './application.ts'
+import { findEntry, loadApplication } from './application.ts'
 import { CommandFailure } from './failure.ts'
 import { ownCommands } from './registry.ts'
 import { asFailure, checkCommand, type FoundCommand, type FoundCommands, userCommands } from './user-commands.ts'
@@ -76,7 +75,7 @@ function withoutDuplicates(all: readonly FoundCommand[]): {
 
 /** None where there is no application. */
 async function pluginCommands(): Promise<FoundCommands> {
-  if (!entryFiles.some((file) => existsSync(file))) return { found: [], problems: [] }
+  if (findEntry() === undefined) return { found: [], problems: [] }
   let server: Kernel
   try {
     server = (await loadApplication()).server

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { Command } from '../kernel/index.ts'
 import { CommandFailure } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
@@ -5,6 +6,7 @@ import { type Output, outputTo, type Streams } from './output.ts'
 import { version } from './package.ts'
 import { sendLogsTo } from './quiet.ts'
 import { ownCommands } from './registry.ts'
+import { enterProject } from './working-folder.ts'
 
 /**
  * Runs one command and resolves with the exit code: 0, 1 for what failed, 2 for what was typed wrongly.
@@ -20,8 +22,10 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
     output.fail(told(error, streams.env))
     code = error instanceof CommandFailure ? error.exitCode : 1
   }
-  await output.flushed()
-  return code
+  const lost = await output.flushed()
+  if (lost === undefined) return code
+  output.fail(`standard output: ${lost.message}`)
+  return code || 1
 }
 
 async function dispatch([name = '', ...rest]: readonly string[], output: Output): Promise<number> {
@@ -41,6 +45,7 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
     })
   }
   sendLogsTo('stderr')
+  const root = isAnywhere(name) ? undefined : enterProject()
   const command = await find(name, output)
   const end = rest.indexOf('--')
   const typed = end === -1 ? rest : rest.slice(0, end)
@@ -48,9 +53,13 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
     printHelp(output, command)
     return 0
   }
+  if (root !== undefined) output.note(`In ${root}`)
   const { runCommand } = await import('./run-command.ts')
   return runCommand(command, rest, output)
 }
+
+/** What makes a project is no business of the one around. */
+const isAnywhere = (name: string) => name === 'init'
 
 /** One of the framework's own, or one of the application, whose files are only imported for a name that is not one of these. */
 async function find(name: string, output: Output): Promise<Command> {
@@ -60,8 +69,10 @@ async function find(name: string, output: Output): Promise<Command> {
   return findCommand(name, output.note)
 }
 
-/** The message of an error; with `DEBUG` its stack too. */
+/** The message of an error; with `DEBUG` its stack too. Anything can be thrown, and be as empty as an AggregateError is. */
 function told(error: unknown, env: Streams['env']): string {
-  if (!(error instanceof Error)) return String(error)
-  return env.DEBUG ? (error.stack ?? error.message) : error.message
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : inspect(error)
+  if (env.DEBUG) return error.stack ?? error.message
+  if (error instanceof AggregateError && !error.message) return error.errors.map((one) => told(one, env)).join('; ')
+  return error.message || error.name
 }

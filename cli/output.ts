@@ -13,8 +13,11 @@ export interface Output {
   readonly width: number
   /** In bold, where standard output shows it. */
   bold(text: string): string
-  /** Resolves when everything has been handed to the system: a pipe may be slower than the end of the process. */
-  flushed(): Promise<void>
+  /**
+   * Resolves when everything has been handed to the system: a pipe may be slower than the end of the process. With the error
+   * where the result could not be written, to a disk that is full for one.
+   */
+  flushed(): Promise<Error | undefined>
 }
 
 export interface Streams {
@@ -38,8 +41,12 @@ export function widthOf({ isTTY, columns = 80 }: { isTTY?: boolean; columns?: nu
 
 export function outputTo({ stdout, stderr, env }: Streams): Output {
   const colors = { out: hasColor(stdout, env), err: hasColor(stderr, env) }
-  // Nobody reads any more, `framework list | head -1` for one: that is no failure.
-  for (const stream of [stdout, stderr]) stream.on('error', () => {})
+  let lost: Error | undefined
+  stderr.on('error', () => {})
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Nobody reads any more, `framework list | head -1` for one: that is no failure.
+    if (error.code !== 'EPIPE') lost ??= error
+  })
   const paint = (format: Parameters<typeof styleText>[0], text: string, color: boolean) =>
     color ? styleText(format, text, { validateStream: false } as never) : text
   return {
@@ -50,6 +57,7 @@ export function outputTo({ stdout, stderr, env }: Streams): Output {
     bold: (text) => paint('bold', text, colors.out),
     async flushed() {
       await Promise.all([stdout, stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))))
+      return lost
     },
   }
 }

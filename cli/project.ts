@@ -31,13 +31,18 @@ const lockFiles: readonly (readonly [file: string, manager: PackageManager])[] =
   ['deno.lock', 'deno'],
 ]
 
+/** The nearest folder upwards with a `package.json` or `deno.json`. */
+export function projectRoot(folder: string): string | undefined {
+  return above(folder).find((one) => manifests.some((file) => existsSync(join(one, file))))
+}
+
 /**
  * The project around a folder.
  *
  * @throws CommandFailure when there is none, or when its `package.json` is no JSON object.
  */
 export function findProject(folder: string = process.cwd()): Project {
-  const root = above(folder).find((one) => manifests.some((file) => existsSync(join(one, file))))
+  const root = projectRoot(folder)
   if (root === undefined) {
     throw new CommandFailure(
       `${folder} is in no project: there is no package.json here or above; "framework init" makes one`,
@@ -69,6 +74,16 @@ export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageMan
   )
 }
 
+/** How the command line is typed in a project. */
+export const commandLineOf = (manager: PackageManager): string =>
+  ({
+    npm: 'npx framework',
+    pnpm: 'pnpm framework',
+    yarn: 'yarn framework',
+    bun: 'bunx --bun framework',
+    deno: 'deno run -A npm:framework',
+  })[manager]
+
 /** What to type to add packages: `npm install --save-dev esbuild`. */
 export function installCommand(
   manager: PackageManager,
@@ -80,11 +95,12 @@ export function installCommand(
   return `${manager} add ${dev ? '--dev ' : ''}${names}`
 }
 
-function readManifest(file: string): Record<string, unknown> {
+/** A `package.json`; empty where there is none. */
+export function readManifest(file: string): Record<string, unknown> {
   if (!existsSync(file)) return {}
   try {
     const manifest: unknown = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''))
-    if (typeof manifest !== 'object' || manifest === null) throw new Error('it is no object')
+    if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) throw new Error('it is no object')
     return manifest as Record<string, unknown>
   } catch (error) {
     throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
@@ -93,7 +109,8 @@ function readManifest(file: string): Record<string, unknown> {
 
 /** `"packageManager": "pnpm@9.1.0"`, as corepack has it. */
 function namedIn(manifest: Record<string, unknown>): PackageManager | undefined {
-  const name = String(manifest.packageManager ?? '').split('@')[0]
+  const { packageManager } = manifest
+  const name = typeof packageManager === 'string' ? packageManager.split('@')[0] : undefined
   return packageManagers.find((one) => one === name)
 }
 

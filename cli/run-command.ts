@@ -1,6 +1,8 @@
+import { inspect } from 'node:util'
 import type { Command, Kernel } from '../kernel/index.ts'
 import { loadApplication } from './application.ts'
 import { readArguments } from './arguments.ts'
+import { CommandFailure } from './failure.ts'
 import { withLostErrors } from './guard.ts'
 import type { Output } from './output.ts'
 import { quietly } from './quiet.ts'
@@ -27,7 +29,14 @@ export async function runCommand(command: Command, argv: readonly string[], { pr
     throw error
   }
   const isClosed = await closeAll(booted, note)
-  return (typeof code === 'number' ? code : 0) || (isClosed ? 0 : 1)
+  return exitCode(command.name, code) || (isClosed ? 0 : 1)
+}
+
+/** Systems keep eight bits of it: 256 would be success. */
+function exitCode(name: string, code: unknown): number {
+  if (code === undefined) return 0
+  if (Number.isInteger(code) && (code as number) >= 0 && (code as number) <= 255) return code as number
+  throw new CommandFailure(`${name} ended with ${inspect(code)}, which is no exit code: nothing, or 0 to 255`)
 }
 
 /** The last one first, as they may depend on each other. */

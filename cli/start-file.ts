@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { CommandFailure } from './failure.ts'
+import { typedPath } from './working-folder.ts'
 
 /** Where the file that starts an application is looked for, in this order. */
 const startFiles = ['src/index', 'index'].flatMap((name) =>
@@ -25,10 +26,11 @@ export function findStartFile(folder: string, entry?: string): string {
       `no start file found in ${folder}: looked for src/index.ts, index.ts (also .mts, .js, .mjs). Name the module that calls server.listen(): --entry <file>`,
     )
   }
-  const kind = kindOf(resolve(folder, entry))
+  const file = resolve(folder, typedPath(entry))
+  const kind = kindOf(file)
   if (kind === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
   if (kind === 'folder') throw new CommandFailure(`the entry ${entry} is a folder: name the file in it`)
-  return relative(folder, resolve(folder, entry))
+  return relative(folder, file)
 }
 
 /** The folder that the sources of an application are in, relative to its own: the first on the way to the start file, or `''`. */

@@ -1,4 +1,5 @@
-import { dirname, relative, sep } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, extname, join, relative, sep } from 'node:path'
 import type { BuildOptions, Message, OutputFile, Plugin } from 'esbuild'
 import { CommandFailure } from '../failure.ts'
 import { codeFrame, type Mistake, mistakesOf } from '../typescript/code-frame.ts'
@@ -71,6 +72,8 @@ function settingsFor(layout: Layout, file: string, options: CompileOptions, know
     // As cli/typescript/hooks.ts has them.
     resolveExtensions: ['.ts', '.tsx', '.mts', '.js', '.mjs', '.json'],
     packages: 'external',
+    // What lies behind a link among the sources has its place there.
+    preserveSymlinks: true,
     platform: 'node',
     format: isCommonJs ? 'cjs' : 'esm',
     target,
@@ -104,7 +107,7 @@ function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
       })
       // An import() of a pattern is resolved by esbuild alone, which would take the modules in: each is one that imports itself.
       build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, ({ path }) => {
-        if (path === file) return undefined
+        if (path === file) return withBuiltUrls(layout, file, known)
         known.add(path)
         const name = JSON.stringify(nameFrom(folder, placeOf(layout, path)))
         return {
@@ -114,6 +117,22 @@ function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
       })
     },
   }
+}
+
+/** `new URL('./worker.ts', import.meta.url)`: how a module names another one for a thread or a process. */
+const ownUrl = /(\bnew\s+URL\(\s*(['"]))(\.{1,2}\/[^'"\\]+\.[cm]?tsx?)(?=\2\s*,\s*import\.meta\.url\b)/g
+
+/** The module with such names as the build has them; `undefined` where it has none. The lines stay for the source map. */
+function withBuiltUrls(layout: Layout, file: string, known: Set<string>) {
+  const source = readFileSync(file, 'utf8')
+  const contents = source.replaceAll(ownUrl, (all, before: string, _quote, name: string) => {
+    const named = join(dirname(file), name)
+    if (!existsSync(named)) return all
+    known.add(named)
+    return before + nameFrom(dirname(placeOf(layout, file)), placeOf(layout, named))
+  })
+  if (contents === source) return undefined
+  return { contents, loader: extname(file).replace(/^\.[cm]?/, '') as 'ts' | 'tsx' | 'js' | 'jsx' }
 }
 
 function nameFrom(folder: string, file: string): string {

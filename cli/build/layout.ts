@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { extname, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure } from '../failure.ts'
+import { readManifest } from '../project.ts'
 
 /** The files of a project that a build is made of. */
 export interface Layout {
@@ -47,14 +48,23 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
   const isFlat = root === sources
   const modules: string[] = []
   const assets: string[] = []
-  const read = (folder: string, served: boolean) => {
+  const read = (folder: string, served: boolean, above: readonly string[]) => {
+    const real = realpathSync(folder)
+    // A link that leads upwards would be followed round and round.
+    if (above.includes(real)) return
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const { name } = entry
       const path = join(folder, name)
       if (name.startsWith('.') || path === out) continue
-      if (entry.isDirectory()) {
-        if (!(isFlat ? otherFolders : leftOutFolders).has(name)) read(path, served || servedFolders.has(name))
-      } else if (served) assets.push(path)
+      // Links alone: where the last thing that was asked about is a pipe, Node.js before 24 does not resolve the next import.
+      const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry
+      if (found === undefined) throw new CommandFailure(`${relative(root, path)} is a link that leads nowhere`)
+      if (found.isDirectory()) {
+        const isLeftOut = (isFlat ? otherFolders : leftOutFolders).has(name)
+        if (!isLeftOut) read(path, served || servedFolders.has(name), [...above, real])
+        // A pipe or a socket would be read for ever.
+      } else if (!found.isFile()) continue
+      else if (served) assets.push(path)
       else if (!leftOut.test(name) && !(isFlat && tools.test(name))) {
         if (isModule(name)) modules.push(path)
         // Beside sources at the top lies all that a project consists of: licences, locks, pipelines.
@@ -63,7 +73,7 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
       }
     }
   }
-  read(sources, false)
+  read(sources, false, [])
   return { modules: modules.sort(), assets: assets.sort() }
 }
 
@@ -115,10 +125,10 @@ export function refuseClashes(layout: Layout, { modules, assets }: SourceFiles):
 }
 
 /** Whether Node.js would take the `.js` files of a folder for modules: what the nearest `package.json` above says. */
-export function isModuleScope(folder: string, read: (file: string) => string): boolean {
+export function isModuleScope(folder: string): boolean {
   for (let at = folder; ; at = join(at, '..')) {
     const manifest = join(at, 'package.json')
-    if (existsSync(manifest)) return (JSON.parse(read(manifest)) as { type?: unknown }).type === 'module'
+    if (existsSync(manifest)) return readManifest(manifest).type === 'module'
     if (at === join(at, '..')) return false
   }
 }

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -64,6 +66,8 @@ export interface BuiltFile {
 /**
  * Writes a build, and removes what the build before has made and this one has not. Nothing else is touched.
  *
+ * All of it is written beside its place first: a disk that is full, or an end by force, leaves the build before as it was.
+ *
  * @throws CommandFailure naming the file that cannot be written.
  */
 export function writeOut(out: string, files: readonly BuiltFile[]): void {
@@ -71,18 +75,46 @@ export function writeOut(out: string, files: readonly BuiltFile[]): void {
   const names = files.map(({ path }) => relative(out, path).replaceAll('\\', '/')).sort()
   // First, so that a folder which was written in half is known for what it is.
   write(join(out, manifest), `${JSON.stringify({ files: [...new Set([...names, ...before])] })}\n`)
-  for (const { path, contents } of files) write(path, contents)
+  const stage = join(out, `${stagePrefix}${randomUUID()}`)
+  try {
+    for (const { path, contents } of files) write(join(stage, relative(out, path)), contents, path)
+    for (const { path } of files) move(join(stage, relative(out, path)), path)
+  } finally {
+    removeStages(out, basename(stage))
+  }
   const now = new Set(names)
   for (const name of before) if (!now.has(name)) remove(out, name)
   write(join(out, manifest), `${JSON.stringify({ files: names })}\n`)
 }
 
-function write(path: string, contents: Uint8Array | string): void {
+/** Beside the build, where a move is no copy. */
+const stagePrefix = '.framework-build-'
+
+/** The stage of this build, and those of builds that were ended by force an hour ago or longer. */
+function removeStages(out: string, own: string): void {
+  const old = Date.now() - 3_600_000
+  for (const name of readdirSync(out)) {
+    if (!name.startsWith(stagePrefix)) continue
+    const stage = join(out, name)
+    if (name === own || statSync(stage).mtimeMs < old) rmSync(stage, { recursive: true, force: true })
+  }
+}
+
+function move(from: string, to: string): void {
+  try {
+    mkdirSync(dirname(to), { recursive: true })
+    renameSync(from, to)
+  } catch (error) {
+    throw new CommandFailure(`${to} cannot be written: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function write(path: string, contents: Uint8Array | string, shown = path): void {
   try {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, contents)
   } catch (error) {
-    throw new CommandFailure(`${path} cannot be written: ${(error as Error).message}`, { cause: error })
+    throw new CommandFailure(`${shown} cannot be written: ${(error as Error).message}`, { cause: error })
   }
 }
 

@@ -10,6 +10,7 @@ import { ownCommand } from '../own-command.ts'
 import { findProject, installCommand } from '../project.ts'
 import { findStartFile, sourcesOf } from '../start-file.ts'
 import { codeFrame } from '../typescript/code-frame.ts'
+import { typedPath } from '../working-folder.ts'
 
 export const build = ownCommand({
   details: `Translates every module of the sources to a file of its own (src/x.ts is dist/x.js) and copies everything else in there:
@@ -21,7 +22,7 @@ that is "tsc --noEmit". Bun and Deno run the sources as they are and need no bui
       value: 'file',
       description: 'The module that calls server.listen() (default src/index.ts, index.ts, …)',
     },
-    out: { type: 'string', value: 'folder', short: 'o', description: 'Where to', default: 'dist' },
+    out: { type: 'string', value: 'folder', short: 'o', description: 'Where to (default dist)' },
     minify: { type: 'boolean', description: 'Shorter code, with the names of functions and classes kept' },
     sourcemap: { type: 'boolean', description: 'Source maps, for node --enable-source-maps', default: true },
     target: {
@@ -47,7 +48,8 @@ that is "tsc --noEmit". Bun and Deno run the sources as they are and need no bui
     }
     const startFile = findStartFile(root, flags.entry)
     refuseOthers(flags.force, startFile)
-    const layout = { root, sources: resolve(root, sourcesOf(startFile)), out: resolve(root, flags.out) }
+    const out = resolve(root, flags.out === undefined ? 'dist' : typedPath(flags.out))
+    const layout = { root, sources: resolve(root, sourcesOf(startFile)), out }
     checkOut(layout, flags.force)
     const { files, warnings } = await make(layout, resolve(root, startFile), flags)
     for (const warning of warnings) note(`warning: ${codeFrame(warning)}`)
@@ -103,7 +105,7 @@ async function make(layout: Layout, startFile: string, flags: { minify: boolean;
     ...assets.map((path) => ({ path: placeOfAsset(layout, path), contents: new Uint8Array(readFileSync(path)) })),
     { path: marker, contents: markerOf(named) },
   ]
-  if (!isModuleScope(dirname(out), (file) => readFileSync(file, 'utf8'))) {
+  if (!isModuleScope(dirname(out))) {
     files.push({ path: join(out, 'package.json'), contents: '{ "type": "module" }\n' })
   }
   return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), warnings: compiled.warnings }

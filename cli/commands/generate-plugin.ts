@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import { installAll, runCommand } from '../init/commands.ts'
 import { ownCommand } from '../own-command.ts'
+import { readManifest } from '../project.ts'
 import { type Names, namesOf } from '../scaffold/names.ts'
 import type { Place } from '../scaffold/place.ts'
 import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
 import { plugin, pluginParts } from '../scaffold/templates/plugin.ts'
 import { pluginPackage } from '../scaffold/templates/plugin-package.ts'
+import { fromHere } from '../working-folder.ts'
 
 export const generatePlugin = ownCommand({
   details: `Writes src/plugins/<name>/: the plugin with its options, its service, their types, and a test. With --package a package
@@ -42,13 +44,22 @@ function packageIn({ project, folder }: Place, names: Names, dir: string | undef
   if (target === '.')
     throw new CommandFailure('--dir is the project itself: name a folder for the package', { usage: true })
   return {
-    files: pluginPackage(target, pluginParts(names)),
+    files: pluginPackage(target, pluginParts(names), installedFrom(project.root, target)),
     next: [
       `To try it:`,
-      `  cd ${relative(process.cwd(), join(project.root, target))}`,
+      `  cd ${fromHere(join(project.root, target))}`,
       `  ${installAll(project.packageManager)}`,
       ...['test', 'build'].map((script) => `  ${runCommand(project.packageManager, script)}`),
       `LICENSE is the MIT licence; put your name into it, or take another.`,
     ],
   }
+}
+
+/** Where the project has the framework from a tarball or a folder, so has the package that lies in it. */
+function installedFrom(root: string, target: string): string | undefined {
+  const { dependencies } = readManifest(join(root, 'package.json')) as { dependencies?: Record<string, unknown> }
+  const path = /^file:(.+)$/.exec(String(dependencies?.framework))?.[1]
+  return path === undefined
+    ? undefined
+    : `file:${relative(join(root, target), resolve(root, path)).replaceAll('\\', '/')}`
 }

@@ -7,6 +7,7 @@ import { CommandFailure } from '../failure.ts'
 import { ownCommand } from '../own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
 import { generateClient, isGenerated } from '../sdk/generate.ts'
+import { typedPath } from '../working-folder.ts'
 
 export const generateSdk = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
@@ -28,7 +29,9 @@ setup are only known after boot: --boot.`,
   },
   async run(input) {
     const { flags, print, note } = input
-    const out = text(flags.out) ?? (statSync('src', { throwIfNoEntry: false })?.isDirectory() ? 'src/sdk.ts' : 'sdk.ts')
+    const typed = text(flags.out)
+    const sources = statSync('src', { throwIfNoEntry: false })?.isDirectory() ? 'src/' : ''
+    const out = typed === undefined ? `${sources}sdk.ts` : typedPath(typed)
     const name = text(flags.name) ?? 'Client'
     if (!/^[A-Z]\w*$/.test(name)) {
       throw new CommandFailure(

@@ -52,12 +52,13 @@ export const init = ownCommand({
       return 130
     }
     const root = resolve(answers.folder ?? '.')
+    const packageManager = answers.packageManager ?? detected
     const settings = {
       folder: root,
       name: answers.name ?? checkedName(basename(root)),
-      packageManager: answers.packageManager ?? detected,
+      packageManager,
       parts: answers.parts ?? new Set(),
-      framework: frameworkFrom(flags.framework, root),
+      framework: frameworkFrom(flags.framework, root, packageManager),
     } as const
     checkParts(settings.parts, settings.packageManager)
     const { projectFiles } = await import('../init/files.ts')
@@ -68,7 +69,10 @@ export const init = ownCommand({
       parts: [...settings.parts],
     }
     writeFiles(root, projectFiles(settings, around !== undefined), { flags, print }, about)
-    if (around !== undefined) note(`It is within the project ${around.root}, which may have to list it as a workspace.`)
+    if (around !== undefined) {
+      note(`It is within the project ${around.root}, which may have to list it as a workspace.`)
+      if (packageManager === 'pnpm') note('Its pnpm-workspace.yaml needs "allowBuilds: { esbuild: false }", or true.')
+    }
     if (flags['dry-run']) return
     const { gitInit, inRepository, install, installAll, runCommand } = await import('../init/commands.ts')
     if (answers.git === true && !inRepository(root)) {

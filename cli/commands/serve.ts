@@ -3,12 +3,14 @@ import { resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import { ownCommand } from '../own-command.ts'
 import type { Runtime } from '../project.ts'
+import { endWithScript } from '../serve/orphan.ts'
 import { reportTo } from '../serve/report.ts'
 import { chooseLaunch, nameOf, runtimes } from '../serve/runtime.ts'
 import { flatRoot, namedRoot, settingsRoot, sourceRoot } from '../serve/sources.ts'
 import { supervise } from '../serve/supervisor.ts'
 import { watchFiles } from '../serve/watch.ts'
 import { findStartFile, sourcesOf } from '../start-file.ts'
+import { typedPath } from '../working-folder.ts'
 
 export const serve = ownCommand({
   details: `Starts the application and starts it anew whenever a file of it changes. The new version boots while the one before
@@ -46,6 +48,7 @@ It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.jso
     const roots = [...watched(folder, startFile), ...named(flags.watch)]
     const report = reportTo(note, startFile, folder, flags.quiet)
     report.starting(nameOf(launch.runtime))
+    endWithScript()
     return supervise({
       launch,
       folder,
@@ -86,6 +89,7 @@ function named(paths: string | undefined) {
     .split(',')
     .map((path) => path.trim())
     .filter((path) => path !== '')
+    .map(typedPath)
   const missing = all.find((path) => !existsSync(path))
   if (missing !== undefined) throw new CommandFailure(`--watch: ${missing} does not exist`)
   return all.map((path) => namedRoot(resolve(path)))

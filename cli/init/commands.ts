@@ -13,6 +13,9 @@ export function runCommand(manager: PackageManager, script: string): string {
   return manager === 'yarn' || manager === 'pnpm' ? `${manager} ${script}` : `${manager} run ${script}`
 }
 
+/** npx has fetched half of the packages seconds ago: without asking for each again it takes two thirds of the time. */
+const npmInstall = ['--prefer-offline', '--no-audit', '--no-fund']
+
 /** What to type to install what `package.json` asks for. */
 export const installAll = (manager: PackageManager): string => `${manager} install`
 
@@ -30,7 +33,12 @@ export async function install(folder: string, manager: PackageManager): Promise<
   )
   // On Windows these are .cmd files, which need a shell; nothing of the command is anybody's input.
   const shell = process.platform === 'win32'
-  const child = spawn(manager, ['install'], { cwd: folder, env, shell, stdio: ['ignore', 2, 2] })
+  const child = spawn(manager, ['install', ...(manager === 'npm' ? npmInstall : [])], {
+    cwd: folder,
+    env,
+    shell,
+    stdio: ['ignore', 2, 2],
+  })
   const again = `the project is complete; install its packages with "${installAll(manager)}"`
   const [code, signal] = await (once(child, 'close') as Promise<[number | null, string | null]>).catch((error) => {
     throw new CommandFailure(`${manager} cannot be started (${(error as NodeJS.ErrnoException).code}): ${again}`, {

@@ -1,4 +1,4 @@
-import { runtimeOf } from '../project.ts'
+import { type PackageManager, runtimeOf } from '../project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { documents } from './documents.ts'
 import { denoJson, packageJson, tsconfigJson } from './manifest.ts'
@@ -13,13 +13,37 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
     ...(runtimeOf(settings.packageManager) === 'deno'
       ? [{ path: 'deno.json', text: denoJson() }]
       : [{ path: 'tsconfig.json', text: tsconfigJson(settings) }]),
-    ...(settings.packageManager === 'yarn' && !isPart ? [{ path: '.yarnrc.yml', text: yarnrc }] : []),
+    ...(runtimeOf(settings.packageManager) === 'node' ? [{ path: 'vitest.config.ts', text: vitestConfig }] : []),
+    ...(isPart ? [] : (ofManager[settings.packageManager] ?? [])),
     ...sources(settings),
     ...partSources(settings),
     ...documents(settings),
   ]
 }
 
-const yarnrc = `# Tools look for packages in a folder. Yarn 1 does not read this and has one anyway.
-nodeLinker: node-modules
+/** Without a file of its own Vitest takes the settings of a folder above, and tests of everything below. */
+const vitestConfig = `import { defineConfig } from 'vitest/config'
+
+export default defineConfig({ test: { include: ['src/**/*.test.ts'] } })
 `
+
+/** The settings of package managers that the project does not work without. */
+const ofManager: Readonly<Partial<Record<PackageManager, readonly ScaffoldFile[]>>> = {
+  yarn: [
+    {
+      path: '.yarnrc.yml',
+      text: `# Tools look for packages in a folder. Yarn 1 does not read this and has one anyway.
+nodeLinker: node-modules
+`,
+    },
+  ],
+  pnpm: [
+    {
+      path: 'pnpm-workspace.yaml',
+      text: `# esbuild has a script that only makes it start faster. pnpm install fails until somebody has decided about it.
+allowBuilds:
+  esbuild: false
+`,
+    },
+  ],
+}

@@ -79,6 +79,8 @@ export function tsconfigJson({ packageManager }: InitSettings): string {
       verbatimModuleSyntax: true,
       // The code runs as it is written, also where types are only stripped.
       erasableSyntaxOnly: true,
+      // Vitest compiles decorators of this protocol alone. The classes of the framework are written the same in both.
+      ...(runtimeOf(packageManager) === 'node' && { experimentalDecorators: true }),
       allowImportingTsExtensions: true,
       skipLibCheck: true,
       noEmit: true,

@@ -52,10 +52,15 @@ export function checkParts(chosen: ReadonlySet<Part>, manager: PackageManager): 
  * What `package.json` asks for, from what was typed behind `--framework`: a version, a range or a tag; or the path of a
  * tarball or a folder, which is made relative to the project; or an address.
  */
-export function frameworkFrom(typed: string | undefined, folder: string): string {
+export function frameworkFrom(typed: string | undefined, folder: string, manager: PackageManager): string {
   if (typed === undefined) return `^${version()}`
   if (/^(file|https?|git\+\w+|npm|workspace|link|portal|catalog):/.test(typed)) return typed
   if (/[/\\]|\.t(ar\.)?gz$/.test(typed)) {
+    if (manager === 'deno') {
+      throw new CommandFailure(`--framework: Deno installs no ${typed}, only what a registry has: name a version`, {
+        usage: true,
+      })
+    }
     if (!existsSync(typed)) throw new CommandFailure(`--framework: ${typed} does not exist`, { usage: true })
     return `file:${relative(folder, resolve(typed)).replaceAll('\\', '/')}`
   }

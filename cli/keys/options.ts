@@ -1,4 +1,5 @@
 import { CommandFailure } from '../failure.ts'
+import { typedPath } from '../working-folder.ts'
 import { type KeyType, keyTypes, rsaBits } from './make.ts'
 
 /** What was typed, checked. */
@@ -50,7 +51,7 @@ export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): Ke
     passphrase: passphraseOf(flags['passphrase-env'], type, environment),
     name: { file: words.join('-'), variable: words.join('_').toUpperCase() },
     env: flags.env,
-    out: out ?? (flags.env ? '.env' : 'keys'),
+    out: out === undefined ? (flags.env ? '.env' : 'keys') : typedPath(out),
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -119,8 +120,7 @@ function writeAll(root: string, files: readonly Planned[]): void {
       if (!isWritten(action)) continue
       const file = join(root, path)
       for (const folder of missingOf(dirname(file))) {
-        mkdirSync(folder)
-        undo.unshift(() => rmdirSync(folder))
+        if (makeFolder(folder, mode)) undo.unshift(() => rmdirSync(folder))
       }
       if (action === 'created') {
         // What has come into being since it was looked for is not overwritten either: the undo is for what was made here.
@@ -144,6 +144,20 @@ function writeAll(root: string, files: readonly Planned[]): void {
   }
 }
 
+/**
+ * Whether it was not there: another run may have made it just now. Where a file has a mode of its own nobody else may put
+ * another in its place, whatever the umask is.
+ */
+function makeFolder(folder: string, mode: number | undefined): boolean {
+  try {
+    mkdirSync(folder, mode === undefined ? 0o777 : 0o755)
+    return true
+  } catch (error) {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return false
+    throw error
+  }
+}
+
 /** Writes a file that is not there. A mode is that of its first moment: nobody reads a secret before it is set. */
 function write(file: string, text: string | Uint8Array, mode: number | undefined, opened: () => void): void {
   const descriptor = openSync(file, 'wx', mode)
@@ -160,7 +174,7 @@ function write(file: string, text: string | Uint8Array, mode: number | undefined
 /** Puts a new file in the place of one, at once: nobody reads half of it, or a secret by the permissions of before. */
 function replace(file: string, text: string | Uint8Array, mode?: number): void {
   const { uid, gid, mode: modeBefore } = statSync(file)
-  const half = `${file}.${process.pid}.tmp`
+  const half = `${file}.${randomUUID()}.tmp`
   try {
     write(half, text, mode ?? modeBefore, () => {})
     // Root, who may, leaves the file to whom it belongs.

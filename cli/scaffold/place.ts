@@ -3,6 +3,7 @@ import { join, posix, relative, resolve, sep } from 'node:path'
 import { entryFiles } from '../application.ts'
 import { CommandFailure } from '../failure.ts'
 import { findProject, type Project } from '../project.ts'
+import { typedPath } from '../working-folder.ts'
 import { testModule } from './test-runner.ts'
 
 /** Where a scaffold goes, and what it finds there. */
@@ -37,7 +38,7 @@ export function placeFor(folder: string, dir: string | undefined): Place {
 function folderIn(root: string, dir: string): string {
   const refuse = (why: string) => new CommandFailure(`--dir ${JSON.stringify(dir)} ${why}`, { usage: true })
   if (dir.trim() === '' || /\p{Cc}/u.test(dir)) throw refuse('names no folder')
-  const folder = resolve(dir)
+  const folder = resolve(typedPath(dir))
   const inside = relative(root, folder).split(sep).join('/')
   if (inside === '..' || inside.startsWith('../') || resolve(root, inside) !== folder)
     throw refuse(`is outside of ${root}`)

@@ -1,7 +1,7 @@
 import module from 'node:module'
 import { isMainThread, Worker } from 'node:worker_threads'
 import { registerTypeScript } from '../typescript/register.ts'
-import { type Assignment, type EndSignal, type News, type Order, variable } from './protocol.ts'
+import { type Assignment, type EndSignal, isOrder, type News, type Order, variable } from './protocol.ts'
 
 /**
  * Runs in the application's process before its first module (`--import`, `--preload`). Nothing of the framework is
@@ -40,15 +40,32 @@ async function attend(assignment: Assignment): Promise<void> {
     else send()
   }
   const go = await holdListening((news: News) => process.send?.(news))
-  process.on('message', (order: Order) => {
-    if (order?.framework === 'stop') end(order.signal)
-    if (order?.framework === 'go') (assignment.inspect === 'later' ? open() : Promise.resolve()).then(go, go)
+  hearOrders((order) => {
+    if (order.framework === 'stop') end(order.signal)
+    else (assignment.inspect === 'later' ? open() : Promise.resolve()).then(go, go)
   })
   // Whoever started this process is gone, and with it the reason to run.
   process.on('disconnect', () => end('SIGTERM'))
   // An application that has nothing left to do ends, as it would without a channel.
   ;(process as { channel?: { unref?(): void } }).channel?.unref?.()
   watchOver(process.ppid)
+}
+
+/**
+ * Without the application, which may listen on the channel too, hearing them: it takes what comes for its own. On Bun, whose
+ * messages do not pass `emit`, it does hear them.
+ */
+function hearOrders(hear: (order: Order) => void): void {
+  const { emit } = process
+  process.emit = function emitToApplication(this: NodeJS.Process, ...args: [string, ...unknown[]]) {
+    const [event, message] = args
+    if (event !== 'message' || !isOrder(message)) return Reflect.apply(emit, this, args)
+    hear(message)
+    return true
+  } as typeof emit
+  process.on('message', (message: unknown) => {
+    if (isOrder(message)) hear(message)
+  })
 }
 
 /** On Windows a signal to a process is its end, without a word to its handlers. */

@@ -25,6 +25,7 @@ export type News =
   /** `listen()` rejects. */
   | { readonly framework: 'failed'; readonly message: string }
 
-export function isNews(message: unknown): message is News {
-  return typeof message === 'object' && message !== null && 'framework' in message
-}
+export const isNews = (message: unknown): message is News => isNamed(message)
+export const isOrder = (message: unknown): message is Order => isNamed(message)
+
+const isNamed = (message: unknown) => typeof message === 'object' && message !== null && 'framework' in message

@@ -108,7 +108,10 @@ const large = 2_000_000
  */
 function printOf(path: string): string | undefined {
   try {
-    const { size, mtimeMs } = statSync(path)
+    const found = statSync(path)
+    // A pipe would be read until somebody writes to it.
+    if (!found.isFile()) return undefined
+    const { size, mtimeMs } = found
     if (size > large) return `${size} ${mtimeMs}`
     return createHash('sha1').update(readFileSync(path)).digest('base64')
   } catch {

@@ -78,7 +78,7 @@ export interface Command extends CommandShape {
   readonly description: string
   /** What the help of this command says beyond that. */
   readonly details?: string
-  /** Does it; the number is the exit code, 0 without one. A throw is exit code 1 with the message. */
+  /** Does it; the number, 0 to 255, is the exit code, 0 without one. A throw is exit code 1 with the message. */
   run(input: CommandInput): void | number | Promise<void | number>
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Runner, startRunner } from '../support/cli/many.ts'
 import { type Ended, framework, makeProject, type Project } from '../support/cli.ts'
 
 // Every test starts processes, each with a compiler or a runtime of its own.
@@ -7,7 +8,9 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 const notBooted = 'Not booted: routes that plugins register in their setup are left out (--boot has them).\n'
 
 let project: Project
+let runner: Runner
 beforeAll(() => {
+  runner = startRunner()
   project = makeProject({
     'src/server.js': `import { definePlugin, PolicyManager, router, Server } from 'framework'
 console.log('imported')
@@ -56,12 +59,15 @@ export const server = new Server({ plugins: { log: true, talks: talks() } })
     'empty.js': "import { Server } from 'framework'\nexport const server = new Server()\n",
   })
 })
-afterAll(() => project.remove())
+afterAll(() => {
+  runner.close()
+  project.remove()
+})
 
 const run = (...args: string[]): Promise<Ended> => framework(project.folder, args)
 const runWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> => framework(project.folder, args, env)
 
-describe('routes', () => {
+describe.concurrent('routes', () => {
   const declared = [
     'GET     /books        listBooks     validates query · cached',
     'GET     /books/:id    handler',
@@ -115,7 +121,7 @@ describe('routes', () => {
   })
 })
 
-describe('plugins', () => {
+describe.concurrent('plugins', () => {
   test('draws the tree with times, services and the names of options', async () => {
     const { code, stdout, stderr } = await run('plugins')
     expect([code, stderr]).toEqual([0, 'imported\nbooted\nclosed\n'])
@@ -168,7 +174,7 @@ describe('plugins', () => {
   })
 })
 
-describe('explain', () => {
+describe.concurrent('explain', () => {
   test('lists the steps of a request, with whose they are', async () => {
     const { code, stdout, stderr } = await run('explain', 'post', '/admin/books?draft=1')
     expect([code, stderr]).toEqual([0, 'imported\nbooted\nclosed\n'])
@@ -224,6 +230,6 @@ describe('what cannot be meant is exit code 2, and nothing is imported', () => {
     [['cron-start', '--entry'], 'cron-start: --entry needs a value'],
     [['queue-start', 'orders'], 'queue-start: "orders" is one argument too many'],
   ])('%j', async (argv, message) => {
-    expect(await run(...argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })
+    expect(await runner.run(project.folder, argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })
   })
 })

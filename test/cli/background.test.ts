@@ -66,7 +66,7 @@ export const store = definePlugin({
 })
 `
 
-describe('cron-start', () => {
+describe.concurrent('cron-start', () => {
   let project: Project
   beforeAll(() => {
     project = makeProject({
@@ -224,7 +224,7 @@ export const server = new Server()
     })
   })
 
-  test('an engine that is away is told of within seconds, and waited for', async () => {
+  test.concurrent('an engine that is away is told of within seconds, and waited for', async () => {
     const running = new Running(project.folder, ['queue-start', '--entry', 'configured.js'], {
       QUEUE: 'redis://127.0.0.1:1',
     })
@@ -235,14 +235,14 @@ export const server = new Server()
     expect(await running.end()).toBe(0)
   })
 
-  test('queues in memory only have messages of this process', async () => {
+  test.concurrent('queues in memory only have messages of this process', async () => {
     const running = new Running(project.folder, ['queue-start', '--entry', 'memory.js'])
     await running.says('Queues in memory only have messages that this process publishes itself.')
     running.signal('SIGINT')
     expect(await running.end()).toBe(0)
   })
 
-  test.each([
+  test.concurrent.each([
     ['none.js', /^none\.js subscribes to no queue: does it import the modules that call subscribe\(\)\?\n$/],
     [
       'unconfigured.js',

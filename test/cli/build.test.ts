@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework, makeProject, type Project, runIn } from '../support/cli.ts'
 import { type Program, startProgram } from '../support/docs/program.ts'
 import { files } from './fixtures/built.ts'
@@ -149,10 +151,43 @@ test('what the last build has made and this one has not is removed, and nothing 
   rmSync(join(app.folder, 'src/deep'), { recursive: true })
   const ended = await framework(app.folder, ['build'])
   expect([ended.code, existsSync(join(app.folder, 'dist/deep'))]).toEqual([0, false])
+  expect(readdirSync(join(app.folder, 'dist')).filter((name) => name.startsWith('.'))).toEqual([
+    '.framework-build.json',
+  ])
   for (const file of ['precious.txt', 'elsewhere/kept.js', 'dist/own.txt']) {
     expect(readFileSync(join(app.folder, file), 'utf8')).toBe('mine')
   }
   expect((await runIn(app.folder, [process.execPath, 'dist/index.js'])).stdout).toBe('built Named\n')
+})
+
+test('links are followed, a pipe is left out, and the name of a thread is that of the built module', async () => {
+  const app = project({
+    'src/index.ts': `import { Worker } from 'node:worker_threads'
+import { shared } from './linked/shared.ts'
+const worker = new Worker(new URL('./jobs/job.ts', import.meta.url))
+worker.on('message', (message) => console.log(shared, message, new URL("./none.ts", import.meta.url).pathname.slice(-8)))
+`,
+    'src/jobs/job.ts': `import { parentPort } from 'node:worker_threads'
+parentPort!.postMessage('worked' as string)
+`,
+    'common/shared.ts': `export const shared: string = 'shared'
+`,
+    'common/page.hbs': 'page',
+  })
+  symlinkSync('../common', join(app.folder, 'src/linked'))
+  // Round and round.
+  symlinkSync('..', join(app.folder, 'src/jobs/up'))
+  execFileSync('mkfifo', [join(app.folder, 'src/pipe.txt')])
+  const ended = await framework(app.folder, ['build'])
+  expect([ended.code, ended.stdout.match(/page\.hbs|pipe\.txt/g)]).toEqual([0, ['page.hbs']])
+  rmSync(join(app.folder, 'common'), { recursive: true })
+  expect(await runIn(app.folder, [process.execPath, 'dist/index.js'])).toEqual({
+    code: 0,
+    stdout: 'shared worked /none.ts\n',
+    stderr: '',
+  })
+  const broken = await framework(app.folder, ['build'])
+  expect(broken).toEqual({ code: 1, stdout: '', stderr: 'src/linked is a link that leads nowhere\n' })
 })
 
 test('mistakes are told with their lines, all of them, and the last build stays', async () => {
@@ -172,13 +207,20 @@ test('mistakes are told with their lines, all of them, and the last build stays'
 
 describe('what was typed and what is there', () => {
   let app: Project
+  let runner: Runner
+  afterAll(() => runner.close())
   beforeAll(() => {
+    runner = startRunner()
     app = project({
       ...small,
       'taken/readme.txt': 'mine',
       'file.txt': '',
       'bun/bun.lock': '',
       'bun/package.json': '{}',
+      'list/package.json': '[]',
+      'list/src/index.ts': '',
+      'mark/package.json': '\uFEFF{ "packageManager": { "toString": 1 } }',
+      'mark/src/index.ts': '',
       'bun/src/index.ts': '',
     })
     app.write({ 'clash/package.json': '{}', 'clash/src/index.ts': '', 'clash/src/index.js': '' })
@@ -212,15 +254,21 @@ describe('what was typed and what is there', () => {
       'a build is for Node.js, and this project runs on Bun, which takes src/index.ts as it is: bun src/index.ts. --force builds all the same',
       'bun',
     ],
+    [[], 1, expect.stringMatching(/^\S+list\/package\.json cannot be read: it is no object\n$/), 'list'],
   ])('%j', async (args, code, message, folder = '.') => {
-    const ended = await framework(join(app.folder, folder), ['build', ...args])
-    expect(ended).toEqual({ code, stdout: '', stderr: `${message}\n` })
+    const ended = await runner.run(join(app.folder, folder), ['build', ...args])
+    expect(ended).toEqual({ code, stdout: '', stderr: typeof message === 'string' ? `${message}\n` : message })
     expect(readdirSync(join(app.folder, 'taken'))).toEqual(['readme.txt'])
   })
 
   test('with --force it writes between the files of others', async () => {
     expect((await framework(app.folder, ['build', '--out', 'taken', '--force'])).code).toBe(0)
     expect(readFileSync(join(app.folder, 'taken/readme.txt'), 'utf8')).toBe('mine')
-    expect((await framework(join(app.folder, 'bun'), ['build', '-f'])).code).toBe(0)
+    expect((await runner.run(join(app.folder, 'bun'), ['build', '-f'])).code).toBe(0)
+  })
+
+  test('a package.json with a byte order mark is read', async () => {
+    expect(await runner.run(join(app.folder, 'mark'), ['build'])).toMatchObject({ code: 0 })
+    expect(existsSync(join(app.folder, 'mark/dist/package.json'))).toBe(true)
   })
 })

@@ -1,14 +1,23 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { main } from '../../cli/main.ts'
 import manifest from '../../package.json' with { type: 'json' }
+import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework, makeProject, type Project, root } from '../support/cli.ts'
 
 // Every test starts processes, each with a compiler or a runtime of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+
+// vitest would load the files of clipanion that are for bundlers.
+let runner: Runner
+beforeAll(() => {
+  runner = startRunner()
+})
+afterAll(() => runner.close())
 
 /** A run in this process. */
 async function run(argv: readonly string[], env: Record<string, string> = {}, columns = 0) {
@@ -79,8 +88,7 @@ describe('what cannot be meant is exit code 2 and one line on standard error', (
     [['list', '--json=5'], 'list: there is no --json=5; did you mean --json?'],
     [['generate-sdk', '-o'], 'generate-sdk: -o needs a value'],
   ])('%j', async (argv, message) => {
-    // In a process of its own: vitest would load the files of clipanion that are for bundlers.
-    expect(await framework(empty.folder, argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })
+    expect(await runner.run(empty.folder, argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })
   })
 })
 
@@ -111,11 +119,28 @@ test('a reader that leaves early is no failure', async () => {
   expect([code, stderr]).toEqual([0, ''])
 })
 
+test.runIf(existsSync('/dev/full'))('a result that cannot be written is a failure', async () => {
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, [join(root, 'dist/cli/index.js'), '--help'], {
+    stdio: ['ignore', full, 'pipe'],
+  })
+  closeSync(full)
+  let stderr = ''
+  child.stderr!.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString()
+  })
+  const [code] = (await once(child, 'close')) as [number]
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^standard output: ENOSPC.*\n$/)])
+})
+
 describe('an application with a plugin that has commands', () => {
   let project: Project
   beforeAll(() => {
     project = makeProject({
-      'src/server.ts': `import { definePlugin, Server } from 'framework'
+      // Of JavaScript: the process that runs them has a loader for TypeScript.
+      'src/server.js': `import { definePlugin, Server } from 'framework'
+const thrown = [{ __proto__: null }, Symbol('odd'), new AggregateError([new Error('one'), new Error('two')]), new RangeError(), { a: 1 }]
+const codes = [256, -1, Number.NaN, 1.5, '3']
 const tools = definePlugin({
   name: 'tools',
   commands: async () => [
@@ -131,6 +156,15 @@ const tools = definePlugin({
     },
     { name: 'fail', description: 'Fails', run() { throw new Error('no database') } },
     { name: 'code', description: 'Ends with 3', run: () => 3 },
+    { name: 'throw', description: 'x', arguments: [{ name: 'at' }], run({ arguments: { at } }) { throw thrown[at] } },
+    { name: 'odd', description: 'x', arguments: [{ name: 'at' }], run: ({ arguments: { at } }) => codes[at] },
+    {
+      name: 'inherited',
+      description: 'x',
+      arguments: [{ name: 'valueOf' }],
+      flags: { constructor: { type: 'string' }, toString: { type: 'boolean' } },
+      run: (input) => input.print(JSON.stringify([input.arguments.valueOf, input.flags.constructor, input.flags.toString])),
+    },
   ],
 })
 export const server = new Server({ plugins: [tools()] })
@@ -148,25 +182,39 @@ export const server = new Server({ plugins: [tools()] })
     [['ad'], 2, '', 'there is no command "ad"; did you mean "add"?\n'],
     [['fail'], 1, '', 'no database\n'],
     [['code'], 3, '', ''],
+    // Anything can be thrown.
+    [['throw', '0'], 1, '', '[Object: null prototype] {}\n'],
+    [['throw', '1'], 1, '', 'Symbol(odd)\n'],
+    [['throw', '2'], 1, '', 'one; two\n'],
+    [['throw', '3'], 1, '', 'RangeError\n'],
+    [['throw', '4'], 1, '', '{ a: 1 }\n'],
+    // The system would make 0 of the first, and Node.js a crash of the fourth.
+    [['odd', '0'], 1, '', 'odd ended with 256, which is no exit code: nothing, or 0 to 255\n'],
+    [['odd', '1'], 1, '', 'odd ended with -1, which is no exit code: nothing, or 0 to 255\n'],
+    [['odd', '2'], 1, '', 'odd ended with NaN, which is no exit code: nothing, or 0 to 255\n'],
+    [['odd', '3'], 1, '', 'odd ended with 1.5, which is no exit code: nothing, or 0 to 255\n'],
+    [['odd', '4'], 1, '', "odd ended with '3', which is no exit code: nothing, or 0 to 255\n"],
+    // Names that every object has.
+    [['inherited'], 0, '[null,null,false]\n', ''],
   ])('%j', async (argv, code, stdout, stderr) => {
-    expect(await framework(project.folder, argv)).toEqual({ code, stdout, stderr })
+    expect(await runner.run(project.folder, argv)).toEqual({ code, stdout, stderr })
   })
 
   test('list and --help show them', async () => {
-    const listed = await framework(project.folder, ['list'])
+    const listed = await runner.run(project.folder, ['list'])
     expect(listed.stdout).toMatch(/^Of its plugins\n {2}add +Adds two numbers\n {2}fail +Fails\n/m)
-    const { stdout } = await framework(project.folder, ['add', '--help'])
+    const { stdout } = await runner.run(project.folder, ['add', '--help'])
     expect(stdout).toMatch(/^Usage: framework add <first> \[second\] \[options\]\n\nAdds two numbers\.\n/)
     expect(stdout).toMatch(/^ {2}-t, --times <number> +\(default 1\)$/m)
   })
 
   test('an application that cannot be loaded does not hide that the command is unknown', async () => {
-    project.write({ 'src/server.ts': 'throw new Error("broken")\n' })
+    project.write({ 'src/server.js': 'throw new Error("broken")\n' })
     const ended = await framework(project.folder, ['ad'])
     // Perhaps it has that command: nobody can say that it was typed wrongly.
     expect(ended.code).toBe(1)
     expect(ended.stderr).toMatch(
-      /^the commands of the plugins are not known: src\/server\.ts cannot be imported: broken \(.*\)\n/,
+      /^the commands of the plugins are not known: src\/server\.js cannot be imported: broken \(.*\)\n/,
     )
     expect(ended.stderr).toContain('there is no command "ad"')
     const listed = await framework(project.folder, ['list'])
@@ -178,7 +226,7 @@ export const server = new Server({ plugins: [tools()] })
     const one = (name: string, command: string) =>
       `definePlugin({ name: '${name}', commands: async () => [{ name: '${command}', description: 'x', run() {} }] })()`
     project.write({
-      'src/server.ts': `import { definePlugin, Server } from 'framework'
+      'src/server.js': `import { definePlugin, Server } from 'framework'
 export const server = new Server({ plugins: [${one('mine', 'list')}, ${one('a', 'twice')}, ${one('b', 'twice')}, ${one('c', 'a b')}, ${one('d', 'fine')}] })
 `,
     })

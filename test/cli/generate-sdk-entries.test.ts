@@ -14,6 +14,7 @@ afterAll(() => project.remove())
 
 const head = "import { router, Server } from 'framework'\nrouter.get('/hello', () => 'hi')\n"
 
+/** Of JavaScript where TypeScript is not the point: it starts in half of the time. */
 async function generate(files: Readonly<Record<string, string>>, ...args: string[]) {
   project.write(files)
   const entry = Object.keys(files).at(-1)!
@@ -26,57 +27,65 @@ test('without an entry it tells what it looked for', async () => {
   const ended = await framework(empty.folder, ['generate-sdk'])
   expect(ended.code).toBe(1)
   expect(ended.stderr).toBe(
-    `no server found in ${empty.folder}: looked for src/server.ts, server.ts, src/app.ts, app.ts (also .mts, .js, .mjs). Name the module that exports it: --entry <file>\n`,
+    `no server found in ${empty.folder}: looked for src/server.ts, server.ts, src/app.ts, app.ts (also .mts, .js, .mjs), dist/server.js. Name the module that exports it: --entry <file>\n`,
   )
   expect(existsSync(join(empty.folder, 'sdk.ts'))).toBe(false)
   empty.remove()
 })
 
-describe('an entry that does something wrong is told by name, file and line', () => {
+describe.concurrent('an entry that does something wrong is told by name, file and line', () => {
   test.each([
-    ['syntax', `${head}const = 5\n`, /^syntax\.ts cannot be imported: \S*syntax\.ts:3:7: Expected identifier/],
+    ['syntax.ts', `${head}const = 5\n`, /^syntax\.ts cannot be imported: \S*syntax\.ts:3:7: Expected identifier/],
     [
-      'throws',
+      'throws.ts',
       `${head}\nthrow new Error('no database')\n`,
       /^throws\.ts cannot be imported: no database \(throws\.ts:4:/,
     ],
-    ['throws-text', `throw 'text'\n`, /^throws-text\.ts cannot be imported: it throws text\n$/],
-    ['missing', `import './nothing.ts'\n`, /^missing\.ts cannot be imported: Cannot find module '.*nothing\.ts'/],
-    ['package', `import 'no-such-package'\n`, /^package\.ts cannot be imported: Cannot find package 'no-such-package'/],
+    ['throws-text.js', `throw 'text'\n`, /^throws-text\.js cannot be imported: it throws text\n$/],
+    ['missing.ts', `import './nothing.ts'\n`, /^missing\.ts cannot be imported: Cannot find module '.*nothing\.ts'/],
     [
-      'listens',
+      'package.js',
+      `import 'no-such-package'\n`,
+      /^package\.js cannot be imported: Cannot find package 'no-such-package'/,
+    ],
+    [
+      'listens.js',
       `${head}export const server = new Server()\nawait server.listen()\n`,
-      /^listens\.ts calls server\.listen\(\)/,
+      /^listens\.js calls server\.listen\(\)/,
     ],
     [
-      'listens-later',
+      'listens-later.js',
       `${head}export const server = new Server()\nvoid server.listen()\nawait new Promise((r) => setTimeout(r, 50))\n`,
-      /^listens-later\.ts calls server\.listen\(\)/,
+      /^listens-later\.js calls server\.listen\(\)/,
     ],
     [
-      'listens-at-the-end',
+      'listens-at-the-end.js',
       `${head}export const server = new Server()\nserver.listen()\n`,
-      /^listens-at-the-end\.ts calls server\.listen\(\)/,
+      /^listens-at-the-end\.js calls server\.listen\(\)/,
     ],
     [
-      'rejects-at-the-end',
+      'rejects-at-the-end.ts',
       `${head}export const server = new Server()\nvoid Promise.reject(new Error('lost'))\n`,
       /^rejects-at-the-end\.ts cannot be imported: lost \(rejects-at-the-end\.ts:4:/,
     ],
     [
-      'rejects',
+      'rejects.js',
       `${head}void Promise.reject(new Error('lost'))\nawait new Promise((r) => setTimeout(r, 5000))\n`,
-      /^rejects\.ts cannot be imported: lost \(rejects\.ts:3:/,
+      /^rejects\.js cannot be imported: lost \(rejects\.js:3:/,
     ],
     [
-      'nothing',
+      'nothing.js',
       `export {}\n`,
-      /^nothing\.ts exports no server: looked for "server", the default export, "app"\. It exports nothing\./,
+      /^nothing\.js exports no server: looked for "server", the default export, "app"\. It exports nothing\./,
     ],
-    ['other', `export const router = 1, server = {}\n`, /^other\.ts exports no server: .*It exports router, server\./],
-    ['exits', `process.exit(0)\n`, /^exits\.ts ended the process with code 0 while it was imported\n$/],
-  ])('%s', async (name, source, message) => {
-    const ended = await generate({ [`${name}.ts`]: source })
+    [
+      'other.js',
+      `export const router = 1, server = {}\n`,
+      /^other\.js exports no server: .*It exports router, server\./,
+    ],
+    ['exits.js', `process.exit(0)\n`, /^exits\.js ended the process with code 0 while it was imported\n$/],
+  ])('%s', async (file, source, message) => {
+    const ended = await generate({ [file]: source })
     expect([ended.code, ended.stdout]).toEqual([1, ''])
     expect(ended.stderr).toMatch(message)
     expect(ended.stderr).not.toMatch(/^ {4}at /m)
@@ -85,30 +94,34 @@ describe('an entry that does something wrong is told by name, file and line', ()
   test.each([
     [
       'is never done',
+      'never-1.js',
       'await new Promise(() => {})',
       ['--timeout', '0.5'],
-      'never.ts has not finished after 0.5 s: something that',
+      'never-1.js has not finished after 0.5 s: something that',
     ],
     [
       'has a function that is never done',
+      'never-2.js',
       'export const make = () => new Promise(() => {})',
       ['--export', 'make', '--timeout', '0.5'],
-      'never.ts has not finished after 0.5 s: something that',
+      'never-2.js has not finished after 0.5 s: something that',
     ],
     [
       'has a function that fails',
+      'never-3.js',
       "export const make = async () => { throw new Error('no database') }",
       ['--export', 'make'],
-      'never.ts: make() fails: no database (never.ts:3:',
+      'never-3.js: make() fails: no database (never-3.js:3:',
     ],
     [
       'has a function that makes something else',
+      'never-4.js',
       'export const make = () => 5',
       ['--export', 'make'],
-      'never.ts exports no server: looked for "make"',
+      'never-4.js exports no server: looked for "make"',
     ],
-  ])('one that %s', async (_what, line, args, message) => {
-    const ended = await generate({ 'never.ts': `${head}${line}\n` }, ...args)
+  ])('one that %s', async (_what, file, line, args, message) => {
+    const ended = await generate({ [file]: `${head}${line}\n` }, ...args)
     expect([ended.code, ended.stdout]).toEqual([1, ''])
     expect(ended.stderr).toContain(message)
     expect(ended.stderr).not.toMatch(/^ {4}at /m)
@@ -121,24 +134,23 @@ describe('an entry that does something wrong is told by name, file and line', ()
   })
 
   test('and with its stack when DEBUG asks for it', async () => {
-    project.write({ 'throws.ts': 'throw new Error("no database")\n' })
-    const ended = await framework(project.folder, ['generate-sdk', '--entry', 'throws.ts'], { DEBUG: '1' })
+    project.write({ 'debug.js': 'throw new Error("no database")\n' })
+    const ended = await framework(project.folder, ['generate-sdk', '--entry', 'debug.js'], { DEBUG: '1' })
     expect(ended.stderr).toMatch(/^ {4}at /m)
   })
 })
 
-describe('an entry may', () => {
+describe.concurrent('an entry may', () => {
   const server = 'new Server({ gracefulShutdown: false })'
 
   test.each([
     ['default', `${head}export default ${server}\n`],
     ['app', `${head}export const app = ${server}\n`],
-    ['javascript', `${head}export const server = ${server}\n`],
     ['open-handles', `${head}setInterval(() => {}, 1000)\nexport const server = ${server}\n`],
     ['talks', `${head}console.log('starting'); process.stdout.write('up')\nexport const server = ${server}\n`],
     ['enum', `${head}enum Color { Red }\nexport const server = ${server}\nexport { Color }\n`],
   ])('be one that has %s', async (name, source) => {
-    const ended = await generate({ [`${name}.${name === 'javascript' ? 'js' : 'ts'}`]: source })
+    const ended = await generate({ [`${name}.${name === 'enum' ? 'ts' : 'js'}`]: source })
     expect(ended.code).toBe(0)
     expect(ended.stdout).toMatch(/^\/\/ Written by/)
     expect(ended.stdout).toContain('readonly hello: {')
@@ -182,12 +194,12 @@ describe('an entry may', () => {
     const source = `import { definePlugin, Server } from 'framework'
 const late = definePlugin({ name: 'late', setup(ctx) { ctx.get('/late', () => 1); ctx.onClose(() => console.error('closed')) } })
 export const server = new Server({ plugins: [late()] })\n`
-    const plain = await generate({ 'late.ts': source })
+    const plain = await generate({ 'late.js': source })
     expect([plain.stdout.includes('late:'), plain.stderr]).toEqual([
       false,
-      'late.ts has no routes: do its modules import those that register them?\n',
+      'late.js has no routes: do its modules import those that register them?\n',
     ])
-    const booted = await generate({ 'late.ts': source }, '--boot')
+    const booted = await generate({ 'late.js': source }, '--boot')
     expect([booted.stdout.includes('readonly late: {'), booted.stderr]).toEqual([true, 'closed\n'])
   })
 
@@ -195,7 +207,7 @@ export const server = new Server({ plugins: [late()] })\n`
     const source = `import { definePlugin, Server } from 'framework'
 const bad = definePlugin({ name: 'bad', setup() { throw new Error('no database') } })
 export const server = new Server({ plugins: [bad()] })\n`
-    const ended = await generate({ 'bad.ts': source }, '--boot')
+    const ended = await generate({ 'bad.js': source }, '--boot')
     expect([ended.code, ended.stdout]).toEqual([1, ''])
     expect(ended.stderr).toMatch(/"?bad"?.*no database/)
   })

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework, makeProject, type Project } from '../support/cli.ts'
 import { runTsc } from '../support/typescript.ts'
 
@@ -17,8 +18,10 @@ const strict = [
 
 describe('a client of every kind of route', () => {
   let project: Project
+  let runner: Runner
   const read = (file: string) => readFileSync(join(project.folder, file), 'utf8')
   beforeAll(async () => {
+    runner = startRunner()
     project = makeProject({}, ['zod', 'typebox'])
     cpSync(shop, project.folder, { recursive: true })
     const ended = await framework(project.folder, ['generate-sdk'])
@@ -26,7 +29,10 @@ describe('a client of every kind of route', () => {
     expect(ended.stderr).toContain('src/sdk.ts: ')
     expect(ended.stderr).toContain('Not booted')
   })
-  afterAll(() => project.remove())
+  afterAll(() => {
+    runner.close()
+    project.remove()
+  })
 
   test.each([
     ['in a browser', ['--lib', 'es2023,dom,dom.iterable', '--types', '']],
@@ -51,30 +57,31 @@ describe('a client of every kind of route', () => {
 
   test('is the same each time, and is left alone then', async () => {
     const before = statSync(join(project.folder, 'src/sdk.ts')).mtimeMs
-    const ended = await framework(project.folder, ['generate-sdk'])
+    const ended = await runner.run(project.folder, ['generate-sdk'])
     expect([ended.code, ended.stderr.includes('unchanged')]).toEqual([0, true])
     expect(statSync(join(project.folder, 'src/sdk.ts')).mtimeMs).toBe(before)
-    const dry = await framework(project.folder, ['generate-sdk', '--dry-run'])
+    const dry = await runner.run(project.folder, ['generate-sdk', '--dry-run'])
     expect(dry.stdout).toBe(read('src/sdk.ts'))
   })
 
   test('--check tells whether it is up to date', async () => {
-    expect((await framework(project.folder, ['generate-sdk', '--check'])).code).toBe(0)
+    expect((await runner.run(project.folder, ['generate-sdk', '--check'])).code).toBe(0)
     const sdk = read('src/sdk.ts')
     writeFileSync(join(project.folder, 'src/sdk.ts'), sdk.trimEnd().replaceAll('\n', '\r\n'))
-    expect((await framework(project.folder, ['generate-sdk', '--check'])).code).toBe(0)
+    expect((await runner.run(project.folder, ['generate-sdk', '--check'])).code).toBe(0)
     writeFileSync(join(project.folder, 'src/sdk.ts'), `${sdk}// more\n`)
-    const changed = await framework(project.folder, ['generate-sdk', '--check'])
+    const changed = await runner.run(project.folder, ['generate-sdk', '--check'])
     writeFileSync(join(project.folder, 'src/sdk.ts'), sdk)
     expect([changed.code, changed.stdout]).toEqual([1, ''])
     expect(changed.stderr).toContain('src/sdk.ts is not up to date: run framework generate-sdk\n')
-    const missing = await framework(project.folder, ['generate-sdk', '--check', '--out', 'web/api.ts'])
+    const missing = await runner.run(project.folder, ['generate-sdk', '--check', '--out', 'web/api.ts'])
     expect([missing.code, existsSync(join(project.folder, 'web'))]).toEqual([1, false])
     expect(missing.stderr).toContain('web/api.ts is missing: run framework generate-sdk --out web/api.ts\n')
   })
 
   test('--boot has the routes of plugins, --name another name', async () => {
     expect(read('src/sdk.ts')).not.toContain('health')
+    // On its own: the application is the same one in all that the other runs.
     const ended = await framework(project.folder, ['generate-sdk', '--boot', '-o', 'web/api.ts', '--name', 'ShopApi'])
     expect(ended).toMatchObject({ code: 0, stdout: '' })
     const sdk = read('web/api.ts')
@@ -86,17 +93,17 @@ describe('a client of every kind of route', () => {
   test('a link stays one', async () => {
     project.write({ 'shared/api.ts': '' })
     symlinkSync(join(project.folder, 'shared/api.ts'), join(project.folder, 'link.ts'))
-    expect((await framework(project.folder, ['generate-sdk', '--out', 'link.ts', '--force'])).code).toBe(0)
+    expect((await runner.run(project.folder, ['generate-sdk', '--out', 'link.ts', '--force'])).code).toBe(0)
     expect(lstatSync(join(project.folder, 'link.ts')).isSymbolicLink()).toBe(true)
     expect(read('shared/api.ts')).toContain('createClient')
   })
 
   test('a file of somebody else is not overwritten without --force', async () => {
     project.write({ 'own.ts': 'export const mine = 1\n' })
-    const refused = await framework(project.folder, ['generate-sdk', '--out', 'own.ts'])
+    const refused = await runner.run(project.folder, ['generate-sdk', '--out', 'own.ts'])
     expect([refused.code, read('own.ts')]).toEqual([1, 'export const mine = 1\n'])
     expect(refused.stderr).toContain('--force overwrites it')
-    expect((await framework(project.folder, ['generate-sdk', '--out', 'own.ts', '--force'])).code).toBe(0)
+    expect((await runner.run(project.folder, ['generate-sdk', '--out', 'own.ts', '--force'])).code).toBe(0)
     expect(read('own.ts')).toContain('createClient')
   })
 
@@ -114,7 +121,7 @@ describe('a client of every kind of route', () => {
     [['--entry', 'a.ts', '-o', 'b.ts', '-z'], 2, 'there is no -z'],
     [['--timeout', '0'], 2, '--timeout takes seconds, more than 0 and at most a day; 0 is not'],
   ])('%j is exit code %i with a message', async (args, code, message) => {
-    const ended = await framework(project.folder, ['generate-sdk', ...args])
+    const ended = await runner.run(project.folder, ['generate-sdk', ...args])
     expect([ended.code, ended.stdout]).toEqual([code, ''])
     expect(ended.stderr).toContain(message)
     expect(ended.stderr).not.toMatch(/^ {4}at /m)

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -6,7 +5,7 @@ import { commandOf, targets } from '../conformance/targets.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { awkwardNames, scaffolds } from '../support/cli/scaffolds.ts'
 import { framework, makeProject, type Project, root, runIn } from '../support/cli.ts'
-import { runTsc } from '../support/typescript.ts'
+import { startTsc } from '../support/typescript.ts'
 
 // Compilers and runtimes are started, on machines that have other things to do.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -94,7 +93,11 @@ const told = new Map<string, Awaited<ReturnType<Runner['run']>>>()
 beforeAll(async () => {
   runner = startRunner()
   project = makeProject(
-    { 'tsconfig.json': JSON.stringify({ compilerOptions, include: ['src'] }), 'src/server.ts': server },
+    {
+      'tsconfig.json': JSON.stringify({ compilerOptions, include: ['src'] }),
+      'legacy.json': JSON.stringify({ extends: './tsconfig.json', compilerOptions: { experimentalDecorators: true } }),
+      'src/server.ts': server,
+    },
     peers,
   )
   for (const [command, argv] of scaffolds) {
@@ -120,34 +123,37 @@ test.each(
   expect(stderr, 'what is left to do').not.toBe('')
 })
 
-test('all of it compiles under strict, against the types of the package, with the decorators of both protocols', () => {
-  expect(runTsc(['-p', '.'], project.folder).output).toBe('')
-  project.write({
-    'legacy.json': JSON.stringify({ extends: './tsconfig.json', compilerOptions: { experimentalDecorators: true } }),
-  })
-  expect(runTsc(['-p', 'legacy.json'], project.folder).output).toBe('')
+// The rest starts compilers, runtimes and test runners, each in a process of its own, several at a time.
+test.concurrent.each([
+  ['of the standard', '.'],
+  ['of TypeScript', 'legacy.json'],
+])('all of it compiles under strict, against the types of the package, with decorators %s', async (_which, config) => {
+  expect((await startTsc(['-p', config], project.folder)).output).toBe('')
 })
 
-test('it is formatted as the documentation is, its imports are sorted, and no linter has anything to say', () => {
+test.concurrent('it is formatted as the documentation is, its imports are sorted, and no linter has anything to say', async () => {
   const { $schema: _, vcs: __, ...config } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'))
   project.write({ 'biome.json': JSON.stringify(config) })
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
-  const { stdout, stderr } = spawnSync(process.execPath, [biome, 'check', '--max-diagnostics=20', 'src'], {
-    cwd: project.folder,
-    encoding: 'utf8',
-  })
+  const { stdout, stderr } = await runIn(project.folder, [
+    process.execPath,
+    biome,
+    'check',
+    '--max-diagnostics=20',
+    'src',
+  ])
   expect(`${stdout}${stderr}`).toMatch(/^Checked \d+ files? in \S+ No fixes applied\.\s*$/)
 })
 
-describe('the tests pass as they are', () => {
+describe.concurrent('the tests pass as they are', () => {
   // What the runner prints of each, without the log of the handlers.
   const failures = (output: string) => output.split('\n').filter((line) => /not ok|fail|Error/i.test(line))
 
   test('on Node.js, with node:test', async () => {
     // In one process: with one for each of them it takes half a minute.
-    const all = testsIn(project.folder).map((file) => `await import('./${file}')\n`)
-    project.write({ 'src/all-tests.mjs': all.join('') })
-    const ended = await runIn(project.folder, [process.execPath, '--import', 'tsx', '--test', 'src/all-tests.mjs'])
+    const all = testsIn(project.folder).map((file) => `await import('./src/${file}')\n`)
+    project.write({ 'all-tests.mjs': all.join('') })
+    const ended = await runIn(project.folder, [process.execPath, '--import', 'tsx', '--test', 'all-tests.mjs'])
     expect(ended.code, failures(ended.stdout).join('\n')).toBe(0)
     const passed = Number(/^# pass (\d+)$/m.exec(ended.stdout)?.[1])
     expect(passed).toBeGreaterThanOrEqual(testsIn(project.folder).length)
@@ -199,7 +205,7 @@ describe('the tests pass as they are', () => {
   })
 })
 
-test('the framework finds what it loads by itself, and everything works in a server that listens', async () => {
+test.concurrent('the framework finds what it loads by itself, and everything works in a server that listens', async () => {
   const ended = await runIn(project.folder, [process.execPath, '--no-warnings', '--import', 'tsx', 'src/main.js'])
   expect(ended.stderr).toBe('')
   const lines = ended.stdout.trim().split('\n')
@@ -228,14 +234,14 @@ test('the framework finds what it loads by itself, and everything works in a ser
   expect(messages).toContainEqual(expect.objectContaining({ msg: 'orders', id: 'a', attempt: 1 }))
 })
 
-test('a command runs by its name and is listed', async () => {
+test.concurrent('a command runs by its name and is listed', async () => {
   const ended = await framework(project.folder, ['send-report', 'world', '--loud'])
   expect(ended).toEqual({ code: 0, stdout: 'HELLO WORLD\n', stderr: '' })
   const list = await framework(project.folder, ['list'])
   expect(list.stdout).toMatch(/^ {2}send-report +Greets somebody/m)
 })
 
-test('names that templates or the language use themselves compile too', async () => {
+test.concurrent('names that templates or the language use themselves compile too', async () => {
   const other = makeProject({ 'tsconfig.json': JSON.stringify({ compilerOptions, include: ['src'] }) })
   const commands = scaffolds.map(([command]) => command).filter((command) => /^generate-(?!mqtt)/.test(command))
   for (const command of new Set(commands)) {
@@ -248,21 +254,19 @@ test('names that templates or the language use themselves compile too', async ()
   for (const name of awkwardNames)
     await runner.run(other.folder, ['generate-mqtt', `a/${name}`, '--name', name, '--class'])
   expect(sourcesIn(other.folder).length).toBeGreaterThan(150)
-  expect(runTsc(['-p', '.'], other.folder).output).toBe('')
+  expect((await startTsc(['-p', '.'], other.folder)).output).toBe('')
   other.remove()
 })
 
-describe('a plugin as a package', () => {
+describe.concurrent('a plugin as a package', () => {
   test('compiles, passes its tests, and is in order when it is packed', async () => {
     const { code, stderr } = await runner.run(project.folder, ['generate-plugin', 'audit-trail', '--package'])
     expect([code, stderr]).toEqual([0, expect.stringContaining('  cd audit-trail\n  npm install\n  npm test\n')])
     const folder = join(project.folder, 'audit-trail')
     symlinkSync(join(project.folder, 'node_modules'), join(folder, 'node_modules'), 'junction')
-    expect(runTsc(['-p', '.'], folder).output, 'types').toBe('')
-    expect(runTsc(['-p', 'tsconfig.build.json'], folder).output, 'build').toBe('')
-    const tests = await runIn(folder, [process.execPath, '--import', 'tsx', '--test', 'test/audit-trail.test.ts'])
-    expect(tests.stdout).toMatch(/^# pass 2\n# fail 0$/m)
-
+    const compilations = ['.', 'tsconfig.build.json'].map((config) => startTsc(['-p', config], folder))
+    expect((await Promise.all(compilations)).map(({ output }) => output)).toEqual(['', ''])
+    const tests = runIn(folder, [process.execPath, '--import', 'tsx', '--test', 'test/audit-trail.test.ts'])
     const packed = await runIn(folder, ['npm', 'pack', '--json'])
     expect(packed.code, packed.stderr).toBe(0)
     const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }]
@@ -280,17 +284,24 @@ describe('a plugin as a package', () => {
     const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
     const types = await runIn(folder, [process.execPath, attw, filename, '--profile', 'esm-only', '--format', 'ascii'])
     expect(types.code, types.stdout).toBe(0)
+    expect((await tests).stdout).toMatch(/^# pass 2\n# fail 0$/m)
   })
 
   test('goes into packages/ where there is such a folder', async () => {
-    project.write({ 'packages/.gitkeep': '' })
-    const { stdout } = await runner.run(project.folder, ['generate-plugin', 'metering', '--package', '--dry-run'])
+    const other = makeProject({ 'packages/.gitkeep': '' })
+    const { stdout } = await runner.run(other.folder, ['generate-plugin', 'metering', '--package', '--dry-run'])
     expect(stdout).toMatch(/^would be created {2}packages\/metering\/package\.json$/m)
-    expect(existsSync(join(project.folder, 'packages/metering'))).toBe(false)
+    expect(existsSync(join(other.folder, 'packages/metering'))).toBe(false)
+    // A version that no registry has yet is taken from where the project has it.
+    other.write({ 'package.json': '{ "dependencies": { "framework": "file:../framework-0.1.0.tgz" } }' })
+    await runner.run(other.folder, ['generate-plugin', 'metering', '--package'])
+    const { devDependencies } = JSON.parse(readFileSync(join(other.folder, 'packages/metering/package.json'), 'utf8'))
+    expect(devDependencies.framework).toBe('file:../../../framework-0.1.0.tgz')
+    other.remove()
   })
 })
 
-test('a project with its server beside the package.json has its folders there, and is told the globs', async () => {
+test.concurrent('a project with its server beside the package.json has its folders there, and is told the globs', async () => {
   const other = makeProject({ 'server.ts': '' })
   writeFileSync(join(other.folder, 'package.json'), '{ "dependencies": { "mqtt": "5" }, "packageManager": "pnpm@9" }')
   const run = (...argv: string[]) => runner.run(other.folder, argv)
@@ -306,7 +317,7 @@ test('a project with its server beside the package.json has its folders there, a
   other.remove()
 })
 
-test('--json says in full what else is on standard error', async () => {
+test.concurrent('--json says in full what else is on standard error', async () => {
   const typed = ['generate-queue', 'invoices', '-t', 'bullmq', '--json', '--dry-run']
   const { code, stdout, stderr } = await runner.run(project.folder, typed)
   expect([code, stderr]).toEqual([0, ''])

@@ -11,6 +11,12 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 /** Every combination of the optional parts. */
 const combinations = [[], ['-m'], ['-c'], ['-g'], ['-m', '-c'], ['-m', '-g'], ['-c', '-g'], ['-m', '-c', '-g']]
 const nameOf = (flags: readonly string[]) => `app${flags.join('')}`
+const generated = [
+  ['generate-controller', 'users', '--decorators'],
+  ['generate-cron', 'cleanup', '--class'],
+  ['generate-mqtt', 'doors/front', '--class'],
+  ['generate-plugin', 'ledger', '--package'],
+]
 const packages = [
   'vitest',
   'typescript',
@@ -29,6 +35,9 @@ beforeAll(async () => {
   runner = startRunner()
   project = makeProject({}, packages)
   for (const flags of combinations) await init(nameOf(flags), ...flags)
+  // What is generated runs there too, classes with decorators for one; the tests of a package beside are not its own.
+  const full = join(project.folder, nameOf(['-m', '-c', '-g']))
+  for (const argv of generated) expect((await runner.run(full, argv)).code, argv.join(' ')).toBe(0)
 })
 afterAll(() => {
   runner.close()
@@ -53,6 +62,8 @@ describe('projects for Node.js, with every combination of the optional parts', (
       ...combinations.map((flags) => `${nameOf(flags)}/src/server.test.ts`),
       `${nameOf(['-m', '-c', '-g'])}/`,
     ]
+    // Each with the settings that it has.
+    project.write({ 'vitest.config.ts': "export default { test: { projects: ['app*'] } }\n" })
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')
     const env = { LOG_LEVEL: 'silent', NODE_ENV: undefined, VITEST: undefined, CI: '' }
     const { code, stdout, stderr } = await runIn(
@@ -61,7 +72,7 @@ describe('projects for Node.js, with every combination of the optional parts', (
       env,
     )
     const told = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr
-    expect(told).toMatchObject({ numPassedTests: 27, numFailedTests: 0, numTotalTests: 27 })
+    expect(told).toMatchObject({ numPassedTests: 31, numFailedTests: 0, numTotalTests: 31, success: true })
   })
 })
 

@@ -46,7 +46,7 @@ describe('a new project', () => {
   test('is in the folder that was named, and what comes next is told', async () => {
     const { code, stdout, stderr } = await init('apps/my-app')
     expect(code).toBe(0)
-    expect(filesIn('apps/my-app')).toEqual([...always, ...modules, 'tsconfig.json'].sort())
+    expect(filesIn('apps/my-app')).toEqual([...always, ...modules, 'tsconfig.json', 'vitest.config.ts'].sort())
     expect(stdout.split('\n').filter((line) => line !== '')).toEqual(
       expect.arrayContaining(['created  package.json', 'created  src/server.ts']),
     )
@@ -77,7 +77,7 @@ describe('a new project', () => {
 
   test.each([
     ['npm', 'framework serve', 'tsconfig.json', 'npm run dev'],
-    ['pnpm', 'framework serve', 'tsconfig.json', 'pnpm dev'],
+    ['pnpm', 'framework serve', 'pnpm-workspace.yaml', 'pnpm dev'],
     ['yarn', 'framework serve', '.yarnrc.yml', 'yarn dev'],
     ['bun', 'bun --bun framework serve', 'tsconfig.json', 'bun run dev'],
     ['deno', 'framework serve', 'deno.json', 'deno task dev'],
@@ -168,6 +168,8 @@ describe('a folder that is not empty', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining(`It is within the project ${folder}`)])
     expect(stderr).toContain('yarn install')
     expect(filesIn('packages/api')).not.toContain('.yarnrc.yml')
+    expect((await init('packages/web', '--pm', 'pnpm')).stderr).toContain('allowBuilds: { esbuild: false }')
+    expect(filesIn('packages/web')).not.toContain('pnpm-workspace.yaml')
   })
 })
 
@@ -195,6 +197,11 @@ describe('what cannot be meant is told in one line, and nothing is written', () 
       'scheduled jobs run on Node.js only: leave --cron out, or take another package manager than bun (--pm npm)',
     ],
     [['app', '--framework', './no.tgz'], 2, '--framework: ./no.tgz does not exist'],
+    [
+      ['app', '--framework', './a.tgz', '--pm', 'deno'],
+      2,
+      /^--framework: Deno installs no .\/a.tgz, only what a registry has/,
+    ],
     [['app', '--framework', '1;rm'], 2, '--framework takes a version, a tarball or a folder; "1;rm" is none'],
     [['app', 'more'], 2, 'init: "more" is one argument too many'],
     [['app', '--mqt'], 2, 'init: there is no --mqt; did you mean --mqtt?'],

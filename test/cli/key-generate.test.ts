@@ -71,7 +71,8 @@ describe('files', () => {
       ] as const) {
         const { code, stdout } = await one.run(folder, ['key-generate', '-t', 'ed25519', '--name', name])
         expect([code, stdout]).toEqual([0, `created  keys/${name}-private.pem\ncreated  keys/${name}-public.pem\n`])
-        expect([modeOf(`keys/${name}-private.pem`), modeOf(`keys/${name}-public.pem`)]).toEqual(['600', '644'])
+        const modes = ['keys', `keys/${name}-private.pem`, `keys/${name}-public.pem`].map(modeOf)
+        expect(modes).toEqual(['755', '600', '644'])
         expect(isPair(read(`keys/${name}-private.pem`), read(`keys/${name}-public.pem`))).toBe(true)
       }
     } finally {

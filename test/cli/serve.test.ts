@@ -1,9 +1,11 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project } from '../support/cli.ts'
-import { isAlive, type Serving, startServe, until } from '../support/serve.ts'
+import { freePort, isAlive, type Serving, startServe, until } from '../support/serve.ts'
 
 // Every test starts processes, each with a compiler of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -300,6 +302,18 @@ test.concurrent('a port that is taken is named, and the next change tries again'
   await serving.end()
 })
 
+test.concurrent('a pipe among the sources is not waited for, and the application does not hear what is not for it', async () => {
+  const { project, serving, edit } = await serveProject({
+    'src/server.ts': `process.on('message', (message) => console.log('heard', message))\n${files['src/server.ts']}`,
+  })
+  await serving.answers('one')
+  execFileSync('mkfifo', [join(project.folder, 'src/pipe.json')])
+  edit('two')
+  await serving.answers('two')
+  expect((await serving.end()).code).toBe(0)
+  expect(serving.output()).not.toContain('heard')
+})
+
 test.concurrent('two servers of one application, looked at where nothing tells of changes', async () => {
   const { serving, edit } = await serveProject(
     {
@@ -320,7 +334,11 @@ await new Server({ port: 0, host: '127.0.0.1' }).listen(({ port }) => console.lo
 
 describe('what was typed', () => {
   let project: Project
-  opened.push(() => project?.remove())
+  let runner: Runner
+  opened.push(() => {
+    project?.remove()
+    runner?.close()
+  })
   test.concurrent.each([
     [['--prot', '1'], 2, 'serve: there is no --prot; did you mean --port?'],
     [['a b'], 2, 'serve: "a b" is one argument too many'],
@@ -333,14 +351,37 @@ describe('what was typed', () => {
     [['--watch', 'views,nowhere'], 1, '--watch: views does not exist'],
     [[], 1, /^no start file found in .*: looked for src\/index\.ts, index\.ts .*Name the module/],
   ])('%j', async (args, code, message) => {
-    const { framework } = await import('../support/cli.ts')
+    // Where no runtime is to be found.
+    runner ??= startRunner({ PATH: '/nowhere' })
     project ??= makeProject({ 'src/index.ts': '' })
-    const folder = args.length === 0 ? join(project.folder, 'node_modules') : project.folder
-    const ended = await framework(folder, ['serve', ...args], { PATH: '/nowhere' })
+    const folder = args.length === 0 ? join(project.folder, 'node_modules/framework') : project.folder
+    const ended = await runner.run(folder, ['serve', ...args])
     expect(ended).toEqual({
       code,
       stdout: '',
       stderr: typeof message === 'string' ? `${message}\n` : expect.stringMatching(message),
     })
   })
+})
+
+test.concurrent('it ends with the script that runs it: npm gives a signal to a shell, which tells nobody of it', async () => {
+  const project = makeProject(files, ['esbuild'])
+  opened.push(() => project.remove())
+  const port = await freePort()
+  const line = `"${process.execPath}" node_modules/framework/dist/cli/index.js serve --port ${port} & echo pid $!; wait`
+  const env = { ...process.env, NODE_OPTIONS: '', npm_lifecycle_event: 'dev' }
+  const shell = spawn('/bin/sh', ['-c', line], { cwd: project.folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
+  let output = ''
+  shell.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  const answers = () =>
+    fetch(`http://127.0.0.1:${port}/`)
+      .then(() => true)
+      .catch(() => false)
+  await until('an answer', answers, () => output)
+  const pid = Number(/pid (\d+)/.exec(output)?.[1])
+  opened.push(() => isAlive(pid) && process.kill(pid, 'SIGKILL'))
+  shell.kill('SIGTERM')
+  await until('the end of the server', async () => !isAlive(pid) && !(await answers()))
 })

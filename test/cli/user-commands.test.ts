@@ -6,7 +6,7 @@ import { framework, makeProject, type Project } from '../support/cli.ts'
 // Every test starts processes, each with a compiler or a runtime of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
-describe('commands in src/commands', () => {
+describe.concurrent('commands in src/commands', () => {
   let project: Project
   beforeAll(() => {
     project = makeProject({
@@ -24,7 +24,7 @@ const store = definePlugin({
     ctx.onClose(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       console.log('closed')
-      appendFileSync('closed', 'x')
+      appendFileSync(process.env.CLOSED ?? 'closed', 'x')
       if (process.env.NO_CLOSE) throw new Error('not flushed')
     })
   },
@@ -87,9 +87,9 @@ export const again = boots
     })
   })
   afterAll(() => project.remove())
-  const closed = () => {
-    const file = join(project.folder, 'closed')
-    return existsSync(file) ? readFileSync(file, 'utf8').length : 0
+  const closed = (file: string) => {
+    const path = join(project.folder, file)
+    return existsSync(path) ? readFileSync(path, 'utf8').length : 0
   }
 
   test('are listed under a heading of their own', async () => {
@@ -167,15 +167,15 @@ As often as you like.
       [0, 'validation policy responses controllers json store\n', 'imported\nbooted\nclosed\n'],
       1,
     ],
-  ] as const)('boot: the server is closed when the command %s', async (_how, argv, env, ended, times) => {
-    const before = closed()
-    const { code, stdout, stderr } = await framework(project.folder, argv, env)
+  ] as const)('boot: the server is closed when the command %s', async (how, argv, env, ended, times) => {
+    const file = `closed when it ${how}`
+    const { code, stdout, stderr } = await framework(project.folder, argv, { ...env, CLOSED: file })
     expect([code, stdout, stderr]).toEqual(ended)
-    expect(closed() - before).toBe(times)
+    expect(closed(file)).toBe(times)
   })
 })
 
-describe('what is wrong with a command is told by file, and keeps no other back', () => {
+describe.concurrent('what is wrong with a command is told by file, and keeps no other back', () => {
   const command = (name: string, more = '') =>
     `import { defineCommand } from 'framework'\nexport const it = defineCommand({ name: ${name}, description: 'x', ${more} run({ print }) { print('ran') } })\n`
   const cls = (body: string, base = 'BaseCommand') =>
@@ -297,12 +297,15 @@ export const server = new Server({ plugins: [tools()] })
   })
 })
 
-test('where only what was built is there, its commands run', async () => {
+test('where only what was built is there, its commands and its server are found', async () => {
   const project = makeProject({
     'dist/commands/hi.js': `import { defineCommand } from 'framework'
 export const hi = defineCommand({ name: 'hi', description: 'Says hi', run({ print }) { print('hi') } })
 `,
   })
   expect(await framework(project.folder, ['hi'])).toEqual({ code: 0, stdout: 'hi\n', stderr: '' })
+  project.write({ 'dist/server.js': "import { Server } from 'framework'\nexport const server = new Server()\n" })
+  const { code, stderr } = await framework(project.folder, ['routes'])
+  expect([code, stderr]).toEqual([0, expect.stringContaining('dist/server.js has no routes')])
   project.remove()
 })

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runIn } from './cli.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -16,10 +17,26 @@ export interface Compilation {
  * `file(line,column): error TS1234: message` with continuation lines indented.
  */
 export function runTsc(args: string[], cwd: string = root): Compilation {
-  const tsc = resolve(root, 'node_modules/typescript/bin/tsc')
-  const result = spawnSync(process.execPath, [tsc, ...args, '--pretty', 'false'], { cwd, encoding: 'utf8' })
-  const output = `${result.stdout}${result.stderr}${result.error?.message ?? ''}`.trim()
-  return { ok: result.status === 0, errors: errorsByFile(output), output }
+  const result = spawnSync(process.execPath, commandOf(args), { cwd, encoding: 'utf8' })
+  return read(result.status, `${result.stdout}${result.stderr}${result.error?.message ?? ''}`)
+}
+
+/** The same beside other tests. */
+export async function startTsc(args: string[], cwd: string): Promise<Compilation> {
+  const { code, stdout, stderr } = await runIn(cwd, [process.execPath, ...commandOf(args)])
+  return read(code, stdout + stderr)
+}
+
+const commandOf = (args: readonly string[]) => [
+  resolve(root, 'node_modules/typescript/bin/tsc'),
+  ...args,
+  '--pretty',
+  'false',
+]
+
+function read(code: number | null, told: string): Compilation {
+  const output = told.trim()
+  return { ok: code === 0, errors: errorsByFile(output), output }
 }
 
 export function errorsByFile(output: string): Map<string, string[]> {

@@ -1,3 +1,4 @@
+import { commandLineOf } from '../../project.ts'
 import type { Names } from '../names.ts'
 import { inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
@@ -6,12 +7,13 @@ import { imports } from '../source.ts'
 /** A command of the application. */
 export function command(place: Place, { kebab, pascal }: Names): Scaffold {
   const name = `${pascal}Command`
+  const line = commandLineOf(place.project.packageManager)
   return {
     files: [
       { path: inFolder(place, `${kebab}.ts`), text: source(kebab, name) },
       { path: inFolder(place, `${kebab}.test.ts`), text: test(place.testModule, kebab, name) },
     ],
-    next: [`Try it: framework ${kebab} world --loud; "framework list" shows it.`],
+    next: [`Try it: ${line} ${kebab} world --loud; "${line} list" shows it.`],
   }
 }
 

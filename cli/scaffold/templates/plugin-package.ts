@@ -2,12 +2,12 @@ import { manifest } from '../../package.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { indexSource, type PluginParts, pluginSource, serviceSource, testSource } from './plugin.ts'
 
-/** A plugin as a package that can be published, in a folder of its own. */
-export function pluginPackage(folder: string, parts: PluginParts): ScaffoldFile[] {
+/** A plugin as a package that can be published, in a folder of its own. `installed` is what it installs to be tried with. */
+export function pluginPackage(folder: string, parts: PluginParts, installed?: string): ScaffoldFile[] {
   const { kebab } = parts
   const name = `framework-${kebab}`
   const files: Readonly<Record<string, string>> = {
-    'package.json': json(packageJson(name, kebab)),
+    'package.json': json(packageJson(name, kebab, installed)),
     'tsconfig.json': json(tsconfig),
     'tsconfig.build.json': json(buildConfig),
     '.gitignore': 'node_modules/\ndist/\n*.tgz\n',
@@ -24,7 +24,7 @@ export function pluginPackage(folder: string, parts: PluginParts): ScaffoldFile[
 
 const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`
 
-function packageJson(name: string, kebab: string): object {
+function packageJson(name: string, kebab: string, installed: string | undefined): object {
   const { version, engines, devDependencies } = manifest()
   const tools = ['@types/node', 'tsx', 'typescript'].map((tool) => [tool, devDependencies[tool] ?? '*'])
   return {
@@ -46,7 +46,7 @@ function packageJson(name: string, kebab: string): object {
     },
     peerDependencies: { framework: `^${version}` },
     devDependencies: Object.fromEntries(
-      [['framework', `^${version}`], ...tools].sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+      [['framework', installed ?? `^${version}`], ...tools].sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
     ),
   }
 }

@@ -9,13 +9,14 @@ export interface Runner {
   close(): void
 }
 
-export function startRunner(): Runner {
+/** @param more variables of its environment */
+export function startRunner(more: NodeJS.ProcessEnv = {}): Runner {
   const file = fileURLToPath(new URL('many.mjs', import.meta.url))
   // From the root, where it finds its loader; without the variables by which package managers tell of themselves.
   const { npm_config_user_agent: _, NODE_OPTIONS: __, CI: ___, ...env } = process.env
   const child = spawn(process.execPath, ['--import', 'tsx', file], {
     cwd: root,
-    env,
+    env: { ...env, ...more },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
