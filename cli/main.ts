@@ -4,9 +4,9 @@ import { CommandFailure } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
 import { version } from './package.ts'
-import { sendLogsTo } from './quiet.ts'
+import { enterProject } from './project/working-folder.ts'
 import { ownCommands } from './registry.ts'
-import { enterProject } from './working-folder.ts'
+import { sendLogsTo } from './run/quiet.ts'
 
 /**
  * Runs one command and resolves with the exit code: 0, 1 for what failed, 2 for what was typed wrongly.
@@ -54,7 +54,7 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
     return 0
   }
   if (root !== undefined) output.note(`In ${root}`)
-  const { runCommand } = await import('./run-command.ts')
+  const { runCommand } = await import('./run/run-command.ts')
   return runCommand(command, rest, output)
 }
 
@@ -65,7 +65,7 @@ const isAnywhere = (name: string) => name === 'init'
 async function find(name: string, output: Output): Promise<Command> {
   const own = ownCommands.find((one) => one.name === name)
   if (own !== undefined) return { name: own.name, description: own.description, ...(await own.load()) }
-  const { findCommand } = await import('./find-command.ts')
+  const { findCommand } = await import('./user-commands/find.ts')
   return findCommand(name, output.note)
 }
 

@@ -1,4 +1,4 @@
-import type { OwnCommandBody } from './own-command.ts'
+import type { OwnCommandBody } from './run/own-command.ts'
 
 /** A command of the framework itself: enough to list it, the rest when it is run. */
 export interface OwnCommand {

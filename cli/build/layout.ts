@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { extname, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure } from '../failure.ts'
-import { readManifest } from '../project.ts'
+import { readManifest } from '../project/project.ts'
 
 /** The files of a project that a build is made of. */
 export interface Layout {

@@ -6,11 +6,11 @@ import { compile } from '../build/compile.ts'
 import { findSources, isModuleScope, type Layout, placeOf, placeOfAsset, refuseClashes } from '../build/layout.ts'
 import { type BuiltFile, checkOut, writeOut } from '../build/out-folder.ts'
 import { CommandFailure } from '../failure.ts'
-import { ownCommand } from '../own-command.ts'
-import { findProject, installCommand } from '../project.ts'
-import { findStartFile, sourcesOf } from '../start-file.ts'
+import { findProject, installCommand } from '../project/project.ts'
+import { findStartFile, sourcesOf } from '../project/start-file.ts'
+import { typedPath } from '../project/working-folder.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { codeFrame } from '../typescript/code-frame.ts'
-import { typedPath } from '../working-folder.ts'
 
 export const build = ownCommand({
   details: `Translates every module of the sources to a file of its own (src/x.ts is dist/x.js) and copies everything else in there:

@@ -1,11 +1,11 @@
 import { columns } from '../../kernel/support/columns.ts'
 import type { CronJobInfo } from '../../plugins/cron/index.ts'
-import { applicationFlags, applicationOf } from '../application-flags.ts'
-import { ensurePlugin, watchForEnd } from '../background.ts'
+import { ensurePlugin, watchForEnd } from '../application/background.ts'
+import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
-import { ownCommand } from '../own-command.ts'
-import { sendLogsTo } from '../quiet.ts'
+import { ownCommand } from '../run/own-command.ts'
+import { sendLogsTo } from '../run/quiet.ts'
 
 export const cronStart = ownCommand({
   details: `Boots the application and runs its jobs, in the foreground and without listening: what the plugin "cron" or

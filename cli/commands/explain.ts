@@ -1,10 +1,10 @@
 import { parseTarget } from '../../kernel/http/target.ts'
 import { type Explanation, type Kernel, nearest } from '../../kernel/index.ts'
 import { columns } from '../../kernel/support/columns.ts'
-import { applicationFlags, applicationOf } from '../application-flags.ts'
+import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
-import { ownCommand } from '../own-command.ts'
+import { ownCommand } from '../run/own-command.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 

@@ -1,6 +1,6 @@
 import { CommandFailure } from '../failure.ts'
-import { ownCommand } from '../own-command.ts'
 import { ownCommands } from '../registry.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { namesOf } from '../scaffold/names.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { command } from '../scaffold/templates/command.ts'

@@ -1,4 +1,4 @@
-import { ownCommand } from '../own-command.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { namesOf } from '../scaffold/names.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { controller } from '../scaffold/templates/controller.ts'

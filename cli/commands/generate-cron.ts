@@ -1,5 +1,5 @@
 import { CommandFailure } from '../failure.ts'
-import { ownCommand } from '../own-command.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { namesOf } from '../scaffold/names.ts'
 import type { Place } from '../scaffold/place.ts'
 import { refusal } from '../scaffold/refusal.ts'

@@ -1,4 +1,4 @@
-import { ownCommand } from '../own-command.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { mqtt } from '../scaffold/templates/mqtt.ts'
 

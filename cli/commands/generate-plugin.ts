@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import { installAll, runCommand } from '../init/commands.ts'
-import { ownCommand } from '../own-command.ts'
-import { readManifest } from '../project.ts'
+import { readManifest } from '../project/project.ts'
+import { fromHere } from '../project/working-folder.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { type Names, namesOf } from '../scaffold/names.ts'
 import type { Place } from '../scaffold/place.ts'
 import { generateFlags, type Scaffold, scaffold } from '../scaffold/scaffold.ts'
 import { plugin, pluginParts } from '../scaffold/templates/plugin.ts'
 import { pluginPackage } from '../scaffold/templates/plugin-package.ts'
-import { fromHere } from '../working-folder.ts'
 
 export const generatePlugin = ownCommand({
   details: `Writes src/plugins/<name>/: the plugin with its options, its service, their types, and a test. With --package a package

@@ -1,5 +1,5 @@
-import { ownCommand } from '../own-command.ts'
-import { cancelled, oneOf } from '../scaffold/ask.ts'
+import { cancelled, oneOf } from '../prompts/ask.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { namesOf } from '../scaffold/names.ts'
 import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { queue, queueKinds } from '../scaffold/templates/queue.ts'

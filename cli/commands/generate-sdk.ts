@@ -2,12 +2,12 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, wr
 import { dirname, resolve } from 'node:path'
 import type { CommandInput, Kernel } from '../../kernel/index.ts'
 import type { DescriptionOptions, OpenApiOptions } from '../../plugins/openapi/index.ts'
-import { applicationFlags, applicationOf } from '../application-flags.ts'
+import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
-import { ownCommand } from '../own-command.ts'
+import { typedPath } from '../project/working-folder.ts'
+import { ownCommand } from '../run/own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
 import { generateClient, isGenerated } from '../sdk/generate.ts'
-import { typedPath } from '../working-folder.ts'
 
 export const generateSdk = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file

@@ -1,8 +1,8 @@
 import { basename, dirname, relative, resolve } from 'node:path'
 import type { Answers } from '../init/questions.ts'
 import type { Part } from '../init/settings.ts'
-import { ownCommand } from '../own-command.ts'
-import type { PackageManager } from '../project.ts'
+import type { PackageManager } from '../project/project.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
 
 export const init = ownCommand({
@@ -33,7 +33,7 @@ export const init = ownCommand({
     'On a terminal it asks for what no option says. Elsewhere, or with --yes, it asks nothing: no optional parts, no\n' +
     'repository, nothing installed. A README.md that is there stays, and a .gitignore gets what it lacks.',
   async run({ arguments: { folder }, flags, print, note }) {
-    const { callingManager } = await import('../project.ts')
+    const { callingManager } = await import('../project/project.ts')
     const { checkedName, checkedPackageManager, checkParts, frameworkFrom } = await import('../init/settings.ts')
     const typed = {
       folder,
@@ -108,7 +108,7 @@ function asks({ yes, json }: { readonly yes: boolean; readonly json: boolean }):
 /** `undefined` when the questions were left. */
 async function ask(given: Answers, packageManager: PackageManager): Promise<Answers | undefined> {
   const { askFor } = await import('../init/questions.ts')
-  const { Cancelled, openPrompts } = await import('../init/prompts.ts')
+  const { Cancelled, openPrompts } = await import('../prompts/prompts.ts')
   const prompts = openPrompts(process.stdin, process.stderr)
   try {
     return await askFor(given, { prompts, packageManager })
@@ -122,7 +122,7 @@ async function ask(given: Answers, packageManager: PackageManager): Promise<Answ
 
 /** The project that the new one would be a part of. */
 async function enclosing(folder: string) {
-  const { findProject } = await import('../project.ts')
+  const { findProject } = await import('../project/project.ts')
   try {
     return findProject(dirname(folder))
   } catch {

@@ -1,4 +1,4 @@
-import { ownCommand } from '../own-command.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
 
 export const keyGenerate = ownCommand({

@@ -1,14 +1,14 @@
 import { type CommandGroup, printCommands } from '../help.ts'
 import { widthOf } from '../output.ts'
-import { ownCommand } from '../own-command.ts'
 import { ownCommands } from '../registry.ts'
+import { ownCommand } from '../run/own-command.ts'
 
 export const list = ownCommand({
   details: `Those of the application too: of the files in src/commands and commands, and of its plugins, for which the
 application is imported. What cannot be loaded is noted, and is no failure.`,
   flags: { json: { type: 'boolean', description: 'As JSON: name, description and where each is from' } },
   async run({ flags, print, note }) {
-    const { applicationCommands } = await import('../find-command.ts')
+    const { applicationCommands } = await import('../user-commands/find.ts')
     const { own, plugins, problems } = await applicationCommands()
     for (const { message } of problems) note(message)
     if (flags.json) {

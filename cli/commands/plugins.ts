@@ -1,9 +1,9 @@
 import type { PluginNode } from '../../kernel/index.ts'
 import { printTree } from '../../kernel/plugin/tree.ts'
-import { applicationFlags, applicationOf } from '../application-flags.ts'
+import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { widthOf } from '../output.ts'
-import { ownCommand } from '../own-command.ts'
-import { quietly } from '../quiet.ts'
+import { ownCommand } from '../run/own-command.ts'
+import { quietly } from '../run/quiet.ts'
 
 export const plugins = ownCommand({
   details: `Boots the application, without listening, and closes it again. Times are milliseconds: of setup, of the hooks

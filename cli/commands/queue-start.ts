@@ -1,10 +1,10 @@
 import { columns } from '../../kernel/support/columns.ts'
-import { applicationFlags, applicationOf } from '../application-flags.ts'
-import { ensurePlugin, watchForEnd } from '../background.ts'
+import { ensurePlugin, watchForEnd } from '../application/background.ts'
+import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
-import { ownCommand } from '../own-command.ts'
-import { sendLogsTo } from '../quiet.ts'
+import { ownCommand } from '../run/own-command.ts'
+import { sendLogsTo } from '../run/quiet.ts'
 
 export const queueStart = ownCommand({
   details: `Boots the application and gives its subscribers the messages of their queues, in the foreground and without

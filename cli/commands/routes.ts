@@ -1,9 +1,9 @@
 import { columns } from '../../kernel/support/columns.ts'
-import { applicationFlags, applicationOf } from '../application-flags.ts'
+import { applicationFlags, applicationOf } from '../application/flags.ts'
+import { describeRoute, notesOf, type RouteDescription } from '../application/route-description.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
-import { ownCommand } from '../own-command.ts'
-import { describeRoute, notesOf, type RouteDescription } from '../route-description.ts'
+import { ownCommand } from '../run/own-command.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 

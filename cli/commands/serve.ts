@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
-import { ownCommand } from '../own-command.ts'
-import type { Runtime } from '../project.ts'
+import type { Runtime } from '../project/project.ts'
+import { findStartFile, sourcesOf } from '../project/start-file.ts'
+import { typedPath } from '../project/working-folder.ts'
+import { ownCommand } from '../run/own-command.ts'
 import { endWithScript } from '../serve/orphan.ts'
 import { reportTo } from '../serve/report.ts'
 import { chooseLaunch, nameOf, runtimes } from '../serve/runtime.ts'
 import { flatRoot, namedRoot, settingsRoot, sourceRoot } from '../serve/sources.ts'
 import { supervise } from '../serve/supervisor.ts'
 import { watchFiles } from '../serve/watch.ts'
-import { findStartFile, sourcesOf } from '../start-file.ts'
-import { typedPath } from '../working-folder.ts'
 
 export const serve = ownCommand({
   details: `Starts the application and starts it anew whenever a file of it changes. The new version boots while the one before

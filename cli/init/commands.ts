@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CommandFailure } from '../failure.ts'
-import type { PackageManager } from '../project.ts'
+import type { PackageManager } from '../project/project.ts'
 
 /** What to type to run a script of the project. */
 export function runCommand(manager: PackageManager, script: string): string {

@@ -1,4 +1,4 @@
-import { type PackageManager, runtimeOf } from '../project.ts'
+import { type PackageManager, runtimeOf } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { documents } from './documents.ts'
 import { denoJson, packageJson, tsconfigJson } from './manifest.ts'

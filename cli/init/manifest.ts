@@ -1,5 +1,5 @@
 import { manifest } from '../package.ts'
-import { runtimeOf } from '../project.ts'
+import { runtimeOf } from '../project/project.ts'
 import type { InitSettings, Part } from './settings.ts'
 
 /** The packages that a part needs; their versions are those that the framework itself is tested with. */

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { type PackageManager, packageManagers, runtimeOf } from '../project.ts'
+import { type PackageManager, packageManagers, runtimeOf } from '../project/project.ts'
+import type { Prompts } from '../prompts/prompts.ts'
 import { inRepository } from './commands.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
-import type { Prompts } from './prompts.ts'
 import type { Part } from './settings.ts'
 
 /** What `init` wants to know: given by flags, by answers, or left open. */

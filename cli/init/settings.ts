@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import { version } from '../package.ts'
-import { type PackageManager, packageManagers, runtimeOf } from '../project.ts'
+import { type PackageManager, packageManagers, runtimeOf } from '../project/project.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
 
 /** The optional parts, by the names of their flags. */

@@ -1,4 +1,4 @@
-import { runtimeOf } from '../project.ts'
+import { runtimeOf } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { testModule } from '../scaffold/test-runner.ts'
 import { packagesFor } from './manifest.ts'

@@ -1,5 +1,5 @@
 import { CommandFailure } from '../failure.ts'
-import { typedPath } from '../working-folder.ts'
+import { typedPath } from '../project/working-folder.ts'
 import { type KeyType, keyTypes, rsaBits } from './make.ts'
 
 /** What was typed, checked. */

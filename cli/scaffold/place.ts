@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, posix, relative, resolve, sep } from 'node:path'
-import { entryFiles } from '../application.ts'
+import { entryFiles } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
-import { findProject, type Project } from '../project.ts'
-import { typedPath } from '../working-folder.ts'
+import { findProject, type Project } from '../project/project.ts'
+import { typedPath } from '../project/working-folder.ts'
 import { testModule } from './test-runner.ts'
 
 /** Where a scaffold goes, and what it finds there. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command, CommandInput } from '../../kernel/index.ts'
-import { installCommand } from '../project.ts'
+import { installCommand } from '../project/project.ts'
 import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
 import { type Place, placeFor } from './place.ts'
 

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'
-import { findProject, type Runtime } from '../project.ts'
+import { findProject, type Runtime } from '../project/project.ts'
 
 /** How the application is started. */
 export interface Launch {

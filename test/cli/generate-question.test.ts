@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { oneOf } from '../../cli/scaffold/ask.ts'
+import { oneOf } from '../../cli/prompts/ask.ts'
 
 const kinds = ['s3', 'azure', 'local'] as const
 let stdin: PassThrough & { isTTY?: boolean }

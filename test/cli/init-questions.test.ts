@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Cancelled, openPrompts } from '../../cli/init/prompts.ts'
 import { type Answers, askFor } from '../../cli/init/questions.ts'
 import type { Part } from '../../cli/init/settings.ts'
+import { Cancelled, openPrompts } from '../../cli/prompts/prompts.ts'
 
 let folder: string
 beforeEach(() => {

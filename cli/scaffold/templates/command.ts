@@ -1,4 +1,4 @@
-import { commandLineOf } from '../../project.ts'
+import { commandLineOf } from '../../project/project.ts'
 import type { Names } from '../names.ts'
 import { inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'

@@ -28,7 +28,7 @@ async function ask<Choice extends string>(
   question: string,
   choices: readonly [Choice, ...Choice[]],
 ): Promise<Choice | undefined> {
-  const { Cancelled, openPrompts } = await import('../init/prompts.ts')
+  const { Cancelled, openPrompts } = await import('./prompts.ts')
   const prompts = openPrompts(process.stdin, process.stderr)
   try {
     return await prompts.choice(question, choices, choices[0])

@@ -1,7 +1,7 @@
-import type { CommandFlags } from '../kernel/index.ts'
-import { type Application, defaultTimeout, loadApplication } from './application.ts'
-import { CommandFailure } from './failure.ts'
-import { typedPath } from './working-folder.ts'
+import type { CommandFlags } from '../../kernel/index.ts'
+import { CommandFailure } from '../failure.ts'
+import { typedPath } from '../project/working-folder.ts'
+import { type Application, defaultTimeout, loadApplication } from './load.ts'
 
 /** The flags of every command about an application. */
 export const applicationFlags = {

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
-import type { Kernel, Registration } from '../kernel/index.ts'
-import type { Application } from './application.ts'
-import { CommandFailure } from './failure.ts'
+import type { Kernel, Registration } from '../../kernel/index.ts'
+import { CommandFailure } from '../failure.ts'
+import type { Application } from './load.ts'
 import { resolveFrom } from './resolve.ts'
 
 /**

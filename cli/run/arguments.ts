@@ -1,6 +1,6 @@
-import type { Command, CommandInput } from '../kernel/index.ts'
-import { nearest } from '../kernel/support/nearest.ts'
-import { CommandFailure } from './failure.ts'
+import type { Command, CommandInput } from '../../kernel/index.ts'
+import { nearest } from '../../kernel/support/nearest.ts'
+import { CommandFailure } from '../failure.ts'
 
 type Shape = Pick<Command, 'arguments' | 'flags'>
 type Values = Pick<CommandInput, 'arguments' | 'flags'>

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import type { ListedRoute } from '../kernel/index.ts'
+import type { ListedRoute } from '../../kernel/index.ts'
 
 const parts = ['headers', 'params', 'query', 'body', 'all'] as const
 /** What has its own place in a description, or says nothing about how a request is answered. */

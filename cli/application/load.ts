@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Kernel } from '../kernel/index.ts'
-import { CommandFailure } from './failure.ts'
+import type { Kernel } from '../../kernel/index.ts'
+import { CommandFailure } from '../failure.ts'
+import { quietly } from '../run/quiet.ts'
+import { registerTypeScript } from '../typescript/register.ts'
 import { failed, guardImport, type ImportLimit } from './guard.ts'
 import { forbidListening, listens } from './listening.ts'
-import { quietly } from './quiet.ts'
-import { registerTypeScript } from './typescript/register.ts'
 
 /** Where the server of an application is looked for, in this order. */
 export const entryFiles = ['src/server', 'server', 'src/app', 'app'].flatMap((name) =>

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure } from '../failure.ts'
 import { typedPath } from './working-folder.ts'
 
 /** Where the file that starts an application is looked for, in this order. */

@@ -1,9 +1,9 @@
-import type { Command, Kernel } from '../kernel/index.ts'
-import { nearest } from '../kernel/support/nearest.ts'
-import { findEntry, loadApplication } from './application.ts'
-import { CommandFailure } from './failure.ts'
-import { ownCommands } from './registry.ts'
-import { asFailure, checkCommand, type FoundCommand, type FoundCommands, userCommands } from './user-commands.ts'
+import type { Command, Kernel } from '../../kernel/index.ts'
+import { nearest } from '../../kernel/support/nearest.ts'
+import { findEntry, loadApplication } from '../application/load.ts'
+import { CommandFailure } from '../failure.ts'
+import { ownCommands } from '../registry.ts'
+import { asFailure, checkCommand, type FoundCommand, type FoundCommands, userCommands } from './files.ts'
 
 /** The commands of an application: those of its files, and those of its plugins. */
 export interface ApplicationCommands {

@@ -1,4 +1,4 @@
-import type { Command, CommandArgument, CommandFlag } from '../kernel/index.ts'
+import type { Command, CommandArgument, CommandFlag } from '../../kernel/index.ts'
 
 const namePattern = /^[a-z][\w.:-]*$/i
 const wordPattern = /^[a-z][\w-]*$/i

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure } from '../failure.ts'
 import { resolveFrom } from './resolve.ts'
 
 /** What is said of a module that starts the server while it is imported. */

@@ -1,4 +1,4 @@
-import type { Command, CommandArgument, CommandFlag, CommandInput } from '../kernel/index.ts'
+import type { Command, CommandArgument, CommandFlag, CommandInput } from '../../kernel/index.ts'
 
 /** A command of the framework without what the registry has of it. */
 export type OwnCommandBody = Pick<Command, 'arguments' | 'flags' | 'details' | 'run'>

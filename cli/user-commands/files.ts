@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { Command } from '../kernel/index.ts'
+import type { Command } from '../../kernel/index.ts'
 // Not through the door of the kernel, which loads all of it.
-import { isCommandClass } from '../kernel/plugin/base-command.ts'
-import { findFiles } from '../kernel/support/files.ts'
-import { defaultTimeout, importQuietly } from './application.ts'
-import { faultOf } from './command-check.ts'
-import { CommandFailure } from './failure.ts'
+import { isCommandClass } from '../../kernel/plugin/base-command.ts'
+import { findFiles } from '../../kernel/support/files.ts'
+import { defaultTimeout, importQuietly } from '../application/load.ts'
+import { CommandFailure } from '../failure.ts'
+import { faultOf } from './check.ts'
 
 /** Where the commands of an application are. */
 const folders = ['src/commands', 'commands'] as const

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
-import type { Command, Kernel } from '../kernel/index.ts'
-import { loadApplication } from './application.ts'
+import type { Command, Kernel } from '../../kernel/index.ts'
+import { withLostErrors } from '../application/guard.ts'
+import { loadApplication } from '../application/load.ts'
+import { CommandFailure } from '../failure.ts'
+import type { Output } from '../output.ts'
 import { readArguments } from './arguments.ts'
-import { CommandFailure } from './failure.ts'
-import { withLostErrors } from './guard.ts'
-import type { Output } from './output.ts'
 import { quietly } from './quiet.ts'
 
 /**

@@ -1,9 +1,9 @@
-import { CommandFailure } from './failure.ts'
+import { CommandFailure } from '../failure.ts'
 
 /** Says what failed, with file and line of the application where there is one. */
 export async function failed(what: string, error: unknown): Promise<never> {
   if (error instanceof CommandFailure) throw error
-  const { describeFailure } = await import('./typescript/failure.ts')
+  const { describeFailure } = await import('../typescript/failure.ts')
   throw new CommandFailure(`${what}: ${describeFailure(error)}`, { cause: error })
 }
 

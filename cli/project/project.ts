@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure } from '../failure.ts'
 
 export type Runtime = 'node' | 'bun' | 'deno'
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun' | 'deno'
