@@ -22,26 +22,34 @@ describe('HT-04 slow clients', () => {
     }
   })
 
+  /** All at the same time: they are waited for, and do nothing. */
+  const started = new Map<string, { app: RunningApp; answers: Map<string, RawAnswer[]> }>()
+  beforeAll(async () => {
+    await Promise.all(
+      limited.map(async (target) => {
+        const app = await startApp(target, { limits })
+        const answers = new Map<string, RawAnswer[]>()
+        started.set(target.name, { app, answers })
+        const kinds: Record<string, string | string[]> = {
+          'never speaks': '',
+          'half a request line': 'GET /hel',
+          'headers in drops': drip('GET /hello HTTP/1.1\r\nHost: x\r\nX: ', 'x'),
+          'body in drops': drip(body, ' '),
+          'idle between requests': get,
+        }
+        await Promise.all(
+          Object.entries(kinds).map(async ([kind, data]) => {
+            const five = Array.from({ length: 5 }, () => sendRaw(app.port, data, { waitMs: 14_000, dripMs: 100 }))
+            answers.set(kind, await Promise.all(five))
+          }),
+        )
+      }),
+    )
+  }, 40_000)
+  afterAll(() => Promise.all([...started.values()].map(({ app }) => app.stop())))
+
   describe.each(limited)('$name', (target) => {
-    let app: RunningApp
-    const answers = new Map<string, RawAnswer[]>()
-    beforeAll(async () => {
-      app = await startApp(target, { limits })
-      const kinds: Record<string, string | string[]> = {
-        'never speaks': '',
-        'half a request line': 'GET /hel',
-        'headers in drops': drip('GET /hello HTTP/1.1\r\nHost: x\r\nX: ', 'x'),
-        'body in drops': drip(body, ' '),
-        'idle between requests': get,
-      }
-      await Promise.all(
-        Object.entries(kinds).map(async ([kind, data]) => {
-          const five = Array.from({ length: 5 }, () => sendRaw(app.port, data, { waitMs: 14_000, dripMs: 100 }))
-          answers.set(kind, await Promise.all(five))
-        }),
-      )
-    }, 20_000)
-    afterAll(() => app.stop())
+    const answersTo = (kind: string) => started.get(target.name)!.answers.get(kind)!
 
     // Bun's own timers tick every 4 s, and the one for heads is fixed at 10 s.
     const head = usesNodeHttp(target) ? 4500 : 13_000
@@ -54,14 +62,14 @@ describe('HT-04 slow clients', () => {
       ['body in drops', later],
       ['idle between requests', later],
     ])('closes a client that is slow: %s', (kind, limit) => {
-      for (const answer of answers.get(kind)!) {
+      for (const answer of answersTo(kind)) {
         expect(answer.closed).toBe(true)
         expect(answer.ms).toBeLessThan(limit)
       }
     })
 
     it('says 408 where a request had begun, and nothing where none had', () => {
-      const statuses = (kind: string) => answers.get(kind)!.map((answer) => answer.statuses)
+      const statuses = (kind: string) => answersTo(kind).map((answer) => answer.statuses)
       for (const silent of statuses('never speaks')) expect(silent).toEqual(answersSilentClients(target) ? [408] : [])
       for (const idle of statuses('idle between requests')) expect(idle).toEqual([200])
       if (!usesNodeHttp(target)) return
@@ -70,7 +78,7 @@ describe('HT-04 slow clients', () => {
     })
 
     it('serves others meanwhile', async () => {
-      expect((await sendRaw(app.port, get, { answers: 1 })).statuses).toEqual([200])
+      expect((await sendRaw(started.get(target.name)!.app.port, get, { answers: 1 })).statuses).toEqual([200])
     })
   })
 })
