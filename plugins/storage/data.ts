@@ -3,6 +3,7 @@ import type { ReadableStream as WebStream } from 'node:stream/web'
 import { mediaType, OptionError } from '../../kernel/index.ts'
 import { StorageDataError } from './errors.ts'
 import type { StorageBody } from './providers/contract.ts'
+import { readableOf } from './readable.ts'
 
 /** What `putObject` takes. Text is kept as UTF-8. */
 export type StorageData =
@@ -68,18 +69,9 @@ function readable(source: AsyncIterable<unknown>): Readable {
       if (chunk.length > 0) return chunk
     }
   }
-  return new Readable({
-    read() {
-      next().then(
-        (chunk) => this.push(chunk),
-        (error) => this.destroy(error),
-      )
-    },
-    destroy(error, done) {
-      if (source instanceof Readable) source.destroy()
-      else void stop(chunks)
-      done(error)
-    },
+  return readableOf(next, () => {
+    if (source instanceof Readable) source.destroy()
+    else void stop(chunks)
   })
 }
 

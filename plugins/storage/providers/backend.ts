@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { isFrameworkError } from '../../../kernel/index.ts'
 import { StorageRefusedError, StorageUnavailableError } from '../errors.ts'
+import { readableOf } from '../readable.ts'
 
 /** Bytes for which a service is given a second more, in either direction: one megabit. */
 const bytesPerSecond = 128 * 1024
@@ -133,18 +134,7 @@ export class Backend {
       if (size === undefined || received === size) return null
       throw StorageUnavailableError(backend.name, `it ended after ${received} of ${size} bytes`)
     }
-    return new Readable({
-      read() {
-        next().then(
-          (chunk) => this.push(chunk),
-          (error) => this.destroy(error),
-        )
-      },
-      destroy(error, done) {
-        source.destroy()
-        done(error)
-      },
-    })
+    return readableOf(next, () => void source.destroy())
   }
 
   failure(error: unknown): Error {
