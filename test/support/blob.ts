@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
-import { listens } from './s3.ts'
+import { freePort, listens, type OwnServer, startOwnServer } from './own-server.ts'
 
 /** The account and the key that every copy of the emulator has. */
 const account = 'devstoreaccount1'

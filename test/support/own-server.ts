@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 
 /** A real server of one test file, on loopback, with data that is thrown away. */
 export interface OwnServer {
@@ -114,4 +114,17 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
       kind.removeData()
     },
   }
+}
+
+/** Whether something takes connections at a port of loopback. */
+export function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    const settle = (outcome: boolean) => {
+      socket.destroy()
+      resolve(outcome)
+    }
+    socket.once('connect', () => settle(true))
+    socket.once('error', () => settle(false))
+  })
 }

@@ -1,21 +1,8 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
-
-export function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    const settle = (outcome: boolean) => {
-      socket.destroy()
-      resolve(outcome)
-    }
-    socket.once('connect', () => settle(true))
-    socket.once('error', () => settle(false))
-  })
-}
+import { freePort, listens, type OwnServer, startOwnServer } from './own-server.ts'
 
 /**
  * Starts an emulator of S3 with one bucket, `objects`; resolves when it answers. `stop` it in `afterAll`. It refuses links

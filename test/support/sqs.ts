@@ -1,19 +1,6 @@
 import { spawn } from 'node:child_process'
-import { connect } from 'node:net'
 import { join } from 'node:path'
-import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    const settle = (outcome: boolean) => {
-      socket.destroy()
-      resolve(outcome)
-    }
-    socket.once('connect', () => settle(true))
-    socket.once('error', () => settle(false))
-  })
-}
+import { freePort, listens, type OwnServer, startOwnServer } from './own-server.ts'
 
 /**
  * Starts an emulator of SQS; resolves when it answers. `stop` it in `afterAll`. It keeps everything in memory: a restart
@@ -36,7 +23,7 @@ export async function startSqs(): Promise<OwnServer> {
     endsWith: 'SIGTERM',
     within: 15_000,
     start: () => spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' }),
-    answers: () => answers(port),
+    answers: () => listens(port),
     removeData: () => {},
   })
 }
