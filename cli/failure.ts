@@ -8,3 +8,6 @@ export class CommandFailure extends Error {
     this.exitCode = options.usage === true ? 2 : 1
   }
 }
+
+/** What somebody has typed, as messages show it: in quotes, on one line, and not longer than a line. */
+export const quoted = (typed: string): string => JSON.stringify(typed.length > 80 ? `${typed.slice(0, 80)}…` : typed)

@@ -20,7 +20,7 @@ const builtFiles = ['server', 'app'].flatMap((name) => [`dist/${name}.js`, `dist
 export const findEntry = (): string | undefined => [...entryFiles, ...builtFiles].find((file) => existsSync(file))
 
 /** The names under which it is looked for there. */
-export const serverNames = ['server', 'default', 'app'] as const
+const serverNames = ['server', 'default', 'app'] as const
 
 /** Seconds, more than any module needs: one that awaits what never comes would otherwise be waited for forever. */
 export const defaultTimeout = 30

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { extname, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure } from '../failure.ts'
+import { isInside } from '../project/inside.ts'
 import { readManifest } from '../project/project.ts'
 
 /** The files of a project that a build is made of. */
@@ -89,8 +90,7 @@ export function endingOf(file: string): '.js' | '.mjs' | '.cjs' {
  */
 export function placeOf({ root, sources, out }: Layout, file: string): string {
   const below = relative(sources, file)
-  const isInside = below !== '..' && !below.startsWith(`..${sep}`)
-  const place = isInside
+  const place = isInside(sources, file)
     ? below
     : join(
         '_outside',

@@ -1,4 +1,4 @@
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, quoted } from '../failure.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { namesOf } from '../scaffold/names.ts'
 import type { Place } from '../scaffold/place.ts'
@@ -54,11 +54,13 @@ function zoneOf(given: string | undefined): string | undefined {
     new Intl.DateTimeFormat('en', { timeZone: given })
     return given
   } catch (error) {
-    const shown = JSON.stringify(given.slice(0, 80))
-    throw new CommandFailure(`--timezone takes a zone of the IANA database, Europe/Rome for one; ${shown} is none`, {
-      usage: true,
-      cause: error,
-    })
+    throw new CommandFailure(
+      `--timezone takes a zone of the IANA database, Europe/Rome for one; ${quoted(given)} is none`,
+      {
+        usage: true,
+        cause: error,
+      },
+    )
   }
 }
 

@@ -2,6 +2,7 @@ import { basename, dirname, relative, resolve } from 'node:path'
 import type { Answers } from '../init/questions.ts'
 import type { Part } from '../init/settings.ts'
 import type { PackageManager } from '../project/project.ts'
+import { canAsk } from '../prompts/ask.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
 
@@ -46,7 +47,7 @@ export const init = ownCommand({
     if (typed.packageManager !== undefined) checkParts(typed.parts ?? new Set(), typed.packageManager)
     const around = await enclosing(resolve(folder ?? '.'))
     const detected = callingManager() ?? around?.packageManager ?? 'npm'
-    const answers = asks(flags) ? await ask(typed, detected) : typed
+    const answers = canAsk() && !flags.yes && !flags.json ? await ask(typed, detected) : typed
     if (answers === undefined) {
       note('\nCancelled: nothing was written.')
       return 130
@@ -97,12 +98,6 @@ const either = (yes: boolean, no: boolean) => (yes ? true : no ? false : undefin
 function partsIn(flags: Readonly<Record<Part, boolean>>): ReadonlySet<Part> | undefined {
   const chosen = (['mqtt', 'cron', 'graphql'] as const).filter((part) => flags[part])
   return chosen.length === 0 ? undefined : new Set(chosen)
-}
-
-/** Only who sees the questions, and can answer them, is asked. */
-function asks({ yes, json }: { readonly yes: boolean; readonly json: boolean }): boolean {
-  const terminal = [process.stdin, process.stdout, process.stderr].every((stream) => stream.isTTY === true)
-  return terminal && !process.env.CI && !yes && !json
 }
 
 /** `undefined` when the questions were left. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, quoted } from '../failure.ts'
 import { version } from '../package.ts'
 import { type PackageManager, packageManagers, runtimeOf } from '../project/project.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
@@ -27,7 +27,7 @@ export function checkedName(name: string): string {
   if (why === undefined) return name
   const other = packageNameFrom(name)
   const hint = other === undefined ? '--name <name> gives another' : `--name ${other} would do`
-  throw new CommandFailure(`${JSON.stringify(name.slice(0, 80))} cannot be the name of a package: ${why}; ${hint}`, {
+  throw new CommandFailure(`${quoted(name)} cannot be the name of a package: ${why}; ${hint}`, {
     usage: true,
   })
 }

@@ -1,5 +1,6 @@
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, quoted } from '../failure.ts'
 import { typedPath } from '../project/working-folder.ts'
+import { wordsOf } from '../scaffold/names.ts'
 import { type KeyType, keyTypes, rsaBits } from './make.ts'
 
 /** What was typed, checked. */
@@ -35,16 +36,10 @@ export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): Ke
   }
   // ASCII, as the names of variables are; a path would lead out of the folder.
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(flags.name)) {
-    throw wrong(
-      `--name takes up to 64 letters, digits, - and _, a letter first; ${JSON.stringify(flags.name.slice(0, 80))} is no such name`,
-    )
+    throw wrong(`--name takes up to 64 letters, digits, - and _, a letter first; ${quoted(flags.name)} is no such name`)
   }
   if (out?.trim() === '') throw wrong(`--out names no ${flags.env ? 'file' : 'folder'}`)
-  const words = flags.name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .toLowerCase()
-    .split(/[-_]+/)
-    .filter((word) => word !== '')
+  const words = wordsOf(flags.name)
   return {
     type,
     bits,
@@ -60,7 +55,5 @@ function passphraseOf(variable: string | undefined, type: KeyType, environment: 
   if (type === 'secret') throw wrong('--passphrase-env is for private keys; a secret is not encrypted')
   const passphrase = environment[variable]
   if (passphrase !== undefined && passphrase !== '') return passphrase
-  throw new CommandFailure(
-    `key-generate: the variable ${JSON.stringify(variable.slice(0, 80))} of --passphrase-env is not set, or empty`,
-  )
+  throw new CommandFailure(`key-generate: the variable ${quoted(variable)} of --passphrase-env is not set, or empty`)
 }

@@ -1,5 +1,5 @@
 import { nearest } from '../../kernel/support/nearest.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, quoted } from '../failure.ts'
 
 /**
  * One of several, from a flag, or from whoever sits at the terminal; `undefined` when the question was left.
@@ -13,16 +13,19 @@ export async function oneOf<Choice extends string>(
 ): Promise<Choice | undefined> {
   const all = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
   if (given === undefined) {
-    const terminal = [process.stdin, process.stdout, process.stderr].every((stream) => stream.isTTY === true)
-    if (terminal && !process.env.CI) return ask(`Which ${flag.replace(/^-+/, '')}?`, choices)
+    if (canAsk()) return ask(`Which ${flag.replace(/^-+/, '')}?`, choices)
     throw new CommandFailure(`${flag} is missing: ${all}`, { usage: true })
   }
   const found = choices.find((choice) => choice === given)
   if (found !== undefined) return found
   const close = nearest(given, choices)
   const hint = close === undefined ? '' : `; did you mean ${close}?`
-  throw new CommandFailure(`${flag} takes ${all}, not ${JSON.stringify(given.slice(0, 80))}${hint}`, { usage: true })
+  throw new CommandFailure(`${flag} takes ${all}, not ${quoted(given)}${hint}`, { usage: true })
 }
+
+/** Whether somebody sees the questions and can answer them. */
+export const canAsk = (): boolean =>
+  !process.env.CI && [process.stdin, process.stdout, process.stderr].every((stream) => stream.isTTY === true)
 
 async function ask<Choice extends string>(
   question: string,

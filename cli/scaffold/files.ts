@@ -18,6 +18,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Command, CommandInput } from '../../kernel/index.ts'
 import { CommandFailure } from '../failure.ts'
+import { isInside } from '../project/inside.ts'
 
 /** A file that a command wants to write. */
 export interface ScaffoldFile {
@@ -90,8 +91,7 @@ function inside(root: string, path: string): string {
   const file = resolve(root, path)
   const there = nearestOf(dirname(file))
   const top = nearestOf(resolve(root))
-  const real = relative(realpathSync(top), realpathSync(there))
-  if (!file.startsWith(resolve(root) + sep) || real === '..' || real.startsWith(`..${sep}`)) {
+  if (!file.startsWith(resolve(root) + sep) || !isInside(realpathSync(top), realpathSync(there))) {
     throw new CommandFailure(`${path} leads out of ${root}: nothing was written`)
   }
   if (!statSync(there).isDirectory()) {

@@ -1,4 +1,4 @@
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, quoted } from '../failure.ts'
 
 /** One name as each of its places has it. */
 export interface Names {
@@ -18,18 +18,13 @@ export interface Names {
  */
 export function namesOf(typed: string, kind: string): Names {
   const refuse = (why: string) => {
-    throw new CommandFailure(`${shown(typed)} cannot be the name of a ${kind}: ${why}`, { usage: true })
+    throw new CommandFailure(`${quoted(typed)} cannot be the name of a ${kind}: ${why}`, { usage: true })
   }
   if (/[/\\]/.test(typed)) refuse('it is a path; the folder is always the same')
   if (typed.length > 80) refuse('it has more than 80 characters')
   // ASCII alone: a file that one system writes composed and another decomposed is not found on the third.
   if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(typed)) refuse('it takes letters, digits, - and _, a letter first')
-  const all = typed
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1-$2')
-    .toLowerCase()
-    .split(/[-_]+/)
-    .filter((word) => word !== '')
+  const all = wordsOf(typed)
   const words = all.length > 1 && all.at(-1) === kind ? all.slice(0, -1) : all
   const pascal = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
   const camel = pascal.charAt(0).toLowerCase() + pascal.slice(1)
@@ -38,8 +33,6 @@ export function namesOf(typed: string, kind: string): Names {
   if (devices.test(kebab)) refuse('Windows has no file of that name')
   return { kebab, camel, pascal }
 }
-
-const shown = (typed: string) => JSON.stringify(typed.length > 80 ? `${typed.slice(0, 80)}…` : typed)
 
 /** Words that cannot name a variable in a module, and members that every object has. */
 const reserved = new Set(
@@ -50,3 +43,13 @@ const reserved = new Set(
 )
 
 const devices = /^(con|prn|aux|nul|com\d|lpt\d)$/
+
+/** `order-items`, `orderItems`, `OrderItems` and `order_items` are the words order and items. */
+export function wordsOf(name: string): string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1-$2')
+    .toLowerCase()
+    .split(/[-_]+/)
+    .filter((word) => word !== '')
+}

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, posix, relative, resolve, sep } from 'node:path'
 import { entryFiles } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
+import { isInside } from '../project/inside.ts'
 import { findProject, type Project } from '../project/project.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { testModule } from './test-runner.ts'
@@ -39,9 +40,8 @@ function folderIn(root: string, dir: string): string {
   const refuse = (why: string) => new CommandFailure(`--dir ${JSON.stringify(dir)} ${why}`, { usage: true })
   if (dir.trim() === '' || /\p{Cc}/u.test(dir)) throw refuse('names no folder')
   const folder = resolve(typedPath(dir))
+  if (!isInside(root, folder)) throw refuse(`is outside of ${root}`)
   const inside = relative(root, folder).split(sep).join('/')
-  if (inside === '..' || inside.startsWith('../') || resolve(root, inside) !== folder)
-    throw refuse(`is outside of ${root}`)
   if (inside.split('/').includes('node_modules')) throw refuse('is among the installed packages')
   if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true) throw refuse('is a file')
   return inside === '' ? '.' : inside

@@ -1,5 +1,5 @@
 import { mqttMessages } from '../../plugins/mqtt/index.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, quoted } from '../failure.ts'
 import { type Names, namesOf } from './names.ts'
 import { refusal } from './refusal.ts'
 import type { TopicSettings } from './templates/mqtt.ts'
@@ -45,14 +45,12 @@ function namesOfTopic(topic: string): Names {
     .split('/')
     .some((level) => /[\p{L}\p{N}]/u.test(level) && !/[A-Za-z0-9\p{Script=Latin}]/u.test(level))
   if (isLost || words === '' || words.length > 70) {
-    throw new CommandFailure(`no name of a file can be made of the topic ${shown(topic)}: --name <name> gives one`, {
+    throw new CommandFailure(`no name of a file can be made of the topic ${quoted(topic)}: --name <name> gives one`, {
       usage: true,
     })
   }
   return isName(words) ? namesOf(words, kind) : namesOf(`topic-${words}`, kind)
 }
-
-const shown = (topic: string) => JSON.stringify(topic.length > 80 ? `${topic.slice(0, 80)}…` : topic)
 
 /** With a space in it, so that no word of a topic is taken for it. */
 const kind = 'MQTT topic'

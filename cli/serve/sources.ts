@@ -26,9 +26,9 @@ const otherFolders = new Set([
 ])
 
 export const isSource = (name: string): boolean => source.test(name) && !beside.test(name) && !isTemporary(name)
-export const isSetting = (name: string): boolean => settings.test(name) && !isTemporary(name)
+const isSetting = (name: string): boolean => settings.test(name) && !isTemporary(name)
 /** Editors write beside a file before they rename. */
-export const isTemporary = (name: string): boolean => /^\.#|~$|^#.*#$|\.(sw[a-p]x?|tmp)$|^4913$/.test(name)
+const isTemporary = (name: string): boolean => /^\.#|~$|^#.*#$|\.(sw[a-p]x?|tmp)$|^4913$/.test(name)
 
 /** A folder that is watched. */
 export interface Root {
