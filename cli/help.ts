@@ -37,7 +37,10 @@ export function printCommands(page: Page, groups: readonly CommandGroup[] = []):
 export function printHelp(page: Page, command: Omit<Command, 'run'>): void {
   const places = command.arguments ?? []
   const flags = Object.entries(command.flags ?? {})
-  const named = places.map(({ name, required }) => (required === true ? ` <${name}>` : ` [${name}]`)).join('')
+  const named = places
+    .map(({ name, variadic }) => (variadic === true ? `${name}...` : name))
+    .map((name, at) => (places[at]?.required === true ? ` <${name}>` : ` [${name}]`))
+    .join('')
   page.print(page.bold(`Usage: framework ${command.name}${named}${flags.length > 0 ? ' [options]' : ''}`))
   page.print('')
   page.print(`${command.description.replace(/\.$/, '')}.`)

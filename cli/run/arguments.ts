@@ -15,12 +15,16 @@ export async function readArguments(name: string, shape: Shape, argv: readonly s
   const places = shape.arguments ?? []
   // Nothing to parse, nothing to load: half of the time that such a command takes to start.
   const { placed, values } = argv.length === 0 ? nothing : await parse(name, shape, argv)
+  const takesAll = places.at(-1)?.variadic === true
   const extra = placed[places.length]
-  if (extra !== undefined) throw new CommandFailure(`${name}: "${extra}" is one argument too many`, { usage: true })
+  if (!takesAll && extra !== undefined)
+    throw new CommandFailure(`${name}: "${extra}" is one argument too many`, { usage: true })
   const missing = places.find((place, at) => place.required === true && placed[at] === undefined)
   if (missing !== undefined) throw new CommandFailure(`${name}: <${missing.name}> is missing`, { usage: true })
   return {
-    arguments: Object.fromEntries(places.map((place, at) => [place.name, placed[at]])),
+    arguments: Object.fromEntries(
+      places.map(({ name, variadic }, at) => [name, variadic === true ? placed.slice(at) : placed[at]]),
+    ),
     flags: Object.fromEntries(
       flags.map(([flag, { type, default: unset }]) => {
         const value = values.get(flag) ?? unset ?? (type === 'boolean' ? false : undefined)

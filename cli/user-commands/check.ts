@@ -26,6 +26,9 @@ function faultOfArguments(places: readonly CommandArgument[]): string | undefine
     if (typeof name !== 'string' || !wordPattern.test(name))
       return `has an argument with the name ${JSON.stringify(name)}`
     if (names.has(name)) return `has two arguments "${name}"`
+    if (place.variadic === true && place !== places.at(-1)) {
+      return `has the variadic argument "${name}" in front of others, for which it leaves nothing`
+    }
     if (place.required === true && optional !== undefined) {
       return `has the required argument "${name}" behind "${optional}", which may be left out`
     }

@@ -19,6 +19,8 @@ export interface CommandArgument {
   readonly name: string
   readonly description?: string
   readonly required?: boolean
+  /** Takes all that follow, as a list, which is empty without them; for the last one. */
+  readonly variadic?: boolean
 }
 
 /** What can be typed behind the name of a command. */
@@ -27,14 +29,20 @@ export interface CommandShape {
   readonly flags?: { readonly [name: string]: CommandFlag }
 }
 
-/** The arguments of a command by name: `string` where they are required. */
+/** The arguments of a command by name: `string` where they are required, and a list where they are variadic. */
 export type CommandArguments<List> = List extends readonly CommandArgument[]
-  ? {
-      readonly [One in List[number] as One['name']]: One extends { readonly required: true }
-        ? string
-        : string | undefined
-    }
+  ? { readonly [One in List[number] as One['name']]: ArgumentValue<One> }
   : {}
+
+type ArgumentValue<One> = CommandArgument extends One
+  ? string | readonly string[] | undefined
+  : One extends { readonly variadic: true }
+    ? One extends { readonly required: true }
+      ? readonly [string, ...string[]]
+      : readonly string[]
+    : One extends { readonly required: true }
+      ? string
+      : string | undefined
 
 /** The flags of a command by name: certain where there is a default, and `false` for a `boolean` that was not typed. */
 export type CommandFlags<Flags> = { readonly [Name in keyof Flags]: FlagValue<Flags[Name]> }

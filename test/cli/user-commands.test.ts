@@ -227,6 +227,10 @@ describe.concurrent('what is wrong with a command is told by file, and keeps no 
       command("'o'", "arguments: [{ name: 'a' }, { name: 'a' }],"),
       'commands/o-twice.js: a command has two arguments "a"',
     ],
+    'o-variadic.js': [
+      command("'ov'", "arguments: [{ name: 'all', variadic: true }, { name: 'last' }],"),
+      'commands/o-variadic.js: a command has the variadic argument "all" in front of others, for which it leaves nothing',
+    ],
     'p-flag.js': [
       command("'p'", "flags: { help: { type: 'boolean' } },"),
       'commands/p-flag.js: a command has the flag "help", which every command has',

@@ -81,6 +81,25 @@ const count = defineCommand({
   },
 })
 type _count = Expect<Equal<typeof count, Command>>
+defineCommand({
+  name: 'join',
+  description: 'Joins files',
+  arguments: [
+    { name: 'out', required: true },
+    { name: 'files', variadic: true },
+  ],
+  run({ arguments: { files } }) {
+    type _files = Expect<Equal<typeof files, readonly string[]>>
+  },
+})
+defineCommand({
+  name: 'remove',
+  description: 'Removes files',
+  arguments: [{ name: 'files', required: true, variadic: true }],
+  run({ arguments: { files } }) {
+    type _files = Expect<Equal<typeof files, readonly [string, ...string[]]>>
+  },
+})
 // @ts-expect-error a default of another type
 defineCommand({ name: 'x', description: 'x', flags: { times: { type: 'number', default: '1' } }, run() {} })
 // @ts-expect-error no exit code
@@ -94,7 +113,7 @@ const plain: Command = {
   arguments: [{ name: 'a', required: true }],
   flags: { b: { type: 'number', default: 1 } },
   run({ arguments: { a }, flags: { b } }) {
-    type _a = Expect<Equal<typeof a, string | undefined>>
+    type _a = Expect<Equal<typeof a, string | readonly string[] | undefined>>
     type _b = Expect<Equal<typeof b, string | number | boolean | undefined>>
   },
 }
