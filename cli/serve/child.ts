@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type Assignment, type EndSignal, isNews, type News, type Order, variable } from './protocol.ts'
+import own from 'node:process'
+import { type EndSignal, type Inspect, isNews, type News, type Order, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
 /** What a server that listens says of itself. */
@@ -17,6 +18,10 @@ export type Failure = Ended | { readonly kind: 'failed'; readonly message: strin
 
 /** One version of the application, in a process of its own. */
 export interface Child {
+  /** Lets it load the application; before that it has nothing of it. */
+  load(inspect?: Inspect): void
+  /** Settles when it could not read the packages that it is to have ready. */
+  readonly unfit: Promise<unknown>
   /** Settles when its first server has booted, or will not. Never, for one that neither listens nor ends. */
   readonly booted: Promise<Failure | { readonly kind: 'booted' }>
   readonly ended: Promise<Ended>
@@ -31,14 +36,16 @@ export interface Child {
 export interface Start {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
-  readonly assignment: Assignment
 }
 
-/** Starts the application. What it writes is not touched: its streams are those of this process. */
-export function startChild({ program, args }: Launch, { folder, env, assignment }: Start): Child {
+/**
+ * Starts a process that gets all ready that is the same for every version (the runtime, the framework, the compiler), and then waits for the word to
+ * load the application. What it writes is not touched: its streams are those of this process.
+ */
+export function startChild({ program, args }: Launch, { folder, env }: Start): Child {
   const process = spawn(program, args, {
     cwd: folder,
-    env: { ...env, [variable]: JSON.stringify(assignment) },
+    env: { ...env, [variable]: String(own.pid) },
     // The channel is also how a child learns that this process is gone. JSON is what all three runtimes speak.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     serialization: 'json',
@@ -57,6 +64,8 @@ export function startChild({ program, args }: Launch, { folder, env, assignment 
   const failed = news('failed').then(({ message }) => ({ kind: 'failed', message }) as const)
   const listening = news('listening').then((news) => ({ kind: 'listening', news }) as const)
   return {
+    load: (inspect) => give(process, { framework: 'load', ...(inspect !== undefined && { inspect }) }),
+    unfit: news('unfit'),
     booted: Promise.race([news('booted').then(() => ({ kind: 'booted' }) as const), failed, ended]),
     ended,
     go() {

@@ -6,16 +6,25 @@ import type { News } from './protocol.ts'
 
 type KernelClass = { readonly prototype: AnyKernel }
 
+/** What `holdListening` has prepared. */
+export interface Held {
+  /** Lets them go on, those that come later too. */
+  open(): void
+  /** Whether the framework of the application could be loaded. */
+  readonly isComplete: boolean
+}
+
 /**
- * Makes every `listen()` of this process boot its server, say so, and wait. What is returned lets them go on, those that
- * come later too: the port belongs to the version before until then, and so do its jobs and its queue workers.
+ * Makes every `listen()` of this process boot its server, say so, and wait until `open` is called: the port belongs to the
+ * version before until then, and so do its jobs and its queue workers.
  */
-export async function holdListening(tell: (news: News) => void): Promise<() => void> {
-  let go = () => {}
-  const gone = new Promise<void>((resolve) => {
-    go = resolve
+export async function holdListening(tell: (news: News) => void): Promise<Held> {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
   })
-  for (const { prototype } of await kernels()) {
+  const { kernels, isComplete } = await load()
+  for (const { prototype } of kernels) {
     const { listen } = prototype
     prototype.listen = async function heldListen(this: AnyKernel, callback) {
       try {
@@ -29,7 +38,7 @@ export async function holdListening(tell: (news: News) => void): Promise<() => v
         tell({ framework: 'booted' })
         // Nothing else keeps a process alive that only waits for a word.
         const alive = setInterval(() => {}, 1 << 30)
-        await gone.finally(() => clearInterval(alive))
+        await opened.finally(() => clearInterval(alive))
         const address = await listen.call(this, callback)
         tell({ framework: 'listening', url: this.url, port: address.port, plugins: this.plugins })
         return address
@@ -40,21 +49,22 @@ export async function holdListening(tell: (news: News) => void): Promise<() => v
       }
     }
   }
-  return go
+  return { open, isComplete }
 }
 
-/** The class that the application uses, and the one of this package where that is another copy. */
-async function kernels(): Promise<ReadonlySet<KernelClass>> {
-  const found = new Set<KernelClass>([(await import('../../kernel/kernel.ts')).Kernel])
+/** Loads the framework: the class that the application uses, and the one of this package where that is another copy. */
+async function load(): Promise<{ readonly kernels: ReadonlySet<KernelClass>; readonly isComplete: boolean }> {
+  const kernels = new Set<KernelClass>([(await import('../../kernel/kernel.ts')).Kernel])
   const own = createRequire(resolve(process.argv[1] ?? 'index.js'))
-  const load = (door: string) => import(pathToFileURL(own.resolve(door)).href)
+  const importDoor = (door: string) => import(pathToFileURL(own.resolve(door)).href)
   try {
-    found.add(((await load('framework/kernel')) as { Kernel: KernelClass }).Kernel)
+    kernels.add(((await importDoor('framework/kernel')) as { Kernel: KernelClass }).Kernel)
     // What the application is about to import. Before the hooks are there, it does not have to pass them: on Node.js 20
     // a start takes 0.48 s of processor time in place of 0.72.
-    await load('framework')
+    await importDoor('framework')
+    return { kernels, isComplete: true }
   } catch {
-    // Not in a folder that Node.js would look in: Deno has packages elsewhere.
+    // Being installed just now; or Deno, which may have packages elsewhere.
+    return { kernels, isComplete: false }
   }
-  return found
 }

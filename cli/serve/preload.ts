@@ -1,30 +1,25 @@
+import { EventEmitter } from 'node:events'
 import module from 'node:module'
 import { isMainThread, Worker } from 'node:worker_threads'
 import { registerTypeScript } from '../typescript/register.ts'
-import { type Assignment, type EndSignal, isOrder, type News, type Order, variable } from './protocol.ts'
+import { holdListening } from './hold.ts'
+import { type EndSignal, isOrder, type News, type Order, variable } from './protocol.ts'
+import { warmUp } from './warm.ts'
 
 /**
  * Runs in the application's process before its first module (`--import`, `--preload`). Nothing of the framework is
- * loaded here but the class whose `listen()` has to wait: that is the application's own.
+ * loaded here but the application's own: that is what a new version does not have to wait for.
  */
-const assignment = process.env[variable]
+const parent = process.env[variable]
 Reflect.deleteProperty(process.env, variable)
 // From Node.js 22.1 on: half of the modules of a start are packages, which do not change (0.30 s in place of 0.42).
 ;(module as { enableCompileCache?(): unknown }).enableCompileCache?.()
-// Processes and threads of the application inherit the flag, but not the assignment.
-if (assignment !== undefined && isMainThread) await attend(JSON.parse(assignment) as Assignment)
-// Behind the framework's own modules, which then pass no hook.
-await registerTypeScript().catch((error: Error) => {
-  // Modules of JavaScript need none of it.
-  if (!/\.[cm]?tsx?$/.test(process.argv[1] ?? '')) return
-  process.stderr.write(`${error.message}\n`)
-  process.exit(1)
-})
+// Processes and threads of the application inherit the flag, but not the variable.
+if (parent !== undefined && isMainThread) await attend(Number(parent))
+else await registerTypeScript().catch(giveUp)
 
-async function attend(assignment: Assignment): Promise<void> {
-  const { holdListening } = await import('./hold.ts')
-  const open = async () => (await import('node:inspector')).open()
-  if (assignment.inspect === 'at once') await open()
+/** Gets everything ready, and returns when the application is to be loaded. */
+async function attend(parent: number): Promise<void> {
   let ended = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -39,33 +34,67 @@ async function attend(assignment: Assignment): Promise<void> {
     if (signal === 'SIGINT') setTimeout(send, 50)
     else send()
   }
-  const go = await holdListening((news: News) => process.send?.(news))
-  hearOrders((order) => {
-    if (order.framework === 'stop') end(order.signal)
-    else (assignment.inspect === 'later' ? open() : Promise.resolve()).then(go, go)
+  const orders = hearOrders()
+  // The first version is waited for; those behind it are not, before there is a change.
+  let isEarly = true
+  const load = orders.next('load').finally(() => {
+    isEarly = false
   })
+  const go = orders.next('go')
+  void orders.next('stop').then(({ signal }) => end(signal))
   // Whoever started this process is gone, and with it the reason to run.
   process.on('disconnect', () => end('SIGTERM'))
+  // It was gone before there was anybody to hear of it.
+  if (!process.connected) end('SIGTERM')
+  watchOver(parent)
+  // Nothing else keeps a process alive that only waits for a word.
+  const alive = setInterval(() => {}, 1 << 30)
+  const tell = (news: News) => void process.send?.(news)
+  const { open, isComplete } = await holdListening(tell)
+  // Behind the framework's own modules, which then pass no hook.
+  const failure = await registerTypeScript().then(
+    () => undefined,
+    (error: Error) => error,
+  )
+  if (!isComplete || failure !== undefined) tell({ framework: 'unfit' })
+  if (isEarly) await warmUp()
+  const { inspect } = await load
+  clearInterval(alive)
   // An application that has nothing left to do ends, as it would without a channel.
   ;(process as { channel?: { unref?(): void } }).channel?.unref?.()
-  watchOver(process.ppid)
+  if (failure !== undefined) giveUp(failure)
+  const inspector = async () => (await import('node:inspector')).open()
+  if (inspect === 'at once') await inspector()
+  void go.then(() => (inspect === 'later' ? inspector() : undefined)).then(open, open)
+}
+
+/** Modules of JavaScript need no compiler. */
+function giveUp(error: Error): void {
+  if (!/\.[cm]?tsx?$/.test(process.argv[1] ?? '')) return
+  process.stderr.write(`${error.message}\n`)
+  process.exit(1)
 }
 
 /**
  * Without the application, which may listen on the channel too, hearing them: it takes what comes for its own. On Bun, whose
  * messages do not pass `emit`, it does hear them.
  */
-function hearOrders(hear: (order: Order) => void): void {
+function hearOrders() {
+  const heard = new EventEmitter()
   const { emit } = process
   process.emit = function emitToApplication(this: NodeJS.Process, ...args: [string, ...unknown[]]) {
     const [event, message] = args
     if (event !== 'message' || !isOrder(message)) return Reflect.apply(emit, this, args)
-    hear(message)
+    heard.emit(message.framework, message)
     return true
   } as typeof emit
   process.on('message', (message: unknown) => {
-    if (isOrder(message)) hear(message)
+    if (isOrder(message)) heard.emit(message.framework, message)
   })
+  return {
+    next: <Kind extends Order['framework']>(kind: Kind) =>
+      new Promise<Extract<Order, { framework: Kind }>>((resolve) => heard.once(kind, resolve)),
+  }
 }
 
 /** On Windows a signal to a process is its end, without a word to its handlers. */

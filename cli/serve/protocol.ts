@@ -1,24 +1,26 @@
 import type { PluginNode } from '../../kernel/plugin/tree.ts'
 
-/** The variable that tells the preload of a child what it is in; gone before the application reads the environment. */
+/** The variable that tells a process whose it is, by the number of that process; gone before the application reads the environment. */
 export const variable = 'FRAMEWORK_SERVE'
-
-/** What it says. */
-export interface Assignment {
-  /** Opens the inspector of Node.js, at once or, where another version still holds its port, with the go. */
-  readonly inspect?: 'at once' | 'later'
-}
 
 /** Why a process ends; the application sees it as a signal. */
 export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 
+/** When the inspector of Node.js opens: before the application is loaded, or with the go where another version holds its port. */
+export type Inspect = 'at once' | 'later'
+
 /** To a child. Named by its first member: an application may use the channel too. */
 export type Order =
+  /** The word to load the application. */
+  | { readonly framework: 'load'; readonly inspect?: Inspect }
   /** The port is free: listen. */
-  { readonly framework: 'go' } | { readonly framework: 'stop'; readonly signal: EndSignal }
+  | { readonly framework: 'go' }
+  | { readonly framework: 'stop'; readonly signal: EndSignal }
 
 /** From a child. */
 export type News =
+  /** Its packages could not be read; later they may be there. */
+  | { readonly framework: 'unfit' }
   /** It has booted and waits at `listen()`. */
   | { readonly framework: 'booted' }
   | { readonly framework: 'listening'; readonly url: string; readonly port: number; readonly plugins: PluginNode }

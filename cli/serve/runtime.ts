@@ -10,6 +10,8 @@ export interface Launch {
   readonly runtime: Runtime
   /** The runtime with its version, for people. */
   readonly program: string
+  /** The module of this package that runs before the start file. */
+  readonly preload: string
   readonly args: readonly string[]
 }
 
@@ -38,7 +40,7 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
     bun: ['--preload', preload, startFile],
     deno: ['run', '-A', '--preload', preload, startFile],
   }
-  return { runtime, program, args: args[runtime] }
+  return { runtime, program, preload, args: args[runtime] }
 }
 
 const own = (): Runtime => ('Bun' in globalThis ? 'bun' : 'Deno' in globalThis ? 'deno' : 'node')

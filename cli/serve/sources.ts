@@ -26,7 +26,8 @@ const otherFolders = new Set([
 ])
 
 export const isSource = (name: string): boolean => source.test(name) && !beside.test(name) && !isTemporary(name)
-const isSetting = (name: string): boolean => settings.test(name) && !isTemporary(name)
+/** Whether a file changes more than the modules of an application. */
+export const isSetting = (name: string): boolean => settings.test(name) && !isTemporary(name)
 /** Editors write beside a file before they rename. */
 const isTemporary = (name: string): boolean => /^\.#|~$|^#.*#$|\.(sw[a-p]x?|tmp)$|^4913$/.test(name)
 

@@ -5,7 +5,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 
 // Optional, but the hooks are only registered where it is.
-const { build } = await import('esbuild')
+const { build, transform } = await import('esbuild')
+// Its process starts with the first call, while the first module is looked for.
+void transform('').catch(() => {})
 
 const isTypeScript = (url: string) => url.startsWith('file:') && /\.[cm]?tsx?$/.test(url.replace(/[?#].*$/s, ''))
 

@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { makeProject } from '../support/cli.ts'
-import { isAlive, startServe, until } from '../support/serve.ts'
+import { isAlive, started, startServe, until } from '../support/serve.ts'
 
 // Every test starts processes, each with a runtime of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -29,12 +29,13 @@ test.concurrent.each([
   ['deno', 'Deno', { 'deno.json': '{}', 'deno.lock': '{ "version": "5" }' }, /text\.ts:1:\d+/],
 ] as const)('on %s: found by its lock file; changes, mistakes, the end', async (_runtime, name, lock, place) => {
   const project = makeProject({
-    'src/index.ts': "import { server } from './server.ts'\nawait server.listen()\n",
+    'src/started.ts': started,
+    'src/index.ts': "import './started.ts'\nimport { server } from './server.ts'\nawait server.listen()\n",
     'src/server.ts': `import { Server } from 'framework'
 import { text } from './text.ts'
 export const server = new Server()
 const runtime = 'Bun' in globalThis ? 'Bun' : 'Deno' in globalThis ? 'Deno' : 'Node.js'
-server.get('/', () => ({ text, runtime, pid: process.pid }))
+server.get('/', () => ({ text, runtime, pid: process.pid, setting: process.env.SETTING }))
 `,
     'src/text.ts': text('one'),
     ...lock,
@@ -46,6 +47,11 @@ server.get('/', () => ({ text, runtime, pid: process.pid }))
     await serving.answers('one')
     const first = (await serving.get()) as { runtime: string; pid: number }
     expect(first.runtime).toBe(name)
+    // Bun reads it when it starts, before it gets ready.
+    await until('the one that gets ready', () => serving.processes().length === 2)
+    project.write({ '.env': 'SETTING=new\n' })
+    await serving.says(/restarted in \d+ ms \(\.env\)/)
+    expect(((await serving.get()) as { setting?: string }).setting).toBe(name === 'Bun' ? 'new' : undefined)
     project.write({ 'src/text.ts': text('two') })
     await serving.answers('two')
     await serving.says(/restarted in \d+ ms \(src\/text\.ts\)/)
@@ -64,9 +70,10 @@ server.get('/', () => ({ text, runtime, pid: process.pid }))
     // Who is killed takes the application along.
     const again = await startServe(project, ['--quiet'], { env })
     await again.answers('edit 6')
-    const [left] = again.versions()
+    await until('the one that gets ready', () => again.processes().length === 2)
+    const left = again.processes()
     await again.end('SIGKILL')
-    await until('the end of the application', () => !isAlive(left!))
+    await until('the end of the application', () => !left.some(isAlive))
   } finally {
     await serving.end('SIGKILL')
     project.remove()

@@ -5,14 +5,15 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project } from '../support/cli.ts'
-import { freePort, isAlive, type Serving, startServe, until } from '../support/serve.ts'
+import { freePort, isAlive, type Serving, started, startServe, until } from '../support/serve.ts'
 
 // Every test starts processes, each with a compiler of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const text = (value: string) => `export const text: string = '${value}'\n`
 const files = {
-  'src/index.ts': "import { server } from './server.ts'\nawait server.listen()\n",
+  'src/started.ts': started,
+  'src/index.ts': "import './started.ts'\nimport { server } from './server.ts'\nawait server.listen()\n",
   'src/server.ts': `import { Server } from 'framework'
 import { text } from './text.ts'
 export const server = new Server()
@@ -43,6 +44,8 @@ test.concurrent('a change is served by a new process, which is told of; what cha
   await serving.says(new RegExp(`http://127\\.0\\.0\\.1:${serving.port} \\(ready in \\d+ ms\\)`))
   expect(await serving.get()).toMatchObject({ env: 'development', host: '127.0.0.1' })
   const first = await pidOf(serving)
+  await until('the one that gets ready', () => serving.processes().length === 2)
+  const [next] = serving.processes().filter((pid) => pid !== first)
   // The same bytes again, a test, and what an editor leaves beside a file.
   project.write({ 'src/text.ts': text('one'), 'src/text.test.ts': '', 'src/.text.ts.swp': 'x', 'src/data.sqlite': 'x' })
   edit('two')
@@ -50,12 +53,32 @@ test.concurrent('a change is served by a new process, which is told of; what cha
   await serving.says(/restarted in \d+ ms \(src\/text\.ts\)\n/)
   expect(serving.output().match(/restarted/g)).toHaveLength(1)
   const second = await pidOf(serving)
-  expect([second === first, isAlive(first), serving.versions()]).toEqual([false, false, [second]])
+  expect([second, isAlive(first), serving.versions()]).toEqual([next, false, [second]])
   // As many editors save: beside it, and then renamed.
   writeFileSync(join(project.folder, 'src/text.ts.new~'), text('three'))
   renameSync(join(project.folder, 'src/text.ts.new~'), join(project.folder, 'src/text.ts'))
   await serving.answers('three')
+  // Such a file may change what the one that gets ready has read.
+  await until('the one that gets ready', () => serving.processes().length === 2)
+  const old = serving.processes()
+  project.write({ 'package.json': '{ "name": "app", "type": "module" }', 'src/text.ts': text('four') })
+  await serving.answers('four')
+  expect(old).not.toContain(await pidOf(serving))
   expect((await serving.end('SIGINT')).code).toBe(0)
+})
+
+test.concurrent('packages that are installed anew are found, though a process got ready without them', async () => {
+  const { project, serving, edit } = await serveProject()
+  await serving.answers('one')
+  const manifest = join(project.folder, 'node_modules/framework/package.json')
+  renameSync(manifest, `${manifest}.away`)
+  project.write({ 'package.json': '{ "name": "app", "type": "module" }' })
+  await serving.says('the version before goes on answering')
+  for (const count of [2, 1]) await until(`${count} processes`, () => serving.processes().length === count)
+  renameSync(`${manifest}.away`, manifest)
+  edit('four')
+  await serving.answers('four')
+  await serving.end()
 })
 
 test.concurrent('files and folders that come, are renamed and go are changes, and so are settings', async () => {
@@ -153,6 +176,7 @@ test.concurrent('200 rapid edits end with the last version and one process', asy
   await serving.answers('edit 199')
   // Nothing about what it said: a version may have read a file that was half written, and then it tells.
   expect(serving.versions()).toEqual([await pidOf(serving)])
+  await until('one that gets ready', () => serving.processes().length === 2)
   await serving.end()
 })
 
@@ -243,9 +267,10 @@ await server.listen()
   ])('kill -9 leaves no orphan that %s', async (_what, code, begun) => {
     const { serving } = await serveProject({ 'src/text.ts': `${code}${text('one')}` })
     await begun(serving)
-    const [pid] = serving.versions()
+    await until('the one that gets ready', () => code !== '' || serving.processes().length === 2)
+    const all = serving.processes()
     await serving.end('SIGKILL')
-    await until('the end of the application', () => !isAlive(pid!))
+    await until('the end of the application', () => !all.some(isAlive))
     expect(await isFree(serving.port)).toBe(true)
   })
 })

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Project } from './cli.ts'
@@ -16,8 +17,10 @@ export interface Serving {
   answers(text: string): Promise<void>
   /** Waits for something to be written, behind what was written when it was last waited for. */
   says(text: string | RegExp): Promise<void>
-  /** The processes of the application that are alive. */
+  /** The processes that are alive and have loaded the application, by what its `started` module has written. */
   versions(): number[]
+  /** Those below the development server, with the one that only gets ready. */
+  processes(): number[]
   end(signal?: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
@@ -48,6 +51,11 @@ export function isAlive(pid: number): boolean {
     return false
   }
 }
+
+/** What an application imports first, so that its processes are known. */
+export const started = `import { appendFileSync } from 'node:fs'
+appendFileSync('started.log', \`\${process.pid}\\n\`)
+`
 
 /** Runs `framework serve` on a free port of this machine. */
 export async function startServe(
@@ -86,6 +94,18 @@ export async function startServe(
       return undefined
     }
   }
+  const processes = () => {
+    try {
+      const list = execFileSync('ps', ['-o', 'pid=,stat=', '--ppid', String(child.pid)], { encoding: 'utf8' })
+      return list
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/))
+        .filter(([pid, stat]) => pid !== '' && stat !== undefined && !stat.startsWith('Z'))
+        .map(([pid]) => Number(pid))
+    } catch {
+      return []
+    }
+  }
   return {
     port: own,
     child,
@@ -107,17 +127,11 @@ export async function startServe(
       await until(`the words ${text}`, match, () => output.slice(read))
     },
     versions: () => {
-      try {
-        const list = execFileSync('ps', ['-o', 'pid=,stat=', '--ppid', String(child.pid)], { encoding: 'utf8' })
-        return list
-          .split('\n')
-          .map((line) => line.trim().split(/\s+/))
-          .filter(([pid, stat]) => pid !== '' && stat !== undefined && !stat.startsWith('Z'))
-          .map(([pid]) => Number(pid))
-      } catch {
-        return []
-      }
+      const all = processes()
+      const loaded = new Set(readFileSync(join(folder, 'started.log'), 'utf8').split('\n').map(Number))
+      return all.filter((pid) => loaded.has(pid))
     },
+    processes,
     async end(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal)
       const [code, by] = await ended

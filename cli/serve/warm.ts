@@ -1,0 +1,13 @@
+/**
+ * Boots a small server of its own, so that what most applications compile their routes with is loaded, and has run once: on
+ * Node.js 20 that is 0.15 s of a start. It has a router of its own and closes again, and an application sees nothing of it.
+ * Packages that tools for tracing replace are not among what it loads: an application loads these tools first.
+ */
+export async function warmUp(): Promise<void> {
+  const { RouteCollection, Server } = await import('../../index.ts')
+  const server = new Server({ router: new RouteCollection() })
+  const body = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+  server.post('/', { body, responses: { 200: body } }, (req) => req.body)
+  await server.ready()
+  await server.close()
+}
