@@ -16,6 +16,8 @@ export interface Report {
   ended(why: Ended): void
   silent(seconds: number, serves: boolean): void
   forced(ms: number): void
+  /** Files that change whenever the application starts. */
+  repeated(files: readonly string[]): void
   exhausted(error: Error): void
 }
 
@@ -45,6 +47,10 @@ export function reportTo(note: (line: string) => void, startFile: string, folder
           (serves ? ' The version before goes on answering.' : ''),
       ),
     forced: (ms) => note(`${startFile} has not ended within ${ms} ms and was stopped by force`),
+    repeated: (files) =>
+      note(
+        `${listed(files, folder)}: changed by every start of the application, which starts it again; what it writes itself belongs in a folder beside the sources`,
+      ),
     exhausted: (error) =>
       note(`the system watches no more folders (${error.message}): the rest is looked at every 300 ms, as --poll does`),
   }

@@ -26,6 +26,8 @@ const otherFolders = new Set([
 ])
 
 export const isSource = (name: string): boolean => source.test(name) && !beside.test(name) && !isTemporary(name)
+/** Whether people write a file, and not the application. */
+export const isCode = (name: string): boolean => /\.[cm]?[jt]sx?$/i.test(name)
 /** Whether a file changes more than the modules of an application. */
 export const isSetting = (name: string): boolean => settings.test(name) && !isTemporary(name)
 /** Editors write beside a file before they rename. */

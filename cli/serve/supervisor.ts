@@ -4,7 +4,8 @@ import { type Child, type Failure, startChild } from './child.ts'
 import type { EndSignal } from './protocol.ts'
 import type { Report } from './report.ts'
 import type { Launch } from './runtime.ts'
-import { isSetting } from './sources.ts'
+import { isCode, isSetting } from './sources.ts'
+import { makeSpare } from './spare.ts'
 
 /** Milliseconds that a version has to close in; its own `closeTimeout` is at most half of it. */
 const patience = 2000
@@ -12,6 +13,8 @@ const patience = 2000
 const silence = 30
 /** Milliseconds after which the next process gets ready: those that just started have the processor first. */
 const rest = 300
+/** Milliseconds within which nobody has seen a version and changed a file. */
+const soon = 500
 
 export interface Supervision {
   readonly launch: Launch
@@ -35,9 +38,7 @@ export interface Supervision {
 export async function supervise({ launch, folder, env, inspect, port, report, watch }: Supervision): Promise<number> {
   /** The one that listens. */
   let live: Child | undefined
-  /** The next version, before it has loaded the application. */
-  let spare: Child | undefined
-  /** All that are alive: those, one that boots, and one that closes. */
+  /** All that are alive: that, one that boots, one that closes, and the spare one. */
   const children = new Set<Child>()
   let pending: { readonly files: Set<string>; readonly since: number } | undefined
   let stopping = false
@@ -97,30 +98,18 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
   const spawn = () => {
     const child = startChild(launch, { folder, env })
     children.add(child)
-    void child.ended.then(() => {
-      children.delete(child)
-      if (spare === child) spare = undefined
-    })
+    void child.ended.then(() => children.delete(child))
     return child
   }
-
-  const dropSpare = () => {
-    if (spare !== undefined) void drop(spare)
-    spare = undefined
-  }
-
+  const spare = makeSpare(spawn)
   const keepSpare = () => {
     // Without its first file it would end with words of the runtime that nobody can make sense of.
-    if (spare !== undefined || stopping || !existsSync(launch.preload)) return
-    const child = spawn()
-    spare = child
-    void child.unfit.then(() => spare === child && dropSpare())
+    if (!stopping && existsSync(launch.preload)) spare.keep()
   }
 
   /** Starts a version and puts it in place of the one before, unless the next change comes first. */
   const start = async (changed: readonly string[] | undefined, since: number): Promise<boolean> => {
-    const child = spare ?? spawn()
-    spare = undefined
+    const child = spare.take() ?? spawn()
     child.load(inspect ? (live === undefined ? 'at once' : 'later') : undefined)
     const timer = setTimeout(() => report.silent(silence, live !== undefined), silence * 1000)
     const outcome = await Promise.race([child.booted, news()])
@@ -163,23 +152,29 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
 
   let since = performance.now()
   let changed: readonly string[] | undefined
+  /** How often in a row the same files have changed as soon as a version was up. */
+  let repeated = 0
   while (!stopping) {
     const isSettled = await start(changed, since)
+    const settled = performance.now()
     const rested = setTimeout(keepSpare, rest)
     await news()
     clearTimeout(rested)
     if (pending === undefined) continue
     // They decide what it has ready, and on Bun its environment.
-    if ([...pending.files].some((file) => isSetting(basename(file)))) dropSpare()
+    if ([...pending.files].some((file) => isSetting(basename(file)))) spare.drop()
     // Those of a version that was overtaken are told of with the one that has overtaken it.
     const before = isSettled ? [] : (changed ?? [])
     const isFirst = live === undefined && changed === undefined
-    if (!isFirst) changed = [...new Set([...before, ...pending.files])].sort()
+    const all = [...new Set([...before, ...pending.files])].sort()
+    repeated = String(all) === String(changed) && pending.since - settled < soon && !all.some(isCode) ? repeated + 1 : 0
+    if (repeated === 5) report.repeated(all)
+    if (!isFirst) changed = all
     since = pending.since
     pending = undefined
   }
   stop()
-  dropSpare()
+  spare.drop()
   const signal = await end
   await Promise.all([...children].map((child) => stopChild(child, signal)))
   return 0

@@ -357,6 +357,16 @@ await new Server({ port: 0, host: '127.0.0.1' }).listen(({ port }) => console.lo
   await serving.end()
 })
 
+test.concurrent('an application that writes among its sources at every start is told of it', async () => {
+  const { serving } = await serveProject({
+    'src/server.ts': `import { writeFileSync } from 'node:fs'
+${files['src/server.ts']}setTimeout(() => writeFileSync('src/state.json', String(Date.now())), 100)
+`,
+  })
+  await serving.says('src/state.json: changed by every start of the application, which starts it again')
+  await serving.end()
+})
+
 describe('what was typed', () => {
   let project: Project
   let runner: Runner
