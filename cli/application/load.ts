@@ -3,6 +3,7 @@ import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel } from '../../kernel/index.ts'
 import { CommandFailure } from '../failure.ts'
+import { packageFolder } from '../package.ts'
 import { quietly } from '../run/quiet.ts'
 import { registerTypeScript } from '../typescript/register.ts'
 import { failed, guardImport, type ImportLimit } from './guard.ts'
@@ -16,8 +17,12 @@ export const entryFiles = ['src/server', 'server', 'src/app', 'app'].flatMap((na
 /** Where it is when only what was built is there. */
 const builtFiles = ['server', 'app'].flatMap((name) => [`dist/${name}.js`, `dist/${name}.mjs`])
 
-/** The module with the server of this folder, as far as there is one: the sources go before what was built of them. */
-export const findEntry = (): string | undefined => [...entryFiles, ...builtFiles].find((file) => existsSync(file))
+/**
+ * The module with the server of this folder, as far as there is one: the sources go before what was built of them. The
+ * folder of this package has none, though it has a `server.ts`.
+ */
+export const findEntry = (): string | undefined =>
+  process.cwd() === packageFolder() ? undefined : [...entryFiles, ...builtFiles].find((file) => existsSync(file))
 
 /** The names under which it is looked for there. */
 const serverNames = ['server', 'default', 'app'] as const

@@ -8,17 +8,16 @@ export const list = ownCommand({
 application is imported. What cannot be loaded is noted, and is no failure.`,
   flags: { json: { type: 'boolean', description: 'As JSON: name, description and where each is from' } },
   async run({ flags, print, note }) {
-    const { applicationCommands } = await import('../user-commands/find.ts')
-    const { own, plugins, problems } = await applicationCommands()
+    const { listedCommands } = await import('../user-commands/listed.ts')
+    const { own, plugins, problems } = await listedCommands()
     for (const { message } of problems) note(message)
     if (flags.json) {
-      const all = [...ownCommands.map((command) => ({ command, from: 'framework' })), ...own, ...plugins]
-      const listed = all.map(({ command: { name, description }, from }) => ({ name, description, from }))
-      return print(JSON.stringify(listed, undefined, 2))
+      const builtIn = ownCommands.map(({ name, description }) => ({ name, description, from: 'framework' }))
+      return print(JSON.stringify([...builtIn, ...own, ...plugins], undefined, 2))
     }
     const groups: CommandGroup[] = [
-      { heading: 'Of this application', commands: own.map(({ command }) => command) },
-      { heading: 'Of its plugins', commands: plugins.map(({ command }) => command) },
+      { heading: 'Of this application', commands: own },
+      { heading: 'Of its plugins', commands: plugins },
     ]
     printCommands({ print, bold: (text) => text, width: widthOf(process.stdout) }, groups)
   },

@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import type { Runtime } from '../project/project.ts'
-import { findStartFile, sourcesOf } from '../project/start-file.ts'
+import { namedRoot, rootsOf } from '../project/sources.ts'
+import { findStartFile } from '../project/start-file.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { endWithScript } from '../serve/orphan.ts'
 import { reportTo } from '../serve/report.ts'
 import { chooseLaunch, nameOf, runtimes } from '../serve/runtime.ts'
-import { flatRoot, namedRoot, settingsRoot, sourceRoot } from '../serve/sources.ts'
+
 import { supervise } from '../serve/supervisor.ts'
 import { watchFiles } from '../serve/watch.ts'
 
@@ -45,7 +46,7 @@ It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.jso
         usage: true,
       })
     }
-    const roots = [...watched(folder, startFile), ...named(flags.watch)]
+    const roots = [...rootsOf(folder, startFile), ...named(flags.watch)]
     const report = reportTo(note, startFile, folder, flags.quiet)
     report.starting(nameOf(launch.runtime))
     endWithScript()
@@ -76,12 +77,6 @@ function runtimeOf(name: string | undefined): Runtime | undefined {
   const runtime = runtimes.find((one) => one === name)
   if (name === undefined || runtime !== undefined) return runtime
   throw new CommandFailure(`--runtime takes ${runtimes.join(', ')}; "${name}" is none of them`, { usage: true })
-}
-
-/** The folder of the sources and the settings at the top, or all in one where the start file lies at the top. */
-function watched(folder: string, startFile: string) {
-  const sources = sourcesOf(startFile)
-  return sources === '' ? [flatRoot(folder)] : [sourceRoot(resolve(folder, sources)), settingsRoot(folder)]
 }
 
 function named(paths: string | undefined) {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
+import { isCode, isSetting } from '../project/sources.ts'
 import { type Child, type Failure, startChild } from './child.ts'
 import type { EndSignal } from './protocol.ts'
 import type { Report } from './report.ts'
 import type { Launch } from './runtime.ts'
-import { isCode, isSetting } from './sources.ts'
 import { makeSpare } from './spare.ts'
 
 /** Milliseconds that a version has to close in; its own `closeTimeout` is at most half of it. */

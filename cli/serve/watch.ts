@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs'
-import { type Content, type Root, readContent } from './sources.ts'
+import { type Content, type Root, readContent } from '../project/sources.ts'
 
 /** A burst is over when nothing has come for this long; a formatter or a checkout writes many files. */
 const quiet = 30

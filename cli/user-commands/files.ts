@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Command } from '../../kernel/index.ts'
 // Not through the door of the kernel, which loads all of it.
@@ -7,11 +6,7 @@ import { findFiles } from '../../kernel/support/files.ts'
 import { defaultTimeout, importQuietly } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { faultOf } from './check.ts'
-
-/** Where the commands of an application are. */
-const folders = ['src/commands', 'commands'] as const
-/** Where they are when only what was built is there. */
-const builtFolder = 'dist/commands'
+import { commandFolders } from './folders.ts'
 
 /** A command with where it is from. */
 export interface FoundCommand {
@@ -28,10 +23,9 @@ export interface FoundCommands {
 
 /** Imports the files in which the application of this folder has its commands; one that fails does not keep the others back. */
 export async function userCommands(): Promise<FoundCommands> {
-  const sources = folders.filter((folder) => existsSync(folder))
-  const there = sources.length > 0 ? sources : [builtFolder].filter((folder) => existsSync(folder))
-  if (there.length === 0) return { found: [], problems: [] }
-  const patterns = there.map((folder) => `${folder}/**/*.{ts,mts,js,mjs}`)
+  const folders = commandFolders()
+  if (folders.length === 0) return { found: [], problems: [] }
+  const patterns = folders.map((folder) => `${folder}/**/*.{ts,mts,js,mjs}`)
   const { files } = await findFiles([...patterns, '!**/*.{test,spec}.*'], process.cwd())
   const found: FoundCommand[] = []
   const problems: CommandFailure[] = []

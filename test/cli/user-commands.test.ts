@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { framework, makeProject, type Project } from '../support/cli.ts'
@@ -98,9 +98,46 @@ export const again = boots
     expect(stdout).toMatch(
       /^Of this application\n {2}boots {8}Boots the application\n {2}greet {8}Greets somebody\n {2}store:count {2}Counts what is in the store\n\n/m,
     )
-    const json = JSON.parse((await framework(project.folder, ['list', '--json'])).stdout) as unknown[]
+    const again = await framework(project.folder, ['list', '--json'])
+    expect(again.stderr).toBe('')
+    const json = JSON.parse(again.stdout) as unknown[]
     expect(json).toContainEqual({ name: 'list', description: 'Lists the commands', from: 'framework' })
     expect(json).toContainEqual({ name: 'greet', description: 'Greets somebody', from: 'src/commands/greet.ts' })
+  })
+
+  test('are listed without importing anything, until a file of them or the environment is another', async () => {
+    const kept = makeProject({
+      'src/server.ts': `import { definePlugin, Server } from 'framework'
+console.log('imported')
+const command = { name: process.env.TOOL ?? 'mend', description: 'Mends', run() {} }
+const tools = definePlugin({ name: 'tools', commands: () => [command] })
+export const server = new Server({ plugins: [tools()] })
+`,
+      'src/commands/a.ts': '',
+    })
+    const file = join(kept.folder, 'node_modules/.cache/framework/commands.json')
+    const list = async (env: NodeJS.ProcessEnv = {}) => {
+      const { code, stdout, stderr } = await framework(kept.folder, ['list'], env)
+      expect(code).toBe(0)
+      return [/Of its plugins\n {2}(\w+) /.exec(stdout)?.[1], stderr]
+    }
+    try {
+      expect(await list()).toEqual(['mend', 'imported\n'])
+      expect(await list({ SHLVL: '7' })).toEqual(['mend', ''])
+      expect(await list({ TOOL: 'forge' })).toEqual(['forge', 'imported\n'])
+      kept.write({ 'src/deep/new.ts': 'export const a = 1\n' })
+      expect(await list({ TOOL: 'forge' })).toEqual(['forge', 'imported\n'])
+      writeFileSync(file, '{ "state": ')
+      expect(await list({ TOOL: 'forge' })).toEqual(['forge', 'imported\n'])
+      kept.write({ 'src/commands/a.ts': "throw new Error('half written')\n" })
+      const problem = expect.stringContaining('half written')
+      expect([await list(), await list()]).toEqual([
+        ['mend', problem],
+        ['mend', problem],
+      ])
+    } finally {
+      kept.remove()
+    }
   })
 
   const logged = expect.stringMatching(/^\{"level":40,"time":\d+,"command":"GreetCommand","msg":"often"\}\n$/)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { sourcesOf } from './start-file.ts'
 
 /** What an application is made of. What it writes itself (uploads, databases, logs) is not among it. */
 const source = /\.([cm]?[jt]sx?|json|ya?ml|toml|graphql|gql|html?|hbs|handlebars|mustache|ejs|edge|mjml|sql)$/i
@@ -44,6 +45,12 @@ export interface Root {
 
 const isOpen = (name: string) => !name.startsWith('.') && name !== 'node_modules'
 
+/** What an application is made of: the folder of its sources and the settings at the top, or all in one where its files lie at the top. */
+export function rootsOf(folder: string, startFile: string): readonly Root[] {
+  const sources = sourcesOf(startFile)
+  return sources === '' ? [flatRoot(folder)] : [sourceRoot(resolve(folder, sources)), settingsRoot(folder)]
+}
+
 /** The folder with the sources, everything below but what browsers load: that is read anew for each of them. */
 export const sourceRoot = (folder: string): Root => ({
   folder,
@@ -52,10 +59,10 @@ export const sourceRoot = (folder: string): Root => ({
 })
 
 /** The top of the project, itself alone. */
-export const settingsRoot = (folder: string): Root => ({ folder, counts: isSetting, enters: () => false })
+const settingsRoot = (folder: string): Root => ({ folder, counts: isSetting, enters: () => false })
 
 /** A project without a folder for its sources: they lie at the top, between others. */
-export const flatRoot = (folder: string): Root => ({
+const flatRoot = (folder: string): Root => ({
   folder,
   counts: (name) => isSource(name) || isSetting(name),
   enters: (name) => isOpen(name) && !otherFolders.has(name),
