@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import type { Kernel, Registration } from '../../kernel/index.ts'
 import { CommandFailure } from '../failure.ts'
+import { endWithScript } from '../run/orphan.ts'
 import type { Application } from './load.ts'
 import { resolveFrom } from './resolve.ts'
 
@@ -33,6 +34,7 @@ const signals = { SIGINT: 130, SIGTERM: 143 } as const
  * afterwards. That resolves when the process is asked to end, or the server closes; a second signal ends the process at once.
  */
 export function watchForEnd(server: Kernel, note: (line: string) => void): Promise<void> {
+  endWithScript()
   return new Promise((resolve) => {
     let isAsked = false
     // Nothing else may keep the process alive: jobs that were stopped, say.

@@ -23,7 +23,11 @@ class Running {
   stderr = ''
 
   constructor(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    this.#child = spawn(process.execPath, [join(folder, 'node_modules/framework/dist/cli/index.js'), ...args], {
+    const command = [process.execPath, join(folder, 'node_modules/framework/dist/cli/index.js'), ...args]
+    // As a package manager runs a script: in a shell, which tells nobody of a signal.
+    const isScript = env.npm_lifecycle_event !== undefined
+    const [program, ...rest] = isScript ? ['/bin/sh', '-c', `"${command.join('" "')}" & wait`] : command
+    this.#child = spawn(program!, rest, {
       cwd: folder,
       env: { ...process.env, NODE_OPTIONS: '', FORCE_COLOR: undefined, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -122,6 +126,14 @@ export const server = new Server({ background: { crons: ['broken/*.js'] } })
     // Once it is closing, what the application says is not the result any more.
     const logged = running.stderr.replaceAll(/^\{.*\n/gm, '')
     expect(logged).toBe(`booted\n1 cron job of src/server.ts; Ctrl+C stops\n${stopping('SIGTERM')}ends\nclosed\n`)
+  })
+
+  test('ends in order with the script that runs it', async () => {
+    const running = new Running(project.folder, ['cron-start'], { npm_lifecycle_event: 'jobs' })
+    await running.says(/begins/)
+    running.signal('SIGTERM')
+    await running.end()
+    expect(running.stderr).toMatch(/ends\nclosed\n$/)
   })
 
   test('takes the options of the plugin; a second signal ends it at once', async () => {
