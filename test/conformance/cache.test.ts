@@ -1,19 +1,6 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
-import { commandOf, type Target, targets } from './targets.ts'
-
-const run = promisify(execFile)
-
-async function seenOn(target: Target, redis = ''): Promise<unknown> {
-  const [command, ...args] = commandOf(target)
-  const script = join(import.meta.dirname, 'cache.mjs')
-  const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '' } }
-  const { stdout } = await run(command!, [...args, script, target.adapter ?? '', redis], options)
-  return JSON.parse(stdout)
-}
+import { resultOf, targets } from './targets.ts'
 
 const expected = {
   storm: { miss: 1, others: 29 },
@@ -34,7 +21,7 @@ const expected = {
 test.each(targets.map((target) => [target.name, target] as const))(
   'the cache in memory on %s',
   async (_name, target) => {
-    expect(await seenOn(target)).toEqual(expected)
+    expect(await resultOf(target, 'cache.mjs', [target.adapter ?? '', ''])).toEqual(expected)
   },
   30_000,
 )
@@ -50,7 +37,7 @@ describe.skipIf(!hasRedis)('the cache in Redis', () => {
   test.each(few.map((target) => [target.name, target] as const))(
     'on %s',
     async (_name, target) => {
-      expect(await seenOn(target, redis.url)).toEqual(expected)
+      expect(await resultOf(target, 'cache.mjs', [target.adapter ?? '', redis.url])).toEqual(expected)
     },
     30_000,
   )

@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { transformSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadedBy } from '../support/package/loaded-packages.ts'
 import { runTsc } from '../support/typescript.ts'
-import { commandOf, targets } from './targets.ts'
+import { resultOf, type Target, targets } from './targets.ts'
 
 const root = join(import.meta.dirname, '../..')
 const fixtures = join(import.meta.dirname, 'controllers')
@@ -51,14 +49,17 @@ function compile(compiler: (typeof compilers)[number]): void {
   if (!ok) throw new Error(output)
 }
 
-async function run(target: (typeof targets)[number], pattern: string) {
-  const [command, ...args] = commandOf(target)
-  // Bun takes the option for a file of the repository; this folder has none to override.
-  const runtime = args.filter((arg) => !arg.startsWith('--tsconfig-override'))
-  const env = { ...process.env, NODE_OPTIONS: '', NODE_ENV: 'production' }
-  const { stdout } = await promisify(execFile)(command!, [...runtime, 'run.mjs', pattern], { cwd: folder, env })
-  return JSON.parse(stdout)
+/** What a file that cannot be loaded leads to. */
+interface Result {
+  readonly failed: string
+  readonly cause: string
 }
+
+const run = async (target: Target, pattern: string) =>
+  (await resultOf(target, join(folder, 'run.mjs'), [pattern], {
+    cwd: folder,
+    env: { NODE_ENV: 'production' },
+  })) as Result
 
 const expected = {
   answers: [

@@ -16,7 +16,7 @@ import { promisify } from 'node:util'
 import { transformSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadedBy } from '../support/package/loaded-packages.ts'
-import { commandOf, targets } from './targets.ts'
+import { resultOf, type Target, targets } from './targets.ts'
 
 const root = join(import.meta.dirname, '../..')
 const fixtures = join(import.meta.dirname, 'cron')
@@ -41,16 +41,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-async function run(target: (typeof targets)[number], pattern: string): Promise<unknown> {
-  const [command, ...args] = commandOf(target)
-  // Bun takes the option for a file of the repository; this folder has none to override.
-  const runtime = args.filter((arg) => !arg.startsWith('--tsconfig-override'))
-  const { stdout } = await promisify(execFile)(command!, [...runtime, 'run.mjs', pattern], {
-    cwd: folder,
-    env: { ...process.env, NODE_OPTIONS: '', TZ: 'UTC' },
-  })
-  return JSON.parse(stdout)
-}
+const run = (target: Target, pattern: string) =>
+  resultOf(target, join(folder, 'run.mjs'), [pattern], { cwd: folder, env: { TZ: 'UTC' } })
 
 // Side by side: most of the time each of them waits for a second to pass.
 describe.concurrent.each(

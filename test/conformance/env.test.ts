@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { runtimeBinary } from '../runtimes/run.mjs'
-import { commandOf, targets } from './targets.ts'
+import { resultOf, targets } from './targets.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -24,11 +24,8 @@ const expected = {
 test.each(targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const))(
   'the environment on %s',
   async (_name, target) => {
-    const [command, ...args] = commandOf(target)
-    const { A, B, C, LIST, GONE, ...env } = process.env
-    const options = { cwd: root, env: { ...env, NODE_OPTIONS: '' } }
-    const { stdout } = await run(command!, [...args, join(import.meta.dirname, 'env.mjs')], options)
-    expect(JSON.parse(stdout)).toEqual(expected)
+    const unset = Object.fromEntries(['A', 'B', 'C', 'LIST', 'GONE'].map((name) => [name, undefined]))
+    expect(await resultOf(target, 'env.mjs', [], { env: unset })).toEqual(expected)
   },
   30_000,
 )

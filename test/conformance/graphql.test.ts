@@ -1,18 +1,7 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { commandOf, type Target, targets } from './targets.ts'
+import { resultOf, type Target, targets } from './targets.ts'
 
-const run = promisify(execFile)
-
-async function seenOn(target: Target, jit = ''): Promise<unknown> {
-  const [command, ...args] = commandOf(target)
-  const script = join(import.meta.dirname, 'graphql.mjs')
-  const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '' } }
-  const { stdout } = await run(command!, [...args, script, target.adapter ?? '', jit], options)
-  return JSON.parse(stdout)
-}
+const seenOn = (target: Target, jit = '') => resultOf(target, 'graphql.mjs', [target.adapter ?? '', jit])
 
 const next = (tick: number) => `event: next\ndata: {"data":{"tick":${tick}}}\n\n`
 const expected = {

@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { certificate } from '../kernel/runtime/certificate.ts'
 import { type SmtpServer, startSmtp } from '../support/smtp.ts'
-import { commandOf, targets } from './targets.ts'
+import { resultOf, targets } from './targets.ts'
 
-const run = promisify(execFile)
 let working: SmtpServer
 let secured: SmtpServer
 let silent: Server
@@ -34,12 +30,12 @@ test.each(targets.filter(({ adapter }) => adapter === undefined).map((target) =>
   async (_name, target) => {
     working.received.length = 0
     secured.received.length = 0
-    const [command, ...args] = commandOf(target)
     const ports = [working.port, secured.port, (silent.address() as AddressInfo).port].map(String)
-    const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '' } }
-    const script = join(import.meta.dirname, 'mailer.mjs')
-    const { stdout } = await run(command!, [...args, script, ...ports, certificate.cert], options)
-    expect(JSON.parse(stdout)).toEqual({ dead: 'MailSendError', inTime: true, forged: 'MailAddressError' })
+    expect(await resultOf(target, 'mailer.mjs', [...ports, certificate.cert])).toEqual({
+      dead: 'MailSendError',
+      inTime: true,
+      forged: 'MailAddressError',
+    })
     const mails = await Promise.all(working.received.map(({ raw }) => PostalMime.parse(raw)))
     expect(mails.map(({ subject, html, text }) => [subject, (html ?? text)?.trim()])).toEqual([
       ...['mustache', 'handlebars', 'ejs', 'edge'].map((name) => [`${name} A&B`, '<p>A&amp;B</p>']),

@@ -1,21 +1,11 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../support/mosquitto.ts'
 import { type Certificates, hasOpenssl, makeCertificates } from '../support/mqtt-certificates.ts'
 import { freePort } from '../support/own-server.ts'
-import { commandOf, type Target, targets } from './targets.ts'
+import { resultOf, type Target, targets } from './targets.ts'
 
-const run = promisify(execFile)
-
-async function seenOn(target: Target, connect: object): Promise<unknown> {
-  const [command, ...args] = commandOf(target)
-  const script = join(import.meta.dirname, 'mqtt.mjs')
-  const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '' } }
-  const { stdout } = await run(command!, [...args, script, target.adapter ?? '', JSON.stringify(connect)], options)
-  return JSON.parse(stdout)
-}
+const seenOn = (target: Target, connect: object) =>
+  resultOf(target, 'mqtt.mjs', [target.adapter ?? '', JSON.stringify(connect)])
 
 const expected = {
   status: 200,

@@ -1,10 +1,5 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { commandOf, type Target, targets } from './targets.ts'
-
-const run = promisify(execFile)
+import { resultOf, type Target, targets } from './targets.ts'
 
 interface Answer {
   readonly status: number
@@ -14,13 +9,8 @@ interface Answer {
   readonly location: string | null
 }
 
-async function seenOn(target: Target): Promise<Record<string, Answer> & { files: Answer[] }> {
-  const [command, ...args] = commandOf(target)
-  const script = join(import.meta.dirname, 'openapi.mjs')
-  const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '' } }
-  const { stdout } = await run(command!, [...args, script, target.adapter ?? ''], options)
-  return JSON.parse(stdout)
-}
+const seenOn = async (target: Target) =>
+  (await resultOf(target, 'openapi.mjs', [target.adapter ?? ''])) as Record<string, Answer> & { files: Answer[] }
 
 let first: object | undefined
 

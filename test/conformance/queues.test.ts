@@ -1,15 +1,10 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OwnServer } from '../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 import { sqsCredentials, startSqs } from '../support/sqs.ts'
-import { commandOf, targets } from './targets.ts'
-
-const run = promisify(execFile)
+import { resultOf, targets } from './targets.ts'
 
 describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real servers', () => {
   let servers: OwnServer[]
@@ -29,11 +24,6 @@ describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real s
     'on %s',
     async (name, target) => {
       await client.send(new CreateQueueCommand({ QueueName: `conformance-${name}` }))
-      const [command, ...args] = commandOf(target)
-      const script = join(import.meta.dirname, 'queues.mjs')
-      const options = { cwd: join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '' } }
-      const urls = servers.map(({ url }) => url)
-      const { stdout } = await run(command!, [...args, script, name, ...urls], options)
       const expected = {
         attempts: [1, 2],
         payloads: [{ ü: '🎈', deep: [{ a: null }] }, { n: 2 }, { n: 3 }],
@@ -41,7 +31,8 @@ describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real s
         errors: ['QueuePayloadError'],
         left: { waiting: 1, delayed: 0, failed: 0 },
       }
-      expect(JSON.parse(stdout)).toEqual({ memory: expected, bullmq: expected, pgboss: expected, sqs: expected })
+      const seen = await resultOf(target, 'queues.mjs', [name, ...servers.map(({ url }) => url)])
+      expect(seen).toEqual({ memory: expected, bullmq: expected, pgboss: expected, sqs: expected })
     },
     60_000,
   )

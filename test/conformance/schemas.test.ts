@@ -1,10 +1,5 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { commandOf, targets } from './targets.ts'
-
-const root = join(import.meta.dirname, '../..')
+import { resultOf, targets } from './targets.ts'
 
 /** Status, and part, place and rule of the one thing that is wrong. */
 function refusal([status, body]: [number, string] = [0, '{}']): unknown[] {
@@ -13,13 +8,8 @@ function refusal([status, body]: [number, string] = [0, '{}']): unknown[] {
 }
 
 test.each(targets)('schemas of requests and answers: $name', async (target) => {
-  const [command, ...args] = commandOf(target)
-  const script = [join(import.meta.dirname, 'schemas.mjs'), ...(target.adapter === undefined ? [] : [target.adapter])]
-  const { stdout } = await promisify(execFile)(command!, [...args, ...script], {
-    cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '' },
-  })
-  const answers = JSON.parse(stdout) as [number, string][]
+  const own = target.adapter === undefined ? [] : [target.adapter]
+  const answers = (await resultOf(target, 'schemas.mjs', own)) as [number, string][]
   const [valid, invalid, one, coerced, mismatch] = answers
   expect(valid).toEqual([200, '{"title":"a","year":1,"at":"2024-01-01T00:00:00Z"}'])
   expect(invalid![0]).toBe(422)

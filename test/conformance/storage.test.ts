@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { BlobServiceClient } from '@azure/storage-blob'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BlobServer, startBlob } from '../support/blob.ts'
 import { type FakeS3, startFakeS3 } from '../support/fake-s3.ts'
 import type { OwnServer } from '../support/own-server.ts'
 import { startS3 } from '../support/s3.ts'
-import { commandOf, targets } from './targets.ts'
+import { resultOf, targets } from './targets.ts'
 
-const run = promisify(execFile)
 let s3: OwnServer
 let blob: BlobServer
 let failing: FakeS3
@@ -82,19 +78,13 @@ const expected = {
 test.each(targets.map((target) => [target.name, target] as const))(
   'storages of every kind on %s',
   async (name, target) => {
-    const [command, ...args] = commandOf(target)
-    const script = join(import.meta.dirname, 'storage.mjs')
-    const options = {
-      cwd: join(import.meta.dirname, '../..'),
-      env: { ...process.env, NODE_OPTIONS: '' },
-      timeout: 80_000,
-    }
     // Which server answers requests does not matter to it.
     const asksOutage = target.adapter === undefined
     const services = [s3.url, blob.connectionString, asksOutage ? failing.url : '']
     const own = [target.adapter ?? '', name.replaceAll(/\W/g, '-'), ...services]
-    const { stdout } = await run(command!, [...args, script, ...own], options)
-    expect(JSON.parse(stdout)).toEqual(asksOutage ? { ...expected, outage } : expected)
+    expect(await resultOf(target, 'storage.mjs', own, { timeout: 80_000 })).toEqual(
+      asksOutage ? { ...expected, outage } : expected,
+    )
   },
   90_000,
 )

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { runtimeBinary } from '../runtimes/run.mjs'
 
 /** One runtime with one adapter. */
@@ -68,6 +69,45 @@ export async function startApp(target: Target, options: Record<string, unknown> 
       child.kill('SIGKILL')
       await exited
     },
+  }
+}
+
+/** How a script is run on a target. */
+interface ScriptOptions {
+  /** Default the root of the repository, where the built package is found by its name. */
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** Milliseconds after which it is ended. */
+  readonly timeout?: number
+}
+
+/**
+ * Runs a script of this folder, or an absolute one, to its end and gives what it has written, as JSON; run `npm run build`
+ * before.
+ */
+export async function resultOf(
+  target: Target,
+  script: string,
+  own: readonly string[] = [],
+  { cwd = root, env = {}, timeout = 0 }: ScriptOptions = {},
+  attempt = 1,
+): Promise<unknown> {
+  if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
+  const [command, ...all] = commandOf(target)
+  // Bun takes the option for a file of the repository; another folder has none to override.
+  const args = cwd === root ? all : all.filter((arg) => !arg.startsWith('--tsconfig-override'))
+  const options = { cwd, timeout, env: { ...process.env, NODE_OPTIONS: '', ...env } }
+  try {
+    const { stdout } = await promisify(execFile)(
+      command!,
+      [...args, resolve(import.meta.dirname, script), ...own],
+      options,
+    )
+    return JSON.parse(stdout)
+  } catch (error) {
+    // Once in some thousand starts V8 crashes within Deno, in a thread that compiles; it has nothing to do with the script.
+    if (target.runtime !== 'deno' || (error as { signal?: string }).signal !== 'SIGSEGV' || attempt > 2) throw error
+    return resultOf(target, script, own, { cwd, env, timeout }, attempt + 1)
   }
 }
 

@@ -1,23 +1,11 @@
-import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { commandOf, type Target, targets } from '../conformance/targets.ts'
+import { resultOf, type Target, targets } from '../conformance/targets.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 
-const root = join(import.meta.dirname, '../..')
 const script = join(import.meta.dirname, 'fixtures/session-runtime.mjs')
-const entry = join(root, 'dist/index.js')
-const run = promisify(execFile)
-
-async function seenOn(target: Target, redis = ''): Promise<Record<string, unknown>> {
-  if (!existsSync(entry)) throw new Error(`${entry} is missing: run \`npm run build\` first`)
-  const [command, ...args] = commandOf(target)
-  const env = { ...process.env, NODE_OPTIONS: '' }
-  const { stdout } = await run(command!, [...args, script, entry, target.adapter ?? '', redis], { cwd: root, env })
-  return JSON.parse(stdout) as Record<string, unknown>
-}
+const entry = join(import.meta.dirname, '../../dist/index.js')
+const seenOn = (target: Target, redis = '') => resultOf(target, script, [entry, target.adapter ?? '', redis])
 
 const attributes = 'Path=/; HttpOnly; SameSite=Lax'
 const expected = {
