@@ -1,119 +1,50 @@
-import type { Kernel } from '../kernel.ts'
+import { type Logger, lineLogger } from '../support/logger.ts'
+import type { Command, CommandArgument, CommandFlag, CommandInput } from './command.ts'
 
-interface FlagText {
-  /** One letter: `l` for `-l`. */
-  readonly short?: string
-  readonly description?: string
-  /** What stands for the value in the help: `file` gives `--out <file>`. */
-  readonly value?: string
-}
-
-/** One option of a command: `--name value`; of `boolean` `--name`, or `--no-name` where it is the default. */
-export type CommandFlag =
-  | (FlagText & { readonly type: 'string'; readonly default?: string })
-  | (FlagText & { readonly type: 'number'; readonly default?: number })
-  | (FlagText & { readonly type: 'boolean'; readonly default?: boolean })
-
-/** One positional argument of a command. */
-export interface CommandArgument {
-  readonly name: string
-  readonly description?: string
-  readonly required?: boolean
-  /** Takes all that follow, as a list, which is empty without them; for the last one. */
-  readonly variadic?: boolean
-}
-
-/** What can be typed behind the name of a command. */
-export interface CommandShape {
-  readonly arguments?: readonly CommandArgument[]
-  readonly flags?: { readonly [name: string]: CommandFlag }
-}
-
-/** The arguments of a command by name: `string` where they are required, and a list where they are variadic. */
-export type CommandArguments<List> = List extends readonly CommandArgument[]
-  ? { readonly [One in List[number] as One['name']]: ArgumentValue<One> }
-  : {}
-
-type ArgumentValue<One> = CommandArgument extends One
-  ? string | readonly string[] | undefined
-  : One extends { readonly variadic: true }
-    ? One extends { readonly required: true }
-      ? readonly [string, ...string[]]
-      : readonly string[]
-    : One extends { readonly required: true }
-      ? string
-      : string | undefined
-
-/** The flags of a command by name: certain where there is a default, and `false` for a `boolean` that was not typed. */
-export type CommandFlags<Flags> = { readonly [Name in keyof Flags]: FlagValue<Flags[Name]> }
-
-type FlagValue<Flag> = Flag extends { readonly type: 'boolean' }
-  ? boolean
-  : Flag extends { readonly type: infer Type extends keyof FlagTypes }
-    ? Flag extends { readonly default: string | number }
-      ? FlagTypes[Type]
-      : FlagTypes[Type] | undefined
-    : never
-
-interface FlagTypes {
-  readonly string: string
-  readonly number: number
-  readonly boolean: boolean
-}
-
-/** What a command is run with. */
-export interface CommandInput<Shape extends CommandShape = Required<CommandShape>> {
-  readonly arguments: CommandArguments<Shape['arguments']>
-  readonly flags: CommandFlags<Shape['flags']>
-  /** Writes a line of the result, to standard output. */
-  print(line: string): void
-  /** Writes a line about the result, to standard error: what is piped on does not have it. */
-  note(line: string): void
-  /**
-   * Boots a server without listening, and closes it when the command has ended, however it ended. Without a server it is that
-   * of the application, found as for every command.
-   *
-   * @throws (as a rejection) what boot fails with, naming the plugin.
-   */
-  boot<Server extends Kernel = Kernel>(server?: Server): Promise<Server>
-}
-
-/** A command of the command line: data, so that it can be listed without running anything. */
-export interface Command extends CommandShape {
-  /** What is typed: letters, digits, `-`, `_`, `.` and `:`, after a letter. */
-  readonly name: string
-  /** One line, for the list. */
-  readonly description: string
-  /** What the help of this command says beyond that. */
-  readonly details?: string
-  /** Does it; the number, 0 to 255, is the exit code, 0 without one. A throw is exit code 1 with the message. */
-  run(input: CommandInput): void | number | Promise<void | number>
-}
+/** Marks the class; `Symbol.for`, so that a command of another copy of the package is still one. */
+const brand = Symbol.for('framework.command')
 
 /**
- * Types a command by what it declares, so that `run` knows its arguments and flags.
+ * What the class of a command extends; `framework` finds it in `src/commands`, and makes one instance without arguments.
+ *
+ * `as const` behind the declarations is what `CommandInput<this>` reads the types from.
  *
  * @example
- * export const greet = defineCommand({
- *   name: 'greet',
- *   description: 'Greets somebody',
- *   arguments: [{ name: 'who', description: 'Whom', required: true }],
- *   flags: { times: { type: 'number', default: 1 } },
- *   run({ arguments: { who }, flags, print }) {
- *     for (let time = 0; time < flags.times; time++) print(`Hello ${who}`)
- *   },
- * })
+ * import { BaseCommand, type CommandInput } from 'framework'
+ *
+ * export class Greet extends BaseCommand {
+ *   readonly name = 'greet'
+ *   readonly description = 'Greets somebody'
+ *   override readonly arguments = [{ name: 'who', description: 'Whom', required: true }] as const
+ *   override readonly flags = { loud: { type: 'boolean', short: 'l', description: 'In capitals' } } as const
+ *
+ *   run({ arguments: { who }, flags, print }: CommandInput<this>) {
+ *     print(flags.loud ? `HELLO ${who.toUpperCase()}` : `Hello ${who}`)
+ *   }
+ * }
  */
-export function defineCommand<
-  const Arguments extends readonly CommandArgument[] = [],
-  const Flags extends { readonly [name: string]: CommandFlag } = {},
->(
-  command: Omit<Command, 'arguments' | 'flags' | 'run'> & {
-    readonly arguments?: Arguments
-    readonly flags?: Flags
-    run(input: CommandInput<{ arguments: Arguments; flags: Flags }>): ReturnType<Command['run']>
-  },
-): Command {
-  // Who runs it gives it what it declares.
-  return command as unknown as Command
+export abstract class BaseCommand implements Command {
+  abstract readonly name: string
+  abstract readonly description: string
+  declare readonly details?: string
+  declare readonly arguments?: readonly CommandArgument[]
+  declare readonly flags?: { readonly [name: string]: CommandFlag }
+  /** With the name of the class: from `warn` on, to standard error. */
+  readonly logger: Logger
+
+  constructor() {
+    this.logger = lineLogger().child({ command: new.target.name })
+  }
+
+  abstract run(input: CommandInput): ReturnType<Command['run']>
+
+  get [brand](): true {
+    return true
+  }
+}
+
+/** Whether a value is a class of commands, of this copy of the package or another; `BaseCommand` itself is none. */
+export function isCommandClass(value: unknown): value is new () => Command {
+  if (typeof value !== 'function' || typeof value.prototype !== 'object' || value.prototype === null) return false
+  return brand in value.prototype && !Object.hasOwn(value.prototype, brand)
 }

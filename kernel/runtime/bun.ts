@@ -1,6 +1,8 @@
 import { type Activity, busiestMoment, silence } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
-import { fetchHandler, type Phase } from './fetch.ts'
+import { Deadlines } from './deadlines.ts'
+import { fetchHandler } from './fetch.ts'
+import type { Phase } from './fetch-context.ts'
 import { listenError } from './listen-errors.ts'
 
 type WebRequest = globalThis.Request
@@ -21,6 +23,9 @@ interface BunRuntime {
 /** The largest idle timeout that Bun takes; 0 is none. */
 const longestSeconds = 255
 
+/** How long a client whose request is not read to its end has for its answer. Bun counts in fours: less could be nothing. */
+const leftSeconds = 5
+
 /** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
 const graceMs = 120
 
@@ -38,7 +43,6 @@ class BunAdapter implements Adapter {
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
     const { port, host, limits, https, onWarning } = options
     const idle = seconds(limits.keepAliveTimeout)
-    const receiving = seconds(limits.receiveTimeout)
     const answer = fetchHandler(handler, {
       limits,
       onWarning,
@@ -48,9 +52,11 @@ class BunAdapter implements Adapter {
       hostOptional: true,
       activity: this.#activity,
       ip: (request) => this.#server?.requestIP(request)?.address ?? '',
-      // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it.
+      deadlines: new Deadlines(limits.receiveTimeout),
+      // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it. With `Connection: close`
+      // Bun would end the connection at once, and a client that still sends would not see its answer (measured: half of them).
       phase: (request: WebRequest, phase: Phase) => {
-        this.#server?.timeout(request, phase === 'working' ? 0 : phase === 'receiving' ? receiving : idle)
+        this.#server?.timeout(request, phase === 'working' ? 0 : phase === 'left' ? leftSeconds : idle)
       },
     })
     try {
@@ -58,6 +64,8 @@ class BunAdapter implements Adapter {
         port,
         hostname: host,
         development: false,
+        // Outside of development Bun shares a port with whoever has it, and nobody would learn that it is taken.
+        reusePort: false,
         idleTimeout: idle,
         // The kernel counts while it reads, and answers in its own words.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -1,6 +1,8 @@
 import { type Activity, busiestMoment } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
-import { fetchHandler, type Phase } from './fetch.ts'
+import { Deadlines } from './deadlines.ts'
+import { fetchHandler } from './fetch.ts'
+import type { Phase } from './fetch-context.ts'
 import { listenError } from './listen-errors.ts'
 
 type WebRequest = globalThis.Request
@@ -24,7 +26,15 @@ interface ConnectionInfo {
   remoteAddr: { hostname?: string }
 }
 
-/** The adapter on `Deno.serve`. It has no time limits at all; where clients are not trusted, take `adapter: 'node'`. */
+/** How soon a port is opened again on which no connection could be accepted. */
+const reopenMs = 100
+/** For how long such failures count as one, which is told once. */
+const deafMs = 10_000
+
+/**
+ * The adapter on `Deno.serve`. It ends no connection for being slow: a body that does not arrive in time is answered, and its
+ * connection kept while the read of it is pending. Where clients are not trusted, take `adapter: 'node'`.
+ */
 export function denoAdapter(): Adapter {
   return new DenoAdapter()
 }
@@ -37,6 +47,8 @@ class DenoAdapter implements Adapter {
   /** Requests that were not answered at once. */
   readonly #pending = new Set<WebRequest>()
   #stopped: Promise<void> | undefined
+  /** When a connection could not be accepted for the last time. */
+  #deafAt = Number.NEGATIVE_INFINITY
   #secure = false
   #giveUp: () => void = () => {}
   readonly #givenUp = new Promise<void>((resolve) => {
@@ -53,17 +65,20 @@ class DenoAdapter implements Adapter {
       wire: true,
       hostOptional: false,
       countHead: true,
+      hasAuthority: https !== undefined,
+      keepsUnread: true,
+      deadlines: new Deadlines(limits.receiveTimeout),
       activity: this.#activity,
       ip: (_request, info) => (info as ConnectionInfo).remoteAddr.hostname ?? '',
       phase: (request: WebRequest, phase: Phase) => {
-        if (phase === 'done') this.#pending.delete(request)
-        else this.#pending.add(request)
+        if (phase === 'working') this.#pending.add(request)
+        else this.#pending.delete(request)
       },
     })
-    try {
-      this.#server = deno().serve(
+    const open = (at: number) =>
+      deno().serve(
         {
-          port,
+          port: at,
           hostname: host,
           signal: this.#abort.signal,
           onListen: () => {},
@@ -73,10 +88,40 @@ class DenoAdapter implements Adapter {
         },
         answer,
       )
+    let server: DenoServer
+    try {
+      server = open(port)
     } catch (error) {
       throw listenError(error, host, port)
     }
-    return { host, port: this.#server.addr.port }
+    const bound = server.addr.port
+    this.#watch(server, () => open(bound), onWarning)
+    return { host, port: bound }
+  }
+
+  #watch(server: DenoServer, open: () => DenoServer, onWarning: ListenOptions['onWarning']): void {
+    this.#server = server
+    server.finished.catch((error: unknown) => this.#reopen(error, open, onWarning))
+  }
+
+  /**
+   * Deno stops listening for good when one connection cannot be accepted (too many open files), and the process would end as
+   * if all were well. So the port is opened again until there is room.
+   */
+  #reopen(error: unknown, open: () => DenoServer, onWarning: ListenOptions['onWarning']): void {
+    if (this.#stopped || this.#abort.signal.aborted) return
+    this.#server = undefined
+    const now = performance.now()
+    if (now - this.#deafAt > deafMs) onWarning('no connection can be accepted; the port is opened again', error)
+    this.#deafAt = now
+    setTimeout(() => {
+      if (this.#stopped) return
+      try {
+        this.#watch(open(), open, onWarning)
+      } catch (next) {
+        this.#reopen(next, open, onWarning)
+      }
+    }, reopenMs)
   }
 
   /** Deno does not tell how many connections are open: 1 stands for any number of them. */

@@ -1,55 +1,10 @@
 import type { StreamBody } from '../http/raw.ts'
-import { BadRequestError, PayloadTooLargeError } from '../support/errors.ts'
 import { asChunk, lengthGuard, openSource } from './body-source.ts'
 
 const encoder = new TextEncoder()
 
-/**
- * Reads the whole body of a web request, never more than `limit` bytes of it.
- *
- * `framed`: the runtime itself cuts the body at its declared length, which the caller has compared with the limit, so
- * the native reader does the work.
- */
-export async function readWebBody(request: globalThis.Request, limit: number, framed: boolean): Promise<Uint8Array> {
-  if (framed) return new Uint8Array(await request.arrayBuffer().catch(raiseGone))
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of streamWebBody(request.body)) {
-    size += chunk.length
-    if (size > limit) throw PayloadTooLargeError(`${limit} bytes`)
-    chunks.push(chunk)
-  }
-  if (chunks.length === 1) return chunks[0]!
-  const whole = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, offset)
-    offset += chunk.length
-  }
-  return whole
-}
-
-/** The body piece by piece; leaving the loop early cancels the rest, also while a piece is waited for. */
-export function streamWebBody(body: ReadableStream<Uint8Array> | null): AsyncIterableIterator<Uint8Array> {
-  const reader = body?.getReader()
-  const leave = () => void reader?.cancel().catch(ignore)
-  return {
-    async next() {
-      const { done, value } = (await reader?.read().catch(() => {
-        leave()
-        return raiseGone()
-      })) ?? { done: true, value: undefined }
-      return done ? { done, value: undefined } : { done, value }
-    },
-    async return() {
-      leave()
-      return { done: true, value: undefined }
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
-  }
-}
+/** How long a connection whose request is not read to its end is kept behind the answer: long enough to read that. */
+const lingerMs = 500
 
 /** Headers as a `Response` takes them fastest: a plain object, unless one of them repeats. */
 export function webHeaders(flat: readonly string[]): Record<string, string> | Headers {
@@ -74,6 +29,29 @@ export function plainBody(body: string | Uint8Array | null, headers: readonly st
   if (typeof body !== 'string') return body as Uint8Array<ArrayBuffer>
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'content-type') return body
   return encoder.encode(body)
+}
+
+/**
+ * A body that is whole already and has a declared length, as a stream that fails behind its last byte: the client has its
+ * answer by then, and the runtime ends the connection.
+ */
+export function breakingOff(body: string | Uint8Array): ReadableStream<Uint8Array> {
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body
+  let isSent = false
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (!isSent) {
+          isSent = true
+          controller.enqueue(bytes)
+          return
+        }
+        await new Promise((resolve) => setTimeout(resolve, lingerMs))
+        controller.error(new Error('the rest of the request is not read'))
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** What tells how a streamed answer went. */
@@ -126,9 +104,3 @@ export function webStream(
     { highWaterMark: 0 },
   )
 }
-
-function raiseGone(): never {
-  throw BadRequestError('the connection ended before the body was complete')
-}
-
-function ignore(): void {}

@@ -1,45 +1,15 @@
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
-import { type FrameworkError, HeaderTooLargeError, PayloadTooLargeError } from '../support/errors.ts'
-import type { Activity } from './activity.ts'
-import { defaultLimits, type Limits, type RequestHandler } from './adapter.ts'
+import { type FrameworkError, HeaderTooLargeError } from '../support/errors.ts'
+import type { RequestHandler } from './adapter.ts'
 import { declaredLength } from './body-source.ts'
-import { plainBody, readWebBody, streamWebBody, webHeaders, webStream } from './fetch-body.ts'
+import { breakingOff, plainBody, webHeaders, webStream } from './fetch-body.ts'
+import { type FetchContext, inProcess, type Phase } from './fetch-context.ts'
+import { IncomingBody } from './incoming-body.ts'
 
 const lowerH = 104
 
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
-
-/** What a request is doing, told only about those that are not answered at once. */
-export type Phase = 'working' | 'receiving' | 'done'
-
-/** What a web request does not tell about itself. One object for a whole server. */
-export interface FetchContext {
-  readonly limits: Limits
-  readonly secure: boolean
-  /** The request came over a socket: its Host is a header, and its body is as long as its head says. */
-  readonly wire: boolean
-  /** A missing Host is not refused by the kernel: the runtime does that where it is a fault. */
-  readonly hostOptional: boolean
-  /** The runtime accepts heads above `maxHeaderSize`, so they are counted here. */
-  readonly countHead: boolean
-  readonly activity: Activity
-  /** The address of the peer. */
-  ip(request: WebRequest, info: unknown): string
-  phase(request: WebRequest, phase: Phase): void
-  onWarning(message: string, error?: unknown): void
-}
-
-const inProcess: Omit<FetchContext, 'activity'> = {
-  limits: defaultLimits,
-  secure: false,
-  wire: false,
-  hostOptional: true,
-  countHead: false,
-  ip: () => '',
-  phase: () => {},
-  onWarning: () => {},
-}
 
 /** A function from web request to web response. What is answered synchronously is returned without a promise. */
 export function fetchHandler(
@@ -61,6 +31,7 @@ class FetchRequest implements RawRequest {
   readonly #request: WebRequest
   readonly #info: unknown
   readonly #context: FetchContext
+  #body: IncomingBody | undefined
   #response: WebResponse | undefined
   #resolve: ((response: WebResponse) => void) | undefined
   #onGone: (() => void) | undefined
@@ -91,7 +62,8 @@ class FetchRequest implements RawRequest {
   get host(): string | undefined {
     const host = this.#request.headers.get('host')
     if (host !== null) return host
-    return this.#context.wire ? undefined : new URL(this.#request.url).host
+    const { wire, hasAuthority } = this.#context
+    return wire && !hasAuthority ? undefined : new URL(this.#request.url).host
   }
 
   get hostOptional(): boolean {
@@ -119,25 +91,26 @@ class FetchRequest implements RawRequest {
   }
 
   get hasBody(): boolean {
-    const { headers } = this.#request
+    const { headers, method } = this.#request
+    // A web request has none (RFC 9110 section 9.3.1 gives it no meaning); Bun and Deno drop what is sent.
+    if (method === 'GET' || method === 'HEAD') return false
     const length = headers.get('content-length')
     if (length !== null) return Number(length) > 0
     return this.#context.wire ? headers.get('transfer-encoding') !== null : this.#request.body !== null
   }
 
-  async bytes(limit: number): Promise<Uint8Array> {
-    const request = this.#request
-    const length = request.headers.get('content-length')
-    if (length !== null && Number(length) > limit) throw PayloadTooLargeError(`${limit} bytes`)
-    this.#enter('receiving')
-    const body = await readWebBody(request, limit, length !== null && this.#context.wire)
-    this.#enter('working')
-    return body
+  bytes(limit: number): Promise<Uint8Array> {
+    return this.#incoming.bytes(limit)
   }
 
   stream(): AsyncIterable<Uint8Array> {
-    this.#enter('receiving')
-    return streamWebBody(this.#request.body)
+    return this.#incoming.stream()
+  }
+
+  get #incoming(): IncomingBody {
+    const { wire, deadlines } = this.#context
+    this.#body ??= new IncomingBody(this.#request, wire, deadlines)
+    return this.#body
   }
 
   onAbort(listener: () => void): void {
@@ -205,6 +178,9 @@ class FetchRequest implements RawRequest {
     const init = { status, headers: webHeaders(headers) }
     if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
       this.#settle()
+      // A stream that breaks off would be a failed answer in HTTP/2, where a request rarely has a Host.
+      if (body !== null && this.#isLeft && this.#context.keepsUnread && this.#request.headers.has('host'))
+        return new Response(breakingOff(body), init)
       return new Response(plainBody(body, headers), init)
     }
     return new Response(this.#stream(body, declaredLength(headers)), init)
@@ -227,15 +203,20 @@ class FetchRequest implements RawRequest {
     // Deno fires `abort` after every answer that was delivered, too, and warns about it if somebody listens.
     if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
     this.#onGone = undefined
-    if (this.#busy) this.#enter('done')
+    if (this.#busy) this.#enter(this.#isLeft ? 'left' : 'done')
     this.#settled = true
     if (this.#waiting === undefined) return
     for (const listener of this.#waiting) listener()
     this.#waiting = undefined
   }
 
+  /** Some of the body is still to come, and nobody will read it. */
+  get #isLeft(): boolean {
+    return this.#body?.isAbandoned === true
+  }
+
   #enter(phase: Phase): void {
-    this.#busy = phase !== 'done'
+    this.#busy = phase === 'working'
     this.#context.phase(this.#request, phase)
   }
 }

@@ -95,6 +95,21 @@ export function closeUnread(message: IncomingMessage): void {
   }
 }
 
+/**
+ * The same for Bun, which ends a connection at once that is to be closed, and with it the answer of every third client that
+ * still sends. So the answer does not say it, and for that moment the rest is read: what has not arrived by then never will.
+ */
+export function closeIncomplete(message: IncomingMessage, response: ServerResponse): void {
+  const linger = () => {
+    setTimeout(() => {
+      if (!message.complete) message.socket.destroy()
+    }, lingerMs).unref()
+  }
+  message.resume()
+  if (response.writableFinished) linger()
+  else response.once('finish', linger)
+}
+
 /** Sends a stream with backpressure; resolves when all is written, rejects when the answer could not be completed. */
 export async function writeStream(
   response: ServerResponse,

@@ -5,9 +5,9 @@ import {
   BadRequestError,
   type FrameworkError,
   HeaderTooLargeError,
+  lateRequest,
   MethodNotAllowedError,
   PayloadTooLargeError,
-  RequestTimeoutError,
 } from '../support/errors.ts'
 import { isBun } from './detect.ts'
 
@@ -33,7 +33,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
     // An early 408 on a connection that never spoke would be read as the answer to its first request.
     // Bun counts no bytes, and shows no connection that never spoke.
     if (!isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
-    else write(socket, 408, RequestTimeoutError('the request did not arrive in time'))
+    else write(socket, 408, lateRequest())
   } else if (code === 'HPE_HEADER_OVERFLOW') {
     write(socket, 431, HeaderTooLargeError('the head of the request is too large'))
   } else if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {

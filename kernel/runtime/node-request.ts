@@ -5,7 +5,8 @@ import { BadRequestError, type FrameworkError, HeaderTooLargeError, PayloadTooLa
 import type { Activity } from './activity.ts'
 import type { Limits } from './adapter.ts'
 import { declaredLength } from './body-source.ts'
-import { closeUnread, readBody, streamBody, writeStream } from './node-body.ts'
+import { isBun } from './detect.ts'
+import { closeIncomplete, closeUnread, readBody, streamBody, writeStream } from './node-body.ts'
 import type { DirectWriter } from './node-direct.ts'
 
 /** What all requests of one server share. */
@@ -143,8 +144,11 @@ export class NodeRequest implements RawRequest {
     const { body } = reply
     let { headers } = reply
     if (this.#abandoned) {
-      headers = closing(headers)
-      closeUnread(this.#message)
+      if (isBun) closeIncomplete(this.#message, response)
+      else {
+        headers = closing(headers)
+        closeUnread(this.#message)
+      }
     }
     try {
       if (typeof body === 'string' && direct?.(response, reply.status, headers, body)) return
@@ -176,6 +180,10 @@ export class NodeRequest implements RawRequest {
   }
 
   #closeAfterAnswer(): void {
+    if (isBun) {
+      closeIncomplete(this.#message, this.#response)
+      return
+    }
     closeUnread(this.#message)
     if (this.#response.writableFinished) this.#message.socket.destroySoon()
     else this.#response.once('finish', () => this.#message.socket.destroySoon())

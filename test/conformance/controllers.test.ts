@@ -107,6 +107,7 @@ describe.each(used)('controllers on $name', (target) => {
     if (target.runtime === 'bun' || target.runtime === 'deno') return expect(result).toEqual(expected)
     expect(result.failed).toContain(`the controller file ${join(folder, 'source/library.ts')} cannot be loaded`)
     expect(result.failed).toContain('Node.js cannot run TypeScript with decorators by itself')
+    expect(result.failed).toContain("in Vitest test.server.deps.inline: ['framework']")
   })
 })
 

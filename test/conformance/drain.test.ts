@@ -93,6 +93,11 @@ describe('GS-02 a request that never ends is cut at the deadline', () => {
     const app = await startApp(target, { closeTimeout: 800 })
     try {
       const hanging = sendRaw(app.port, 'GET /abort HTTP/1.1\r\nHost: x\r\n\r\n', { waitMs: 4000 })
+      const upload = sendRaw(
+        app.port,
+        'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 90000\r\n\r\n"half',
+        { waitMs: 4000 },
+      )
       const stream = sendRaw(app.port, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n', { waitMs: 4000 })
       await pause(200)
       const start = performance.now()
@@ -101,6 +106,7 @@ describe('GS-02 a request that never ends is cut at the deadline', () => {
       expect(performance.now() - start).toBeLessThan(2500)
       expect((await hanging).closed).toBe(true)
       expect((await stream).closed).toBe(true)
+      expect((await upload).closed).toBe(true)
     } finally {
       await app.stop()
     }

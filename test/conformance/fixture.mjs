@@ -37,6 +37,9 @@ export function makeApp(Server, options, file) {
   server.get('/b', (req) => ({ route: 'b', ...echo(req) }))
   server.get('/x', (req) => ({ route: 'x', ...echo(req) }))
   server.post('/json', (req) => ({ body: req.body ?? null }))
+  // Validated, and every kind of value is valid.
+  const any = { type: /** @type {const} */ (['object', 'array', 'string', 'number', 'boolean', 'null']) }
+  server.post('/json/checked', { body: any }, (req) => ({ body: req.body }))
   server.delete('/json', (req) => ({ body: req.body ?? null }))
   server.post('/unread', () => 'early')
   server.get('/headers', (req) => ({ headers: req.headers, ip: req.ip, method: req.method }))

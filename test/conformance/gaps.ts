@@ -38,7 +38,30 @@ export function losesStreamLength(target: Target): boolean {
   return target.name === 'bun'
 }
 
-/** `Deno.serve` has no time limit at all; whoever needs limits there takes `node:http`. */
+/** The web requests of Bun and Deno have no body where the method is GET. */
+export function dropsBodyOfGet(target: Target): boolean {
+  return target.name === 'bun' || target.name === 'deno'
+}
+
+/** Bun closes a connection on which a request arrives before the one in front has its answer. */
+export function closesPipelines(target: Target): boolean {
+  return target.name === 'bun'
+}
+
+/** `Bun.serve` looks every four seconds which connections have been idle for too long, and ends none at once that is still sent to. */
+export function closesByTicks(target: Target): boolean {
+  return target.name === 'bun'
+}
+
+/** `Deno.serve` offers HTTP/2 with every certificate, and cannot be told not to. */
+export function speaksHttp2(target: Target): boolean {
+  return target.name === 'deno'
+}
+
+/**
+ * `Deno.serve` has no time limits, and keeps a connection as long as the body of its request is being read: nothing an answer
+ * does ends that, nor does cancelling the read. Whoever needs limits there takes `node:http`.
+ */
 export function hasNoTimeLimits(target: Target): boolean {
   return target.name === 'deno'
 }

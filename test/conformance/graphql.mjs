@@ -40,7 +40,7 @@ const server = new Server({
   graphql: {
     schema: {
       typeDefs: `
-        type Query { hello: String fails: String }
+        type Query { hello: String fails: String many(first: Int): [Query] }
         type Mutation { set(to: Int): Int }
         type Subscription { tick: Int silence: Int }`,
       resolvers: {
@@ -54,6 +54,7 @@ const server = new Server({
         Subscription: { tick: { subscribe: ticks }, silence: { subscribe: silence } },
       },
     },
+    cost: { max: 50 },
     jit: jit === 'jit' && { minCount: 1 },
     keepAlive: 50,
   },
@@ -95,6 +96,7 @@ const polluted = await fetch(url, {
   headers: { 'content-type': 'application/json' },
   body: '{"query":"{hello}","variables":{"__proto__":{"polluted":1}}}',
 })
+const dear = await post({ query: 'query ($n: Int) { many(first: $n) { hello } }', variables: { n: 51 } })
 const ticked = await post({ query: 'subscription { tick }' }, events)
 const text = (await ticked.text()).replaceAll(':\n\n', '')
 
@@ -118,6 +120,7 @@ console.log(
     masked,
     foreign: foreign.status,
     polluted: [polluted.status, /** @type {any} */ ({}).polluted ?? null],
+    dear: [dear.status, /** @type {any} */ (await dear.json()).errors[0].extensions],
     stream: [ticked.status, ticked.headers.get('content-type'), text],
     alive: new TextDecoder().decode(alive?.value).startsWith(':'),
     told,

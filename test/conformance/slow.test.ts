@@ -1,32 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answersSilentClients, hasNoTimeLimits } from './gaps.ts'
-import { type RawAnswer, sendRaw } from './raw-client.ts'
+import { bodyOf, type RawAnswer, sendRaw } from './raw-client.ts'
 import { type RunningApp, startApp, targets, usesNodeHttp } from './targets.ts'
 
 const limits = { headersTimeout: 1000, receiveTimeout: 2000, keepAliveTimeout: 1000 }
 const body = 'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n'
+const chunks =
+  'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n"\r\n'
 const get = 'GET /hello HTTP/1.1\r\nHost: x\r\n\r\n'
 
 /** One character at a time, for longer than any limit. */
 const drip = (first: string, rest: string) => [first, ...Array.from({ length: 200 }, () => rest)]
 
 describe('HT-04 slow clients', () => {
-  const limited = targets.filter((target) => !hasNoTimeLimits(target))
-
-  it('are held for ever by Deno.serve, which is why it is not the choice for untrusted clients', async () => {
-    const app = await startApp(targets.find(hasNoTimeLimits)!, { limits })
-    try {
-      expect((await sendRaw(app.port, 'GET /hel', { waitMs: 4000 })).closed).toBe(false)
-    } finally {
-      await app.stop()
-    }
-  })
-
   /** All at the same time: they are waited for, and do nothing. */
   const started = new Map<string, { app: RunningApp; answers: Map<string, RawAnswer[]> }>()
   beforeAll(async () => {
     await Promise.all(
-      limited.map(async (target) => {
+      targets.map(async (target) => {
         const app = await startApp(target, { limits })
         const answers = new Map<string, RawAnswer[]>()
         started.set(target.name, { app, answers })
@@ -35,11 +26,14 @@ describe('HT-04 slow clients', () => {
           'half a request line': 'GET /hel',
           'headers in drops': drip('GET /hello HTTP/1.1\r\nHost: x\r\nX: ', 'x'),
           'body in drops': drip(body, ' '),
+          'chunks in drops': drip(chunks, '1\r\n \r\n'),
+          'body that stops': `${body}"`,
           'idle between requests': get,
         }
+        const waitMs = hasNoTimeLimits(target) ? 5_000 : 14_000
         await Promise.all(
           Object.entries(kinds).map(async ([kind, data]) => {
-            const five = Array.from({ length: 5 }, () => sendRaw(app.port, data, { waitMs: 14_000, dripMs: 100 }))
+            const five = Array.from({ length: 5 }, () => sendRaw(app.port, data, { waitMs, dripMs: 100 }))
             answers.set(kind, await Promise.all(five))
           }),
         )
@@ -48,20 +42,26 @@ describe('HT-04 slow clients', () => {
   }, 40_000)
   afterAll(() => Promise.all([...started.values()].map(({ app }) => app.stop())))
 
-  describe.each(limited)('$name', (target) => {
+  describe.each(targets)('$name', (target) => {
     const answersTo = (kind: string) => started.get(target.name)!.answers.get(kind)!
 
     // Bun's own timers tick every 4 s, and the one for heads is fixed at 10 s.
     const head = usesNodeHttp(target) ? 4500 : 13_000
     const later = usesNodeHttp(target) ? 5500 : 9000
 
-    it.each([
-      ['never speaks', head],
-      ['half a request line', head],
-      ['headers in drops', head],
-      ['body in drops', later],
-      ['idle between requests', later],
-    ])('closes a client that is slow: %s', (kind, limit) => {
+    const bodies = ['body in drops', 'chunks in drops', 'body that stops']
+    const heads = ['never speaks', 'half a request line', 'headers in drops']
+    const all: [string, number][] = [...heads, ...bodies, 'idle between requests'].map((kind) => [
+      kind,
+      heads.includes(kind) ? head : later,
+    ])
+
+    it.each(all)('closes a client that is slow: %s', (kind, limit) => {
+      if (hasNoTimeLimits(target)) {
+        // Why `Deno.serve` is not the choice for untrusted clients. When this fails, it has become one.
+        for (const answer of answersTo(kind)) expect(answer.closed).toBe(false)
+        return
+      }
       for (const answer of answersTo(kind)) {
         expect(answer.closed).toBe(true)
         expect(answer.ms).toBeLessThan(limit)
@@ -70,10 +70,15 @@ describe('HT-04 slow clients', () => {
 
     it('says 408 where a request had begun, and nothing where none had', () => {
       const statuses = (kind: string) => answersTo(kind).map((answer) => answer.statuses)
+      for (const kind of bodies) {
+        for (const begun of statuses(kind)) expect(begun, kind).toEqual([408])
+        for (const answer of answersTo(kind)) expect(bodyOf(answer)).toMatchObject({ code: 'RequestTimeoutError' })
+      }
+      if (hasNoTimeLimits(target)) return
       for (const silent of statuses('never speaks')) expect(silent).toEqual(answersSilentClients(target) ? [408] : [])
       for (const idle of statuses('idle between requests')) expect(idle).toEqual([200])
       if (!usesNodeHttp(target)) return
-      for (const kind of ['half a request line', 'headers in drops', 'body in drops'])
+      for (const kind of ['half a request line', 'headers in drops'])
         for (const begun of statuses(kind)) expect(begun).toEqual([408])
     })
 

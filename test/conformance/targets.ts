@@ -41,14 +41,19 @@ export interface RunningApp {
 }
 
 const root = join(import.meta.dirname, '../..')
-const app = join(import.meta.dirname, 'app.mjs')
 
-/** Starts the application on the built package; run `npm run build` before. */
-export async function startApp(target: Target, options: Record<string, unknown> = {}): Promise<RunningApp> {
+/** Starts the application of a file on the built package; run `npm run build` before. */
+export async function startApp(
+  target: Target,
+  options: Record<string, unknown> = {},
+  { file = 'app.mjs', descriptors }: { file?: string; descriptors?: number } = {},
+): Promise<RunningApp> {
   if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
-  const [command, ...args] = commandOf(target)
+  // A shell, which bounds what it becomes.
+  const bound = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh']
+  const [command, ...args] = [...bound, ...commandOf(target)]
   const settings = JSON.stringify({ drainWindow: 0, ...(target.adapter && { adapter: target.adapter }), ...options })
-  const child = spawn(command!, [...args, app, settings], {
+  const child = spawn(command!, [...args, join(import.meta.dirname, file), settings], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '' },

@@ -1,11 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect as connectModern } from 'node:http2'
 import { request } from 'node:https'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { connect as connectSecurely } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { speaksHttp2 } from './gaps.ts'
 import { startApp, targets } from './targets.ts'
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
@@ -40,6 +44,33 @@ function ask(port: number, path: string): Promise<{ status: number; body: unknow
   })
 }
 
+/** The same over HTTP/2, as browsers do where the server offers it; `undefined` where it does not. */
+async function askModern(port: number, path: string): Promise<{ status: number; body: unknown } | undefined> {
+  const options = {
+    host: '127.0.0.1',
+    servername: 'localhost',
+    port,
+    ca: https.cert,
+    ALPNProtocols: ['h2', 'http/1.1'],
+  }
+  const socket = connectSecurely(options)
+  await once(socket, 'secureConnect')
+  if (socket.alpnProtocol !== 'h2') {
+    socket.destroy()
+    return undefined
+  }
+  const session = connectModern(`https://localhost:${port}`, { createConnection: () => socket })
+  try {
+    const stream = session.request({ ':path': path })
+    const [headers] = (await once(stream, 'response')) as [{ ':status'?: number }]
+    let text = ''
+    for await (const chunk of stream) text += String(chunk)
+    return { status: headers[':status'] ?? 0, body: JSON.parse(text) }
+  } finally {
+    session.destroy()
+  }
+}
+
 /** Sends bytes to the port and waits for the end of the connection, at most a second. */
 function throwAt(port: number, bytes: string | Buffer): Promise<void> {
   return new Promise((resolve) => {
@@ -59,8 +90,23 @@ describe.each(targets)('https on $name', (target) => {
       const { status, body } = await ask(app.port, '/users/5')
       expect(status).toBe(200)
       expect(body).toMatchObject({ params: { id: '5' }, url: expect.stringMatching(/^https:\/\//) })
+      const modern = await askModern(app.port, '/users/5')
+      expect(modern !== undefined).toBe(speaksHttp2(target))
+      if (modern !== undefined) {
+        const url = `https://localhost:${app.port}/users/5`
+        expect(modern).toMatchObject({ status: 200, body: { params: { id: '5' }, url } })
+      }
       const rubbish = ['GET / HTTP/1.1\r\nHost: a\r\n\r\n', '\x16\x03\x01', Buffer.alloc(4_096, 0xff), '\r\n\r\n']
       await Promise.all(Array.from({ length: 40 }, (_, i) => throwAt(app.port, rubbish[i % rubbish.length]!)))
+      // Names that the certificate is not for, and that are none; what is answered to them is the client's affair.
+      for (const servername of ['elsewhere.test', 'a'.repeat(250)]) {
+        await new Promise<void>((resolve) => {
+          const socket = connectSecurely({ host: '127.0.0.1', port: app.port, servername, rejectUnauthorized: false })
+          socket.on('error', () => {}).on('close', () => resolve())
+          socket.once('secureConnect', () => socket.end())
+          socket.setTimeout(2_000, () => socket.destroy()).resume()
+        })
+      }
       const silent = connect(app.port, '127.0.0.1').on('error', () => {})
       await pause(100)
       expect(await ask(app.port, '/hello')).toEqual({ status: 200, body: { hello: 'world' } })

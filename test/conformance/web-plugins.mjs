@@ -30,6 +30,7 @@ const server = new Server({
     timeout: { ms: 100 },
     rateLimit: { limit: 1_000 },
     compression: true,
+    upload: true,
   },
 })
 /** @returns {any} */
@@ -53,6 +54,14 @@ server.get('/context-stream', (_req, res) =>
     })(),
   ),
 )
+server.post('/upload', (req) => {
+  const file = req.file('file')
+  return { body: req.body, name: file?.filename, size: file?.size }
+})
+server.get('/inject', { timeout: false }, async () => {
+  const formData = { title: 'a title', file: new File(['some text'], 'a.txt') }
+  return (await server.inject.post('/upload', { formData })).body()
+})
 server.get('/never', () => new Promise(() => {}))
 server.get('/late', async (req, res) => {
   await wait(200)

@@ -86,6 +86,10 @@ describe.each(targets)('plugins of the web: $name', (target) => {
     ).toBe(400)
   })
 
+  test('a form with a file, from the test client', async () => {
+    expect(await json('/inject')).toEqual({ body: { title: 'a title' }, name: 'a.txt', size: 9 })
+  })
+
   test('the same security headers on every answer', async () => {
     const names = (headers: IncomingHttpHeaders) =>
       Object.keys(headers).filter((name) => /^(?:x-|content-security|strict|referrer|cross|origin)/.test(name))

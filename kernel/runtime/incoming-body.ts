@@ -1,0 +1,114 @@
+import { BadRequestError, type FrameworkError, lateRequest, PayloadTooLargeError } from '../support/errors.ts'
+import type { Deadlines } from './deadlines.ts'
+
+/** The body of one web request: read whole or piece by piece, and in time. */
+export class IncomingBody {
+  readonly #request: globalThis.Request
+  /** The runtime itself cuts the body at its declared length. */
+  readonly #framed: boolean
+  readonly #deadlines: Deadlines | undefined
+  /** The rest of it will never be read. */
+  isAbandoned = false
+
+  constructor(request: globalThis.Request, framed: boolean, deadlines: Deadlines | undefined) {
+    this.#request = request
+    this.#framed = framed
+    this.#deadlines = deadlines
+  }
+
+  /** The whole body, never more than `limit` bytes of it. */
+  async bytes(limit: number): Promise<Uint8Array> {
+    const length = this.#request.headers.get('content-length')
+    if (length !== null && Number(length) > limit) {
+      this.isAbandoned = true
+      throw PayloadTooLargeError(`${limit} bytes`)
+    }
+    // No longer than it says, which was compared with the limit: so the native reader does the work.
+    return length !== null && this.#framed ? this.#whole() : this.#counted(limit)
+  }
+
+  /** Piece by piece; leaving the loop early cancels the rest, also while a piece is waited for. */
+  stream(): AsyncIterableIterator<Uint8Array> {
+    const reader = this.#request.body?.getReader()
+    let isOver = false
+    let late: FrameworkError | undefined
+    const end = this.#deadlines?.begin(() => {
+      late = lateRequest()
+      leave()
+    })
+    const leave = () => {
+      if (!isOver) this.isAbandoned = true
+      isOver = true
+      end?.()
+      void reader?.cancel().catch(ignore)
+    }
+    return {
+      next: async () => {
+        const { done, value } = (await reader?.read().catch(() => {
+          leave()
+          return raiseGone()
+        })) ?? { done: true, value: undefined }
+        if (late !== undefined) throw late
+        if (!done) return { done, value }
+        isOver = true
+        end?.()
+        return { done, value: undefined }
+      },
+      return: async () => {
+        leave()
+        return { done: true, value: undefined }
+      },
+      [Symbol.asyncIterator]() {
+        return this
+      },
+    }
+  }
+
+  #whole(): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: FrameworkError) => {
+        this.isAbandoned = true
+        reject(error)
+      }
+      const end = this.#deadlines?.begin(() => fail(lateRequest()))
+      this.#request.arrayBuffer().then(
+        (buffer) => {
+          end?.()
+          resolve(new Uint8Array(buffer))
+        },
+        () => {
+          end?.()
+          fail(gone())
+        },
+      )
+    })
+  }
+
+  async #counted(limit: number): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of this.stream()) {
+      size += chunk.length
+      if (size > limit) throw PayloadTooLargeError(`${limit} bytes`)
+      chunks.push(chunk)
+    }
+    if (chunks.length === 1) return chunks[0]!
+    const whole = new Uint8Array(size)
+    let offset = 0
+    for (const chunk of chunks) {
+      whole.set(chunk, offset)
+      offset += chunk.length
+    }
+    return whole
+  }
+}
+
+function gone(): FrameworkError {
+  return BadRequestError('the connection ended before the body was complete')
+}
+
+function raiseGone(): never {
+  throw gone()
+}
+
+function ignore(): void {}

@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { load } from './soak/load.ts'
+import { type Reading, readFrom } from './soak/reading.ts'
+import { startApp, type Target, targets } from './targets.ts'
+
+const pace = { clients: 20 }
+const requests = 1_200
+/** What a request may leave behind on the heap: less than a request or a response is. */
+const bytesPerRequest = 800
+/** Connections that end in a moment. */
+const fewDescriptors = 10
+
+interface Outcome {
+  readonly failures: readonly string[]
+  readonly before: Reading
+  readonly after: Reading
+}
+
+async function soak(target: Target): Promise<Outcome> {
+  const app = await startApp(target, {}, { file: 'soak/app.mjs' })
+  try {
+    // What is compiled, cached and pooled is so by then.
+    const failures = await load(app.port, requests / 2, pace)
+    const before = await readFrom(app.port, app.pid)
+    failures.push(...(await load(app.port, requests, pace)))
+    let after = await readFrom(app.port, app.pid)
+    // Finalizers, and sockets that are being closed, take their time on a busy machine.
+    for (let i = 0; i < 40 && !isSettled(before, after); i++) {
+      await pause(250)
+      after = await readFrom(app.port, app.pid)
+    }
+    return { failures, before, after }
+  } finally {
+    await app.stop()
+  }
+}
+
+function isSettled(before: Reading, after: Reading): boolean {
+  const hasHeap = after.heap - before.heap < bytesPerRequest * requests
+  return hasHeap && after.descriptors - before.descriptors < fewDescriptors
+}
+
+const soaked = targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
+const outcomes = new Map<string, Outcome>()
+
+// The short form. That for hours is `soak/run.ts`, see CONTRIBUTING.md.
+describe.each(soaked)('GS-07 a bit of everything on $name', (target) => {
+  beforeAll(async () => {
+    if (outcomes.size > 0) return
+    await Promise.all(soaked.map(async (one) => outcomes.set(one.name, await soak(one))))
+  }, 90_000)
+  const outcome = () => outcomes.get(target.name)!
+
+  it('is answered as it should be, and no error is left uncaught', () => {
+    expect(outcome().failures).toEqual([])
+    expect(outcome().after.events).toEqual([])
+  })
+
+  it('leaves no memory and no descriptor behind', () => {
+    const { before, after } = outcome()
+    expect(after.heap - before.heap).toBeLessThan(bytesPerRequest * requests)
+    expect(after.descriptors - before.descriptors).toBeLessThan(fewDescriptors)
+    expect((after.rss - before.rss) / 1e6).toBeLessThan(64)
+  })
+})
