@@ -67,6 +67,14 @@ export class Context extends RouteVerbs {
     return this.#entry.scope.prefix
   }
 
+  /**
+   * The names of the scopes on the way to this one, joined by `/`; `''` at the root. No other scope of the server has it,
+   * and it is the same in every process: for names in a store that several share.
+   */
+  get scope(): string {
+    return this.#entry.scope.path
+  }
+
   get server(): Kernel {
     return this.#host.server
   }

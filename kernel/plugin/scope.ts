@@ -10,7 +10,7 @@ export const DuplicatePluginError = defineError(
   'DuplicatePluginError',
   500,
   (name: string, first: string, second: string) =>
-    `the plugin "${name}" is registered twice in one scope: at ${first} and at ${second}. Remove one, or register it in a scope of its own (a prefix, or scoped: true)`,
+    `the plugin "${name}" is registered twice in one scope: at ${first} and at ${second}. Remove one, or register it within another plugin that has a scope of its own (a prefix, or scoped: true)`,
 )
 export const NotAPluginError = defineError(
   'NotAPluginError',
@@ -92,6 +92,12 @@ export class Scope {
     this.parent = parent
     this.prefix = parent === undefined ? prefix : prefix === '' ? parent.prefix : joinPaths(parent.prefix, prefix)
     this.services = new ServiceStore(parent?.services)
+  }
+
+  /** The names of the scopes on the way here, `''` at the root: no other scope of the server has it, and every process the same. */
+  get path(): string {
+    const names = this.lineage.slice(1).map(({ name }) => name.replace(/[\s/%]/g, encodeURIComponent))
+    return names.join('/')
   }
 
   /** This scope and its ancestors, the root first. */

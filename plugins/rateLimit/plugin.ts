@@ -1,4 +1,4 @@
-import { definePlugin, type Logger, RouteValue } from '../../kernel/index.ts'
+import { type DescribedRoute, definePlugin, type Logger, RouteValue } from '../../kernel/index.ts'
 import { InsuredStore } from './insured-store.ts'
 import type { Limiter } from './limiter.ts'
 import { type RateLimitOptions, type RateLimitRule, ruleOf, ruleOfRoute } from './options.ts'
@@ -16,6 +16,7 @@ import type { RateLimitStore } from './store.ts'
  */
 export const rateLimit = definePlugin({
   name: 'rateLimit',
+  openapi: { failures },
   async setup(ctx, options: RateLimitOptions = {}) {
     const rule = ruleOf(options)
     // Not on import: a server without it should load neither them nor their packages.
@@ -23,7 +24,8 @@ export const rateLimit = definePlugin({
     const store = await openStore(options.store, new MemoryStore(), ctx.log)
     ctx.onClose(() => store.close?.())
 
-    const ofServer = limiterOf(rule, store, `*${ctx.prefix}`)
+    // By scope: two of them may count in one Redis, and each has a limit of its own.
+    const ofServer = limiterOf(rule, store, ctx.scope === '' ? '*' : `*/${ctx.scope}`)
     const ofRoutes = new RouteValue<Limiter | false>()
     ctx.onRoute((route) => {
       const own: unknown = route.options.rateLimit
@@ -41,6 +43,13 @@ export const rateLimit = definePlugin({
     })
   },
 })
+
+/** For the API description. */
+function failures({ options, settings }: DescribedRoute): { readonly [status: string]: string } {
+  if (options.rateLimit === false) return {}
+  const { statusCode = 429 } = { ...(settings as RateLimitOptions | undefined), ...options.rateLimit }
+  return { [statusCode]: 'TooManyRequests' }
+}
 
 async function openStore(
   option: RateLimitOptions['store'],

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { RouteCollection, Server } from 'framework'
+import { definePlugin, type PluginDefinition, RouteCollection, Server } from 'framework'
+import { rateLimit } from 'framework/plugins'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { memoryLogger, pause } from '../support/kernel.ts'
@@ -47,15 +48,39 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     client.disconnect()
   })
 
+  test('are those of the scope, where several count in one Redis', async () => {
+    const store = { url: redis.url, prefix: 'scopes' }
+    const server = serverWith({ limit: 4, store })
+    for (const [name, options] of Object.entries({ one: { limit: 2 }, two: { limit: 3, windowMs: 5_000 } })) {
+      const setup = (ctx: Parameters<NonNullable<PluginDefinition<undefined, object>['setup']>>[0]) => {
+        ctx.register(rateLimit({ ...options, store }))
+        ctx.get(`/${name}`, () => name)
+      }
+      server.register(definePlugin({ name, scoped: true, setup })())
+    }
+    const passed: number[] = []
+    for (const url of ['/', '/one', '/two']) {
+      const answers = await Promise.all(Array.from({ length: 9 }, () => server.inject({ url, ip: '192.0.2.1' })))
+      passed.push(answers.filter(({ status }) => status === 200).length)
+    }
+    expect(passed).toEqual([4, 2, 3])
+    const client = new Redis(redis.url)
+    const keys = ['scopes:* 192.0.2.1', 'scopes:*/one 192.0.2.1', 'scopes:*/two 192.0.2.1']
+    expect((await client.keys('scopes:*')).sort()).toEqual(keys)
+    expect(await client.pttl(keys[2]!)).toBeLessThanOrEqual(5_000)
+    client.disconnect()
+  })
+
   test('are shared by two processes, exactly', async () => {
     const urls = await Promise.all([1, 2].map(() => startProcess(redis.url, 50)))
-    const statuses = await Promise.all(
-      Array.from({ length: 120 }, async (_, i) => {
-        const res = await fetch(urls[i % 2]!)
-        await res.arrayBuffer()
-        return res.status
-      }),
-    )
+    const ask = async (_: unknown, i: number) => {
+      const res = await fetch(urls[i % 2]!)
+      await res.arrayBuffer()
+      return res.status
+    }
+    const statuses: number[] = []
+    // Ten at a time: with all at once, two cores that have other things to do make Redis look slow.
+    for (let i = 0; i < 12; i++) statuses.push(...(await Promise.all(Array.from({ length: 10 }, ask))))
     expect(statuses.filter((status) => status === 200)).toHaveLength(50)
     expect(statuses.filter((status) => status === 429)).toHaveLength(70)
   })

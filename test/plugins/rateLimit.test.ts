@@ -220,38 +220,58 @@ describe('a route of its own', () => {
     }
   })
 
-  test('a scope may have its own', async () => {
-    const server = serverWith({ rateLimit: { limit: 5 } })
-    const part = definePlugin({
-      name: 'part',
+  const part = (name: string, limit: number, options: object = {}) =>
+    definePlugin({
+      name,
       scoped: true,
       setup(ctx) {
-        ctx.register(rateLimit({ limit: 2 }))
-        ctx.get('/part', () => 1)
+        ctx.register(rateLimit({ limit, ...options }))
+        ctx.get(`/${name.replaceAll(/\W/g, '')}`, () => 1)
       },
     })
-    server.register(part())
+
+  test('a scope may have its own', async () => {
+    const server = serverWith({ rateLimit: { limit: 5 } })
+    server.register(part('part', 2)())
     expect(passed(await ask(server, 10, '/part'))).toBe(2)
     expect(passed(await ask(server, 10))).toBe(5)
   })
+
+  test('scopes side by side count for themselves, in a store that they share too', async () => {
+    for (const store of [undefined, counting()]) {
+      const server = serverWith({ rateLimit: { limit: 5, store } })
+      server.register(part('a', 2, { store })())
+      server.register(part('b', 3, { store, windowMs: 5_000 })())
+      // Names that would run into each other if they were put together as they are.
+      const nested = (name: string, inner: string) =>
+        definePlugin({ name, scoped: true, setup: (ctx) => ctx.register(part(inner, 4, { store })()) })
+      server.register(nested('c/d', 'e')())
+      server.register(nested('c', 'd/e')())
+      server.register(nested('c d', 'f')(), { prefix: '/p' })
+      const limits = { '/': 5, '/a': 2, '/b': 3, '/e': 4, '/de': 4, '/p/f': 4 }
+      for (const [path, limit] of Object.entries(limits)) {
+        expect(passed(await ask(server, 10, path)), path).toBe(limit)
+      }
+    }
+  })
 })
 
-describe('a store of the application', () => {
-  const counting = () => {
-    const counts = new Map<string, number>()
-    return {
-      keys: counts,
-      closed: 0,
-      hit(key: string, windowMs: number) {
-        counts.set(key, (counts.get(key) ?? 0) + 1)
-        return { count: counts.get(key)!, resetMs: windowMs }
-      },
-      close() {
-        this.closed++
-      },
-    }
+function counting() {
+  const counts = new Map<string, number>()
+  return {
+    keys: counts,
+    closed: 0,
+    hit(key: string, windowMs: number) {
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      return { count: counts.get(key)!, resetMs: windowMs }
+    },
+    close() {
+      this.closed++
+    },
   }
+}
 
+describe('a store of the application', () => {
   test('is asked, with keys that tell limit and client apart, and closed', async () => {
     const store = counting()
     const server = serverWith({ rateLimit: { limit: 2, store } })
