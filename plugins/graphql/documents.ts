@@ -1,5 +1,6 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import type { CheckCost, CostLimit } from './cost/limit.ts'
 import type { Executors, Run } from './execute.ts'
 import { measure } from './limits.ts'
 import type { Limits } from './options.ts'
@@ -12,6 +13,8 @@ export interface Operation {
   readonly document: DocumentNode
   readonly name: string | undefined
   readonly run: Run
+  /** Whether it may cost what it does; `undefined`: nobody counts. */
+  readonly checkCost: CheckCost | undefined
 }
 
 /** The operations of a document by name. */
@@ -24,6 +27,7 @@ export interface Operations {
 export interface DocumentsOptions {
   readonly limits: Limits
   readonly introspection: boolean
+  readonly cost: CostLimit | undefined
 }
 
 const mostErrors = 20
@@ -112,7 +116,8 @@ export class Documents {
       if (definition.kind !== 'OperationDefinition') continue
       const name = definition.name?.value
       const run = this.#executors.of(document, definition)
-      last = { type: definition.operation, document, name, run }
+      const checkCost = this.#options.cost?.of(document, definition)
+      last = { type: definition.operation, document, name, run, checkCost }
       if (name !== undefined) named.set(name, last)
       count++
     }

@@ -1,12 +1,14 @@
+import { createRequire } from 'node:module'
 import type { GraphQLSchema } from 'graphql'
 import { exposesDetails, type Logger, peer } from '../../kernel/index.ts'
 import { Compiler } from './compile.ts'
+import { CostLimit } from './cost/limit.ts'
 import { Documents } from './documents.ts'
 import { Executors } from './execute.ts'
 import { readSchemaFiles } from './files.ts'
 import { type Engine, GraphqlHandler } from './handler.ts'
 import { type GraphqlSettings, isReady } from './options.ts'
-import type { SchemaTools } from './packages.ts'
+import type { Graphql, SchemaTools } from './packages.ts'
 import type { GraphiqlPage } from './page.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import { buildSchema } from './schema.ts'
@@ -20,9 +22,10 @@ export async function openHandler(
   page: GraphiqlPage | undefined,
   log: Logger,
 ): Promise<GraphqlHandler> {
-  const { schema: given, limits, introspection, keepAlive, csrfPrevention, context } = settings
-  const graphql = await peer('graphql', () => import('graphql'), 'the graphql plugin')
+  const { schema: given, limits, cost, introspection, keepAlive, csrfPrevention, context } = settings
+  const imported = await peer('graphql', () => import('graphql'), 'the graphql plugin')
   const tools = await loadTools(isReady(given))
+  const graphql = copyOf(isReady(given) ? given : tools?.makeExecutableSchema({ typeDefs: sample }), imported)
   const jit =
     settings.jit === undefined
       ? undefined
@@ -36,7 +39,8 @@ export async function openHandler(
       // Made by buildSchema above, which makes nothing else.
       const schema = service.schema as GraphQLSchema
       const executors = new Executors(graphql, schema, jit && new Compiler(jit), settings.jit)
-      const documents = new Documents(graphql, schema, executors, { limits, introspection })
+      const costLimit = cost && new CostLimit(graphql, schema, cost)
+      const documents = new Documents(graphql, schema, executors, { limits, introspection, cost: costLimit })
       return {
         graphql,
         documents,
@@ -54,6 +58,20 @@ export async function openHandler(
     return opened
   }
   return new GraphqlHandler({ engine, csrfPrevention, context, page: page?.answer })
+}
+
+const sample = 'type Query { a: Int }'
+
+/**
+ * The copy of the package that a schema is of: where Vitest or a bundler resolves what this file imports, that are its modules,
+ * and the tools have it by `require`. What is of neither is told when the schema is built.
+ */
+function copyOf(schema: unknown, imported: Graphql): Graphql {
+  if (schema === undefined || schema instanceof imported.GraphQLSchema) return imported
+  // It is there, since it was imported.
+  const name = 'graphql'
+  const required = createRequire(import.meta.url)(name) as Graphql
+  return schema instanceof required.GraphQLSchema ? required : imported
 }
 
 /** A ready schema can do without, as long as nothing is added to it. */

@@ -76,7 +76,7 @@ export class GraphqlHandler {
       const asEvent = wanted === 'events' && operation.legacy
       return asEvent ? events.refuse(req, res, operation) : answerRefusal(req, res, wanted, operation)
     }
-    const unfit = unfitFor(operation, req.method, wanted)
+    const unfit = unfitFor(operation, req.method, wanted) ?? operation.checkCost?.(asked.variables)
     if (unfit !== undefined) return answerRefusal(req, res, wanted, unfit)
     const { context } = this.#options
     if (context === undefined) return this.#execute(ready, req, res, wanted, operation, { req, res }, asked.variables)

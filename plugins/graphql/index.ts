@@ -1,6 +1,13 @@
 import type { GraphqlService } from './service.ts'
 
-export type { ApolloOptions, ContextFunction, GraphqlLimits, GraphqlOptions, JitOptions } from './options.ts'
+export type {
+  ApolloOptions,
+  ContextFunction,
+  GraphqlCost,
+  GraphqlLimits,
+  GraphqlOptions,
+  JitOptions,
+} from './options.ts'
 export { graphql } from './plugin.ts'
 export { GraphqlService } from './service.ts'
 export type {

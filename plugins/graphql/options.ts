@@ -26,6 +26,16 @@ export interface GraphqlLimits {
   tokens?: number | false
 }
 
+/** How the cost of an operation is estimated, and what it may be. */
+export interface GraphqlCost {
+  /** The largest cost that is executed. Default 1000. */
+  max?: number
+  /** How long a list is taken to be of which neither arguments nor the schema say it. Default 10. */
+  listSize?: number
+  /** Arguments that say how long a list is, where `@listSize` names none. Default `first`, `last` and `limit`. */
+  slicingArguments?: readonly string[]
+}
+
 /** Options of the compiling executor. */
 export interface JitOptions {
   /** How often an operation is executed before it is compiled. Default 3. */
@@ -38,6 +48,8 @@ export interface GraphqlOptions {
   schema?: SchemaSource | ReadySchema
   apolloOptions?: ApolloOptions
   limits?: GraphqlLimits
+  /** Refuses operations that are estimated to cost too much, before they are executed. Default false. */
+  cost?: boolean | GraphqlCost
   /** Whether browsers get the GraphiQL page at `GET /graphql`. Default: unless `NODE_ENV` is `production`. */
   graphiql?: boolean
   /** Compiles operations that are asked often; needs the package `graphql-jit`. Default false. */
@@ -55,12 +67,20 @@ export interface Limits {
   readonly tokens: number
 }
 
+export interface CostSettings {
+  readonly max: number
+  readonly listSize: number
+  readonly slicingArguments: readonly string[]
+}
+
 export interface GraphqlSettings {
   readonly schema: SchemaSource | ReadySchema
   readonly introspection: boolean
   readonly csrfPrevention: boolean
   readonly context: ContextFunction | undefined
   readonly limits: Limits
+  /** `undefined`: no cost is counted. */
+  readonly cost: CostSettings | undefined
   readonly graphiql: boolean
   /** Executions before an operation is compiled; `undefined`: none is. */
   readonly jit: number | undefined
@@ -101,6 +121,19 @@ function limitsOf(given: GraphqlLimits = {}): Limits {
       : whole(`limits.${name}`, value, 'a whole number above 0, or false')
   }
   return { depth: limit('depth'), aliases: limit('aliases'), directives: limit('directives'), tokens: limit('tokens') }
+}
+
+function costOf(given: boolean | GraphqlCost = false): CostSettings | undefined {
+  if (given === false) return undefined
+  if (typeof given !== 'boolean' && objectOf('cost', given) !== undefined) {
+    checkOptions('graphql.cost', given, ['max', 'listSize', 'slicingArguments'])
+  }
+  const { max = 1000, listSize = 10, slicingArguments = ['first', 'last', 'limit'] } = given === true ? {} : given
+  if (!Array.isArray(slicingArguments) || slicingArguments.some((name) => typeof name !== 'string')) {
+    throw OptionError('graphql.cost.slicingArguments', slicingArguments, 'a list of names of arguments')
+  }
+  const number = 'a whole number above 0'
+  return { max: whole('cost.max', max, number), listSize: whole('cost.listSize', listSize, number), slicingArguments }
 }
 
 function jitOf(given: boolean | JitOptions = false): number | undefined {
@@ -153,7 +186,16 @@ function schemaOf(schema: SchemaSource | ReadySchema = {}): SchemaSource | Ready
 
 /** The options with every default in place; a wrong one throws. */
 export function settingsOf(options: GraphqlOptions): GraphqlSettings {
-  checkOptions('graphql', options, ['schema', 'apolloOptions', 'limits', 'graphiql', 'jit', 'keepAlive', 'route'])
+  checkOptions('graphql', options, [
+    'schema',
+    'apolloOptions',
+    'limits',
+    'cost',
+    'graphiql',
+    'jit',
+    'keepAlive',
+    'route',
+  ])
   const apollo = objectOf('apolloOptions', options.apolloOptions) ?? {}
   checkOptions('graphql.apolloOptions', apollo, ['introspection', 'csrfPrevention', 'context'])
   const { context } = apollo
@@ -171,6 +213,7 @@ export function settingsOf(options: GraphqlOptions): GraphqlSettings {
     csrfPrevention: flag('apolloOptions.csrfPrevention', apollo.csrfPrevention, true),
     context,
     limits: limitsOf(options.limits),
+    cost: costOf(options.cost),
     graphiql: flag('graphiql', options.graphiql, isOpen),
     jit: jitOf(options.jit),
     keepAlive,

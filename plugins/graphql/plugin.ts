@@ -1,4 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
+import { getDoc, postDoc } from './apidoc.ts'
 import { type GraphqlOptions, settingsOf } from './options.ts'
 import { GraphqlService } from './service.ts'
 
@@ -28,9 +29,8 @@ export const graphql = definePlugin({
     const { openHandler } = await import('./engine.ts')
     const page = settings.graphiql ? (await import('./page.ts')).openPage() : undefined
     const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
-    const route = { apidoc: { tags: ['graphql'], summary: 'Answers GraphQL' }, ...settings.route }
-    ctx.get('/graphql', route, handler.get)
-    ctx.post('/graphql', route, handler.post)
+    ctx.get('/graphql', { apidoc: getDoc, ...settings.route }, handler.get)
+    ctx.post('/graphql', { apidoc: postDoc, ...settings.route }, handler.post)
     if (page !== undefined) ctx.get('/graphql/assets/:file', { apidoc: false, log: false }, page.asset)
   },
 })

@@ -1,6 +1,7 @@
 import type { DocumentNode, GraphQLSchema } from 'graphql'
 import { defineError, isFrameworkError } from '../../kernel/index.ts'
 import { copiesError, isRealmError } from './copies.ts'
+import { missingDefinitions } from './cost/directives.ts'
 import { isReady } from './options.ts'
 import type { Graphql, SchemaTools } from './packages.ts'
 import type { GraphqlResolvers, ReadySchema, SchemaSource, SdlDocument } from './types.ts'
@@ -57,11 +58,11 @@ export function buildSchema(packages: SchemaPackages, parts: SchemaParts): Graph
   return schema
 }
 
-function make({ tools }: SchemaPackages, given: SchemaSource, parts: SchemaParts): GraphQLSchema {
+function make({ graphql, tools }: SchemaPackages, given: SchemaSource, parts: SchemaParts): GraphQLSchema {
   const typeDefs = [...listOf(given.typeDefs), ...parts.files, ...parts.typeDefs]
   if (typeDefs.length === 0) throw new Error('there are no type definitions. Give schema.typeDefs, or add some')
   return tools!.makeExecutableSchema({
-    typeDefs: typeDefs as (string | DocumentNode)[],
+    typeDefs: [...typeDefs, ...missingDefinitions(graphql, typeDefs)] as (string | DocumentNode)[],
     resolvers: [...listOf(given.resolvers), ...parts.resolvers] as [],
   })
 }
@@ -73,7 +74,7 @@ function extend({ graphql, tools }: SchemaPackages, given: ReadySchema, parts: S
     throw new Error('a ready schema is extended by the package "@graphql-tools/schema": install it')
   return tools.mergeSchemas({
     schemas: [given],
-    typeDefs: [...parts.typeDefs],
+    typeDefs: [...parts.typeDefs, ...missingDefinitions(graphql, parts.typeDefs, given)],
     resolvers: [...parts.resolvers] as [],
   })
 }

@@ -21,5 +21,7 @@ export const graphql = {
       },
     },
   },
+  // The others of the others of all books are quickly asked for.
+  cost: { max: 500 },
   apolloOptions: { context: ({ req }: { req: Request }): Context => ({ library: req.library }) },
 } satisfies GraphqlOptions

@@ -1,0 +1,51 @@
+import type { ConstDirectiveNode, GraphQLSchema } from 'graphql'
+import type { Graphql } from '../packages.ts'
+import type { SdlDocument } from '../types.ts'
+
+/** The directives of the cost specification, with the types that Apollo gives them. */
+const definitions: { readonly [name: string]: string } = {
+  cost: 'directive @cost(weight: Int!) on FIELD_DEFINITION | ARGUMENT_DEFINITION | OBJECT | INTERFACE | UNION | ENUM | SCALAR',
+  listSize:
+    'directive @listSize(assumedSize: Int, slicingArguments: [String!], sizedFields: [String!], requireOneSlicingArgument: Boolean = true) on FIELD_DEFINITION',
+}
+
+/** The definitions of those that type definitions use and do not define, also while no cost is counted. */
+export function missingDefinitions(
+  graphql: Graphql,
+  typeDefs: readonly (string | SdlDocument)[],
+  extended?: GraphQLSchema,
+): string[] {
+  const texts = typeDefs.map((one) =>
+    typeof one === 'string' ? one : graphql.print(one as Parameters<Graphql['print']>[0]),
+  )
+  const has = (pattern: RegExp) => texts.some((text) => pattern.test(text))
+  return Object.entries(definitions)
+    .filter(([name]) => extended?.getDirective(name) == null)
+    .filter(([name]) => has(new RegExp(`@${name}\\b`)) && !has(new RegExp(`\\bdirective\\s+@${name}\\b`)))
+    .map(([, definition]) => definition)
+}
+
+/** What may carry directives: as text in its definition, or as data where it was made in code. */
+interface Carrier {
+  readonly astNode?: { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined
+  readonly extensionASTNodes?: readonly { readonly directives?: readonly ConstDirectiveNode[] | undefined }[]
+  readonly extensions?: unknown
+}
+
+/** The arguments of a directive on a field, an argument or a type; `undefined` where it is not there. */
+export function directiveOn(
+  graphql: Graphql,
+  carrier: Carrier,
+  name: string,
+): { readonly [argument: string]: unknown } | undefined {
+  for (const { directives } of [carrier.astNode ?? {}, ...(carrier.extensionASTNodes ?? [])]) {
+    const found = directives?.find((one) => one.name.value === name)
+    if (found === undefined) continue
+    const given = (found.arguments ?? []).map((one) => [one.name.value, graphql.valueFromASTUntyped(one.value)])
+    return Object.fromEntries(given) as { [argument: string]: unknown }
+  }
+  // As libraries that make schemas in code keep them, for tools to find.
+  const kept = (carrier.extensions as { directives?: { [name: string]: unknown } } | undefined)?.directives?.[name]
+  const one: unknown = Array.isArray(kept) ? kept[0] : kept
+  return typeof one === 'object' && one !== null ? (one as { [argument: string]: unknown }) : undefined
+}

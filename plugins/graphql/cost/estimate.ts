@@ -1,0 +1,237 @@
+import type {
+  ConstValueNode,
+  DocumentNode,
+  FieldNode,
+  FragmentDefinitionNode,
+  GraphQLCompositeType,
+  GraphQLField,
+  GraphQLObjectType,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  SelectionNode,
+  SelectionSetNode,
+} from 'graphql'
+import type { Graphql } from '../packages.ts'
+import type { Values } from './variables.ts'
+import { type FieldWeight, numberOf, type Weights } from './weights.ts'
+
+/** Before anything is executed; a schema may be asked with more selections than that in no time that matters. */
+const mostVisits = 20_000
+
+/** Why an operation has no cost: it is not executed. */
+export class Uncountable extends Error {}
+
+/** What does not change from one operation to the next. */
+export interface CostBasis {
+  readonly graphql: Graphql
+  readonly schema: GraphQLSchema
+  readonly weights: Weights
+  /** How long a list is of which nothing else is known. */
+  readonly listSize: number
+}
+
+/**
+ * Estimates what an operation costs: the weight of each field, as often as the lists around it are long. Fields of one
+ * name in one place are the one field that they become; of the types that an interface may be, the dearest counts.
+ */
+export class Estimate {
+  readonly #basis: CostBasis
+  readonly #values: Values
+  readonly #fragments = new Map<string, FragmentDefinitionNode>()
+  #visits = 0
+
+  constructor(basis: CostBasis, document: DocumentNode, values: Values) {
+    this.#basis = basis
+    this.#values = values
+    for (const one of document.definitions) {
+      if (one.kind === 'FragmentDefinition') this.#fragments.set(one.name.value, one)
+    }
+  }
+
+  /** @throws Uncountable with the reason. */
+  of({ operation, selectionSet }: OperationDefinitionNode): number {
+    const root = this.#basis.schema.getRootType(operation)
+    const base = operation === 'mutation' ? 10 : 0
+    return root ? base + this.#select([selectionSet], root, undefined) : base
+  }
+
+  /** `around`: what surrounds the place, if it says how long the lists in it are. */
+  #select(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, around: Around | undefined): number {
+    const { graphql, schema } = this.#basis
+    if (graphql.isObjectType(type)) return this.#fields(sets, type, type, around)
+    const conditions = new Set<string>()
+    for (const set of sets) this.#conditionsOf(set, conditions)
+    // Types to which the same fragments apply are asked for the same.
+    const kinds = new Map<string, GraphQLObjectType>()
+    for (const one of schema.getPossibleTypes(type)) {
+      const applying = [...conditions].filter((name) => this.#applies(name, one))
+      const key = applying.join()
+      if (!kinds.has(key)) kinds.set(key, one)
+    }
+    let dearest = 0
+    for (const one of kinds.values()) dearest = Math.max(dearest, this.#fields(sets, one, type, around))
+    return dearest
+  }
+
+  #fields(
+    sets: readonly SelectionSetNode[],
+    type: GraphQLObjectType,
+    declared: GraphQLCompositeType,
+    around: Around | undefined,
+  ): number {
+    const level = new Map<string, FieldNode[]>()
+    for (const set of sets) this.#collect(set, type, level)
+    let sum = 0
+    for (const [, nodes] of level) sum += this.#field(nodes, type, declared, around)
+    return sum
+  }
+
+  #field(
+    nodes: readonly FieldNode[],
+    type: GraphQLObjectType,
+    declared: GraphQLCompositeType,
+    around: Around | undefined,
+  ): number {
+    const { graphql, schema, weights } = this.#basis
+    const name = nodes[0]!.name.value
+    const field = fieldOf(graphql, schema, type, name)
+    if (field === undefined) return 0
+    const below = graphql.getNamedType(field.type)
+    const deeper = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+    const select = (size?: Around) => (graphql.isCompositeType(below) ? this.#select(deeper, below, size) : 0)
+    // Its lists are as long as the schema, whatever is asked.
+    if (name.startsWith('__') || type.name.startsWith('__')) return (graphql.isCompositeType(below) ? 1 : 0) + select()
+    const own = weights.of(field)
+    const weight = Math.max(own.weight, this.#declaredWeight(declared, name))
+    const given = this.#slice(own, nodes, field, type)
+    let cost = 0
+    for (const [argument, extra] of own.ofArguments) if (isGiven(nodes, argument)) cost += extra
+    if (!own.isList) {
+      const size = given ?? own.assumedSize
+      return cost + weight + select(size === undefined ? undefined : { size, sized: own.sized })
+    }
+    const inherited = own.slicing.length === 0 && isSized(around, name) ? around!.size : undefined
+    const one = weight + select()
+    // Nothing stays nothing, however often.
+    return cost + (one === 0 ? 0 : one * (given ?? inherited ?? own.assumedSize ?? this.#basis.listSize))
+  }
+
+  /** An interface may say what its types do not repeat. */
+  #declaredWeight(declared: GraphQLCompositeType, name: string): number {
+    const { graphql, weights } = this.#basis
+    const field = graphql.isInterfaceType(declared) ? declared.getFields()[name] : undefined
+    return field === undefined ? 0 : weights.of(field).weight
+  }
+
+  /** How long the arguments want the list to be: the largest of them, 1 at least, `undefined` when none says. */
+  #slice(
+    { slicing, needsOne }: FieldWeight,
+    nodes: readonly FieldNode[],
+    field: GraphQLField<unknown, unknown>,
+    type: GraphQLObjectType,
+  ): number | undefined {
+    const { graphql } = this.#basis
+    const sizes: number[] = []
+    for (const path of slicing) {
+      const [name = '', ...inside] = path.split('.')
+      // Fields of one name have the same arguments: else the document is not valid.
+      const node = nodes[0]!.arguments?.find((one) => one.name.value === name)
+      const given = this.#values.at(node?.value, inside)
+      const fallback = defaultOf(graphql, field, name)
+      const size = numberOf(given === undefined ? inside.reduce(memberOf, fallback) : given)
+      if (size !== undefined) sizes.push(Math.max(size, 1))
+    }
+    if (needsOne && sizes.length !== 1) {
+      throw new Uncountable(
+        `The field ${type.name}.${field.name} needs exactly one of the arguments ${slicing.join(', ')}.`,
+      )
+    }
+    return sizes.length === 0 ? undefined : Math.max(...sizes)
+  }
+
+  #collect(set: SelectionSetNode, type: GraphQLObjectType, level: Map<string, FieldNode[]>): void {
+    for (const selection of set.selections) {
+      if (++this.#visits > mostVisits)
+        throw new Uncountable('The operation asks for too many fields to count its cost.')
+      if (this.#isLeftOut(selection)) continue
+      if (selection.kind === 'Field') {
+        const name = (selection.alias ?? selection.name).value
+        const there = level.get(name)
+        if (there === undefined) level.set(name, [selection])
+        else there.push(selection)
+        continue
+      }
+      const fragment = selection.kind === 'FragmentSpread' ? this.#fragments.get(selection.name.value) : selection
+      const condition = fragment?.typeCondition?.name.value
+      if (fragment !== undefined && (condition === undefined || this.#applies(condition, type))) {
+        this.#collect(fragment.selectionSet, type, level)
+      }
+    }
+  }
+
+  #conditionsOf(set: SelectionSetNode, conditions: Set<string>): void {
+    for (const selection of set.selections) {
+      if (selection.kind === 'Field') continue
+      if (++this.#visits > mostVisits)
+        throw new Uncountable('The operation asks for too many fields to count its cost.')
+      const fragment = selection.kind === 'FragmentSpread' ? this.#fragments.get(selection.name.value) : selection
+      if (fragment === undefined) continue
+      if (fragment.typeCondition) conditions.add(fragment.typeCondition.name.value)
+      this.#conditionsOf(fragment.selectionSet, conditions)
+    }
+  }
+
+  #applies(condition: string, type: GraphQLObjectType): boolean {
+    if (condition === type.name) return true
+    const { graphql, schema } = this.#basis
+    const named = schema.getType(condition)
+    return graphql.isAbstractType(named) && schema.isSubType(named, type)
+  }
+
+  /** By a literal or a variable that says so; what is not known is taken to be there. */
+  #isLeftOut({ directives }: SelectionNode): boolean {
+    for (const { name, arguments: given } of directives ?? []) {
+      const skips = name.value === 'skip'
+      if (!skips && name.value !== 'include') continue
+      if (this.#values.at(given?.find((one) => one.name.value === 'if')?.value) === skips) return true
+    }
+    return false
+  }
+}
+
+/** A size that a field gives to the lists below it: those of a connection. */
+interface Around {
+  readonly size: number
+  readonly sized: ReadonlySet<string> | undefined
+}
+
+const isSized = (around: Around | undefined, name: string) =>
+  around !== undefined && (around.sized === undefined || around.sized.has(name))
+
+const isGiven = (nodes: readonly FieldNode[], argument: string) =>
+  nodes[0]!.arguments?.some((one) => one.name.value === argument) === true
+
+/** What an argument is when it is not given: as a value until version 16 of the package, and also as text since 17. */
+function defaultOf(graphql: Graphql, field: GraphQLField<unknown, unknown>, name: string): unknown {
+  const arg = field.args.find((one) => one.name === name) as
+    | { defaultValue?: unknown; default?: { value?: unknown; literal?: ConstValueNode } }
+    | undefined
+  const { literal, value = arg?.defaultValue } = arg?.default ?? {}
+  return literal === undefined ? value : graphql.valueFromASTUntyped(literal)
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as { readonly [name: string]: unknown })[name]
+    : undefined
+
+function fieldOf(
+  graphql: Graphql,
+  schema: GraphQLSchema,
+  type: GraphQLObjectType,
+  name: string,
+): GraphQLField<unknown, unknown> | undefined {
+  if (name === graphql.SchemaMetaFieldDef.name) return graphql.SchemaMetaFieldDef
+  if (name === graphql.TypeMetaFieldDef.name && type === schema.getQueryType()) return graphql.TypeMetaFieldDef
+  return type.getFields()[name]
+}

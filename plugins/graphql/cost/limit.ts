@@ -1,0 +1,72 @@
+import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql'
+import type { Variables } from '../execute.ts'
+import type { CostSettings } from '../options.ts'
+import type { Graphql } from '../packages.ts'
+import { type Refusal, refuse } from '../refusal.ts'
+import { type CostBasis, Estimate, Uncountable } from './estimate.ts'
+import { Values } from './variables.ts'
+import { Weights } from './weights.ts'
+
+/** Refuses an operation that is too dear, before it is executed. */
+export type CheckCost = (variables: Variables) => Refusal | undefined
+
+/** Outcomes that are kept for one operation, by the variables that they depend on. */
+const mostKept = 50
+const longestKey = 200
+
+/** The limit of the cost of operations. */
+export class CostLimit {
+  readonly #basis: CostBasis
+  readonly #max: number
+
+  constructor(graphql: Graphql, schema: GraphQLSchema, settings: CostSettings) {
+    const { max, listSize } = settings
+    this.#max = max
+    this.#basis = { graphql, schema, listSize, weights: new Weights(graphql, settings) }
+  }
+
+  /** The check of one operation; where no variable matters it is decided here, once. */
+  of(document: DocumentNode, operation: OperationDefinitionNode): CheckCost {
+    const check = (variables: Variables) => {
+      const values = new Values(this.#basis.graphql, operation, variables)
+      return { refusal: this.#check(document, operation, values), used: values.used }
+    }
+    const first = check(undefined)
+    if (first.used.size === 0) return () => first.refusal
+    // With other values others may be asked for: what was kept did not know of them.
+    let names = [...first.used]
+    const kept = new Map<string, Refusal | undefined>()
+    const keyOf = (variables: Variables) => JSON.stringify(names.map((name) => variables?.[name] ?? null))
+    return (variables) => {
+      const known = keyOf(variables)
+      if (kept.has(known)) return kept.get(known)
+      const { refusal, used } = check(variables)
+      if ([...used].some((name) => !names.includes(name))) {
+        names = [...new Set([...names, ...used])]
+        kept.clear()
+      }
+      const key = keyOf(variables)
+      if (key.length <= longestKey && kept.size < mostKept) kept.set(key, refusal)
+      return refusal
+    }
+  }
+
+  #check(document: DocumentNode, operation: OperationDefinitionNode, values: Values): Refusal | undefined {
+    try {
+      const cost = new Estimate(this.#basis, document, values).of(operation)
+      return cost > this.#max ? tooDear(cost, this.#max) : undefined
+    } catch (error) {
+      // Only where the limit of the depth was turned off.
+      if (error instanceof RangeError) return refuse(400, 'The operation nests too deep.', 'LIMIT_EXCEEDED')
+      if (error instanceof Uncountable) return refuse(400, error.message, 'COST_LIMIT_EXCEEDED')
+      throw error
+    }
+  }
+}
+
+function tooDear(cost: number, max: number): Refusal {
+  const told = Math.min(cost, Number.MAX_SAFE_INTEGER)
+  const message = `The operation costs ${told}, and may cost ${max} at most. Ask for fewer fields or shorter lists.`
+  const refusal = refuse(400, message, 'COST_LIMIT_EXCEEDED')
+  return { ...refusal, errors: [{ message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: told, max } }] }
+}

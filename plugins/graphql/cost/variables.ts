@@ -1,0 +1,61 @@
+import type { OperationDefinitionNode, ValueNode } from 'graphql'
+import type { Variables } from '../execute.ts'
+import type { Graphql } from '../packages.ts'
+
+/** Stands for what is not given. */
+const nothing = Symbol('nothing')
+
+/** Reads values of an operation, before the variables are known to fit; notes which variables were asked for. */
+export class Values {
+  readonly #graphql: Graphql
+  readonly #defaults = new Map<string, unknown>()
+  #variables: Variables
+  readonly used = new Set<string>()
+
+  constructor(graphql: Graphql, operation: OperationDefinitionNode, variables: Variables) {
+    this.#graphql = graphql
+    this.#variables = variables
+    for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
+      if (defaultValue !== undefined) {
+        this.#defaults.set(variable.name.value, graphql.valueFromASTUntyped(defaultValue))
+      }
+    }
+  }
+
+  /** A value, or a member of it; `undefined` where it is not given. */
+  at(node: ValueNode | undefined, path: readonly string[] = []): unknown {
+    let value: unknown = node === undefined ? nothing : node
+    if (node?.kind === 'Variable') return follow(this.#variable(node.name.value), path)
+    for (const [index, name] of path.entries()) {
+      const here = value as ValueNode
+      if (here.kind !== 'ObjectValue') return undefined
+      const field = here.fields.find((one) => one.name.value === name)
+      if (field === undefined) return undefined
+      if (field.value.kind === 'Variable') {
+        return follow(this.#variable(field.value.name.value), path.slice(index + 1))
+      }
+      value = field.value
+    }
+    if (value === nothing) return undefined
+    const { kind } = value as ValueNode
+    // A list or an object is no number, and may be large.
+    if (kind === 'ListValue' || kind === 'ObjectValue') return undefined
+    return this.#graphql.valueFromASTUntyped(value as ValueNode)
+  }
+
+  #variable(name: string): unknown {
+    this.used.add(name)
+    const given = this.#variables
+    const value = given !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
+    return value === undefined ? this.#defaults.get(name) : value
+  }
+}
+
+function follow(value: unknown, path: readonly string[]): unknown {
+  let at = value
+  for (const name of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined
+    at = (at as { readonly [name: string]: unknown })[name]
+  }
+  return at
+}

@@ -1,0 +1,79 @@
+import type { GraphQLField, GraphQLNamedType } from 'graphql'
+import type { CostSettings } from '../options.ts'
+import type { Graphql } from '../packages.ts'
+import { directiveOn } from './directives.ts'
+
+/** What a field costs, as its schema says. */
+export interface FieldWeight {
+  /** Of one value of it. */
+  readonly weight: number
+  /** Of each argument that is given, by name. */
+  readonly ofArguments: ReadonlyMap<string, number>
+  readonly isList: boolean
+  /** How long its list is where no argument says it; `undefined`: what surrounds it may know. */
+  readonly assumedSize: number | undefined
+  /** The arguments that say how long it is; with dots into an input object. */
+  readonly slicing: readonly string[]
+  /** Whether exactly one of them must be given. */
+  readonly needsOne: boolean
+  /** The lists below that are as long as they say, where the field is none itself; `undefined`: all of them. */
+  readonly sized: ReadonlySet<string> | undefined
+}
+
+/** Reads the weights of fields, each once. */
+export class Weights {
+  readonly #graphql: Graphql
+  readonly #settings: CostSettings
+  readonly #known = new Map<GraphQLField<unknown, unknown>, FieldWeight>()
+
+  constructor(graphql: Graphql, settings: CostSettings) {
+    this.#graphql = graphql
+    this.#settings = settings
+  }
+
+  of(field: GraphQLField<unknown, unknown>): FieldWeight {
+    let known = this.#known.get(field)
+    if (known === undefined) {
+      known = this.#read(field)
+      this.#known.set(field, known)
+    }
+    return known
+  }
+
+  #read(field: GraphQLField<unknown, unknown>): FieldWeight {
+    const graphql = this.#graphql
+    const listSize = directiveOn(graphql, field, 'listSize') ?? {}
+    const named = texts(listSize.slicingArguments)
+    const ofArguments = field.args.map((arg) => [arg.name, this.#weightOn(arg)] as const)
+    return {
+      weight: this.#weightOn(field) ?? this.#weightOf(graphql.getNamedType(field.type)),
+      ofArguments: new Map(ofArguments.filter((entry): entry is [string, number] => entry[1] !== undefined)),
+      isList: graphql.isListType(graphql.getNullableType(field.type)),
+      assumedSize: numberOf(listSize.assumedSize),
+      slicing:
+        named ?? field.args.map(({ name }) => name).filter((name) => this.#settings.slicingArguments.includes(name)),
+      needsOne: named !== undefined && listSize.requireOneSlicingArgument !== false,
+      sized: texts(listSize.sizedFields) && new Set(texts(listSize.sizedFields)),
+    }
+  }
+
+  /** An object is 1 and a leaf nothing, unless the type says otherwise. */
+  #weightOf(type: GraphQLNamedType): number {
+    return this.#weightOn(type) ?? (this.#graphql.isCompositeType(type) ? 1 : 0)
+  }
+
+  #weightOn(carrier: Parameters<typeof directiveOn>[1]): number | undefined {
+    return numberOf(directiveOn(this.#graphql, carrier, 'cost')?.weight)
+  }
+}
+
+function texts(value: unknown): string[] | undefined {
+  const list = typeof value === 'string' ? [value] : value
+  return Array.isArray(list) && list.length > 0 ? list.map(String) : undefined
+}
+
+/** A number of at least nothing, also as text, which the cost specification has. */
+export function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof number === 'number' && number >= 0 ? number : undefined
+}
