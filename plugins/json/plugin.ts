@@ -1,4 +1,5 @@
 import { definePlugin, type RawRequest, UnsupportedMediaTypeError } from '../../kernel/index.ts'
+import { bodyFailures } from '../shared/body-failures.ts'
 import { jsonTypeOf } from './media-type.ts'
 import { type JsonOptions, limitsOf } from './options.ts'
 import { parseJson } from './parse.ts'
@@ -13,6 +14,7 @@ import { parseJson } from './parse.ts'
  */
 export const json = definePlugin({
   name: 'json',
+  openapi: { failures: bodyFailures },
   setup(ctx, options: JsonOptions = {}) {
     const limits = limitsOf(options)
     ctx.use(function json(req, _res, next) {

@@ -31,6 +31,8 @@ export interface DescriptionOptions {
   /** Merged over those of the routes; `securitySchemes` takes the place of the ones made for policies. */
   components?: OpenApiComponents
   externalDocs?: OpenApiExternalDocs
+  /** Whether the answers of the framework itself are described: 400, 401, 413, 415, 422 and 429. Default true. */
+  failures?: boolean
   /** Whether a route is described; default: all but those with `apidoc: false`. */
   include?: (route: OpenApiRoute) => boolean
 }
@@ -47,7 +49,7 @@ export interface OpenApiOptions extends DescriptionOptions {
   policy?: RouteOptions['policy']
 }
 
-const descriptionNames = ['info', 'servers', 'security', 'tags', 'components', 'externalDocs', 'include']
+const descriptionNames = ['info', 'servers', 'security', 'tags', 'components', 'externalDocs', 'failures', 'include']
 const infoNames = ['title', 'version', 'summary', 'description', 'termsOfService', 'contact', 'license']
 const names = ['path', 'ui', 'middlewares', 'policy', ...descriptionNames]
 
@@ -108,6 +110,9 @@ function checkDescription(options: DescriptionOptions): void {
   }
   if (options.tags?.some((tag) => typeof tag.name !== 'string')) {
     throw OptionError('openapi.tags', 'one without name', 'objects { name, description }')
+  }
+  if (options.failures !== undefined && typeof options.failures !== 'boolean') {
+    throw OptionError('openapi.failures', options.failures, 'true or false')
   }
   if (options.include !== undefined && !isFunction(options.include)) {
     throw OptionError('openapi.include', options.include, 'a function of the route')

@@ -14,6 +14,7 @@ import { requirementsOf } from './options.ts'
  */
 export const policy = definePlugin({
   name: 'policy',
+  openapi: { failures: ({ options }) => ({ 401: options.policy && 'Unauthorized' }) },
   provide: () => ({ policy: new PolicyDenials() }),
   setup(ctx) {
     const denials = ctx.services.get('policy')

@@ -1,4 +1,5 @@
 import { definePlugin, type Kernel, type Request, type Route } from '../../kernel/index.ts'
+import { bodyFailures } from '../shared/body-failures.ts'
 import type { StoredFile, UploadedFile } from './file.ts'
 import { routeSettingsOf, settingsOf, type UploadOptions, type UploadSettings } from './options.ts'
 import type { Store } from './store.ts'
@@ -20,6 +21,7 @@ const decorated = new WeakSet<Kernel>()
  */
 export const upload = definePlugin({
   name: 'upload',
+  openapi: { failures: (route) => (route.options.upload === false ? {} : bodyFailures(route)) },
   async setup(ctx, options: UploadOptions = {}) {
     const settings = settingsOf(options)
     // Only who takes uploads loads what that needs.

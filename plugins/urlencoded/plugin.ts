@@ -5,6 +5,7 @@ import {
   type RawRequest,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
+import { bodyFailures } from '../shared/body-failures.ts'
 import { formTypeOf } from './media-type.ts'
 import { limitOf, type UrlencodedOptions } from './options.ts'
 
@@ -19,6 +20,7 @@ import { limitOf, type UrlencodedOptions } from './options.ts'
  */
 export const urlencoded = definePlugin({
   name: 'urlencoded',
+  openapi: { failures: bodyFailures },
   setup(ctx, options: UrlencodedOptions = {}) {
     const limit = limitOf(options)
     ctx.use(function urlencoded(req, _res, next) {

@@ -1,4 +1,5 @@
-import { definePlugin } from '../../kernel/index.ts'
+import { type DescribedRoute, definePlugin } from '../../kernel/index.ts'
+import { takesBody } from '../shared/body-failures.ts'
 import { SchemaError } from './input.ts'
 import { parts } from './issues.ts'
 import { Validation } from './service.ts'
@@ -17,6 +18,7 @@ import { Validation } from './service.ts'
  */
 export const validation = definePlugin({
   name: 'validation',
+  openapi: { failures },
   provide: () => ({ validation: new Validation() }),
   setup(ctx) {
     const service = ctx.services.get('validation')
@@ -36,3 +38,14 @@ export const validation = definePlugin({
     })
   },
 })
+
+/** For the API description. A body of a type that nobody reads is refused where a schema asks for one. */
+function failures(route: DescribedRoute): { readonly [status: string]: string } {
+  const { body, query, all } = route.options
+  if (parts.every((part) => route.options[part] === undefined)) return {}
+  return {
+    ...((query ?? all) !== undefined && { 400: 'BadRequest' }),
+    ...((body ?? all) !== undefined && takesBody(route) && { 415: 'UnsupportedMediaType' }),
+    422: 'ValidationError',
+  }
+}

@@ -9,6 +9,8 @@ import {
   type ValidationErrorHandler,
 } from './failure.ts'
 import { type InputSchemas, inputMiddleware, SchemaError } from './input.ts'
+import type { Part } from './issues.ts'
+import { checkSendable, foreignTypeError } from './sendable/check.ts'
 
 const SchemaIdError = defineError(
   'SchemaIdError',
@@ -35,10 +37,11 @@ export class Validation {
   compile(schema: unknown, mode: Mode, route: string, part: string): Check {
     this.claim(schema, route, part)
     try {
-      return checkOf(schema as object, mode)
+      return checkOf(schema, mode)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      throw Object.assign(SchemaError(route, part, why), { cause: error })
+      const failure = foreignTypeError(schema, part, route) ?? SchemaError(route, part, why)
+      throw Object.assign(failure, { cause: error })
     }
   }
 
@@ -68,6 +71,7 @@ export class Validation {
       if (schema === undefined) continue
       const mode = part === 'headers' ? 'headers' : part === 'body' ? 'body' : 'text'
       this.compile(schema, mode, route, part)
+      checkSendable(schema, part as Part, route)
     }
     return inputMiddleware(route, schemas, fail ?? ((error, req, res) => answerFailure(error, req, res, this.#handler)))
   }

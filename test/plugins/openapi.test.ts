@@ -288,7 +288,7 @@ describe('decorators', () => {
         422: { $ref: '#/components/responses/ValidationError' },
       },
     })
-    expect(Object.keys(document.paths['/people/only']!.post!.responses)).toEqual(['200', '400'])
+    expect(Object.keys(document.paths['/people/only']!.post!.responses)).toEqual(['200', '400', '413', '415'])
     vi.restoreAllMocks()
   })
 })

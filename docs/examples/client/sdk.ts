@@ -9,6 +9,12 @@ export interface Book {
   title: string
 }
 
+export interface Failure {
+  /** The name of the error. */
+  code: string
+  message: string
+}
+
 export type UnprocessableEntity = {
   code: string
   errors: {
@@ -32,6 +38,7 @@ export interface Client {
       }
     } & CallOptions): Call<{
       200: Book[]
+      400: Failure
       422: UnprocessableEntity
     }>
     post(input: {
@@ -40,6 +47,9 @@ export interface Client {
       }
     } & CallOptions): Call<{
       201: Book
+      400: Failure
+      413: Failure
+      415: Failure
       422: UnprocessableEntity
     }>
     byId(id: string): {
@@ -56,7 +66,11 @@ export interface Client {
             files?: Blob[] | undefined
             [name: string]: unknown
           } | FormData
-        } & CallOptions): Call<{}>
+        } & CallOptions): Call<{
+          400: Failure
+          413: Failure
+          415: Failure
+        }>
       }
     }
   }

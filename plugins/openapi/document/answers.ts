@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http'
-import type { RouteOptions } from '../../../kernel/index.ts'
 import { isComponentName } from '../components.ts'
 import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
+import { failuresOf } from './failures.ts'
 import { formed, headerForm, linkForm, mediaForm } from './forms.ts'
 import { isObject, type Json, mergeOver, toPlain } from './json.ts'
-import { parts, type Scene } from './scene.ts'
+import type { Scene } from './scene.ts'
 
 type Answers = { [status: string]: OpenApiResponse | OpenApiReference }
 
@@ -47,7 +47,7 @@ const isSchema = (value: object) => schemaMarks.some((mark) => mark in value)
 const isComponentReference = (value: Json) =>
   typeof value.$ref === 'string' && !value.$ref.startsWith('#/components/schemas/')
 
-/** The answers of an operation: those of its schemas, those of the framework, and those of `apidoc` merged over. */
+/** The answers of an operation: those of its schemas, those of `apidoc` merged over, and failures where it says nothing. */
 export function answersOf(scene: Scene, apidoc: Json): Answers {
   const answers: Answers = {}
   for (const set of scene.sets) {
@@ -59,7 +59,10 @@ export function answersOf(scene: Scene, apidoc: Json): Answers {
     }
   }
   if (isObject(apidoc.responses)) mergeResponses(scene, answers, apidoc.responses)
-  for (const [status, name] of failuresOf(scene)) answers[status] ??= scene.builtIn(name)
+  Object.assign(
+    answers,
+    failuresOf(scene, (status) => answers[status] === undefined),
+  )
   if (!Object.keys(answers).some((status) => /^[23]|default/.test(status))) answers['200'] = { description: 'OK' }
   return Object.fromEntries(Object.entries(answers).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -142,25 +145,4 @@ export function mediaOf(scene: Scene, content: Json, direction: 'input' | 'outpu
     return [type, { ...own, ...(schema !== undefined && { schema: scene.use(schema, direction, what) }) }]
   })
   return Object.fromEntries(media)
-}
-
-/** What the framework answers in place of the handler. */
-function failuresOf(scene: Scene): [status: string, name: 'Unauthorized' | 'TooManyRequests' | 'ValidationError'][] {
-  const { route, sets } = scene
-  const failures: ReturnType<typeof failuresOf> = []
-  if (sets.some((set) => (set as { policy?: unknown }).policy !== undefined)) failures.push(['401', 'Unauthorized'])
-  const isValidated = (set: RouteOptions) => parts.some((part) => set[part] !== undefined)
-  // A set that tells its answers tells the one to a request that is not valid, too.
-  const own = route.record.options
-  const isTold = (set: RouteOptions) => set !== own && set.apidoc !== false && set.apidoc?.responses !== undefined
-  if (sets.some((set) => isValidated(set) && !isTold(set))) failures.push(['422', 'ValidationError'])
-  const limit = route.reachedBy.get('rateLimit')
-  const rule = (own as { rateLimit?: unknown }).rateLimit
-  if (limit !== undefined && rule !== false) {
-    const { statusCode = 429 } = { ...(limit.options as object | undefined), ...(rule as object | undefined) } as {
-      statusCode?: number
-    }
-    failures.push([String(statusCode), 'TooManyRequests'])
-  }
-  return failures
 }

@@ -1,8 +1,9 @@
 import type { RouteOptions } from '../../../kernel/index.ts'
+import { withBody } from '../../shared/body-failures.ts'
 import type { OpenApiMediaType, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
 import { isObject } from './json.ts'
 import { membersOf } from './members.ts'
-import { isHeaderName, withBody } from './parameters.ts'
+import { isHeaderName } from './parameters.ts'
 import { type Scene, schemasOf } from './scene.ts'
 import { Link } from './schemas/links.ts'
 

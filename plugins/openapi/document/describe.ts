@@ -1,15 +1,15 @@
 import type { Kernel, ListedPlugin, ListedRoute, Listing, RouteOptions } from '../../../kernel/index.ts'
 import { componentKinds, isComponentName } from '../components.ts'
 import type { DescriptionOptions } from '../options.ts'
-import type { OpenApiDocument, OpenApiPathItem } from '../types.ts'
-import { builtIns } from './built-in.ts'
+import type { OpenApiDocument, OpenApiPathItem, OpenApiSchema } from '../types.ts'
+import { SharedResponses } from './built-in.ts'
 import { documentForm, formed } from './forms.ts'
 import { type Fragments, fragmentsOf, namesIn, toObject } from './fragments.ts'
 import { isObject, type Json, put, toPlain } from './json.ts'
 import { idWithout, operationIdOf, tagOf } from './naming.ts'
 import { operationOf, type Unnamed } from './operation.ts'
 import { type DescribedPath, Templates } from './paths.ts'
-import type { BuiltIn, Scene } from './scene.ts'
+import type { Scene } from './scene.ts'
 import { Schemas } from './schemas/components.ts'
 import { componentName, Names } from './schemas/names.ts'
 import { Policies } from './security.ts'
@@ -52,19 +52,21 @@ export function describeListing({ routes, plugins }: Listing, options: Descripti
     schemas.give(name, schema, (why) => note('components', why))
   const around = { ...options, tags: [...(options.tags ?? []), ...fragments.tags] }
   const { info, servers, security, tags, externalDocs } = formed(documentForm, around as Json) as DescriptionOptions
-  const described = new Described(schemas, own, new Policies(security), note)
+  const place = (schema: OpenApiSchema) => schemas.use(schema, 'output', 'Failure', () => {})
+  const responses = new SharedResponses(own.responses, place)
+  const policies = new Policies(security)
+  const described = new Described({ schemas, own, responses, policies, hasFailures: options.failures !== false, note })
   for (const route of routes) if (isIncluded(route, options)) described.add(route)
 
   const paths = described.named()
-  const builtIn = Object.fromEntries(described.builtIns().map((name) => [name, builtIns[name]]))
   const { schemas: _, ...others } = own
   const rest = {
     ...others,
-    responses: { ...builtIn, ...own.responses },
-    securitySchemes: { ...described.policies.schemes, ...own.securitySchemes },
+    responses: responses.all(),
+    securitySchemes: { ...policies.schemes, ...own.securitySchemes },
   }
   const asked = [...described.asked(), ...(security ?? []).flatMap(namesIn)]
-  const missing = described.policies.missing(asked, rest.securitySchemes, (why) => note('the server', why))
+  const missing = policies.missing(asked, rest.securitySchemes, (why) => note('the server', why))
   for (const [name, scheme] of Object.entries(missing)) put(rest.securitySchemes, name, scheme)
   const finished = schemas.finish({ paths, rest })
   const components = nonEmpty({ schemas: finished.schemas, ...finished.document.rest })
@@ -135,27 +137,26 @@ interface Entry {
   readonly operation: Unnamed
 }
 
+/** What the operations of a document have in common. */
+interface Around {
+  readonly schemas: Schemas
+  /** The components of plugins and of the application. */
+  readonly own: { readonly [kind: string]: Json }
+  readonly responses: SharedResponses
+  readonly policies: Policies
+  readonly hasFailures: boolean
+  readonly note: (route: string, why: string) => void
+}
+
 /** The operations of a document, while they are put together. */
 class Described {
-  readonly policies: Policies
-  readonly #schemas: Schemas
-  readonly #own: { readonly [kind: string]: Json }
-  readonly #note: (route: string, why: string) => void
+  readonly #around: Around
   readonly #templates = new Templates()
   readonly #entries: Entry[] = []
   readonly #taken = new Set<string>()
-  readonly #builtIns = new Set<BuiltIn>()
 
-  constructor(
-    schemas: Schemas,
-    own: { readonly [kind: string]: Json },
-    policies: Policies,
-    note: (route: string, why: string) => void,
-  ) {
-    this.#schemas = schemas
-    this.#own = own
-    this.policies = policies
-    this.#note = note
+  constructor(around: Around) {
+    this.#around = around
   }
 
   /** Describes one route at each of its paths. */
@@ -163,7 +164,7 @@ class Described {
     const { record, reachedBy } = route
     const { method, options } = record
     const name = `${method} ${record.path}`
-    const note = (why: string) => this.#note(name, why)
+    const note = (why: string) => this.#around.note(name, why)
     const contributed = [...reachedBy.values()].flatMap(({ definition }) => contributionOf(definition, options, note))
     const sets: readonly RouteOptions[] = [options, ...contributed]
     for (const path of this.#templates.of(record)) {
@@ -171,7 +172,7 @@ class Described {
       const wanted = sets
         .map(({ apidoc }) => (apidoc ? apidoc.operationId : undefined))
         .find((id) => typeof id === 'string')
-      const operation = operationOf(scene, tagOf(path), this.policies)
+      const operation = operationOf(scene, tagOf(path), this.#around.policies)
       if (this.#taken.size === this.#taken.add(`${method} ${path.template}`).size) {
         note(`${method} ${path.template} is described already: a parameter and a wildcard are one in OpenAPI`)
         continue
@@ -182,6 +183,7 @@ class Described {
 
   #sceneOf(route: ListedRoute, path: DescribedPath, sets: readonly RouteOptions[], note: Scene['note']): Scene {
     const { method } = route.record
+    const { schemas, own, responses, hasFailures } = this.#around
     const hintOf = (what: string) =>
       componentName(
         `${operationIdOf(method, path)} ${what}`
@@ -194,19 +196,15 @@ class Described {
       sets,
       pathParameters: path.parameters,
       note,
-      use: (schema, direction, what) =>
-        this.#schemas.use(schema, direction, hintOf(what), (why) => note(`${what}: ${why}`)),
-      look: (schema, what) => this.#schemas.part(schema, 'input', hintOf(what), (why) => note(`${what}: ${why}`)).body,
-      builtIn: (name) => {
-        this.#builtIns.add(name)
-        return { $ref: `#/components/responses/${name}` }
-      },
+      use: (schema, direction, what) => schemas.use(schema, direction, hintOf(what), (why) => note(`${what}: ${why}`)),
+      look: (schema, what) => schemas.part(schema, 'input', hintOf(what), (why) => note(`${what}: ${why}`)).body,
+      hasFailures,
+      responses,
       hasComponent: (ref) => {
         const [, kind = '', component = ''] = /^#\/components\/(\w+)\/([\w.-]+)$/.exec(ref) ?? []
-        if (namesIn(this.#own[kind]).includes(component)) return true
-        if (kind !== 'responses' || !Object.hasOwn(builtIns, component)) return false
-        this.#builtIns.add(component as BuiltIn)
-        return true
+        if (kind !== 'responses') return namesIn(own[kind]).includes(component)
+        if (responses.has(component)) responses.reference(component)
+        return responses.has(component)
       },
     }
   }
@@ -214,10 +212,6 @@ class Described {
   /** The names of the security schemes that operations ask for. */
   asked(): string[] {
     return this.#entries.flatMap(({ operation }) => (operation.security ?? []).flatMap(namesIn))
-  }
-
-  builtIns(): BuiltIn[] {
-    return [...this.#builtIns]
   }
 
   /** The paths in order of registration, each operation with an id of its own: those that routes ask for come first. */

@@ -70,7 +70,7 @@ export function fragmentsOf(
 function faultOf(fragment: unknown): string | undefined {
   if (fragment === undefined) return undefined
   if (!isObject(fragment)) return 'its openapi is no object'
-  const { tags = [], components = {}, describe } = fragment
+  const { tags = [], components = {} } = fragment
   if (!Array.isArray(tags) || !tags.every((tag) => isObject(tag) && typeof tag.name === 'string')) {
     return 'its tags are no list of objects { name, description }'
   }
@@ -86,7 +86,10 @@ function faultOf(fragment: unknown): string | undefined {
       if (!isObject(value)) return `its components.${kind}.${name} is no object`
     }
   }
-  return describe === undefined || typeof describe === 'function' ? undefined : 'its describe is no function'
+  const wrong = (['describe', 'failures'] as const).find(
+    (name) => fragment[name] !== undefined && typeof fragment[name] !== 'function',
+  )
+  return wrong && `its ${wrong} is no function`
 }
 
 function valuesOf(owned: ReadonlyMap<string, Owned>): Map<string, unknown> {

@@ -1,3 +1,4 @@
+import { withBody } from '../../shared/body-failures.ts'
 import type { OpenApiParameter, OpenApiSchema } from '../types.ts'
 import { isObject, type Json } from './json.ts'
 import { type Members, membersOf } from './members.ts'
@@ -6,9 +7,6 @@ import { Link } from './schemas/links.ts'
 
 /** These three are described elsewhere; OpenAPI leaves parameters of their names out. */
 const ignored: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
-
-/** Methods whose requests have a body. */
-export const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 /** The members that the schemas of a part name, those of all who validate it. */
 export function membersOfPart(scene: Scene, part: Part): Members {

@@ -1,10 +1,10 @@
 import type { ListedRoute, RouteOptions } from '../../../kernel/index.ts'
+import type { Direction } from '../../shared/schema/self-description.ts'
+import type { SharedResponses } from './built-in.ts'
 import type { PathParameter } from './paths.ts'
-import type { Direction } from './schemas/source.ts'
 
 /** The schemas of one route by what they are for: a decorator adds its own to those of the options. */
 export type Part = 'headers' | 'params' | 'query' | 'body' | 'all'
-export const parts: readonly Part[] = ['headers', 'params', 'query', 'body', 'all']
 
 /** One operation while it is described: all that the steps need. */
 export interface Scene {
@@ -19,14 +19,13 @@ export interface Scene {
   look(schema: unknown, what: string): unknown
   /** Told what could not be described. */
   note(why: string): void
-  /** A reference to one of the answers that the framework gives itself; it is added to the components. */
-  builtIn(name: BuiltIn): { readonly $ref: string }
+  /** Whether failures are described. */
+  readonly hasFailures: boolean
+  /** The responses that operations share. */
+  readonly responses: SharedResponses
   /** Whether a reference leads to a component, those of the framework included. */
   hasComponent(ref: string): boolean
 }
-
-/** The answers of the framework that routes share. */
-export type BuiltIn = 'Unauthorized' | 'TooManyRequests' | 'ValidationError'
 
 /** The schemas of a part, of all who validate it. */
 export function schemasOf({ sets }: Pick<Scene, 'sets'>, part: Part): unknown[] {

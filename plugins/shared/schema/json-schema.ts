@@ -60,7 +60,8 @@ export function jsonSchemaKeys(schema: object): string[] {
   return [...keys]
 }
 
-function resolvePointer(root: unknown, pointer: string): unknown {
+/** The part of a schema that a JSON pointer leads to. */
+export function resolvePointer(root: unknown, pointer: string): unknown {
   let at: unknown = root
   for (const part of pointer.split('/').slice(1)) {
     const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')

@@ -1,5 +1,6 @@
 import type { Check, Verdict } from './check.ts'
 import { type Issue, maxIssues, pointerOf } from './issue.ts'
+import { selfDescription } from './self-description.ts'
 
 /** What is used of Standard Schema version 1 (Zod, Valibot, ArkType, …): https://standardschema.dev. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -61,16 +62,11 @@ export function standardKeys(schema: object): readonly string[] | undefined {
   return undefined
 }
 
-/** What a schema may say of itself: Standard JSON Schema, which Zod has since 4.2. */
-type SelfDescribing = { readonly jsonSchema?: { input?(options: object): { readonly properties?: object } } }
-
 /** The keys of which an object schema takes lists and nothing else; none where the schema does not tell. */
 export function standardLists(schema: StandardSchema): readonly string[] {
-  const standard = schema['~standard']
-  const libraryOptions = standard.vendor === 'zod' ? { unrepresentable: 'any' } : undefined
   try {
-    const said = (standard as SelfDescribing).jsonSchema?.input?.({ target: 'draft-2020-12', libraryOptions })
-    return Object.entries(said?.properties ?? {}).flatMap(([key, one]) => (isList(one) ? [key] : []))
+    const { properties } = selfDescription(schema, 'input') as { readonly properties?: object }
+    return Object.entries(properties ?? {}).flatMap(([key, one]) => (isList(one) ? [key] : []))
   } catch {
     // It cannot be said in JSON Schema.
     return []

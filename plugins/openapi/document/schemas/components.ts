@@ -1,7 +1,8 @@
+import type { Direction } from '../../../shared/schema/self-description.ts'
 import { isObject, type Json, put } from '../json.ts'
 import { Address, Link, NamedLink, type Part } from './links.ts'
 import { componentName, Names, nameOfAddress, nameOfReference } from './names.ts'
-import { type Direction, jsonSchemaOf } from './source.ts'
+import { jsonSchemaOf } from './source.ts'
 import { type Note, Translation } from './translate.ts'
 
 /** What is known of one class of parts that say the same. */

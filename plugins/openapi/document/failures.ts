@@ -1,0 +1,73 @@
+import type { ListedPlugin, RouteOptions } from '../../../kernel/index.ts'
+import type { OpenApiReference, OpenApiResponse } from '../types.ts'
+import { isObject, type Json, mergeOver } from './json.ts'
+import type { Scene } from './scene.ts'
+
+/** What the plugins around a route answer in place of its handler, for the statuses that are not described otherwise. */
+export function failuresOf(
+  scene: Scene,
+  isFree: (status: string) => boolean,
+): { [status: string]: OpenApiResponse | OpenApiReference } {
+  if (!scene.hasFailures) return {}
+  const named = new Map<string, Set<string>>()
+  for (const plugin of scene.route.reachedBy.values()) {
+    for (const [status, name] of declaredBy(plugin, scene)) {
+      if (isFree(status)) named.set(status, (named.get(status) ?? new Set()).add(name))
+    }
+  }
+  const { responses } = scene
+  const entries = [...named].map(([status, names]) => {
+    const [first = '', ...others] = names
+    if (others.length === 0) return [status, responses.failureReference(first)]
+    return [status, combined([...names].map((name) => responses.failure(name)))]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The valid ones of what one plugin says, over all options that the route is described by. */
+function declaredBy({ definition, options: settings }: ListedPlugin, scene: Scene): [status: string, name: string][] {
+  const { method, path, options } = scene.route.record
+  const declare = definition.openapi?.failures
+  if (declare === undefined) return []
+  // A set that tells its answers tells the one to a request that is not valid, too.
+  const isTold = (set: RouteOptions) => set !== options && set.apidoc !== false && set.apidoc?.responses !== undefined
+  const told: [string, string][] = []
+  try {
+    for (const set of scene.sets) {
+      if (isTold(set)) continue
+      const declared: unknown = declare({ method, path, options: { ...options, ...set }, settings })
+      if (isObject(declared))
+        told.push(...Object.entries(declared as { [status: string]: string }).filter(([, name]) => name !== undefined))
+      else scene.note(`what the plugin "${definition.name}" says of its failures is no object`)
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    scene.note(`the plugin "${definition.name}" fails to say how it fails: ${why}`)
+  }
+  return told.filter(([status, name]) => {
+    const isKnown = /^[45]\d\d$/.test(status) && typeof name === 'string' && scene.responses.has(name)
+    if (!isKnown)
+      scene.note(
+        `the plugin "${definition.name}" says that it answers ${status} with ${JSON.stringify(name)}, which is no response`,
+      )
+    return isKnown
+  })
+}
+
+/** One answer of several that have one status. */
+function combined(answers: readonly OpenApiResponse[]): OpenApiResponse {
+  const description = answers.map((one) => one.description).join(' ')
+  const headers = answers.reduce<Json>((all, one) => mergeOver(all, (one.headers ?? {}) as Json), {})
+  const types = new Set(answers.flatMap(({ content = {} }) => Object.keys(content)))
+  const content = Object.fromEntries(
+    [...types].map((type) => {
+      const schemas = [...new Set(answers.map((one) => one.content?.[type]?.schema).filter((one) => one !== undefined))]
+      return [type, schemas.length === 0 ? {} : { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } }]
+    }),
+  )
+  return {
+    description,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(types.size > 0 && { content }),
+  } as OpenApiResponse
+}

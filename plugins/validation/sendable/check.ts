@@ -1,0 +1,176 @@
+import { defineError } from '../../../kernel/index.ts'
+import { selfDescription } from '../../shared/schema/self-description.ts'
+import { isStandardSchema } from '../../shared/schema/standard.ts'
+import type { Part } from '../issues.ts'
+import { foreignType, unsendable, viewOfJson } from './json.ts'
+import { isValibot, viewOfValibot } from './valibot.ts'
+import { anything, type Lazy, notInJson, type View } from './view.ts'
+import { isZod, viewOfZod } from './zod.ts'
+
+export const SchemaMemberError = defineError(
+  'SchemaMemberError',
+  500,
+  (route: string, part: string, member: string, why: string, remedy: string) =>
+    `${member === '' ? '' : `the member "${member}" of `}the schema "${part}" of ${route} can never be sent: ${why}. ${remedy}`,
+)
+
+/** What nobody can send, where it is, and what to take in its place. */
+interface Fault {
+  readonly path: readonly (string | number)[]
+  readonly what: string
+  readonly remedy: string
+}
+
+/**
+ * Makes sure that a request can be what the schema of a part asks for. A query, headers and the parameters of a path
+ * hold text and lists of text; a body is what JSON has. Where that cannot be decided, a schema passes.
+ *
+ * @throws SchemaMemberError naming route, part, member and remedy.
+ */
+export function checkSendable(schema: object, part: Part, route: string): void {
+  const whole: Lazy = { of: schema, view: () => viewOf(schema) }
+  if (part === 'body' || part === 'all') {
+    const fault = finder(faultInJson)(whole)
+    if (fault === undefined) return
+    const where = part === 'all' ? 'neither text nor JSON has' : 'JSON does not have'
+    throw SchemaMemberError(route, part, fault.path.join('.'), `it is ${fault.what}, which ${where}`, use(fault))
+  }
+  const inText = finder(faultInText)
+  const fault = finder((view, inside) => faultInMembers(view, inside, inText))(whole)
+  if (fault === undefined) return
+  const holds = { query: 'a query holds', headers: 'headers hold', params: 'a path holds' }[part]
+  throw SchemaMemberError(route, part, fault.path.join('.'), `it is ${fault.what}, and ${holds} text`, use(fault))
+}
+
+/** The error for a JSON Schema that no compiler takes for a type that JSON has not; `undefined` when that is not why. */
+export function foreignTypeError(schema: object, part: string, route: string): Error | undefined {
+  const found = isStandardSchema(schema) ? undefined : foreignType(schema)
+  if (found === undefined) return undefined
+  const { path, type } = found
+  const remedy = type === 'Date' ? '{ type: "string", format: "date-time" }' : 'a type that JSON has'
+  return SchemaMemberError(route, part, path.join('.'), `its type "${type}" is none of JSON`, `Use ${remedy}`)
+}
+
+const use = ({ remedy }: Fault) => `Use ${remedy}`
+
+/** What a schema of any kind takes. */
+function viewOf(schema: object): View {
+  if (isZod(schema)) return viewOfZod(schema)
+  if (isValibot(schema)) return viewOfValibot(schema)
+  if (!isStandardSchema(schema)) return viewOfJson(schema)
+  try {
+    return viewOfJson(selfDescription(schema, 'input', marked))
+  } catch {
+    // It tells nothing of itself.
+    return anything
+  }
+}
+
+/** ArkType says of each part that JSON has no form for what it is. */
+const names: { readonly [code: string]: string } = { date: 'a date', proto: 'an instance of a class' }
+const marked = {
+  arktype: {
+    fallback: ({ code, base }: { readonly code: string; readonly base: object }) =>
+      Object.hasOwn(names, code)
+        ? {
+            ...base,
+            [unsendable]: notInJson(names[code]!, 'a type that is parsed from text, such as "string.date.parse"'),
+          }
+        : base,
+  },
+}
+
+type Find = (part: Lazy) => Fault | undefined
+
+/** Looks at each part of a schema once; one that holds itself has no fault for that. */
+function finder(faultIn: (view: View, inside: Find) => Fault | undefined): Find {
+  const known = new Map<unknown, Fault | undefined>()
+  const find: Find = ({ of, view }) => {
+    if (known.has(of)) return known.get(of)
+    known.set(of, undefined)
+    const fault = faultIn(view(), find)
+    known.set(of, fault)
+    return fault
+  }
+  return find
+}
+
+/** Why no JSON is taken: of members that may be left out, and of lists that may be empty, nothing is asked. */
+function faultInJson(view: View, inside: Find): Fault | undefined {
+  switch (view.is) {
+    case 'value':
+      return view.inJson ? undefined : { path: [], ...view }
+    case 'object':
+      return firstOf(view.members, ([name, one]) => below(name, inside(one)))
+    case 'list':
+      return view.mayBeEmpty ? undefined : firstOf([...view.items.entries()], ([at, one]) => below(at, inside(one)))
+    case 'either':
+      return everyOf(view.parts, inside)
+    case 'both':
+      return firstOf(view.parts, inside)
+    default:
+      return undefined
+  }
+}
+
+/** Why a member cannot be sent as text, of the first that cannot. */
+function faultInMembers(view: View, inside: Find, inText: Find): Fault | undefined {
+  switch (view.is) {
+    case 'object':
+      return firstOf(view.members, ([name, one]) => below(name, inText(one)))
+    case 'either':
+      return everyOf(view.parts, inside)
+    case 'both':
+      return firstOf(view.parts, inside)
+    case 'optional':
+      return inside(view.inner)
+    default:
+      return undefined
+  }
+}
+
+const flat = 'members of their own beside the others, a text that the schema parses, or the body'
+
+/** Why a value cannot be sent as text or as a list of text, which has one item at least. */
+function faultInText(view: View, inside: Find): Fault | undefined {
+  switch (view.is) {
+    case 'value':
+      return { path: [], ...view }
+    case 'object':
+      return { path: [], what: 'an object', remedy: flat }
+    case 'list': {
+      const fault = firstOf(view.items, inside)
+      return fault && { ...fault, what: `a list whose item is ${fault.what}` }
+    }
+    case 'either':
+      return everyOf(view.parts, inside)
+    case 'both':
+      return firstOf(view.parts, inside)
+    case 'optional':
+      return inside(view.inner)
+    default:
+      return undefined
+  }
+}
+
+const below = (name: string | number, fault: Fault | undefined): Fault | undefined =>
+  fault && { ...fault, path: [name, ...fault.path] }
+
+function firstOf<Part>(parts: readonly Part[], find: (part: Part) => Fault | undefined): Fault | undefined {
+  for (const part of parts) {
+    const fault = find(part)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+/** The first one, where there is one in every branch. */
+function everyOf(parts: readonly Lazy[], find: Find): Fault | undefined {
+  let first: Fault | undefined
+  for (const part of parts) {
+    const fault = find(part)
+    if (fault === undefined) return undefined
+    first ??= fault
+  }
+  return first
+}

@@ -1,0 +1,82 @@
+import { resolvePointer } from '../../shared/schema/json-schema.ts'
+import { anything, isObject, type Lazy, text, type View } from './view.ts'
+
+type Json = { readonly [keyword: string]: unknown }
+
+/** Stands in a described schema for what JSON has no form for. */
+export const unsendable = 'x-unsendable'
+
+/** What a JSON Schema takes; text becomes numbers, booleans and null where it asks for them. */
+export function viewOfJson(schema: unknown, root: unknown = schema): View {
+  if (!isObject(schema)) return anything
+  if (isView(schema[unsendable])) return schema[unsendable]
+  const parts: Lazy[] = []
+  for (const keyword of ['anyOf', 'oneOf'] as const) {
+    const list = schema[keyword]
+    if (Array.isArray(list) && list.length > 0) {
+      parts.push({ of: list, view: () => ({ is: 'either', parts: list.map((one) => lazy(one, root)) }) })
+    }
+  }
+  if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map((one) => lazy(one, root)))
+  if (typeof schema.$ref === 'string') parts.push(lazy(targetOf(schema.$ref, root), root))
+  const own = viewOfType(schema, root)
+  return parts.length === 0 ? own : { is: 'both', parts: [{ of: own, view: () => own }, ...parts] }
+}
+
+const isView = (value: unknown): value is View => isObject(value) && typeof value.is === 'string'
+const lazy = (of: unknown, root: unknown): Lazy => ({ of, view: () => viewOfJson(of, root) })
+
+/** Where a reference leads, of those that lead into the schema itself. */
+const targetOf = (ref: string, root: unknown) => (/^#(\/|$)/.test(ref) ? resolvePointer(root, ref.slice(1)) : undefined)
+
+function viewOfType(schema: Json, root: unknown): View {
+  const values = 'const' in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : undefined
+  if (values !== undefined) return values.length > 0 && values.every(isObject) ? { is: 'object', members: [] } : text
+  if (schema.nullable === true || schema.type === undefined) return anything
+  const types = [schema.type].flat()
+  // Text becomes each of the others where they are asked for.
+  if (types.some((type) => type !== 'object' && type !== 'array')) return text
+  const views = types.map((type) => (type === 'object' ? viewOfObject(schema, root) : viewOfArray(schema, root)))
+  return views.length === 1 ? views[0]! : { is: 'either', parts: views.map((view) => ({ of: view, view: () => view })) }
+}
+
+function viewOfObject({ properties, required }: Json, root: unknown): View {
+  const needed = new Set(Array.isArray(required) ? required : [])
+  const members = Object.entries(isObject(properties) ? properties : {}).map(([name, one]) => {
+    const inner = lazy(one, root)
+    const optional: Lazy = { of: inner, view: () => ({ is: 'optional', inner }) }
+    return [name, needed.has(name) ? inner : optional] as const
+  })
+  return { is: 'object', members }
+}
+
+function viewOfArray({ items, prefixItems }: Json, root: unknown): View {
+  const tuple = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : undefined
+  const [item] = tuple ?? [items]
+  return { is: 'list', items: isObject(item) ? [lazy(item, root)] : [], mayBeEmpty: true }
+}
+
+const types: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
+
+/** Where a JSON Schema names a type that JSON has not: TypeBox has some for values that never leave a process. */
+export function foreignType(
+  schema: unknown,
+  path: readonly string[] = [],
+  seen = new Set<unknown>(),
+): { readonly path: readonly string[]; readonly type: string } | undefined {
+  if (!isObject(schema) || seen.has(schema)) return undefined
+  seen.add(schema)
+  const wrong = [schema.type].flat().find((type) => typeof type === 'string' && !types.has(type))
+  if (wrong !== undefined) return { path, type: String(wrong) }
+  const members = Object.entries(isObject(schema.properties) ? schema.properties : {})
+  const parts = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'].flatMap((keyword) => schema[keyword] ?? [])
+  const inside: [path: readonly string[], part: unknown][] = [
+    ...members.map(([name, one]): [string[], unknown] => [[...path, name], one]),
+    ...parts.map((one): [readonly string[], unknown] => [path, one]),
+  ]
+  for (const [where, part] of inside) {
+    const found = foreignType(part, where, seen)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
