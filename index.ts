@@ -2,14 +2,15 @@ export type {
   Address,
   ApiDoc,
   ClassMark,
-  Command,
   CommandArgument,
   CommandArguments,
+  CommandDefinition,
   CommandFlag,
   CommandFlags,
   CommandInput,
   CommandShape,
   Context,
+  DescribedRoute,
   ErrorHandler,
   Explanation,
   ExposeErrorDetails,
@@ -56,10 +57,11 @@ export type {
   SseMessage,
   Step,
   StreamBody,
+  Thrown,
   TlsOptions,
   TypedMiddleware,
 } from './kernel/index.ts'
-export { BaseCommand, defineCommand, defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
+export { Command, defineCommand, defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
 export {
   type CacheInclude,
   type CacheOptions,

@@ -5,6 +5,7 @@ import {
   Kernel,
   type KernelOptions,
   kernelOptions,
+  OptionError,
   type Registration,
   type ServiceStore,
   type Services,
@@ -88,6 +89,10 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
     ])
     const { plugins, exposeErrorDetails, controllerPatterns, graphql, background = {}, ...rest } = given
     checkOptions('background', background, ['crons', 'queues', 'mqtt'])
+    // A text like 'false' would else expose them.
+    if (![undefined, true, false, 'auto'].includes(exposeErrorDetails)) {
+      throw OptionError('exposeErrorDetails', exposeErrorDetails, 'true, false or "auto"')
+    }
     super(rest)
     setExposure(exposeErrorDetails ?? false)
     Object.assign(this.inject, mockMethods(this.inject))

@@ -1,9 +1,9 @@
-import type { Command, CommandFlag } from '../kernel/index.ts'
+import type { CommandDefinition, CommandFlag } from '../kernel/index.ts'
 import { columns } from '../kernel/support/columns.ts'
 import type { Output } from './output.ts'
 import { ownCommands } from './registry.ts'
 
-type Described = Pick<Command, 'name' | 'description'>
+type Described = Pick<CommandDefinition, 'name' | 'description'>
 type Page = Pick<Output, 'print' | 'bold' | 'width'>
 
 /** Commands under a heading of their own. */
@@ -34,7 +34,7 @@ export function printCommands(page: Page, groups: readonly CommandGroup[] = []):
 }
 
 /** What `framework <command> --help` shows. */
-export function printHelp(page: Page, command: Omit<Command, 'run'>): void {
+export function printHelp(page: Page, command: Omit<CommandDefinition, 'run'>): void {
   const places = command.arguments ?? []
   const flags = Object.entries(command.flags ?? {})
   const named = places

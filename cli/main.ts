@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { Command } from '../kernel/index.ts'
+import type { CommandDefinition } from '../kernel/index.ts'
 import { CommandFailure } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
@@ -62,7 +62,7 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
 const isAnywhere = (name: string) => name === 'init'
 
 /** One of the framework's own, or one of the application, whose files are only imported for a name that is not one of these. */
-async function find(name: string, output: Output): Promise<Command> {
+async function find(name: string, output: Output): Promise<CommandDefinition> {
   const own = ownCommands.find((one) => one.name === name)
   if (own !== undefined) return { name: own.name, description: own.description, ...(await own.load()) }
   const { findCommand } = await import('./user-commands/find.ts')

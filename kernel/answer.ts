@@ -1,11 +1,11 @@
 import type { Lane } from './compile.ts'
-import { isPromise } from './http/compose.ts'
-import { failureBody, isAnsweredByFramework, takeReported } from './http/failure.ts'
+import { isPromise, trusted } from './http/compose.ts'
+import { failureBody, isAnsweredByFramework, legible, takeReported } from './http/failure.ts'
 import type { Reply } from './http/raw.ts'
 import { toReply } from './http/reply.ts'
 import type { KernelRequest } from './http/request.ts'
 import type { KernelResponse } from './http/response-buffer.ts'
-import type { ErrorHandler } from './plugin/hooks.ts'
+import type { ErrorHandler, Hook, Thrown } from './plugin/hooks.ts'
 import { RequestTimeoutError } from './support/errors.ts'
 
 /** What comes after a chain has run: hooks, encoding, handing over; and deciding who answers a failure. */
@@ -13,6 +13,8 @@ export class Answers {
   /** Answers carry `Connection: close`. */
   closing = false
   readonly #done: () => void
+  /** The `onSend` hooks that failed over an answer: what takes its place does not pass them. */
+  readonly #failedHooks = new WeakMap<KernelResponse, Set<Hook<'onSend'>>>()
 
   /** `done` is called once for each request, when its answer was handed to the runtime. */
   constructor(done: () => void) {
@@ -20,23 +22,33 @@ export class Answers {
   }
 
   finish(lane: Lane, req: KernelRequest, res: KernelResponse, started: number, from = 0): void {
+    const { opening } = res
+    if (!res.answered && opening !== undefined) {
+      res.opening = undefined
+      opening.then(
+        () => this.finish(lane, req, res, started),
+        (error: unknown) => this.fail(error, lane, req, res, started),
+      )
+      return
+    }
     if (!res.answered) res.answer('empty', undefined)
     if (from === 0 && lane.onError.length > 0) this.#tellReported(lane, req, res)
     for (let i = from; i < lane.onSend.length; i++) {
+      const hook = lane.onSend[i]!
+      if (res.failed && this.#failedHooks.get(res)?.has(hook)) continue
       let result: unknown
       try {
-        result = lane.onSend[i]!.run(req, res)
+        result = hook.run(req, res)
+        if (!isPromise(result)) continue
       } catch (error) {
-        this.#failSending(error, lane, req, res, started)
+        this.#failSending(error, lane, req, res, started, hook)
         return
       }
-      if (isPromise(result)) {
-        result.then(
-          () => this.finish(lane, req, res, started, i + 1),
-          (error: unknown) => this.#failSending(error, lane, req, res, started),
-        )
-        return
-      }
+      trusted(result).then(
+        () => this.finish(lane, req, res, started, i + 1),
+        (error: unknown) => this.#failSending(error, lane, req, res, started, hook),
+      )
+      return
     }
     this.#send(lane, req, res, started)
   }
@@ -46,8 +58,8 @@ export class Answers {
     try {
       reply = toReply(res, req.method === 'HEAD', this.closing, lane.serialize)
     } catch (error) {
-      res.unencodable = error
-      this.#failSending(error, lane, req, res, started)
+      if (res.failed) this.#answerBare(error, lane, req, res, started)
+      else this.fail(error, lane, req, res, started)
       return
     }
     this.#respond(reply, lane, req, res, started)
@@ -66,27 +78,50 @@ export class Answers {
 
   // — failures —
 
-  /** A body that cannot be written is the handler's failure, wherever it was written; all else here is a hook's. */
-  #failSending(error: unknown, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
-    if (error === res.unencodable && error !== undefined && !res.failed) this.fail(error, lane, req, res, started)
-    else this.#answerBare(error, lane, req, res, started)
+  /**
+   * An `onSend` hook threw. A body that cannot be written is the handler's failure; with any other the hook has had its
+   * turn, so that a store which is down is waited for once, and there is an end to it when all of them fail.
+   */
+  #failSending(
+    error: unknown,
+    lane: Lane,
+    req: KernelRequest,
+    res: KernelResponse,
+    started: number,
+    hook: Hook<'onSend'>,
+  ): void {
+    if (error !== undefined && error === res.unencodable && !res.failed) {
+      this.fail(error, lane, req, res, started)
+      return
+    }
+    const failed = this.#failedHooks.get(res) ?? new Set()
+    this.#failedHooks.set(res, failed.add(hook))
+    this.fail(error, lane, req, res, started, hook.entry.name)
   }
 
-  /** Somebody threw: the framework answers its own failures, the nearest error handler the others, else 500 and no body. */
-  fail(error: unknown, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+  /**
+   * Somebody threw: the framework answers its own failures, the nearest error handler the others, else 500 and no body.
+   * `plugin` is whose hook it was, when the answer was to be sent.
+   */
+  fail(thrown: unknown, lane: Lane, req: KernelRequest, res: KernelResponse, started: number, plugin?: string): void {
+    const error = legible(thrown)
+    const again = res.failed
     res.reset()
     res.failed = true
     if (lane.onError.length > 0) this.#tellReported(lane, req, res, error)
-    this.#notify(lane.onError, (run) => run(error, req, res), req)
+    this.#notify(lane.onError, (run) => run(error as Thrown, req, res), req)
     if (isAnsweredByFramework(error)) {
-      if (error.code === RequestTimeoutError.code) req.log.error({ err: error }, error.message)
+      if (error.code === RequestTimeoutError.code && error.status === 503) req.log.error({ err: error }, error.message)
+      // The client asked for nothing wrong, and what the handler has done is not undone.
+      else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
       res.answer('json', failureBody(error), error.status)
       this.finish(lane, req, res, started)
       return
     }
-    const errorHandler = lane.errorHandler()
+    // Whoever answers failures is asked once.
+    const errorHandler = again ? undefined : lane.errorHandler()
     if (errorHandler === undefined) {
-      this.#logFailure(error, req)
+      this.#logFailure(error, req, plugin === undefined ? undefined : { plugin })
       res.answer('empty', undefined, 500)
       this.finish(lane, req, res, started)
       return
@@ -118,8 +153,9 @@ export class Answers {
         if (other !== undefined && other !== null) throw other
         passedOn = true
       },
-      error,
+      error as Thrown,
     )
+    if (!res.answered) await res.opening
     if (res.answered) return
     if (value !== undefined && value !== res && !passedOn) res.sendWith(value, 0)
     else {
@@ -139,14 +175,14 @@ export class Answers {
     original?: unknown,
   ): void {
     res.reset()
-    this.#logFailure(error, req, original)
+    this.#logFailure(error, req, original === undefined ? undefined : { original })
     res.answer('empty', undefined, 500)
     this.#respond(toReply(res, true, this.closing, lane.serialize), lane, req, res, started)
   }
 
-  #logFailure(error: unknown, req: KernelRequest, original?: unknown): void {
-    const fields = original === undefined ? { err: error } : { err: error, original }
-    req.log.error(fields, `${req.method} ${req.path} failed with ${this.#describe(error)}`)
+  #logFailure(error: unknown, req: KernelRequest, more?: object): void {
+    const err = legible(error)
+    req.log.error({ err, ...more }, `${req.method} ${req.path} failed with ${this.#describe(err)}`)
   }
 
   #describe(error: unknown): string {
@@ -164,7 +200,8 @@ export class Answers {
     req: KernelRequest,
   ): void {
     for (const { run, entry } of hooks) {
-      const failed = (error: unknown) => req.log.error({ err: error }, `a hook of the plugin "${entry.name}" failed`)
+      const failed = (error: unknown) =>
+        req.log.error({ err: legible(error) }, `a hook of the plugin "${entry.name}" failed`)
       try {
         const result = call(run)
         if (isPromise(result)) result.then(undefined, failed)

@@ -32,19 +32,20 @@ export {
   type ResolvedKernelOptions,
   sizeOption,
 } from './options.ts'
-export { BaseCommand } from './plugin/base-command.ts'
+export { Command } from './plugin/command.ts'
 export {
-  type Command,
   type CommandArgument,
   type CommandArguments,
+  type CommandDefinition,
   type CommandFlag,
   type CommandFlags,
   type CommandInput,
   type CommandShape,
   defineCommand,
-} from './plugin/command.ts'
+} from './plugin/command-definition.ts'
 export type { Context } from './plugin/context.ts'
 export {
+  type DescribedRoute,
   definePlugin,
   isPluginFactory,
   isRegistration,
@@ -54,7 +55,7 @@ export {
   type PluginFactory,
   type Registration,
 } from './plugin/define.ts'
-export type { ErrorHandler, HookName, HookTypes } from './plugin/hooks.ts'
+export type { ErrorHandler, HookName, HookTypes, Thrown } from './plugin/hooks.ts'
 export type { PluginTimes, RegisterOptions, Registrable } from './plugin/scope.ts'
 export type { ServiceStore, Services } from './plugin/services.ts'
 export type { PluginNode } from './plugin/tree.ts'

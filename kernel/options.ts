@@ -117,6 +117,25 @@ function milliseconds(name: string, value: unknown, fallback: number): number {
   return value
 }
 
+const isText = (value: unknown) => typeof value === 'string' || value instanceof Uint8Array
+const isBoolean = (value: unknown) => typeof value === 'boolean'
+const has = (value: unknown, ...methods: string[]) =>
+  methods.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function')
+
+// What the types say as well; a text like 'false', from the environment for example, would else count as yes.
+const shapes: [name: keyof KernelOptions, fits: (value: never) => boolean, expected: string][] = [
+  ['gracefulShutdown', isBoolean, 'true or false'],
+  ['trustRequestId', isBoolean, 'true or false'],
+  [
+    'logger',
+    (value) => has(value, 'debug', 'info', 'warn', 'error', 'child'),
+    'a logger with debug, info, warn, error and child',
+  ],
+  ['router', (value: RouteCollection | null) => has(value, 'get', 'clearRoutes'), 'a RouteCollection'],
+  ['abortSignal', (value) => has(value, 'addEventListener'), 'an AbortSignal'],
+  ['https', (value: TlsOptions | null) => isText(value?.key) && isText(value?.cert), '{ key, cert } in PEM'],
+]
+
 /** The names of the kernel's options. */
 export const kernelOptions = [
   'port',
@@ -143,6 +162,10 @@ export function resolveOptions(options: KernelOptions): ResolvedKernelOptions {
   }
   if (options.host !== undefined && (typeof options.host !== 'string' || options.host === '')) {
     throw OptionError('host', options.host, 'a host name or an address')
+  }
+  for (const [name, fits, expected] of shapes) {
+    const value = options[name]
+    if (value !== undefined && !fits(value as never)) throw OptionError(name, value, expected)
   }
   const limits = { ...defaultLimits }
   checkOptions('limits', options.limits ?? {}, Object.keys(defaultLimits))

@@ -123,6 +123,10 @@ test('the exposure of details is that of the newest server', async () => {
   expect(await body()).toHaveProperty('stack')
   new Server()
   expect(await body()).not.toHaveProperty('stack')
+  for (const exposeErrorDetails of ['false', 1, null] as never[]) {
+    expect(() => new Server({ exposeErrorDetails })).toThrow(/option "exposeErrorDetails" is .*true, false or "auto"/)
+  }
+  expect(await body()).not.toHaveProperty('stack')
 })
 
 test('options reach the kernel, unknown ones are refused', async () => {

@@ -1,8 +1,8 @@
-import type { Command, CommandInput } from '../../kernel/index.ts'
+import type { CommandDefinition, CommandInput } from '../../kernel/index.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
 import { CommandFailure } from '../failure.ts'
 
-type Shape = Pick<Command, 'arguments' | 'flags'>
+type Shape = Pick<CommandDefinition, 'arguments' | 'flags'>
 type Values = Pick<CommandInput, 'arguments' | 'flags'>
 
 /**

@@ -1,7 +1,7 @@
-import type { Command, CommandArgument, CommandFlag, CommandInput } from '../../kernel/index.ts'
+import type { CommandArgument, CommandDefinition, CommandFlag, CommandInput } from '../../kernel/index.ts'
 
 /** A command of the framework without what the registry has of it. */
-export type OwnCommandBody = Pick<Command, 'arguments' | 'flags' | 'details' | 'run'>
+export type OwnCommandBody = Pick<CommandDefinition, 'arguments' | 'flags' | 'details' | 'run'>
 
 /** The same as `defineCommand`, for a command whose name and description stand in the registry. */
 export function ownCommand<
@@ -11,7 +11,7 @@ export function ownCommand<
   readonly details?: string
   readonly arguments?: Arguments
   readonly flags?: Flags
-  run(input: CommandInput<{ arguments: Arguments; flags: Flags }>): ReturnType<Command['run']>
+  run(input: CommandInput<{ arguments: Arguments; flags: Flags }>): ReturnType<CommandDefinition['run']>
 }): OwnCommandBody {
   return command as unknown as OwnCommandBody
 }

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { Command, Kernel } from '../../kernel/index.ts'
+import type { CommandDefinition, Kernel } from '../../kernel/index.ts'
 import { withLostErrors } from '../application/guard.ts'
 import { loadApplication } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
@@ -11,7 +11,11 @@ import { quietly } from './quiet.ts'
  * Runs a command with what was typed behind its name, closes the servers that it has booted, and gives the exit code: 1 also
  * where closing fails, since what was to be flushed then may be lost.
  */
-export async function runCommand(command: Command, argv: readonly string[], { print, note }: Output): Promise<number> {
+export async function runCommand(
+  command: CommandDefinition,
+  argv: readonly string[],
+  { print, note }: Output,
+): Promise<number> {
   const input = await readArguments(command.name, command, argv)
   const booted = new Set<Kernel>()
   const boot = async <Server extends Kernel = Kernel>(given?: Server): Promise<Server> => {

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import type { Command, CommandInput } from '../../kernel/index.ts'
+import type { CommandDefinition, CommandInput } from '../../kernel/index.ts'
 import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
 
@@ -39,7 +39,7 @@ export const scaffoldFlags = {
   force: { type: 'boolean', short: 'f', description: 'Overwrites files that are there' },
   'dry-run': { type: 'boolean', description: 'Writes nothing and tells what it would' },
   json: { type: 'boolean', description: 'Tells it as JSON' },
-} as const satisfies Command['flags']
+} as const satisfies CommandDefinition['flags']
 
 type Action = 'created' | 'overwritten' | 'updated' | 'kept' | 'unchanged'
 type Planned = ScaffoldFile & { readonly action: Action }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command, CommandInput } from '../../kernel/index.ts'
+import type { CommandDefinition, CommandInput } from '../../kernel/index.ts'
 import { installCommand } from '../project/project.ts'
 import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
 import { type Place, placeFor } from './place.ts'
@@ -20,7 +20,7 @@ export interface Scaffold {
 export const generateFlags = {
   dir: { type: 'string', value: 'folder', description: 'Another folder of the project' },
   ...scaffoldFlags,
-} as const satisfies Command['flags']
+} as const satisfies CommandDefinition['flags']
 
 /** Writes what a template makes into the project around, and tells what is left to do. */
 export function scaffold(

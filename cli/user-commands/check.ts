@@ -1,11 +1,11 @@
-import type { Command, CommandArgument, CommandFlag } from '../../kernel/index.ts'
+import type { CommandArgument, CommandDefinition, CommandFlag } from '../../kernel/index.ts'
 
 const namePattern = /^[a-z][\w.:-]*$/i
 const wordPattern = /^[a-z][\w-]*$/i
 const types: readonly unknown[] = ['string', 'number', 'boolean']
 
 /** What is wrong with a command that somebody has written, in words; `undefined` for nothing. */
-export function faultOf(command: Command): string | undefined {
+export function faultOf(command: CommandDefinition): string | undefined {
   const { name, description, run } = command
   if (typeof name !== 'string') return "has no name: name = 'greet'"
   if (!namePattern.test(name))

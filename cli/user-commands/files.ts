@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
-import type { Command } from '../../kernel/index.ts'
+import type { CommandDefinition } from '../../kernel/index.ts'
 // Not through the door of the kernel, which loads all of it.
-import { isCommandClass } from '../../kernel/plugin/base-command.ts'
+import { isCommandClass } from '../../kernel/plugin/command.ts'
 import { findFiles } from '../../kernel/support/files.ts'
 import { defaultTimeout, importQuietly } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
@@ -10,7 +10,7 @@ import { commandFolders } from './folders.ts'
 
 /** A command with where it is from. */
 export interface FoundCommand {
-  readonly command: Command
+  readonly command: CommandDefinition
   /** `src/commands/greet.ts`, `the plugin tools` */
   readonly from: string
 }
@@ -51,7 +51,7 @@ export async function userCommands(): Promise<FoundCommands> {
 }
 
 /** An instance of a class, or what `defineCommand` has given; `undefined` for everything else that a file exports. */
-function commandOf(value: unknown, from: string): Command | undefined {
+function commandOf(value: unknown, from: string): CommandDefinition | undefined {
   if (isCommandClass(value)) {
     const command = instanceOf(value, from)
     checkCommand(command, `${from}: ${value.name}`)
@@ -59,20 +59,21 @@ function commandOf(value: unknown, from: string): Command | undefined {
   }
   const isClass = typeof value === 'function' && typeof value.prototype?.run === 'function'
   if (isClass && !Object.hasOwn(value.prototype, Symbol.for('framework.command'))) {
-    throw new CommandFailure(`${from}: ${value.name} has a method run and does not extend BaseCommand`)
+    throw new CommandFailure(`${from}: ${value.name} has a method run and does not extend Command`)
   }
-  if (typeof value !== 'object' || value === null || typeof (value as Command).run !== 'function') return undefined
-  checkCommand(value as Command, `${from}: a command`)
-  return value as Command
+  if (typeof value !== 'object' || value === null || typeof (value as CommandDefinition).run !== 'function')
+    return undefined
+  checkCommand(value as CommandDefinition, `${from}: a command`)
+  return value as CommandDefinition
 }
 
 /** @throws CommandFailure naming where it is from. */
-export function checkCommand(command: Command, where: string): void {
+export function checkCommand(command: CommandDefinition, where: string): void {
   const fault = faultOf(command)
   if (fault !== undefined) throw new CommandFailure(`${where} ${fault}`)
 }
 
-function instanceOf(cls: new () => Command, from: string): Command {
+function instanceOf(cls: new () => CommandDefinition, from: string): CommandDefinition {
   if (cls.length > 0)
     throw new CommandFailure(`${from}: the constructor of ${cls.name} takes arguments; it is called without any`)
   try {

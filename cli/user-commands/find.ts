@@ -1,4 +1,4 @@
-import type { Command, Kernel } from '../../kernel/index.ts'
+import type { CommandDefinition, Kernel } from '../../kernel/index.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
 import { findEntry, loadApplication } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
@@ -33,7 +33,7 @@ async function withPlugins(files: FoundCommands): Promise<ApplicationCommands> {
  *
  * @throws (as a rejection) CommandFailure naming the nearest; what could not be loaded is noted before.
  */
-export async function findCommand(name: string, note: (line: string) => void): Promise<Command> {
+export async function findCommand(name: string, note: (line: string) => void): Promise<CommandDefinition> {
   const files = await userCommands()
   const among = withoutDuplicates(files.found)
   const found = files.found.find((one) => one.command.name === name && among.kept.has(one))

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { findEntry } from '../application/load.ts'
 import type { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'
-import { type Root, readContent, rootsOf, sourceRoot } from '../project/sources.ts'
+import { namedRoot, type Root, readContent, rootsOf } from '../project/sources.ts'
 import { commandFolders } from './folders.ts'
 
 /** A command of an application as a list has it. */
@@ -32,7 +32,7 @@ export async function listedCommands(): Promise<ListedCommands & { readonly prob
   const start = findEntry() ?? folders[0]
   // Nothing to import, nothing to keep.
   if (start === undefined) return { own: [], plugins: [], problems: [] }
-  const state = stateOf([...rootsOf(process.cwd(), start), ...folders.map((folder) => sourceRoot(resolve(folder)))])
+  const state = stateOf([...rootsOf(process.cwd(), start), ...folders.map((folder) => namedRoot(resolve(folder)))])
   const kept = readKept(state)
   if (kept !== undefined) return { ...kept, problems: [] }
   const { applicationCommands } = await import('./find.ts')

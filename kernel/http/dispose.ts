@@ -15,3 +15,8 @@ export function disposeStream(body: StreamBody): void {
   const iterator = (body as AsyncIterable<unknown>)[Symbol.asyncIterator]()
   iterator.return?.(undefined)?.then(undefined, () => {})
 }
+
+export function isStream(body: unknown): body is StreamBody {
+  if (typeof body !== 'object' || body === null) return false
+  return body instanceof ReadableStream || Symbol.asyncIterator in body
+}

@@ -24,12 +24,12 @@ export interface FailureBody {
 
 /** A cause as plain data; an error inside would be `{}` in JSON. */
 function describeCause(cause: unknown): unknown {
-  if (cause instanceof Error) return { name: cause.name, message: cause.message, stack: cause.stack }
   try {
+    if (cause instanceof Error) return { name: cause.name, message: cause.message, stack: cause.stack }
     JSON.stringify(cause)
     return cause
   } catch {
-    return String(cause)
+    return 'a cause that cannot be written as JSON'
   }
 }
 
@@ -73,6 +73,16 @@ export function takeReported(res: object): Error | undefined {
   const error = reported.get(res)
   if (error !== undefined) reported.delete(res)
   return error
+}
+
+/** What was thrown; in place of what nobody can look at, a proxy that was revoked for example, an error that says so. */
+export function legible(thrown: unknown): unknown {
+  try {
+    void (isFrameworkError(thrown) || thrown instanceof Error)
+    return thrown
+  } catch (cause) {
+    return new Error('what was thrown cannot be read', { cause })
+  }
 }
 
 /**

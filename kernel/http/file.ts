@@ -3,13 +3,14 @@ import { resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { FileNotFoundError } from '../support/errors.ts'
 import { mediaTypeOfFile } from './media-types.ts'
+import type { KernelResponse } from './response-buffer.ts'
 
 export interface FileOptions {
   /** The folder that the file must lie in, symbolic links resolved; `path` is then relative to it. */
   root?: string
 }
 
-export interface FileBody {
+interface FileBody {
   body: Readable
   size: number
   type: string
@@ -28,8 +29,23 @@ const missing = new Set([
   'EPERM',
 ])
 
+/** Makes a file the answer, unless there is one when it is open. */
+export async function openFile<Res extends KernelResponse>(
+  res: Res,
+  path: string,
+  options?: FileOptions,
+): Promise<Res> {
+  const file = await fileBody(path, options)
+  if (!res.answered) {
+    if (res.getHeader('content-type') === undefined) res.setHeader('content-type', file.type)
+    res.setHeader('content-length', file.size)
+    res.setHeader('last-modified', file.modified)
+  }
+  return res.answer('stream', file.body)
+}
+
 /** Opens a file for sending, and measures what was opened: a file replaced in between keeps its length. */
-export async function fileBody(path: string, options: FileOptions = {}): Promise<FileBody> {
+async function fileBody(path: string, options: FileOptions = {}): Promise<FileBody> {
   try {
     const full = options.root === undefined ? path : await insideRoot(options.root, path)
     const handle = await open(full, 'r')

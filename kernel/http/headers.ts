@@ -9,8 +9,7 @@ export const HeaderNameError = defineError(
 export const HeaderValueError = defineError(
   'HeaderValueError',
   500,
-  (name: string, why: string) =>
-    `the value of the header "${name}" ${why}. Encode it, with encodeURIComponent for example`,
+  (name: string, why: string) => `the value of the header "${name}" ${why}`,
 )
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -35,7 +34,7 @@ function checkValue(name: string, value: string): string {
   if (found !== null) {
     throw HeaderValueError(
       name,
-      found[0].charCodeAt(0) > 255 ? 'has a character above U+00FF' : 'has a control character',
+      `has a ${found[0].charCodeAt(0) > 255 ? 'character above U+00FF' : 'control character'}. Encode it, with encodeURIComponent for example`,
     )
   }
   return value
@@ -98,6 +97,11 @@ export class HeaderBag {
     else if (Array.isArray(value)) {
       checked = value.map((one) => checkValue(key, String(one)))
       this.#hasLists = true
+    } else if (value === undefined || value === null || typeof value === 'object') {
+      throw HeaderValueError(
+        key,
+        `is ${value ? 'an object' : value}: it takes a text, a number or a list of texts; removeHeader takes a header away`,
+      )
     } else checked = checkValue(key, String(value))
     const index = this.#indexOf(key)
     if (index === -1) this.#flat.push(key, checked)

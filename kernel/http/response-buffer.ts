@@ -1,5 +1,5 @@
-import { disposeStream } from './dispose.ts'
-import { dispositionOf, type FileOptions, fileBody } from './file.ts'
+import { disposeStream, isStream } from './dispose.ts'
+import { dispositionOf, type FileOptions, openFile } from './file.ts'
 import { bodyHeaders, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
 import { encodeLocation } from './location.ts'
 import { defaultTypes, mediaType } from './media-types.ts'
@@ -8,6 +8,8 @@ import type { KernelRequest, Request } from './request.ts'
 import type { Response } from './response.ts'
 import { type SseMessage, serverSentEvents } from './sse.ts'
 import { statuses } from './statuses.ts'
+
+const redirects: readonly number[] = [301, 302, 303, 307, 308]
 
 /** What kind of body was given. */
 export type BodyKind = 'none' | 'empty' | 'json' | 'text' | 'bytes' | 'stream'
@@ -25,6 +27,8 @@ export class KernelResponse {
   failed = false
   /** Why the body could not be written. */
   unencodable: unknown = undefined
+  /** A file that is being opened: the answer waits for it, also where the handler does not. */
+  opening: Promise<unknown> | undefined = undefined
   /** Called once when an answer is given; for a middleware that answers after it has returned. */
   onAnswer: (() => void) | undefined = undefined
   #headers: HeaderBag | undefined = undefined
@@ -85,6 +89,7 @@ export class KernelResponse {
     this.kind = 'none'
     this.payload = undefined
     this.unencodable = undefined
+    this.opening = undefined
     this.code = 0
     if (this.#headers === undefined) return
     for (const name of bodyHeaders) this.#headers.remove(name)
@@ -163,6 +168,7 @@ export class KernelResponse {
   }
 
   bytes(body: Uint8Array): this {
+    if (!(body instanceof Uint8Array)) throw new TypeError('res.bytes takes a Uint8Array; res.text sends a text')
     return this.answer('bytes', body)
   }
 
@@ -172,6 +178,7 @@ export class KernelResponse {
   }
 
   sse(events: AsyncIterable<string | SseMessage>): this {
+    if (!isStream(events)) throw new TypeError('res.sse takes an async iterable of events, an async generator for one')
     if (this.kind === 'none') {
       this.setHeader('content-type', 'text/event-stream; charset=utf-8')
       this.setHeader('cache-control', 'no-cache')
@@ -181,23 +188,21 @@ export class KernelResponse {
     return this.answer('stream', serverSentEvents(events))
   }
 
-  async file(path: string, options?: FileOptions): Promise<this> {
-    const file = await fileBody(path, options)
-    if (this.kind === 'none') {
-      if (this.getHeader('content-type') === undefined) this.setHeader('content-type', file.type)
-      this.setHeader('content-length', file.size)
-      this.setHeader('last-modified', file.modified)
-    }
-    return this.answer('stream', file.body)
+  file(path: string, options?: FileOptions): Promise<this> {
+    const opening = openFile(this, path, options)
+    // Nobody may be waiting for it: what it fails with is then thrown by the chain.
+    opening.catch(() => this.onAnswer?.())
+    this.opening = opening
+    return opening
   }
 
-  async download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<this> {
+  download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<this> {
     const name =
       filename ?? (typeof pathOrBytes === 'string' ? pathOrBytes.split(/[\\/]/).at(-1) : undefined) ?? 'download'
     if (this.kind === 'none') this.setHeader('content-disposition', dispositionOf(name))
     if (typeof pathOrBytes === 'string') return this.file(pathOrBytes, options)
     if (this.kind === 'none' && this.getHeader('content-type') === undefined) this.type(name.split('.').at(-1) ?? '')
-    return this.bytes(pathOrBytes)
+    return Promise.resolve(this.bytes(pathOrBytes))
   }
 
   encode(): string | Uint8Array | StreamBody | null {
@@ -222,6 +227,7 @@ export class KernelResponse {
   }
 
   redirect(url: string, status: 301 | 302 | 303 | 307 | 308 = 302): this {
+    if (!redirects.includes(status)) throw new RangeError(`res.redirect takes the status ${redirects.join(', ')}`)
     if (this.kind === 'none') this.setHeader('location', encodeLocation(url))
     return this.answer('empty', undefined, status)
   }
@@ -229,11 +235,6 @@ export class KernelResponse {
   noContent(): this {
     return this.answer('empty', undefined, 204)
   }
-}
-
-export function isStream(body: unknown): body is StreamBody {
-  if (typeof body !== 'object' || body === null) return false
-  return body instanceof ReadableStream || Symbol.asyncIterator in body
 }
 
 for (const [name, status] of Object.entries(statuses)) {

@@ -79,7 +79,7 @@ export interface CommandInput<Shape extends CommandShape = Required<CommandShape
 }
 
 /** A command of the command line: data, so that it can be listed without running anything. */
-export interface Command extends CommandShape {
+export interface CommandDefinition extends CommandShape {
   /** What is typed: letters, digits, `-`, `_`, `.` and `:`, after a letter. */
   readonly name: string
   /** One line, for the list. */
@@ -108,12 +108,12 @@ export function defineCommand<
   const Arguments extends readonly CommandArgument[] = [],
   const Flags extends { readonly [name: string]: CommandFlag } = {},
 >(
-  command: Omit<Command, 'arguments' | 'flags' | 'run'> & {
+  command: Omit<CommandDefinition, 'arguments' | 'flags' | 'run'> & {
     readonly arguments?: Arguments
     readonly flags?: Flags
-    run(input: CommandInput<{ arguments: Arguments; flags: Flags }>): ReturnType<Command['run']>
+    run(input: CommandInput<{ arguments: Arguments; flags: Flags }>): ReturnType<CommandDefinition['run']>
   },
-): Command {
+): CommandDefinition {
   // Who runs it gives it what it declares.
-  return command as unknown as Command
+  return command as unknown as CommandDefinition
 }

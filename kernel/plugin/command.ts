@@ -1,5 +1,5 @@
 import { type Logger, lineLogger } from '../support/logger.ts'
-import type { Command, CommandArgument, CommandFlag, CommandInput } from './command.ts'
+import type { CommandArgument, CommandDefinition, CommandFlag, CommandInput } from './command-definition.ts'
 
 /** Marks the class; `Symbol.for`, so that a command of another copy of the package is still one. */
 const brand = Symbol.for('framework.command')
@@ -10,9 +10,9 @@ const brand = Symbol.for('framework.command')
  * `as const` behind the declarations is what `CommandInput<this>` reads the types from.
  *
  * @example
- * import { BaseCommand, type CommandInput } from 'framework'
+ * import { Command, type CommandInput } from 'framework'
  *
- * export class Greet extends BaseCommand {
+ * export class Greet extends Command {
  *   readonly name = 'greet'
  *   readonly description = 'Greets somebody'
  *   override readonly arguments = [{ name: 'who', description: 'Whom', required: true }] as const
@@ -23,7 +23,7 @@ const brand = Symbol.for('framework.command')
  *   }
  * }
  */
-export abstract class BaseCommand implements Command {
+export abstract class Command implements CommandDefinition {
   abstract readonly name: string
   abstract readonly description: string
   declare readonly details?: string
@@ -36,15 +36,15 @@ export abstract class BaseCommand implements Command {
     this.logger = lineLogger().child({ command: new.target.name })
   }
 
-  abstract run(input: CommandInput): ReturnType<Command['run']>
+  abstract run(input: CommandInput): ReturnType<CommandDefinition['run']>
 
   get [brand](): true {
     return true
   }
 }
 
-/** Whether a value is a class of commands, of this copy of the package or another; `BaseCommand` itself is none. */
-export function isCommandClass(value: unknown): value is new () => Command {
+/** Whether a value is a class of commands, of this copy of the package or another; `Command` itself is none. */
+export function isCommandClass(value: unknown): value is new () => CommandDefinition {
   if (typeof value !== 'function' || typeof value.prototype !== 'object' || value.prototype === null) return false
   return brand in value.prototype && !Object.hasOwn(value.prototype, brand)
 }

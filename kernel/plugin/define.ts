@@ -1,7 +1,8 @@
 import type { RouteOptions } from '../routing/options.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
-import type { Command } from './command.ts'
+import { nearest } from '../support/nearest.ts'
+import type { CommandDefinition } from './command-definition.ts'
 import type { Context } from './context.ts'
 
 /** Marks a registration; `Symbol.for`, so that a plugin built against another copy of the package is still one. */
@@ -22,6 +23,16 @@ export const PluginContractError = defineError(
     `the plugin "${name}" was built for plugin contract ${String(theirs)}, this is contract ${ours}. Install versions of the plugin and the framework that belong together`,
 )
 
+/** A route, for a plugin that says what it answers in place of the handler. */
+export interface DescribedRoute {
+  readonly method: string
+  /** As registered, with the prefixes of its groups: `/users/:id`. */
+  readonly path: string
+  readonly options: RouteOptions
+  /** What the plugin was registered with. */
+  readonly settings: unknown
+}
+
 /** Data that a plugin adds to the API description. */
 export interface OpenApiFragment {
   readonly tags?: readonly { name: string; description?: string }[]
@@ -31,6 +42,13 @@ export interface OpenApiFragment {
    * …, `responses`) and `apidoc`. Called for each route that the plugin reaches.
    */
   describe?(options: RouteOptions): readonly RouteOptions[]
+  /**
+   * Says what the plugin answers in place of the handler: names of responses by status, of the framework's own (`BadRequest`,
+   * `Unauthorized`, `PayloadTooLarge`, `UnsupportedMediaType`, `ValidationError`, `TooManyRequests`) or of
+   * `components.responses`, where one without `content` gets the body of every failure, `{ code, message }`. Called for
+   * each route that the plugin reaches.
+   */
+  failures?(route: DescribedRoute): { readonly [status: string]: string | undefined }
 }
 
 /** A plugin as its author writes it. */
@@ -47,7 +65,7 @@ export interface PluginDefinition<Options, Provided extends object> {
   /** Wires them, during boot: middlewares, hooks, routes, connections. May be async. */
   setup?(ctx: Context, options: Options): void | Promise<void>
   /** Commands for the command line, loaded when it needs them. */
-  commands?(): Promise<readonly Command[]>
+  commands?(): Promise<readonly CommandDefinition[]>
   readonly openapi?: OpenApiFragment
 }
 
@@ -97,6 +115,8 @@ export function definePlugin<Options = undefined, Provided extends object = {}>(
   return Object.assign(factory, { plugin: definition }) as PluginFactory<Options, Provided>
 }
 
+const members = ['name', 'version', 'dependencies', 'scoped', 'provide', 'setup', 'commands', 'openapi']
+
 function checkDefinition(definition: PluginDefinition<never, object> | PluginDefinition<unknown, object>): void {
   const { name, dependencies } = definition
   if (typeof name !== 'string' || name.trim() === '') {
@@ -107,6 +127,13 @@ function checkDefinition(definition: PluginDefinition<never, object> | PluginDef
     (!Array.isArray(dependencies) || dependencies.some((one) => typeof one !== 'string'))
   ) {
     throw PluginDefinitionError(name, 'dependencies must be an array of plugin names')
+  }
+  for (const member of Object.keys(definition)) {
+    // What is close to a member is meant to be that one; anything else may be its author's own.
+    const near = members.includes(member) ? undefined : nearest(member, members)
+    if (near !== undefined) {
+      throw PluginDefinitionError(name, `"${member}" is no member of a plugin; did you mean "${near}"?`)
+    }
   }
   for (const member of ['provide', 'setup', 'commands'] as const) {
     const value: unknown = definition[member]

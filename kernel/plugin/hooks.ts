@@ -4,8 +4,17 @@ import type { Route } from '../routing/route.ts'
 import type { Address } from '../runtime/adapter.ts'
 import type { PluginEntry } from './scope.ts'
 
+/**
+ * What was thrown, as it is. Nearly always an `Error`, so it is typed as one; whoever wants to look first takes it as
+ * `unknown`. `code` and `status` are what errors of the framework have.
+ */
+export type Thrown = Error & { readonly code?: unknown; readonly status?: unknown }
+
 /** Runs in the name of a failure: `setErrorHandler`. A returned value is sent; without an answer it is 500, empty. */
-export type ErrorHandler = (req: Request, res: Response, next: (error?: unknown) => void, error: unknown) => unknown
+export type ErrorHandler = {
+  // A method, for a handler may also name the class of the errors that it knows.
+  handle(req: Request, res: Response, next: (error?: unknown) => void, error: Thrown): unknown
+}['handle']
 
 /** The signatures of the hooks, by name. */
 export interface HookTypes {
@@ -17,12 +26,12 @@ export interface HookTypes {
   onListen: (address: Address) => void | Promise<void>
   /** Stop, flush, disconnect; in reverse order of registration. What it waits for should be over in `timeLeft` milliseconds. */
   onClose: (timeLeft: number) => void | Promise<void>
-  /** Before the answer is encoded. An error here is a 500. */
+  /** Before the answer is encoded. An error here is a failure like a handler's: what answers it takes the place of the answer. */
   onSend: (req: Request, res: Response) => void | Promise<void>
   /** After the answer has left, with the milliseconds it took. An error here is only logged. */
   onResponse: (req: Request, res: Response, ms: number) => void | Promise<void>
   /** For every failure, answered or not. An error here is only logged. */
-  onError: (error: unknown, req: Request, res: Response) => void | Promise<void>
+  onError: { handle(error: Thrown, req: Request, res: Response): void | Promise<void> }['handle']
 }
 
 export type HookName = keyof HookTypes

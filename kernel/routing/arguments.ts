@@ -41,8 +41,9 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
     throw fail(`got ${describe(first)} where options or a handler belong`)
   if (typeof second !== 'function') throw fail(`the handler is ${describe(second)}, not a function`)
   const options = first as RouteOptions
-  const wrong = (options.middlewares ?? []).findIndex((middleware) => typeof middleware !== 'function')
-  if (wrong !== -1)
-    throw fail(`options.middlewares[${wrong}] is ${describe(options.middlewares?.[wrong])}, not a function`)
+  const { middlewares = [] } = options
+  if (!Array.isArray(middlewares)) throw fail(`options.middlewares is ${describe(middlewares)}, not an array`)
+  const wrong = middlewares.findIndex((middleware) => typeof middleware !== 'function')
+  if (wrong !== -1) throw fail(`options.middlewares[${wrong}] is ${describe(middlewares[wrong])}, not a function`)
   return { options, handler: second }
 }

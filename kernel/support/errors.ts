@@ -96,5 +96,10 @@ export const PayloadTooLargeError = defineError(
 export const UnsupportedMediaTypeError = defineError('UnsupportedMediaTypeError', 415, (what: string) => what)
 export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
 export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)
+/** A request that did not arrive in time: the same code, with the status that HTTP has for it. */
+export function lateRequest(): FrameworkError {
+  const { code, message } = RequestTimeoutError('the request did not arrive in time')
+  return new FrameworkError(code, 408, message)
+}
 export const ServerClosingError = defineError('ServerClosingError', 503, () => 'the server is shutting down')
 export const FileNotFoundError = defineError('FileNotFoundError', 404, () => 'the file does not exist')

@@ -1,4 +1,4 @@
-import { defineError } from '../../kernel/index.ts'
+import { defineError, type Thrown } from '../../kernel/index.ts'
 import type { CronRun } from './run.ts'
 
 export const CronRuntimeError = defineError(
@@ -27,7 +27,7 @@ export function mustBeNode(): void {
 }
 
 /** Told of what a job throws, with the run that failed. */
-export type CronErrorHandler = (error: unknown, run: CronRun) => unknown
+export type CronErrorHandler = { handle(error: Thrown, run: CronRun): unknown }['handle']
 
 let globalHandler: CronErrorHandler | undefined
 
@@ -60,7 +60,7 @@ export async function tellFailure(error: unknown, run: CronRun, own: CronErrorHa
   ] as const
   for (const [handler, name] of handlers) {
     try {
-      await handler?.(error, run)
+      await handler?.(error as Thrown, run)
     } catch (failure) {
       run.logger.error({ err: failure }, `${name} of the cron job "${run.name}" failed itself`)
     }

@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
+import type { Logger, Thrown } from '../../kernel/index.ts'
 
 /** What failed. */
 export interface MqttFailure {
@@ -11,7 +11,7 @@ export interface MqttFailure {
 }
 
 /** Told of what handlers throw, and of subscriptions that fail. */
-export type MqttErrorHandler = (error: unknown, failure: MqttFailure) => unknown
+export type MqttErrorHandler = { handle(error: Thrown, failure: MqttFailure): unknown }['handle']
 
 let globalHandler: MqttErrorHandler | undefined
 
@@ -38,7 +38,7 @@ export async function tellFailure(error: unknown, failure: MqttFailure, log: Log
     return
   }
   try {
-    await globalHandler(error, failure)
+    await globalHandler(error as Thrown, failure)
   } catch (second) {
     log.error(
       { err: second, topic },

@@ -13,9 +13,9 @@ await memoryQueue('mails').subscribe(() => {})
 export const server = new Server()
 server.get('/books', function listBooks() {})
 `,
-    'src/commands/greet.ts': `import { BaseCommand, type CommandInput } from 'framework'
+    'src/commands/greet.ts': `import { Command, type CommandInput } from 'framework'
 import { server } from '../server.ts'
-export class Greet extends BaseCommand {
+export class Greet extends Command {
   readonly name = 'greet'
   readonly description = 'Greets somebody'
   override readonly arguments = [{ name: 'who', required: true }] as const

@@ -31,8 +31,8 @@ const store = definePlugin({
 })
 export const server = new Server({ plugins: [store()] })
 `,
-      'src/commands/greet.ts': `import { BaseCommand, type CommandInput } from 'framework'
-export class GreetCommand extends BaseCommand {
+      'src/commands/greet.ts': `import { Command, type CommandInput } from 'framework'
+export class GreetCommand extends Command {
   readonly name = 'greet'
   readonly description = 'Greets somebody'
   override readonly details = 'As often as you like.'
@@ -106,18 +106,23 @@ export const again = boots
   })
 
   test('are listed without importing anything, until a file of them or the environment is another', async () => {
+    // A part of a workspace, whose lock file is that of all.
     const kept = makeProject({
-      'src/server.ts': `import { definePlugin, Server } from 'framework'
+      'app/package.json': '{ "name": "app", "type": "module" }',
+      'app/node_modules/.keep': '',
+      'app/src/server.ts': `import { definePlugin, Server } from 'framework'
 console.log('imported')
 const command = { name: process.env.TOOL ?? 'mend', description: 'Mends', run() {} }
 const tools = definePlugin({ name: 'tools', commands: () => [command] })
 export const server = new Server({ plugins: [tools()] })
 `,
-      'src/commands/a.ts': '',
+      'app/src/commands/a.ts': '',
+      'bun.lock': '',
     })
-    const file = join(kept.folder, 'node_modules/.cache/framework/commands.json')
+    const folder = join(kept.folder, 'app')
+    const file = join(folder, 'node_modules/.cache/framework/commands.json')
     const list = async (env: NodeJS.ProcessEnv = {}) => {
-      const { code, stdout, stderr } = await framework(kept.folder, ['list'], env)
+      const { code, stdout, stderr } = await framework(folder, ['list'], env)
       expect(code).toBe(0)
       return [/Of its plugins\n {2}(\w+) /.exec(stdout)?.[1], stderr]
     }
@@ -125,11 +130,13 @@ export const server = new Server({ plugins: [tools()] })
       expect(await list()).toEqual(['mend', 'imported\n'])
       expect(await list({ SHLVL: '7' })).toEqual(['mend', ''])
       expect(await list({ TOOL: 'forge' })).toEqual(['forge', 'imported\n'])
-      kept.write({ 'src/deep/new.ts': 'export const a = 1\n' })
-      expect(await list({ TOOL: 'forge' })).toEqual(['forge', 'imported\n'])
+      for (const changed of ['app/src/deep/new.ts', 'app/src/commands/static/new.ts', 'bun.lock']) {
+        kept.write({ [changed]: '// new\n' })
+        expect(await list({ TOOL: 'forge' })).toEqual(['forge', 'imported\n'])
+      }
       writeFileSync(file, '{ "state": ')
       expect(await list({ TOOL: 'forge' })).toEqual(['forge', 'imported\n'])
-      kept.write({ 'src/commands/a.ts': "throw new Error('half written')\n" })
+      kept.write({ 'app/src/commands/a.ts': "throw new Error('half written')\n" })
       const problem = expect.stringContaining('half written')
       expect([await list(), await list()]).toEqual([
         ['mend', problem],
@@ -215,8 +222,8 @@ As often as you like.
 describe.concurrent('what is wrong with a command is told by file, and keeps no other back', () => {
   const command = (name: string, more = '') =>
     `import { defineCommand } from 'framework'\nexport const it = defineCommand({ name: ${name}, description: 'x', ${more} run({ print }) { print('ran') } })\n`
-  const cls = (body: string, base = 'BaseCommand') =>
-    `import { BaseCommand } from 'framework'\nexport class Wrong extends ${base} {\n${body}\n  run() {}\n}\n`
+  const cls = (body: string, base = 'Command') =>
+    `import { Command } from 'framework'\nexport class Wrong extends ${base} {\n${body}\n  run() {}\n}\n`
   const named = "name = 'wrong'; description = 'x'"
   const wrong: Readonly<Record<string, readonly [source: string, told: string | RegExp]>> = {
     'a-syntax.js': ['export const = 5\n', /^commands\/a-syntax\.js cannot be imported: Unexpected token '='/],
@@ -244,7 +251,7 @@ describe.concurrent('what is wrong with a command is told by file, and keeps no 
     ],
     'i-base.js': [
       `export class Wrong { ${named}; run() {} }\n`,
-      'commands/i-base.js: Wrong has a method run and does not extend BaseCommand',
+      'commands/i-base.js: Wrong has a method run and does not extend Command',
     ],
     'j-path.js': [
       command("'../x'"),

@@ -1,4 +1,6 @@
 import { connect } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { definePlugin, Kernel } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, pause, send } from '../support/kernel.ts'
@@ -97,6 +99,12 @@ describe('listen', () => {
     [{ limits: { headerTimeout: 5 } as never }, /limits.headerTimeout/],
     [{ prot: 3000 } as never, /"prot" is no option. Did you mean "port"\?/],
     [{ adapter: 'cloud' as never }, /option "adapter" is "cloud"/],
+    [{ trustRequestId: 'false' as never }, /option "trustRequestId" is "false"; it takes true or false/],
+    [{ gracefulShutdown: null as never }, /option "gracefulShutdown" is null/],
+    [{ logger: {} as never }, /option "logger" is an empty object; it takes a logger with debug/],
+    [{ router: null as never }, /option "router" is null; it takes a RouteCollection/],
+    [{ abortSignal: {} as never }, /option "abortSignal" is an empty object; it takes an AbortSignal/],
+    [{ https: { key: 'k' } as never }, /option "https" is \{ key \}; it takes \{ key, cert \} in PEM/],
   ])('refuses the option %j', (options, message) => {
     expect(() => new Kernel(options)).toThrow(message)
   })
@@ -249,13 +257,24 @@ describe('close', () => {
     expect(kernel.isListening).toBe(false)
   })
 
-  test('200 rounds of listen and close leave no listener and no timer behind', async () => {
-    const before = process.listenerCount('SIGTERM')
-    for (let i = 0; i < 200; i++) {
-      const { kernel } = makeKernel({ gracefulShutdown: true })
-      await kernel.listen()
-      await kernel.close()
+  test('GS-06 200 rounds of three servers leave no listener, no timer and no memory behind', async () => {
+    setFlagsFromString('--expose-gc')
+    const gc = runInNewContext('gc') as () => void
+    const round = async () => {
+      const three = Array.from({ length: 3 }, () => makeKernel({ gracefulShutdown: true }).kernel)
+      await Promise.all(three.map((kernel) => kernel.listen()))
+      await Promise.all(three.map((kernel) => kernel.close()))
     }
-    expect(process.listenerCount('SIGTERM')).toBe(before)
+    const settled = () => {
+      gc()
+      const timers = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+      return { heap: process.memoryUsage().heapUsed, timers, listeners: process.listenerCount('SIGTERM') }
+    }
+    for (let i = 0; i < 50; i++) await round()
+    const before = settled()
+    for (let i = 0; i < 150; i++) await round()
+    await expect.poll(() => settled().heap - before.heap, { timeout: 5_000 }).toBeLessThan(150 * 10_000)
+    const { timers, listeners } = settled()
+    expect([listeners, timers - before.timers < 5]).toEqual([before.listeners, true])
   })
 })

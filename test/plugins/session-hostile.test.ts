@@ -402,7 +402,7 @@ describe('a store that fails', () => {
     ])
   })
 
-  test.each(hows)('%s on writing: a 500 and no cookie; save() tells the handler', async (_name, how) => {
+  test.each(hows)('%s on writing: 503, no cookie and a log line; save() tells the handler', async (_name, how) => {
     const { state, broken } = failing('set', how)
     const server = serverWith({ store: broken })
     server.post('/save', async (req) => {
@@ -412,7 +412,14 @@ describe('a store that fails', () => {
     })
     state.broken = true
     const written = await server.inject.post('/write', { body: { a: 1 } })
-    written.assertStatus(500).assertHeaderNotExists('set-cookie')
+    written.assertStatus(503).assertHeaderNotExists('set-cookie').assertBodyDeepEqual({
+      code: 'SessionStoreError',
+      message: 'SESSION_STORE: the session store "custom" cannot be written. Try again later',
+    })
+    const [change, failure] = server.entries
+    expect(change).toMatchObject({ level: 'error', message: 'the session store "custom" cannot be written' })
+    expect(failure).toMatchObject({ level: 'error', fields: { plugin: 'session' } })
+    expect(failure!.message).toMatch(/^POST \/write failed with SessionStoreError: /)
     ;(await server.inject.post('/save')).assertHeaderNotExists('set-cookie')
     ;(await server.inject.get('/read')).assertStatus(200)
     expect(state.rows.size).toBe(0)

@@ -9,7 +9,7 @@ function watched(logs: Entry[] = []) {
   const watch = definePlugin({
     name: 'watch',
     setup(ctx) {
-      ctx.onError((error) => void seen.push(error as (typeof seen)[number]))
+      ctx.onError((error) => void seen.push(error as unknown as (typeof seen)[number]))
       ctx.onResponse((_req, res) => void statuses.push(res.statusCode))
     },
   })

@@ -1,8 +1,8 @@
-import { BaseCommand, type Command, type CommandInput, defineCommand, type Logger, Server } from 'framework'
+import { Command, type CommandDefinition, type CommandInput, defineCommand, type Logger, Server } from 'framework'
 import type { Equal, Expect } from './expect.ts'
 
 // A class: what it declares is what `run` gets.
-class Greet extends BaseCommand {
+class Greet extends Command {
   readonly name = 'greet'
   readonly description = 'Greets somebody'
   override readonly arguments = [{ name: 'who', required: true }, { name: 'and' }] as const
@@ -31,10 +31,10 @@ class Greet extends BaseCommand {
     return boot().then(({ plugins }) => plugins.children.length)
   }
 }
-const greet: Command = new Greet()
+const greet: CommandDefinition = new Greet()
 void greet
 
-class Bare extends BaseCommand {
+class Bare extends Command {
   readonly name = 'bare'
   readonly description = 'Takes nothing'
   run({ arguments: given, flags, print }: CommandInput<this>) {
@@ -48,13 +48,13 @@ class Bare extends BaseCommand {
 void Bare
 
 // @ts-expect-error a command has a name
-class Nameless extends BaseCommand {
+class Nameless extends Command {
   readonly description = 'x'
   run() {}
 }
 void Nameless
 
-class Untyped extends BaseCommand {
+class Untyped extends Command {
   readonly name = 'x'
   readonly description = 'x'
   // @ts-expect-error not as const: the type is any text
@@ -80,7 +80,7 @@ const count = defineCommand({
     return flags.from
   },
 })
-type _count = Expect<Equal<typeof count, Command>>
+type _count = Expect<Equal<typeof count, CommandDefinition>>
 defineCommand({
   name: 'join',
   description: 'Joins files',
@@ -107,7 +107,7 @@ defineCommand({ name: 'x', description: 'x', run: () => 'done' })
 defineCommand({ name: 'x', description: 'x', run: async () => 1 })
 
 // Plain data stays possible, with everything that may be there.
-const plain: Command = {
+const plain: CommandDefinition = {
   name: 'plain',
   description: 'x',
   arguments: [{ name: 'a', required: true }],

@@ -61,6 +61,8 @@ export class Users {
   @del('/') remove(_req: Request, res: Response) {
     return res.noContent()
   }
+  @get('/places', { middlewares: [(req, _res, next) => next(req.id)], cache: { include: { key: (req) => req.path } } })
+  typedByTheirPlace() {}
 }
 
 // @ts-expect-error a controller is made, and an abstract class cannot be

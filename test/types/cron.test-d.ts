@@ -13,6 +13,7 @@ import {
   memoryCronLock,
   Server,
   setCronGlobalErrorHandler,
+  type Thrown,
 } from 'framework'
 import { cron as cronPlugin } from 'framework/plugins'
 import type { Equal, Expect } from './expect.ts'
@@ -30,7 +31,7 @@ job.start(async () => {})
 job.start(() => {})
 cron('* * * * *', {
   onFailed: (_error, _run) => {
-    type _errors = Expect<Equal<typeof _error, unknown>>
+    type _errors = Expect<Equal<typeof _error, Thrown>>
     type _runs = Expect<Equal<typeof _run, CronRun>>
   },
 })

@@ -87,3 +87,19 @@ router.get('/declared', { apidoc, rateLimit: false }, handler)
 router.get('/declared-2', { apidocs: apidoc }, handler)
 // @ts-expect-error `true` is no rule
 router.get('/declared-3', { rateLimit: true }, handler)
+
+// What was thrown is taken as an error, as `unknown`, or as the class that the application throws.
+class HttpError extends Error {
+  readonly status: number = 418
+}
+const failing = new Server()
+failing.setErrorHandler((_req, res, _next, error) => {
+  type _code = Expect<Equal<typeof error.code, unknown>>
+  return res.status(typeof error.status === 'number' ? error.status : 500).json({ message: error.message })
+})
+failing.setErrorHandler((_req, _res, _next, error: Error) => error.stack)
+failing.setErrorHandler((_req, _res, _next, error: unknown) => String(error))
+failing.setErrorHandler((_req, res, _next, error: HttpError) => res.status(error.status).json({}))
+failing.setErrorHandler((_req, res, _next, error) => res.text((error as { code: string }).code))
+// @ts-expect-error no number is thrown by anybody who means it
+failing.setErrorHandler((_req, _res, _next, error: number) => error)

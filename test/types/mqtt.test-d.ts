@@ -7,6 +7,7 @@ import {
   mqtt,
   Server,
   setMqttGlobalErrorHandler,
+  type Thrown,
 } from 'framework'
 import { type MqttOptions, mqtt as mqttPlugin } from 'framework/plugins/mqtt'
 import { z } from 'zod'
@@ -110,7 +111,7 @@ export class Doors extends BaseMqtt {
 }
 
 setMqttGlobalErrorHandler((error, { subscription, topic, payload }) => {
-  type _error = Expect<Equal<typeof error, unknown>>
+  type _error = Expect<Equal<typeof error, Thrown>>
   return [error, subscription, topic?.length, payload?.byteLength]
 })
 

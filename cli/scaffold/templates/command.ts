@@ -17,9 +17,9 @@ export function command(place: Place, { kebab, pascal }: Names): Scaffold {
   }
 }
 
-const source = (kebab: string, name: string) => `import { BaseCommand, type CommandInput } from 'framework'
+const source = (kebab: string, name: string) => `import { Command, type CommandInput } from 'framework'
 
-export class ${name} extends BaseCommand {
+export class ${name} extends Command {
   readonly name = '${kebab}'
   readonly description = 'Greets somebody'
   override readonly arguments = [{ name: 'who', description: 'Who is greeted', required: true }] as const

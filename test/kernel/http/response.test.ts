@@ -2,7 +2,7 @@ import { mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { Request, Response } from 'framework/kernel'
+import type { Kernel, Request, Response } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, pause, send } from '../../support/kernel.ts'
 
@@ -119,8 +119,16 @@ describe('bodies', () => {
     }
   })
 
-  test('what is no stream is refused by name', async () => {
-    expect((await answer((_req, res) => res.stream('x' as never))).log[0]?.message).toMatch(/res.stream takes/)
+  test.each<[string, (res: Response) => unknown]>([
+    ['res.stream takes', (res) => res.stream('x' as never)],
+    ['res.bytes takes', (res) => res.bytes('x' as never)],
+    ['res.sse takes', (res) => res.sse(5 as never)],
+    ['res.redirect takes the URL', (res) => res.redirect(undefined as never)],
+    ['res.redirect takes the status 301, ', (res) => res.redirect('/', 200 as never)],
+  ])('%s nothing else', async (message, use) => {
+    const { status, log } = await answer((_req, res) => use(res))
+    expect(status).toBe(500)
+    expect(log[0]?.message).toContain(message)
   })
 })
 
@@ -136,6 +144,12 @@ describe('headers', () => {
     expect(res.status).toBe(500)
     expect(res.headers['x-a']).toBeUndefined()
     expect(res.log[0]?.message).toMatch(/the value of the header "x-a" has a/)
+  })
+
+  test.each([[undefined], [null], [{}]])('the value %j is refused', async (value) => {
+    const res = await answer((_req, res) => res.setHeader('x-a', value as never).ok())
+    expect([res.status, res.headers['x-a']]).toEqual([500, undefined])
+    expect(res.log[0]?.message).toMatch(/"x-a" is (undefined|null|an object): it takes a text/)
   })
 
   test.each([[''], ['a b'], ['a:'], ['é'], ['a\r\n']])('the name %j is refused', async (name) => {
@@ -227,6 +241,65 @@ describe('files', () => {
         text: '{"code":"FileNotFoundError","message":"FILE_NOT_FOUND: the file does not exist"}',
       })
     }
+  })
+
+  describe('are waited for, whoever sends them and forgets to', () => {
+    const here = import.meta.filename
+    const gone = `${here}.gone`
+    const serve: Record<string, (kernel: Kernel, path: string) => unknown> = {
+      'a handler': (kernel, path) => kernel.get('/x', (_req, res) => void res.file(path)),
+      'an async handler': (kernel, path) => kernel.get('/x', async (_req, res) => void res.download(path)),
+      'a middleware': (kernel, path) => kernel.use((_req, res) => void res.file(path)).get('/x', () => 1),
+      'an async middleware': (kernel, path) => kernel.use(async (_req, res) => void res.file(path)).get('/x', () => 1),
+      'a not-found handler': (kernel, path) =>
+        kernel.setNotFoundHandler((_req, res) => void res.status(200).file(path)),
+    }
+    test.each(Object.entries(serve))('%s', async (_name, serveWith) => {
+      for (const [path, status] of [
+        [here, 200],
+        [gone, 404],
+      ] as const) {
+        const { kernel, log } = makeKernel()
+        serveWith(kernel, path)
+        const answered = await send(kernel, '/x')
+        expect(answered.status).toBe(status)
+        expect(answered.text).toContain(status === 200 ? 'whoever sends them' : '"code":"FileNotFoundError"')
+        expect(log).toEqual([])
+        await kernel.close()
+      }
+    })
+
+    test('an error handler, whose own failure is an empty 500', async () => {
+      for (const [path, status] of [
+        [here, 200],
+        [gone, 500],
+      ] as const) {
+        const { kernel, log } = makeKernel()
+        kernel.get('/x', () => {
+          throw new Error('first')
+        })
+        kernel.setErrorHandler((_req, res) => void res.status(200).file(path))
+        const answered = await send(kernel, '/x')
+        expect([answered.status, answered.text !== '']).toEqual([status, status === 200])
+        expect(log).toHaveLength(status === 200 ? 0 : 1)
+        await kernel.close()
+      }
+    })
+
+    test('what is thrown, or answered, in the meantime goes first', async () => {
+      const { kernel } = makeKernel()
+      kernel.get('/throws', (_req, res) => {
+        void res.file(here)
+        throw new Error('after it')
+      })
+      kernel.get('/answers', (_req, res) => {
+        void res.file(gone)
+        return { a: 1 }
+      })
+      expect((await send(kernel, '/throws')).status).toBe(500)
+      expect(await send(kernel, '/answers')).toMatchObject({ status: 200, text: '{"a":1}' })
+      await kernel.close()
+    })
   })
 
   test('are offered for download under a safe name', async () => {

@@ -1,4 +1,4 @@
-import { definePlugin, type Middleware } from 'framework/kernel'
+import { definePlugin, type Middleware, type Registrable } from 'framework/kernel'
 import { expect, test } from 'vitest'
 import { makeKernel, send } from '../../support/kernel.ts'
 
@@ -191,6 +191,28 @@ test('the nearest error handler answers', async () => {
   )
   expect(await send(kernel, '/area')).toMatchObject({ status: 400, text: '"area"' })
   expect(await send(kernel, '/root')).toMatchObject({ status: 418, text: '"root"' })
+})
+
+test('ctx.scope names each scope of a server once', async () => {
+  const { kernel } = makeKernel()
+  const seen: string[] = []
+  const see = (name: string, inner?: () => Registrable) =>
+    definePlugin({
+      name,
+      scoped: name !== 'plain',
+      setup(ctx) {
+        seen.push(ctx.scope)
+        if (inner !== undefined) ctx.register(inner())
+      },
+    })()
+  kernel.register(see('plain'))
+  kernel.register(see('shop', () => see('admin')))
+  kernel.register(
+    see('a b/c%', () => see('admin')),
+    { prefix: '/x' },
+  )
+  await kernel.ready()
+  expect(seen).toEqual(['', 'shop', 'shop/admin', 'a%20b%2Fc%25', 'a%20b%2Fc%25/admin'])
 })
 
 test('onSend, onResponse and onError reach their scope only', async () => {

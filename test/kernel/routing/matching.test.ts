@@ -184,6 +184,8 @@ describe('registration errors', () => {
     [[[5], () => {}]],
     [[[], 'x']],
     [[{ middlewares: [5] }, () => {}]],
+    [[{ middlewares: () => {} }, () => {}]],
+    [[{ middlewares: null }, () => {}]],
   ])('the arguments %j', (rest) => {
     const get = new RouteCollection().get as unknown as (...args: unknown[]) => void
     expect(() => get('/x', ...rest)).toThrow(/GET \/x: .* A route is registered as/)

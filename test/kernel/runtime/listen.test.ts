@@ -16,6 +16,16 @@ afterEach(async () => {
 })
 
 describe('listen', () => {
+  it('HT-04 gives a head 10 s and a request 30 s unless it is told otherwise', () => {
+    expect(defaultLimits).toEqual({
+      headersTimeout: 10_000,
+      receiveTimeout: 30_000,
+      keepAliveTimeout: 5_000,
+      maxHeaderSize: 16_384,
+      maxHeaderCount: 1_000,
+    })
+  })
+
   it('GS-04 tells the port it was given when it asked for any', async () => {
     const { port, host } = await listen(0, '127.0.0.1')
     expect(port).toBeGreaterThan(0)
