@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
@@ -62,6 +62,8 @@ if (!values.keep) {
     if (isCode && !wanted.has(file.replaceAll('\\', '/'))) rmSync(join(out, file))
   }
 }
+// npm does it when it installs the package, and not again when a linked one is built anew.
+chmodSync(join(out, 'cli/index.js'), 0o755)
 process.exitCode = compiled.status ?? 1
 
 function pluginDoors() {

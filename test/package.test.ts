@@ -1,6 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -172,6 +182,8 @@ describe('a project that installs nothing else', () => {
 
   test('has the command line, which needs no optional package to start', async () => {
     const output = await execOutput(join(consumer, 'node_modules/.bin/framework'), ['list'], consumer)
+    // For whoever has linked the folder: there nobody but the build makes it executable.
+    accessSync(join(root, 'dist/cli/index.js'), constants.X_OK)
     expect(output).toMatch(/^ {2}generate-sdk +\S/m)
     writeFileSync(join(consumer, 'server.mjs'), `${hello.split('const { port }')[0]}export { server }\n`)
     const client = await execOutput(

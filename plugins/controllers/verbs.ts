@@ -25,7 +25,8 @@ export interface RouteNote {
 export const routeNotes = new Notes<RouteNote>()
 
 /** Takes the path below the prefix of the controller, and route options as the router takes them. */
-export type VerbDecorator = <const Options extends RouteOptions = {}>(
+// Without a default: with one, functions among the options would not be typed by their place.
+export type VerbDecorator = <const Options extends RouteOptions>(
   path: string,
   options?: Options & OptionChecks<Options> & { readonly [Name in Exclude<keyof Options, keyof RouteOptions>]: never },
 ) => MethodMark<ControllerMethod>

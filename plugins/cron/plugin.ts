@@ -16,9 +16,10 @@ import { cronUi } from './ui.ts'
  */
 export const cron = definePlugin({
   name: 'cron',
-  provide({ ui, ...options }: CronOptions = {}) {
+  provide(given: CronOptions = {}) {
     // All of them, so that the message for a wrong name lists them all.
-    checkOptions('cron', { ui, ...options }, ['crons', 'timezone', 'lock', 'history', 'clock', 'ui'])
+    checkOptions('cron', given, ['crons', 'timezone', 'lock', 'history', 'clock', 'ui'])
+    const { ui, ...options } = given
     if (typeof ui === 'object') uiSettingsOf(ui)
     return { cron: new CronService(options) }
   },

@@ -59,6 +59,16 @@ function numberOf(name: string, value: unknown, fallback: number, expected: stri
   throw OptionError(`mqtt.connect.${name}`, value, expected)
 }
 
+/**
+ * The options as an object, before anything is taken out of them. A text, an address most likely, may have a password,
+ * so the error shows none.
+ */
+export function checkedObject<Options extends object>(options: Options): Options {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
+  const shown = typeof options === 'string' ? { toString: () => 'a text' } : options
+  throw OptionError('mqtt.connect', shown, "an object such as { host: 'broker.example' } or { url: 'mqtt://…' }")
+}
+
 /** The options with every default in place, checked. */
 export function settingsOf(options: MqttConnectOptions = {}): MqttSettings {
   checkOptions('mqtt.connect', options, [...own, ...connectionOptions])

@@ -1,5 +1,5 @@
 import { checkOptions, definePlugin } from '../../kernel/index.ts'
-import type { MqttOptions } from './options.ts'
+import { checkedObject, type MqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
 
 /**
@@ -18,7 +18,7 @@ export const mqtt = definePlugin({
   provide(options: MqttOptions = {}) {
     checkOptions('mqtt', options, ['connect', 'subscribe'])
     const { connect = {}, subscribe } = options
-    return { mqtt: new MqttService({ ...connect, subscribe }, ['src/mqtt/**/*.{ts,js}']) }
+    return { mqtt: new MqttService({ ...checkedObject(connect), subscribe }, ['src/mqtt/**/*.{ts,js}']) }
   },
   setup(ctx) {
     const service = ctx.services.get('mqtt')

@@ -6,7 +6,14 @@ import { declarationOf, handleOf, type MqttHandle } from './handle.ts'
 import { loadSubscriptions } from './loader.ts'
 import { checkPublishOptions, type MqttPublishOptions, type MqttSubscribeOptions } from './message-options.ts'
 import { checkTopic } from './names.ts'
-import { type MqttServiceOptions, type MqttSettings, type Sources, settingsOf, sourcesOf } from './options.ts'
+import {
+  checkedObject,
+  type MqttServiceOptions,
+  type MqttSettings,
+  type Sources,
+  settingsOf,
+  sourcesOf,
+} from './options.ts'
 import { bytesOf } from './payload.ts'
 import { Run } from './run.ts'
 import { topicOf } from './topic.ts'
@@ -60,7 +67,7 @@ export class MqttService {
   #stops = 0
 
   constructor(options: MqttServiceOptions = {}, defaultFiles: readonly string[] = []) {
-    const { subscribe, logger, ...connect } = options
+    const { subscribe, logger, ...connect } = checkedObject(options)
     this.#settings = settingsOf(connect)
     this.#sources = sourcesOf(subscribe, defaultFiles)
     this.#runner = {

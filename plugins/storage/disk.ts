@@ -49,7 +49,7 @@ export class StorageDisk {
    * Keeps an object, replacing the one of that key; it is visible when all of it is there. A stream that fails makes the
    * call reject with its error, and leaves what was there before.
    *
-   * Without a content type it is that of the Blob, of the ending of the key, or `application/octet-stream`.
+   * Without a content type it is that of the Blob, of the ending of the key, `text/plain` of a text, or `application/octet-stream`.
    *
    * @throws (as a rejection) StorageKeyError; StorageDataError for data of another type; StorageUnavailableError.
    * @example

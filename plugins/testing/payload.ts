@@ -45,7 +45,9 @@ function form(fields: NonNullable<MockOptions['urlencoded']>): Payload {
 /** The runtime itself writes the parts, so that the bytes are those of a real client. */
 async function multipart(data: FormData): Promise<Payload> {
   const written = new Response(data)
-  return { body: new Uint8Array(await written.arrayBuffer()), type: written.headers.get('content-type') ?? '' }
+  // Before the body is read: Bun forgets the type, and with it the boundary, when it is.
+  const type = written.headers.get('content-type') ?? ''
+  return { body: new Uint8Array(await written.arrayBuffer()), type }
 }
 
 function toFormData(fields: { readonly [name: string]: MockPart }): FormData {

@@ -105,6 +105,7 @@ describe('jobs run while the server listens', () => {
     [{ ui: { path: 'crons' } }, 'cronUi.path'],
     [{ ui: { middlewares: [1] } }, 'cronUi.middlewares'],
     [{ zone: 'UTC' }, 'cron.zone'],
+    [[], '"cron" is an empty array'],
   ])('the options %j are told when the plugin is registered', (options, name) => {
     expect(() => make({ plugins: { cron: options } })).toThrow(
       expect.objectContaining({

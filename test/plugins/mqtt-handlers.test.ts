@@ -257,6 +257,9 @@ describe('misuse', () => {
     [{ required: 'yes' }, 'mqtt.connect.required'],
     [{ hots: 'x' }, 'Did you mean "host"'],
     [{ subscribe: 'src' }, 'mqtt.subscribe'],
+    ['mqtt://me:secret@h', '"mqtt.connect" is a text; it takes an object such as { host:'],
+    [5, '"mqtt.connect" is 5'],
+    [[], '"mqtt.connect" is an empty array'],
   ])('options that cannot be meant: %j', (options, text) => {
     const make = () => new MqttService(options as never)
     expect(make).toThrow(text)

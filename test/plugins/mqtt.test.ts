@@ -152,6 +152,9 @@ describe('files', () => {
 test('options are checked when the server is made, and the plugin is given once', () => {
   expect(() => make({ background: { mqtt: { conect: {} } as never } })).toThrow()
   expect(() => make({ background: { mqtt: { connect: { port: -1 } } } })).toThrow(/PLUGIN|OPTION/)
+  expect(() => make({ background: { mqtt: { connect: 'mqtt://me:secret@h' as never } } })).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining('secret') }),
+  )
   expect(() => make({ background: { mqtt: {} }, plugins: { mqtt: {} } })).toThrow('background.mqtt')
 })
 
