@@ -1,4 +1,4 @@
-import { basename, dirname, relative, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import type { Answers } from '../init/questions.ts'
 import type { Part } from '../init/settings.ts'
 import type { PackageManager } from '../project/project.ts'
@@ -32,10 +32,13 @@ export const init = ownCommand({
   },
   details:
     'On a terminal it asks for what no option says. Elsewhere, or with --yes, it asks nothing: no optional parts, no\n' +
-    'repository, nothing installed. A README.md that is there stays, and a .gitignore gets what it lacks.',
+    'repository, nothing installed. A package.json and a .gitignore that are there get what they lack;\n' +
+    'a README.md, files of .env and settings, such as tsconfig.json, stay.',
   async run({ arguments: { folder }, flags, print, note }) {
     const { callingManager } = await import('../project/project.ts')
-    const { checkedName, checkedPackageManager, checkParts, frameworkFrom } = await import('../init/settings.ts')
+    const { checkedName, checkedPackageManager, checkParts, frameworkFrom, ownName } = await import(
+      '../init/settings.ts'
+    )
     const typed = {
       folder,
       name: flags.name === undefined ? undefined : checkedName(flags.name),
@@ -56,7 +59,7 @@ export const init = ownCommand({
     const packageManager = answers.packageManager ?? detected
     const settings = {
       folder: root,
-      name: answers.name ?? checkedName(basename(root)),
+      name: answers.name ?? ownName(root),
       packageManager,
       parts: answers.parts ?? new Set(),
       framework: frameworkFrom(flags.framework, root, packageManager),

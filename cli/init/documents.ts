@@ -28,8 +28,12 @@ export function documents(settings: InitSettings): ScaffoldFile[] {
       text: envFile(settings, '# Git leaves this file out. The environment of the process wins.'),
       existing: 'keep',
     },
-    { path: '.env.example', text: envFile(settings, '# What .env may have, for whoever clones this: copy it there.') },
-    { path: '.env.test', text: '# Read while tests run.\nLOG_LEVEL=silent\n' },
+    {
+      path: '.env.example',
+      text: envFile(settings, '# What .env may have, for whoever clones this: copy it there.'),
+      existing: 'keep',
+    },
+    { path: '.env.test', text: '# Read while tests run.\nLOG_LEVEL=silent\n', existing: 'keep' },
   ]
 }
 

@@ -9,16 +9,21 @@ import { sources } from './sources.ts'
 /** Every file of a new project. `isPart`: it lies in another one, which has settings of its own for the package manager. */
 export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldFile[] {
   return [
-    { path: 'package.json', text: packageJson(settings) },
+    { path: 'package.json', text: packageJson(settings), existing: 'update' },
     ...(runtimeOf(settings.packageManager) === 'deno'
-      ? [{ path: 'deno.json', text: denoJson() }]
-      : [{ path: 'tsconfig.json', text: tsconfigJson(settings) }]),
-    ...(runtimeOf(settings.packageManager) === 'node' ? [{ path: 'vitest.config.ts', text: vitestConfig }] : []),
+      ? [setting('deno.json', denoJson())]
+      : [setting('tsconfig.json', tsconfigJson(settings))]),
+    ...(runtimeOf(settings.packageManager) === 'node' ? [setting('vitest.config.ts', vitestConfig)] : []),
     ...(isPart ? [] : (ofManager[settings.packageManager] ?? [])),
     ...sources(settings),
     ...partSources(settings),
     ...documents(settings),
   ]
+}
+
+/** Those of a project that is there stay: it may have reasons for them. */
+function setting(path: string, text: string): ScaffoldFile {
+  return { path, text, existing: 'keep' }
 }
 
 /** Without a file of its own Vitest takes the settings of a folder above, and tests of everything below. */
@@ -30,20 +35,20 @@ export default defineConfig({ test: { include: ['src/**/*.test.ts'] } })
 /** The settings of package managers that the project does not work without. */
 const ofManager: Readonly<Partial<Record<PackageManager, readonly ScaffoldFile[]>>> = {
   yarn: [
-    {
-      path: '.yarnrc.yml',
-      text: `# Tools look for packages in a folder. Yarn 1 does not read this and has one anyway.
+    setting(
+      '.yarnrc.yml',
+      `# Tools look for packages in a folder. Yarn 1 does not read this and has one anyway.
 nodeLinker: node-modules
 `,
-    },
+    ),
   ],
   pnpm: [
-    {
-      path: 'pnpm-workspace.yaml',
-      text: `# esbuild has a script that only makes it start faster. pnpm install fails until somebody has decided about it.
+    setting(
+      'pnpm-workspace.yaml',
+      `# esbuild has a script that only makes it start faster. pnpm install fails until somebody has decided about it.
 allowBuilds:
   esbuild: false
 `,
-    },
+    ),
   ],
 }

@@ -1,5 +1,6 @@
 import { manifest } from '../package.ts'
 import { runtimeOf } from '../project/project.ts'
+import { completed, existingIndent } from './existing.ts'
 import type { InitSettings, Part } from './settings.ts'
 
 /** The packages that a part needs; their versions are those that the framework itself is tested with. */
@@ -56,7 +57,7 @@ export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'par
 export function packageJson(settings: InitSettings): string {
   const runtime = runtimeOf(settings.packageManager)
   const { dependencies, devDependencies } = packagesFor(settings)
-  return json({
+  const own = {
     name: settings.name,
     version: '0.0.0',
     private: true,
@@ -65,7 +66,8 @@ export function packageJson(settings: InitSettings): string {
     ...(runtime !== 'deno' && { scripts: scripts[runtime] }),
     dependencies,
     ...(runtime !== 'deno' && { devDependencies }),
-  })
+  }
+  return json(completed(settings.folder, own) ?? own, existingIndent(settings.folder))
 }
 
 export function tsconfigJson({ packageManager }: InitSettings): string {
@@ -103,4 +105,4 @@ export function denoJson(): string {
   })
 }
 
-const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`
+const json = (value: object, indent = '  ') => `${JSON.stringify(value, null, indent)}\n`

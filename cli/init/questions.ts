@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path'
 import { type PackageManager, packageManagers, runtimeOf } from '../project/project.ts'
 import type { Prompts } from '../prompts/prompts.ts'
 import { inRepository } from './commands.ts'
+import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
 import type { Part } from './settings.ts'
 
@@ -31,6 +32,7 @@ export async function askFor(
   const own = basename(resolve(folder))
   const name =
     given.name ??
+    existingName(resolve(folder)) ??
     (whyNoPackageName(own) === undefined
       ? own
       : await prompts.text('Name of the package', packageNameFrom(own) ?? 'my-app', whyNoPackageName))
@@ -47,13 +49,16 @@ function offered(manager: PackageManager): Readonly<Partial<Record<Part, string>
   return runtimeOf(manager) === 'node' ? descriptions : others
 }
 
-/** This one, where there is nothing yet but what a new repository has. */
+/** This one, where there is nothing yet but what a new repository has, and what comes with an installed package. */
 function freeFolder(): string {
-  const others = readdirSync('.').filter(
-    (file) => !/^(\.git|\.gitignore|\.gitattributes|readme.*|licen[cs]e.*)$/i.test(file),
+  const others = readdirSync(process.cwd()).filter(
+    (file) =>
+      !/^(\.git|\.gitignore|\.gitattributes|readme.*|licen[cs]e.*|package\.json|node_modules|.*[.-]lock\..*|.*\.lockb?)$/i.test(
+        file,
+      ),
   )
   return others.length === 0 ? '.' : 'my-app'
 }
 
 const isTaken = (folder: string) =>
-  existsSync(join(folder, 'package.json')) ? 'There is a package.json already.' : undefined
+  existsSync(join(folder, 'src/server.ts')) ? 'There is a src/server.ts already.' : undefined

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { basename, relative, resolve } from 'node:path'
 import { CommandFailure, quoted } from '../failure.ts'
 import { version } from '../package.ts'
 import { type PackageManager, packageManagers, runtimeOf } from '../project/project.ts'
+import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
 
 /** The optional parts, by the names of their flags. */
@@ -30,6 +31,20 @@ export function checkedName(name: string): string {
   throw new CommandFailure(`${quoted(name)} cannot be the name of a package: ${why}; ${hint}`, {
     usage: true,
   })
+}
+
+/**
+ * The name of a project that was given none: that of its `package.json`, else that of its folder. A folder that is there
+ * was not named for this, so where npm would refuse its name one is made of it.
+ *
+ * @throws CommandFailure for a folder that is to be made, and whose name npm would refuse.
+ */
+export function ownName(folder: string): string {
+  const existing = existingName(folder)
+  if (existing !== undefined) return existing
+  const name = basename(folder)
+  if (!existsSync(folder)) return checkedName(name)
+  return whyNoPackageName(name) === undefined ? name : (packageNameFrom(name) ?? 'my-app')
 }
 
 export function checkedPackageManager(name: string): PackageManager {

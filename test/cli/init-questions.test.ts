@@ -77,14 +77,21 @@ test('scheduled jobs are offered for Node.js only', async () => {
 })
 
 test('a folder whose name is no name of a package, or that has a project, is asked about', async () => {
-  mkdirSync(join(folder, 'taken'))
-  writeFileSync(join(folder, 'taken/package.json'), '{}')
+  mkdirSync(join(folder, 'taken/src'), { recursive: true })
+  writeFileSync(join(folder, 'taken/src/server.ts'), '')
   writeFileSync(join(folder, 'notes.txt'), '')
   const lines = [join(folder, 'taken'), join(folder, 'My App'), 'No Name', '', '', '', '']
   const { shown, ...answers } = await answer(lines, { folder: undefined })
   expect(answers).toMatchObject({ folder: join(folder, 'My App'), name: 'my-app' })
-  expect(shown).toContain('There is a package.json already.')
+  expect(shown).toContain('There is a src/server.ts already.')
   expect(shown).toContain('it has upper-case letters')
+})
+
+test('a folder in which the framework was installed is taken as it is', async () => {
+  writeFileSync(join(folder, 'package.json'), '{ "name": "shop" }')
+  writeFileSync(join(folder, 'package-lock.json'), '{}')
+  mkdirSync(join(folder, 'node_modules'))
+  expect(await answer(['', '', '', ''], { folder: undefined })).toMatchObject({ folder: '.', name: 'shop' })
 })
 
 test.each([

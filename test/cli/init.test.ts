@@ -122,13 +122,61 @@ describe('a folder that is not empty', () => {
   test('with files that would be overwritten is left as it is, and they are named', async () => {
     mkdirSync(join(folder, 'src'))
     writeFileSync(join(folder, 'package.json'), '{}')
+    writeFileSync(join(folder, 'src/env.ts'), 'mine')
     writeFileSync(join(folder, 'src/server.ts'), 'mine')
     const { code, stdout, stderr } = await init('--name', 'app')
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toBe('package.json, src/server.ts are there already: nothing was written; --force overwrites\n')
-    expect(filesIn()).toEqual(['package.json', 'src/server.ts'])
+    expect(stderr).toBe('src/server.ts, src/env.ts are there already: nothing was written; --force overwrites\n')
+    expect([filesIn(), read('package.json')]).toEqual([['package.json', 'src/env.ts', 'src/server.ts'], '{}'])
     expect((await init('--name', 'app', '--force')).code).toBe(0)
     expect(read('src/server.ts')).toContain('new Server')
+  })
+
+  // As after "npm init -y" and "npm install framework", without which there is no "npx framework" of a certain version.
+  test('may have a package.json, which gets what it lacks', async () => {
+    const theirs = {
+      name: 'My Shop',
+      version: '3.0.0',
+      scripts: { test: 'echo "Error: no test specified" && exit 1', start: 'node .' },
+      type: 'commonjs',
+      dependencies: { framework: 'file:../framework', zod: '^4.0.0' },
+      devDependencies: { typescript: '5.9.0' },
+    }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(theirs, null, '\t'))
+    writeFileSync(join(folder, 'tsconfig.json'), '{}')
+    const { code, stdout } = await init('-c')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^updated {2}package\.json\nkept {2}tsconfig\.json$/m)
+    expect([read('tsconfig.json'), read('README.md')]).toEqual(['{}', expect.stringMatching(/^# My Shop\n/)])
+    const { scripts, dependencies, devDependencies, ...others } = readJson('package.json')
+    expect(others).toEqual({ name: 'My Shop', version: '3.0.0', type: 'module' })
+    expect(scripts).toMatchObject({ dev: 'framework serve', test: 'vitest run', start: 'node .' })
+    expect(dependencies).toMatchObject(theirs.dependencies)
+    expect(Object.keys(dependencies!)).toEqual(['framework', 'node-schedule', 'zod'])
+    expect(devDependencies).toMatchObject({ typescript: '5.9.0', vitest: expect.any(String) })
+    expect(read('package.json')).toMatch(/^\{\n\t"name"/)
+
+    const again = await init('-c')
+    expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^unchanged {2}package\.json$/m)])
+  })
+
+  test.each(['{', '[]', 'null'])('has a package.json that is none: %s', async (text) => {
+    writeFileSync(join(folder, 'package.json'), text)
+    const { code, stderr } = await init()
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^\S+\/package\.json cannot be read: .*\n$/)])
+    expect(filesIn()).toEqual(['package.json'])
+  })
+
+  test('may have a name that no package has', async () => {
+    for (const [place, name] of [
+      ['My App', 'my-app'],
+      ['framework-Xy3', 'framework-xy3'],
+      ['日本', 'my-app'],
+    ] as const) {
+      mkdirSync(join(folder, place))
+      expect((await runner.run(join(folder, place), ['init'])).code).toBe(0)
+      expect(readJson(join(place, 'package.json')).name).toBe(name)
+    }
   })
 
   test('a second run changes nothing', async () => {

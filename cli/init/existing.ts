@@ -1,0 +1,50 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readManifest } from '../project/project.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const sections = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
+
+/** The `package.json` that is there: whoever has installed the framework before `init` has one. */
+function existingManifest(folder: string): Fields | undefined {
+  const file = join(folder, 'package.json')
+  return existsSync(file) ? readManifest(file) : undefined
+}
+
+/** What it is indented with. */
+export function existingIndent(folder: string): string | undefined {
+  const file = join(folder, 'package.json')
+  return existsSync(file) ? /^\{\s*\n([ \t]+)"/.exec(readFileSync(file, 'utf8'))?.[1] : undefined
+}
+
+/** The name that the `package.json` in the folder gives. */
+export function existingName(folder: string): string | undefined {
+  const name = existingManifest(folder)?.name
+  return typeof name === 'string' && name !== '' ? name : undefined
+}
+
+/**
+ * A `package.json` that is there with what it lacks. Nothing of it changes but two things that `npm init` writes unasked:
+ * a test that only fails, and `"type": "commonjs"`, with which no module would be one.
+ */
+export function completed(folder: string, own: Fields): Fields | undefined {
+  const there = existingManifest(folder)
+  if (there === undefined) return undefined
+  const known = new Set(sections.flatMap((section) => Object.keys(fieldsOf(there[section]))))
+  const before = Object.entries(fieldsOf(there.scripts)).filter(
+    ([, script]) => !/no test specified/.test(String(script)),
+  )
+  const result: Record<string, unknown> = { ...there, name: own.name, type: own.type }
+  if (isObject(own.scripts)) result.scripts = { ...own.scripts, ...Object.fromEntries(before) }
+  for (const section of ['dependencies', 'devDependencies']) {
+    const missing = Object.entries(fieldsOf(own[section])).filter(([name]) => !known.has(name))
+    if (missing.length === 0) continue
+    const all = [...Object.entries(fieldsOf(there[section])), ...missing]
+    result[section] = Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+  return result
+}
