@@ -36,8 +36,8 @@ const names = ['limit', 'windowMs', 'key', 'skip', 'statusCode']
 
 /** The limit of the server. */
 export function ruleOf(options: RateLimitOptions): Rule {
-  const { store, ...rule } = options
   checkOptions('rateLimit', options, [...names, 'store'])
+  const { store, ...rule } = options
   const isKnown = store === undefined || store === 'memory' || (typeof store === 'object' && store !== null)
   if (!isKnown || Array.isArray(store)) {
     throw OptionError(

@@ -315,7 +315,9 @@ test('what ends after the server has closed does not make it ask for Redis again
   const client = { on: () => client, ping: async () => asked.push('ping') } as unknown as RedisClient
   const health = new RedisHealth(client, (state) => asked.push(state))
   health.stop()
-  await expect(health.run(() => Promise.reject(new Error('Connection is closed.')))).rejects.toThrow('Redis failed')
+  await expect(health.run(() => Promise.reject(new Error('Connection is closed.')))).rejects.toThrow(
+    'the Redis of the cache failed',
+  )
   await pause(600)
   expect(asked).toEqual([])
 })

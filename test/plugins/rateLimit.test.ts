@@ -350,6 +350,7 @@ describe('options', () => {
     [{ store: null }, /rateLimit\.store/],
     [{ max: 5 }, /rateLimit\.max/],
     [[], /rateLimit/],
+    [null, /option "?rateLimit/],
   ])('%j is refused', async (options, message) => {
     await expect(serverWith([rateLimit(options as never)]).ready()).rejects.toThrow(message)
   })

@@ -26,13 +26,13 @@ export class RedisHealth {
 
   /** @throws StoreDown when Redis does not answer in time, or refuses. */
   async run<Result>(command: () => Promise<Result>): Promise<Result> {
-    if (this.#isDown) throw new StoreDown('Redis is down')
+    if (this.#isDown) throw new StoreDown('the Redis of the cache does not answer')
     try {
       return await command()
     } catch (error) {
       if ((error as Error).name === 'ReplyError') this.#refused(error)
       else this.#lost(error)
-      throw new StoreDown('Redis failed', { cause: error })
+      throw new StoreDown(`the Redis of the cache failed: ${(error as Error).message}`, { cause: error })
     }
   }
 

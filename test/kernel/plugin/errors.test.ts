@@ -22,6 +22,13 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     )
   })
 
+  test('a member that is misspelt, and none that is its author’s own', () => {
+    const define = (member: string) => () => definePlugin({ name: 'p', [member]: () => {} })
+    expect(define('setUp')).toThrow('"setUp" is no member of a plugin; did you mean "setup"?')
+    expect(define('provides')).toThrow('did you mean "provide"?')
+    expect(define('homepage')).not.toThrow()
+  })
+
   test('a decoration of what every request has of its own', async () => {
     const { kernel } = makeKernel()
     kernel.register(definePlugin({ name: 'p', setup: (ctx) => ctx.decorate('request', { body: { value: 1 } }) })())
