@@ -103,7 +103,8 @@ function keepApart(layout: Layout, file: string, known: Set<string>): Plugin {
         if (!isModule(found.path)) return found
         if (found.path.includes(`${sep}node_modules${sep}`)) return { path, external: true }
         known.add(found.path)
-        return { path: nameFrom(folder, placeOf(layout, found.path)), external: true }
+        // `?x=1` at its end makes it a module of its own.
+        return { path: nameFrom(folder, placeOf(layout, found.path)) + found.suffix, external: true }
       })
       // An import() of a pattern is resolved by esbuild alone, which would take the modules in: each is one that imports itself.
       build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, ({ path }) => {

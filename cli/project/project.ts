@@ -131,6 +131,15 @@ function lockedIn(root: string): PackageManager | undefined {
   return undefined
 }
 
+/** The nearest folder upwards with a lock file: in a workspace that of all its packages. */
+export function lockFolder(folder: string): string | undefined {
+  for (const one of above(folder)) {
+    if (lockFiles.some(([file]) => existsSync(join(one, file)))) return one
+    if (existsSync(join(one, '.git'))) return undefined
+  }
+  return undefined
+}
+
 function above(folder: string): string[] {
   const up = dirname(folder)
   return up === folder ? [folder] : [folder, ...above(up)]

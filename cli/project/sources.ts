@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { lockFolder } from './project.ts'
 import { sourcesOf } from './start-file.ts'
 
 /** What an application is made of. What it writes itself (uploads, databases, logs) is not among it. */
@@ -45,14 +46,19 @@ export interface Root {
 
 const isOpen = (name: string) => !name.startsWith('.') && name !== 'node_modules'
 
-/** What an application is made of: the folder of its sources and the settings at the top, or all in one where its files lie at the top. */
+/**
+ * What an application is made of: the folder of its sources and the settings at the top, or all in one where its files lie
+ * at the top; and the settings of the workspace that it is a part of, whose lock file says which packages it has.
+ */
 export function rootsOf(folder: string, startFile: string): readonly Root[] {
   const sources = sourcesOf(startFile)
-  return sources === '' ? [flatRoot(folder)] : [sourceRoot(resolve(folder, sources)), settingsRoot(folder)]
+  const own = sources === '' ? [flatRoot(folder)] : [sourceRoot(resolve(folder, sources)), settingsRoot(folder)]
+  const workspace = lockFolder(folder)
+  return workspace === undefined || workspace === folder ? own : [...own, settingsRoot(workspace)]
 }
 
 /** The folder with the sources, everything below but what browsers load: that is read anew for each of them. */
-export const sourceRoot = (folder: string): Root => ({
+const sourceRoot = (folder: string): Root => ({
   folder,
   counts: isSource,
   enters: (name) => isOpen(name) && name !== 'public' && name !== 'static',

@@ -25,6 +25,8 @@ export interface Child {
   /** Settles when its first server has booted, or will not. Never, for one that neither listens nor ends. */
   readonly booted: Promise<Failure | { readonly kind: 'booted' }>
   readonly ended: Promise<Ended>
+  /** Settles when it could not open a port before it was let listen. */
+  readonly taken: Promise<{ readonly kind: 'taken' }>
   /** Lets it listen. */
   go(): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
   /** Ends it as a signal does, and by force when it takes longer than `patience` milliseconds. */
@@ -37,6 +39,9 @@ export interface Start {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
 }
+
+/** Milliseconds that a channel may stay open behind the end of its process. */
+const lastWords = 100
 
 /**
  * Starts a process that gets all ready that is the same for every version (the runtime, the framework, the compiler), and then waits for the word to
@@ -51,7 +56,13 @@ export function startChild({ program, args }: Launch, { folder, env }: Start): C
     serialization: 'json',
   })
   const ended = new Promise<Ended>((resolve) => {
-    process.once('exit', (code, signal) => resolve({ kind: 'ended', code, signal }))
+    process.once('exit', (code, signal) => {
+      const tell = () => resolve({ kind: 'ended', code, signal })
+      if (!process.connected) return tell()
+      // What it has said last comes behind its end.
+      process.once('disconnect', tell)
+      setTimeout(tell, lastWords)
+    })
     // It could not be started, or a message did not reach it any more, which its end tells.
     process.on('error', () => process.pid === undefined && resolve({ kind: 'ended', code: null, signal: null }))
   })
@@ -68,6 +79,7 @@ export function startChild({ program, args }: Launch, { folder, env }: Start): C
     unfit: news('unfit'),
     booted: Promise.race([news('booted').then(() => ({ kind: 'booted' }) as const), failed, ended]),
     ended,
+    taken: news('taken').then(() => ({ kind: 'taken' }) as const),
     go() {
       give(process, { framework: 'go' })
       return Promise.race([listening, failed, ended])

@@ -50,6 +50,12 @@ async function attend(parent: number): Promise<void> {
   // Nothing else keeps a process alive that only waits for a word.
   const alive = setInterval(() => {}, 1 << 30)
   const tell = (news: News) => void process.send?.(news)
+  // Until the go; what comes then is told by the server itself.
+  const tellTaken = (error: { readonly code?: unknown } | null | undefined) => {
+    if (error?.code === 'EADDRINUSE') tell({ framework: 'taken' })
+  }
+  process.on('uncaughtExceptionMonitor', tellTaken)
+  void go.then(() => process.off('uncaughtExceptionMonitor', tellTaken))
   const { open, isComplete } = await holdListening(tell)
   // Behind the framework's own modules, which then pass no hook.
   const failure = await registerTypeScript().then(

@@ -24,6 +24,8 @@ export type News =
   /** It has booted and waits at `listen()`. */
   | { readonly framework: 'booted' }
   | { readonly framework: 'listening'; readonly url: string; readonly port: number; readonly plugins: PluginNode }
+  /** Another process has a port that it opens while it is loaded. */
+  | { readonly framework: 'taken' }
   /** `listen()` rejects. */
   | { readonly framework: 'failed'; readonly message: string }
 

@@ -16,6 +16,8 @@ export interface Report {
   ended(why: Ended): void
   silent(seconds: number, serves: boolean): void
   forced(ms: number): void
+  /** It has a port that two versions cannot have at once. */
+  alone(): void
   /** Files that change whenever the application starts. */
   repeated(files: readonly string[]): void
   exhausted(error: Error): void
@@ -43,10 +45,14 @@ export function reportTo(note: (line: string) => void, startFile: string, folder
     ended: (why) => note(`${startFile}: ${told(why)}; the next change starts it again`),
     silent: (seconds, serves) =>
       talk(
-        `${startFile} has run for ${seconds} s and has neither called listen() nor ended: does it await something that never comes?` +
+        `${startFile} has run for ${seconds} s and neither listens nor ends: does it await something that never comes?` +
           (serves ? ' The version before goes on answering.' : ''),
       ),
     forced: (ms) => note(`${startFile} has not ended within ${ms} ms and was stopped by force`),
+    alone: () =>
+      note(
+        `${startFile} opens a port while it is loaded, which the version before has until it ends: from now on that ends first. What is opened behind listen() does not need it`,
+      ),
     repeated: (files) =>
       note(
         `${listed(files, folder)}: changed by every start of the application, which starts it again; what it writes itself belongs in a folder beside the sources`,

@@ -15,6 +15,8 @@ const silence = 30
 const rest = 300
 /** Milliseconds within which nobody has seen a version and changed a file. */
 const soon = 500
+/** Milliseconds in which a version that has failed may end by itself. */
+const last = 200
 
 export interface Supervision {
   readonly launch: Launch
@@ -95,6 +97,13 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
     await child.ended
   }
 
+  /** Ends one that has failed; most end by the error themselves, with its stack. */
+  const leave = async (child: Child) => {
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, last, undefined))
+    const own = await Promise.race([child.ended, late])
+    if (own === undefined) await drop(child)
+  }
+
   const spawn = () => {
     const child = startChild(launch, { folder, env })
     children.add(child)
@@ -107,24 +116,43 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
     if (!stopping && existsSync(launch.preload)) spare.keep()
   }
 
+  const endLive = async () => {
+    if (live === undefined) return
+    const before = live
+    // No longer live: that it ends now is no news.
+    live = undefined
+    await stopChild(before, 'SIGTERM')
+  }
+  /** Whether a version opens a port of its own while it is loaded, for which the one before has to end first. */
+  let isAlone = false
+
   /** Starts a version and puts it in place of the one before, unless the next change comes first. */
   const start = async (changed: readonly string[] | undefined, since: number): Promise<boolean> => {
+    if (isAlone) await endLive()
     const child = spare.take() ?? spawn()
+    const silent = setTimeout(() => report.silent(silence, live !== undefined), silence * 1000)
+    try {
+      return await bringUp(child, changed, since)
+    } finally {
+      clearTimeout(silent)
+    }
+  }
+
+  const bringUp = async (child: Child, changed: readonly string[] | undefined, since: number): Promise<boolean> => {
     child.load(inspect ? (live === undefined ? 'at once' : 'later') : undefined)
-    const timer = setTimeout(() => report.silent(silence, live !== undefined), silence * 1000)
-    const outcome = await Promise.race([child.booted, news()])
-    clearTimeout(timer)
+    const outcome = await Promise.race([...(live === undefined ? [] : [child.taken]), child.booted, news()])
     if (outcome === 'change') {
       await drop(child)
       return false
     }
-    if (outcome.kind !== 'booted') return giveUp(child, outcome)
-    if (live !== undefined) {
-      const before = live
-      // No longer live: that it ends now is no news.
-      live = undefined
-      await stopChild(before, 'SIGTERM')
+    if (outcome.kind === 'taken') {
+      await leave(child)
+      isAlone = true
+      report.alone()
+      return start(changed, since)
     }
+    if (outcome.kind !== 'booted') return giveUp(child, outcome)
+    await endLive()
     // A change has time until this one answers, unless a listen hook of it never ends; a signal has not.
     const hung = new Promise((resolve) => setTimeout(resolve, patience)).then(news)
     const result = stopping ? 'change' : await Promise.race([child.go(), hung, end.then(() => 'change' as const)])
@@ -140,12 +168,8 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
   }
 
   const giveUp = async (child: Child, why: Failure): Promise<true> => {
-    if (why.kind === 'failed') {
-      // Most end by the error themselves, with its stack; the message alone is for those that go on.
-      const late = new Promise<undefined>((resolve) => setTimeout(resolve, 200, undefined))
-      const own = await Promise.race([child.ended, late])
-      if (own === undefined) await drop(child)
-    }
+    // The message alone is for those that go on.
+    if (why.kind === 'failed') await leave(child)
     if (!stopping) report.notStarted(why.kind === 'failed' ? why.message : why, live !== undefined)
     return true
   }

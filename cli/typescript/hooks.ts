@@ -1,13 +1,26 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import type { LoadHook, ResolveHook } from 'node:module'
+import type { InitializeHook, LoadHook, ResolveHook } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 
-// Optional, but the hooks are only registered where it is.
-const { build, transform } = await import('esbuild')
-// Its process starts with the first call, while the first module is looked for.
-void transform('').catch(() => {})
+/** Optional, but the hooks are only registered where it is. */
+const esbuild = () => import('esbuild')
+
+/** What these hooks are registered with. */
+export interface HookData {
+  /** Whether there is TypeScript to come, for sure: most threads of an application are JavaScript of packages, as loggers have them. */
+  readonly isEager: boolean
+}
+
+/** Called by Node.js first, with the data of the registration. */
+export const initialize: InitializeHook<HookData> = ({ isEager }) => {
+  // Its process starts with the first call, while the first module is looked for.
+  if (isEager)
+    void esbuild()
+      .then(({ transform }) => transform(''))
+      .catch(() => {})
+}
 
 const isTypeScript = (url: string) => url.startsWith('file:') && /\.[cm]?tsx?$/.test(url.replace(/[?#].*$/s, ''))
 
@@ -29,8 +42,9 @@ const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFi
 export const resolve: ResolveHook = async (specifier, context, next) => {
   const parent = context.parentURL
   const isRelative = /^(\.{1,2}(\/|$)|\/|file:)/.test(specifier)
-  // What packages import among themselves is none of this file's business.
-  if (parent === undefined || !parent.startsWith('file:') || parent.includes('/node_modules/')) {
+  // What packages import among themselves is none of this file's business, nor is what it imports itself.
+  const isPackage = parent?.includes('/node_modules/') || parent === import.meta.url
+  if (parent === undefined || !parent.startsWith('file:') || isPackage) {
     return next(specifier, context)
   }
   if (isRelative) {
@@ -48,6 +62,7 @@ export const load: LoadHook = async (url, context, next) => {
   if (!isTypeScript(url) || url.includes('/node_modules/')) return next(url, context)
   const file = fileURLToPath(url)
   const isCommonJs = /\.cts$/.test(file)
+  const { build } = await esbuild()
   const { outputFiles } = await build({
     entryPoints: [file],
     // Not bundled, but built: that reads the tsconfig.json of the file, which says which decorators it has.
@@ -100,6 +115,7 @@ function configAbove(folder: string): string | undefined {
 }
 
 async function lookUp(specifier: string, folder: string): Promise<string | undefined> {
+  const { build } = await esbuild()
   let found: string | undefined
   await build({
     stdin: { contents: `import ${JSON.stringify(specifier)}`, resolveDir: folder },

@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs'
 import { createRequire, register } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { isMainThread } from 'node:worker_threads'
 import { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'
+import type { HookData } from './hooks.ts'
 
 let registered: Promise<void> | undefined
 
@@ -41,7 +43,7 @@ async function start(): Promise<void> {
   const before = process.noDeprecation
   process.noDeprecation = true
   try {
-    register(pathToFileURL(hooks))
+    register<HookData>(pathToFileURL(hooks), { data: { isEager: isMainThread } })
   } finally {
     if (before === undefined) delete process.noDeprecation
     else process.noDeprecation = before

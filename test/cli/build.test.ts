@@ -113,7 +113,7 @@ class Marked { @mark method(): void {} }
 console.log(seen[0], Marked.name)
 `
   const app = project({
-    'src/index.ts': "await import('./legacy/a.ts')\nawait import('./a.ts')\nexport {}\n",
+    'src/index.ts': "await import('./legacy/a.ts')\nawait import('./a.ts')\nawait import('./a.ts?again')\nexport {}\n",
     'src/a.ts': decorated('(what[1] as { kind: string }).kind'),
     'src/legacy/tsconfig.json': '{ "compilerOptions": { "experimentalDecorators": true } }',
     'src/legacy/a.ts': decorated('what[1]'),
@@ -131,7 +131,7 @@ console.log(seen[0], Marked.name)
   expect(readFileSync(join(app.folder, 'out/app/a.js'), 'utf8')).toHaveLength(written[0]!.bytes)
   expect(await runIn(app.folder, [process.execPath, main])).toEqual({
     code: 0,
-    stdout: 'method Marked\nmethod Marked\n',
+    stdout: 'method Marked\n'.repeat(3),
     stderr: '',
   })
 })

@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { makeProject } from '../support/cli.ts'
-import { isAlive, started, startServe, until } from '../support/serve.ts'
+import { freePort, isAlive, started, startServe, until } from '../support/serve.ts'
 
 // Every test starts processes, each with a runtime of its own.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -63,13 +63,29 @@ server.get('/', () => ({ text, runtime, pid: process.pid, setting: process.env.S
     await serving.says('in the loop')
     for (const at of [4, 5, 6]) project.write({ 'src/text.ts': text(`edit ${at}`) })
     await serving.answers('edit 6')
+    const last = (await serving.get()) as { pid: number }
+    expect([isAlive(first.pid), serving.versions()]).toEqual([false, [last.pid]])
+    // The second version of these cannot have the port of the first.
+    project.write({
+      'src/index.ts': `import './started.ts'
+import { createServer } from 'node:http'
+import { server } from './server.ts'
+createServer().listen(${await freePort()}, '127.0.0.1')
+await server.listen()
+`,
+      'src/text.ts': text('seven'),
+    })
+    await serving.answers('seven')
+    project.write({ 'src/text.ts': text('eight') })
+    await serving.says('src/index.ts opens a port while it is loaded')
+    await serving.answers('eight')
     const { pid } = (await serving.get()) as { pid: number }
-    expect([isAlive(first.pid), serving.versions()]).toEqual([false, [pid]])
+    expect(serving.versions()).toEqual([pid])
     expect(await serving.end('SIGINT')).toEqual({ code: 0, signal: null })
     expect(isAlive(pid)).toBe(false)
     // Who is killed takes the application along.
     const again = await startServe(project, ['--quiet'], { env })
-    await again.answers('edit 6')
+    await again.answers('eight')
     await until('the one that gets ready', () => again.processes().length === 2)
     const left = again.processes()
     await again.end('SIGKILL')

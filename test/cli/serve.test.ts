@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { warmUp } from '../../cli/serve/warm.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project } from '../support/cli.ts'
 import { freePort, isAlive, type Serving, started, startServe, until } from '../support/serve.ts'
@@ -44,8 +45,6 @@ test.concurrent('a change is served by a new process, which is told of; what cha
   await serving.says(new RegExp(`http://127\\.0\\.0\\.1:${serving.port} \\(ready in \\d+ ms\\)`))
   expect(await serving.get()).toMatchObject({ env: 'development', host: '127.0.0.1' })
   const first = await pidOf(serving)
-  await until('the one that gets ready', () => serving.processes().length === 2)
-  const [next] = serving.processes().filter((pid) => pid !== first)
   // The same bytes again, a test, and what an editor leaves beside a file.
   project.write({ 'src/text.ts': text('one'), 'src/text.test.ts': '', 'src/.text.ts.swp': 'x', 'src/data.sqlite': 'x' })
   edit('two')
@@ -53,11 +52,14 @@ test.concurrent('a change is served by a new process, which is told of; what cha
   await serving.says(/restarted in \d+ ms \(src\/text\.ts\)\n/)
   expect(serving.output().match(/restarted/g)).toHaveLength(1)
   const second = await pidOf(serving)
-  expect([second, isAlive(first), serving.versions()]).toEqual([next, false, [second]])
-  // As many editors save: beside it, and then renamed.
+  expect([second === first, isAlive(first), serving.versions()]).toEqual([false, false, [second]])
+  await until('the one that gets ready', () => serving.processes().length === 2)
+  const [next] = serving.processes().filter((pid) => pid !== second)
+  // As many editors save: beside it, and then renamed. So nobody reads a half, and there is one change.
   writeFileSync(join(project.folder, 'src/text.ts.new~'), text('three'))
   renameSync(join(project.folder, 'src/text.ts.new~'), join(project.folder, 'src/text.ts'))
   await serving.answers('three')
+  expect(await pidOf(serving)).toBe(next)
   // Such a file may change what the one that gets ready has read.
   await until('the one that gets ready', () => serving.processes().length === 2)
   const old = serving.processes()
@@ -327,6 +329,37 @@ test.concurrent('a port that is taken is named, and the next change tries again'
   await serving.end()
 })
 
+test.concurrent('a port that the application opens while it is loaded: the version before ends first from then on', async () => {
+  const other = await freePort()
+  const { project, serving, edit } = await serveProject({
+    'src/index.ts': `import { createServer } from 'node:http'
+import { server } from './server.ts'
+createServer().listen(${other}, '127.0.0.1')
+await server.listen()
+`,
+  })
+  await serving.answers('one')
+  edit('two')
+  await serving.answers('two')
+  await serving.says('src/index.ts opens a port while it is loaded')
+  edit('three')
+  await serving.answers('three')
+  // Nothing is left that could go on.
+  project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = ''\n" })
+  await serving.says('it ended with code 1; the next change tries again')
+  edit('four')
+  await serving.answers('four')
+  expect(serving.output().match(/EADDRINUSE|opens a port/g)).toHaveLength(3)
+  await serving.end()
+})
+
+test('what warms a process up does not fail by its environment', async () => {
+  // As Kubernetes has it for a service of this name.
+  vi.stubEnv('PORT', 'tcp://10.0.0.1:80')
+  await expect(warmUp()).resolves.toBe(undefined)
+  vi.unstubAllEnvs()
+})
+
 test.concurrent('a pipe among the sources is not waited for, and the application does not hear what is not for it', async () => {
   const { project, serving, edit } = await serveProject({
     'src/server.ts': `process.on('message', (message) => console.log('heard', message))\n${files['src/server.ts']}`,
@@ -339,20 +372,25 @@ test.concurrent('a pipe among the sources is not waited for, and the application
   expect(serving.output()).not.toContain('heard')
 })
 
-test.concurrent('two servers of one application, looked at where nothing tells of changes', async () => {
+test.concurrent('two servers of one application and a thread, looked at where nothing tells of changes', async () => {
   const { serving, edit } = await serveProject(
     {
-      'src/index.ts': `import { Server } from 'framework'
+      'src/index.ts': `import { Worker } from 'node:worker_threads'
+import { Server } from 'framework'
 import { server } from './server.ts'
 await server.listen()
 await new Server({ port: 0, host: '127.0.0.1' }).listen(({ port }) => console.log('second on', port))
+new Worker(new URL('./thread.ts', import.meta.url))
 `,
+      'src/thread.ts': "const said: string = 'a thread'\nconsole.log(said)\n",
     },
     ['--poll'],
   )
   await serving.says(/second on \d+/)
+  await serving.says('a thread')
   edit('two')
   await serving.says(/second on \d+/)
+  await serving.says('a thread')
   await serving.answers('two')
   await serving.end()
 })
