@@ -11,7 +11,11 @@ export interface Loaded {
 /** Imports a specifier in a fresh process, as a module in `folder` would, and tells what that loaded. */
 export async function loadedBy(specifier: string, folder: string): Promise<Loaded> {
   const script = join(import.meta.dirname, 'record-loads.mjs')
-  const output = await execOutput(process.execPath, [script, join(folder, 'loaded.log'), specifier], folder)
+  const output = await execOutput(
+    process.execPath,
+    [script, join(folder, `loaded-${process.hrtime.bigint()}.log`), specifier],
+    folder,
+  )
   const { exports, urls } = JSON.parse(output) as { exports: string[]; urls: string[] }
   const packages = [...new Set(urls.map(packageOf).filter((name) => name !== undefined))].sort()
   return { exports, packages, urls }

@@ -10,7 +10,8 @@ const [log = '', specifier = ''] = process.argv.slice(2)
 writeFileSync(log, '')
 register('./record-hooks.mjs', import.meta.url, { data: { log } })
 
-const importer = pathToFileURL(join(process.cwd(), 'importer.mjs'))
+// Others may look at the same folder at the same time.
+const importer = pathToFileURL(join(process.cwd(), `importer-${process.pid}.mjs`))
 writeFileSync(importer, `export const loaded = await import(${JSON.stringify(specifier)})\n`)
 const { loaded } = await import(importer.href)
 
