@@ -3,10 +3,11 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { sendRaw } from './raw-client.ts'
-import { startApp, targets } from './targets.ts'
+import { startApp, type Target, targets } from './targets.ts'
 
 const clients = 40
-const drainWindow = 300
+/** `node:http` of Bun resets connections that it has not accepted yet; on a loaded machine some come late. */
+const drainWindow = ({ name }: Target) => (name === 'bun with node:http' ? 1500 : 300)
 
 /** Requests without pause over one agent until the server refuses connections. */
 class Load {
@@ -63,7 +64,7 @@ class Load {
 
 describe('GS-01 SIGTERM under load loses no request', () => {
   it.each(targets)('$name', async (target) => {
-    const app = await startApp(target, { drainWindow })
+    const app = await startApp(target, { drainWindow: drainWindow(target) })
     try {
       const load = new Load(app.port)
       const running = load.run()
@@ -81,7 +82,7 @@ describe('GS-01 SIGTERM under load loses no request', () => {
       expect([...load.answered.keys()]).toEqual([200])
       expect(load.answered.get(200)).toBeGreaterThan(200)
       expect(code).toBe(0)
-      expect(ms).toBeLessThan(drainWindow + 2000)
+      expect(ms).toBeLessThan(drainWindow(target) + 2000)
     } finally {
       await app.stop()
     }
