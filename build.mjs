@@ -36,22 +36,39 @@ for (const door of doors) {
   }
 }
 
-/**
- * One file for each door, and shared ones where doors have something in common: a server that starts reads some thirty
- * files in place of two hundred. Packages stay outside, so that their security fixes need no release of this one.
- */
 const bundle = await rolldown({
   input: Object.fromEntries(doors.map((door) => [door, join(root, `${door}.ts`)])),
   external: (/** @type {string} */ id) => !id.startsWith('.') && !id.startsWith('/'),
   platform: 'node',
   tsconfig: join(root, 'tsconfig.build.json'),
 })
-const { output } = await bundle.write({
+/** @satisfies {import('rolldown').OutputOptions} */
+const options = {
   dir: out,
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
   sourcemap: true,
+}
+/**
+ * One file for each door, one for what `framework/kernel` loads, and one for what `framework` loads beside it: a server that
+ * starts reads some ten files in place of two hundred. What a plugin loads when it starts stays apart, and so does the
+ * little that the command line has of the kernel, for it to start without the rest. Packages stay outside, so that their
+ * security fixes need no release of this one.
+ */
+const apart = chunksOf((await bundle.generate(options)).output)
+const kernel = modulesOf(loadedBy('kernel/index.js', apart))
+const all = modulesOf(loadedBy('index.js', apart))
+const light = sharedWithCommandLine(apart)
+const { output } = await bundle.write({
+  ...options,
+  codeSplitting: {
+    groups: [
+      { name: 'shared', test: (id) => all.has(id) && light.has(id), priority: 3 },
+      { name: 'kernel', test: (id) => kernel.has(id), priority: 2 },
+      { name: 'framework', test: (id) => all.has(id), priority: 1 },
+    ],
+  },
 })
 await bundle.close()
 
@@ -65,6 +82,50 @@ if (!values.keep) {
 // npm does it when it installs the package, and not again when a linked one is built anew.
 chmodSync(join(out, 'cli/index.js'), 0o755)
 process.exitCode = compiled.status ?? 1
+
+/**
+ * @typedef {import('rolldown').OutputChunk} Chunk
+ * @param {readonly (Chunk | import('rolldown').OutputAsset)[]} files
+ * @returns {ReadonlyMap<string, Chunk>}
+ */
+function chunksOf(files) {
+  return new Map(files.flatMap((file) => (file.type === 'chunk' ? [[file.fileName, file]] : [])))
+}
+
+/**
+ * The files that are loaded with one.
+ * @param {string} name
+ * @param {ReadonlyMap<string, Chunk>} chunks
+ * @param {Set<Chunk>} [found]
+ */
+function loadedBy(name, chunks, found = new Set()) {
+  const chunk = chunks.get(name)
+  if (chunk === undefined || found.has(chunk)) return found
+  found.add(chunk)
+  for (const other of chunk.imports) loadedBy(other, chunks, found)
+  return found
+}
+
+/** @param {Iterable<Chunk>} chunks */
+function modulesOf(chunks) {
+  return new Set([...chunks].flatMap(({ moduleIds }) => moduleIds))
+}
+
+/**
+ * The modules of the kernel that commands load without loading the kernel itself.
+ * @param {ReadonlyMap<string, Chunk>} chunks
+ */
+function sharedWithCommandLine(chunks) {
+  const isOf = (/** @type {Chunk} */ { moduleIds }, /** @type {string} */ path) =>
+    moduleIds.some((id) => id.startsWith(join(root, path)))
+  const commands = [...chunks.values()].filter((chunk) => isOf(chunk, 'cli'))
+  const loaded = commands.flatMap(({ fileName }) => [...loadedBy(fileName, chunks)])
+  const free = loaded.filter(
+    ({ fileName }) => ![...loadedBy(fileName, chunks)].some((one) => isOf(one, 'kernel/kernel.ts')),
+  )
+  const isPart = (/** @type {string} */ id) => id.startsWith(join(root, 'kernel/')) && !id.endsWith('kernel/index.ts')
+  return new Set([...modulesOf(free)].filter(isPart))
+}
 
 function pluginDoors() {
   return readdirSync(join(root, 'plugins'), { withFileTypes: true })

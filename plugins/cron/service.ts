@@ -3,6 +3,7 @@ import { closeRunner, type Declared, openRunner, type Runner } from './declarati
 import { CronNameError, mustBeNode } from './failures.ts'
 import { Job, type JobSurroundings } from './job.ts'
 import { loadCrons } from './loader.ts'
+import { LockGuard } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, settingsOf } from './options.ts'
 import type { CronJobInfo } from './run.ts'
 
@@ -67,7 +68,7 @@ export class CronService {
     const logger = this.#logger
     this.#around = { clock, guard: undefined, logger, timezone, history }
     if (lock !== undefined) {
-      const [{ openLock }, { LockGuard }] = await Promise.all([import('./locks/open.ts'), import('./locks/guard.ts')])
+      const { openLock } = await import('./locks/open.ts')
       const opened = await openLock(lock)
       const guard = new LockGuard(opened.lock, opened.ttl, clock, logger)
       void guard.probe()
