@@ -44,8 +44,8 @@ export interface Start {
 const lastWords = 100
 
 /**
- * Starts a process that gets all ready that is the same for every version (the runtime, the framework, the compiler), and then waits for the word to
- * load the application. What it writes is not touched: its streams are those of this process.
+ * Starts a process that gets all ready that is the same for every version (the runtime, the framework, the compiler), and
+ * then waits for the word to load the application. What it writes is not touched: its streams are those of this process.
  */
 export function startChild({ program, args }: Launch, { folder, env }: Start): Child {
   const process = spawn(program, args, {

@@ -1,12 +1,12 @@
 import type { PluginNode } from '../../kernel/plugin/tree.ts'
 
-/** The variable that tells a process whose it is, by the number of that process; gone before the application reads the environment. */
+/** The variable that tells a child the number of this process; gone before the application reads the environment. */
 export const variable = 'FRAMEWORK_SERVE'
 
 /** Why a process ends; the application sees it as a signal. */
 export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 
-/** When the inspector of Node.js opens: before the application is loaded, or with the go where another version holds its port. */
+/** When the inspector of Node.js opens: before the application is loaded, or with the go, for another has its port. */
 export type Inspect = 'at once' | 'later'
 
 /** To a child. Named by its first member: an application may use the channel too. */

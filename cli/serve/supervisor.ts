@@ -35,7 +35,7 @@ export interface Supervision {
  *
  * A new version boots while the one before still answers, and takes its port when that has closed: one that does not
  * boot never gets that far. So at no time do two versions listen, or run jobs. A spare process, which has nothing of the
- * application yet, is what most of a start does not have to wait for: 0.7 s on Node.js 20 become 0.2.
+ * application yet, is what most of a start does not have to wait for: 0.7 s of a small one on Node.js 20 become 0.2.
  */
 export async function supervise({ launch, folder, env, inspect, port, report, watch }: Supervision): Promise<number> {
   /** The one that listens. */

@@ -61,8 +61,8 @@ function stateOf(roots: readonly Root[]): string {
   return hash.digest('base64')
 }
 
-/** Variables that differ from one call to the next and decide nothing. */
-const perCall = /^(_|SHLVL|PWD|OLDPWD|INIT_CWD|COLUMNS|LINES|npm_.*)$/
+/** Variables that differ from one call to the next, or by whether npm makes it, and decide nothing. */
+const perCall = /^(_|SHLVL|PWD|OLDPWD|INIT_CWD|COLUMNS|LINES|PATH|NODE|EDITOR|COLOR|npm_.*)$/
 
 function addFolder(hash: Hash, root: Root, folder: string): void {
   const { files, folders } = readContent(root, folder)

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { BadRequestError, type FrameworkError, lateRequest, PayloadTooLargeError } from '../support/errors.ts'
 import type { Deadlines } from './deadlines.ts'
 
@@ -92,14 +93,7 @@ export class IncomingBody {
       if (size > limit) throw PayloadTooLargeError(`${limit} bytes`)
       chunks.push(chunk)
     }
-    if (chunks.length === 1) return chunks[0]!
-    const whole = new Uint8Array(size)
-    let offset = 0
-    for (const chunk of chunks) {
-      whole.set(chunk, offset)
-      offset += chunk.length
-    }
-    return whole
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
   }
 }
 

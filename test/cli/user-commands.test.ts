@@ -128,7 +128,7 @@ export const server = new Server({ plugins: [tools()] })
     }
     try {
       expect(await list()).toEqual(['mend', 'imported\n'])
-      expect(await list({ SHLVL: '7' })).toEqual(['mend', ''])
+      expect(await list({ SHLVL: '7', PATH: `${process.env.PATH}:/other` })).toEqual(['mend', ''])
       expect(await list({ TOOL: 'forge' })).toEqual(['forge', 'imported\n'])
       for (const changed of ['app/src/deep/new.ts', 'app/src/commands/static/new.ts', 'bun.lock']) {
         kept.write({ [changed]: '// new\n' })

@@ -104,29 +104,17 @@ function faultInJson(view: View, inside: Find): Fault | undefined {
       return firstOf(view.members, ([name, one]) => below(name, inside(one)))
     case 'list':
       return view.mayBeEmpty ? undefined : firstOf([...view.items.entries()], ([at, one]) => below(at, inside(one)))
-    case 'either':
-      return everyOf(view.parts, inside)
-    case 'both':
-      return firstOf(view.parts, inside)
-    default:
+    case 'optional':
       return undefined
+    default:
+      return faultInParts(view, inside)
   }
 }
 
 /** Why a member cannot be sent as text, of the first that cannot. */
 function faultInMembers(view: View, inside: Find, inText: Find): Fault | undefined {
-  switch (view.is) {
-    case 'object':
-      return firstOf(view.members, ([name, one]) => below(name, inText(one)))
-    case 'either':
-      return everyOf(view.parts, inside)
-    case 'both':
-      return firstOf(view.parts, inside)
-    case 'optional':
-      return inside(view.inner)
-    default:
-      return undefined
-  }
+  if (view.is === 'object') return firstOf(view.members, ([name, one]) => below(name, inText(one)))
+  return faultInParts(view, inside)
 }
 
 const flat = 'members of their own beside the others, a text that the schema parses, or the body'
@@ -142,6 +130,14 @@ function faultInText(view: View, inside: Find): Fault | undefined {
       const fault = firstOf(view.items, inside)
       return fault && { ...fault, what: `a list whose item is ${fault.what}` }
     }
+    default:
+      return faultInParts(view, inside)
+  }
+}
+
+/** Of a schema that is made of others: where every branch has one, where one of those that all hold has one. */
+function faultInParts(view: View, inside: Find): Fault | undefined {
+  switch (view.is) {
     case 'either':
       return everyOf(view.parts, inside)
     case 'both':
