@@ -30,20 +30,22 @@ function ask(port: number, path: string): Promise<string> {
   })
 }
 
-function open(port: number): Promise<Socket> {
+/** A connection, and what it says at once: a server may let go of one that waits for the others to be there. */
+function open(port: number, text = ''): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => resolve(socket))
-    socket.on('error', reject)
+    socket.on('error', reject).write(text)
   })
+}
+
+function openMany(port: number, count: number, text = ''): Promise<Socket[]> {
+  return Promise.all(Array.from({ length: count }, () => open(port, text)))
 }
 
 /** Connections that send half a head. */
 async function openSlowly(port: number, count: number): Promise<Socket[]> {
-  const slow = await Promise.all(Array.from({ length: count }, () => open(port)))
-  for (const socket of slow) {
-    socket.on('error', () => {}).resume()
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ')
-  }
+  const slow = await openMany(port, count, 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+  for (const socket of slow) socket.resume()
   return slow
 }
 
@@ -84,7 +86,7 @@ describe.each(pressed)('abuse of $name', (target) => {
   let app: RunningApp
 
   beforeAll(async () => {
-    app = await startApp(target, { limits })
+    app = await startApp(target)
     await ask(app.port, '/hello')
   })
   afterAll(() => app.stop())
@@ -113,12 +115,8 @@ describe.each(pressed)('abuse of $name', (target) => {
 
   it('HT-09 200 clients that do not read what they asked for cost little, and are let go of', async () => {
     const before = megabytes(app.pid)
-    const deaf = await Promise.all(Array.from({ length: 200 }, () => open(app.port)))
-    for (const socket of deaf)
-      socket
-        .on('error', () => {})
-        .pause()
-        .write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')
+    const deaf = await openMany(app.port, 200, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')
+    for (const socket of deaf) socket.pause()
     const events = async () => JSON.parse(await ask(app.port, '/events')) as string[]
     const begun = async () => (await events()).filter((event) => event === 'endless 0').length
     await expect.poll(begun, { timeout: 10_000 }).toBe(200)
@@ -166,7 +164,7 @@ describe.each(pressed)('abuse of $name', (target) => {
   it('HT-06 3000 connections that come and go leave no descriptor behind', async () => {
     const before = descriptors(app.pid)
     for (let round = 0; round < 30; round++) {
-      await Promise.all(Array.from({ length: 100 }, () => open(app.port).then((socket) => void socket.destroy())))
+      for (const socket of await openMany(app.port, 100)) socket.destroy()
     }
     expect(
       await until(
@@ -181,8 +179,7 @@ describe.each(pressed)('abuse of $name', (target) => {
   it('HT-10 1000 clients that leave before their answer leave nothing behind', async () => {
     const before = megabytes(app.pid)
     for (let round = 0; round < 20; round++) {
-      const sockets = await Promise.all(Array.from({ length: 50 }, () => open(app.port)))
-      for (const socket of sockets) socket.on('error', () => {}).write('GET /wait?ms=60 HTTP/1.1\r\nHost: x\r\n\r\n')
+      const sockets = await openMany(app.port, 50, 'GET /wait?ms=60 HTTP/1.1\r\nHost: x\r\n\r\n')
       await pause(20)
       for (const socket of sockets) socket.destroy()
     }
@@ -242,8 +239,7 @@ describe('GS-02 a second signal ends the process at once', () => {
   it.concurrent.each(targets)('$name', async (target) => {
     const app = await startApp(target, { closeTimeout: 10_000 })
     try {
-      const hanging = await open(app.port)
-      hanging.on('error', () => {}).write('GET /wait?ms=9000 HTTP/1.1\r\nHost: x\r\n\r\n')
+      const hanging = await open(app.port, 'GET /wait?ms=9000 HTTP/1.1\r\nHost: x\r\n\r\n')
       await pause(100)
       const start = performance.now()
       app.signal('SIGTERM')
