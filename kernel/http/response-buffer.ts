@@ -7,9 +7,8 @@ import type { StreamBody } from './raw.ts'
 import type { KernelRequest, Request } from './request.ts'
 import type { Response } from './response.ts'
 import { type SseMessage, serverSentEvents } from './sse.ts'
-import { statuses } from './statuses.ts'
-
-const redirects: readonly number[] = [301, 302, 303, 307, 308]
+import { redirects, statuses } from './statuses.ts'
+import { sendWebBody } from './web-body.ts'
 
 /** What kind of body was given. */
 export type BodyKind = 'none' | 'empty' | 'json' | 'text' | 'bytes' | 'stream'
@@ -153,8 +152,8 @@ export class KernelResponse {
     if (body === undefined) return this.answer('empty', undefined, status)
     if (typeof body !== 'object' || body === null) return this.answer('json', body, status)
     if (body instanceof Uint8Array) return this.answer('bytes', body, status)
-    if (body instanceof ArrayBuffer) return this.answer('bytes', new Uint8Array(body), status)
-    return this.answer(isStream(body) ? 'stream' : 'json', body, status)
+    if (isStream(body)) return this.answer('stream', body, status)
+    return Symbol.toStringTag in body && sendWebBody(this, body, status) ? this : this.answer('json', body, status)
   }
 
   text(body: string): this {

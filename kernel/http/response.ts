@@ -40,7 +40,7 @@ export interface Response extends Shorthands {
   /** Sets the content type; short forms (`'json'`, `'html'`) are known. */
   type(type: string): Response
   json(body?: unknown): Response
-  /** JSON, a string too; bytes and streams are sent as they are. */
+  /** JSON, a string too; bytes, streams, a web `Response`, a `Blob` and forms are sent as they are. */
   send(body?: unknown): Response
   text(body: string): Response
   html(body: string): Response

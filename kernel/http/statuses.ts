@@ -24,3 +24,6 @@ export const statuses = {
 
 export type Statuses = typeof statuses
 export type StatusName = keyof Statuses
+
+/** What `res.redirect` takes. */
+export const redirects: readonly number[] = [301, 302, 303, 307, 308]

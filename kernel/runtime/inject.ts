@@ -1,6 +1,7 @@
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { BadRequestError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
 import type { RequestHandler } from './adapter.ts'
+import { asChunk, declaredLength, lengthGuard } from './body-source.ts'
 
 /** A request that never sees a socket. */
 export interface InjectRequest {
@@ -174,7 +175,10 @@ function injectInto(handler: RequestHandler, request: InjectRequest): Promise<In
       const { status, body } = reply
       const headers = headersOf(reply)
       if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
-        const end = collect(body).then((bytes) => resolve({ status, headers, body: bytes }), reject)
+        const end = collect(body, declaredLength(reply.headers)).then(
+          (bytes) => resolve({ status, headers, body: bytes }),
+          reject,
+        )
         void end.then(() => raw.settle())
         return
       }
@@ -197,9 +201,16 @@ function headersOf(reply: Reply): InjectResponse['headers'] {
   return headers
 }
 
-async function collect(body: StreamBody): Promise<Uint8Array> {
+/** Breaks where the answer would break on a connection. */
+async function collect(body: StreamBody, length: number | undefined): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
-  for await (const chunk of body as AsyncIterable<Uint8Array | string>)
-    chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+  const guard = lengthGuard(length)
+  for await (const value of body as AsyncIterable<unknown>) {
+    const chunk = asChunk(value)
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    guard.add(bytes.byteLength)
+    chunks.push(bytes)
+  }
+  guard.end()
   return Buffer.concat(chunks)
 }

@@ -2,6 +2,7 @@ import process from 'node:process'
 import { definePlugin, Server } from 'framework'
 import { defineError } from 'framework/kernel'
 import { makeApp } from './fixture.mjs'
+import { webBodies } from './web-bodies.mjs'
 
 // Runs the application with the options of the first argument; prints its port as one line of JSON.
 const { server, events } = makeApp(Server, JSON.parse(process.argv[2] ?? '{}'), import.meta.filename)
@@ -29,6 +30,8 @@ server.register(
     },
   })(),
 )
+
+server.register(webBodies(events))
 
 server.get('/listen-again', async () => {
   const { adapter } = JSON.parse(process.argv[2] ?? '{}')

@@ -9,6 +9,7 @@ import { losesStreamLength } from './gaps.ts'
 import { describeJson } from './json.ts'
 import { sendRaw } from './raw-client.ts'
 import { type RunningApp, startApp, type Target, usesNodeHttp } from './targets.ts'
+import { describeWebBodies } from './web-bodies.ts'
 
 /** What a client of the suite got. */
 export interface Answer {
@@ -179,6 +180,7 @@ export function httpConformance(target: Target): void {
 
     describeJson(agent, () => app.port)
     describeFailures({ port: () => app.port, send, events })
+    describeWebBodies({ port: () => app.port, send, eventually })
 
     it.each(['crlf', 'nul'])('HT-14 refuses a header value that would split the answer (%s)', async (kind) => {
       const { status, headers } = await send('GET', `/bad-header?kind=${kind}`)

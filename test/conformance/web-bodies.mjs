@@ -1,0 +1,64 @@
+import { promisify } from 'node:util'
+import * as zlib from 'node:zlib'
+import { definePlugin } from 'framework'
+
+/** @type {Record<string, ((bytes: Buffer) => Promise<Buffer>) | undefined>} */
+const compress = {
+  gzip: promisify(zlib.gzip),
+  br: promisify(zlib.brotliCompress),
+  deflate: promisify(zlib.deflate),
+  // Not every runtime has it.
+  zstd: 'zstdCompress' in zlib ? promisify(/** @type {any} */ (zlib).zstdCompress) : undefined,
+}
+
+/**
+ * Routes that answer with what the web knows as a body.
+ *
+ * @param {string[]} events
+ */
+export function webBodies(events) {
+  return definePlugin({
+    name: 'webBodies',
+    setup(ctx) {
+      ctx.get('/web/response', (_req, res) => {
+        res.header('x-before', '1').header('x-both', 'res').vary('Origin').appendHeader('set-cookie', 'a=1')
+        const headers = new Headers({ 'x-both': 'web', vary: 'Accept, Origin', 'content-type': 'text/plain' })
+        headers.append('set-cookie', 'b=2; Path=/')
+        headers.append('set-cookie', 'c=3')
+        return new Response('grüße', { status: 202, headers })
+      })
+      ctx.get('/web/json', () => globalThis.Response.json({ a: 1 }))
+      ctx.get('/web/empty', () => new Response(null, { status: 204 }))
+      ctx.get('/web/redirect', () => Response.redirect('http://127.0.0.1/there', 307))
+      ctx.get('/web/error', () => Response.error())
+      ctx.get('/web/used', async () => {
+        const response = new Response('read')
+        await response.text()
+        return response
+      })
+      ctx.get('/web/blob', () => new Blob(['a,b\n'], { type: 'text/csv' }))
+      ctx.get('/web/form', () => {
+        const form = new FormData()
+        form.set('name', 'Ada')
+        return form
+      })
+      ctx.get('/web/params', (_req, res) => res.created(new URLSearchParams({ q: 'a b' })))
+      ctx.get('/web/buffer', () => new Uint16Array([0x6968]).buffer)
+      ctx.get('/web/view', () => new DataView(new TextEncoder().encode('-hi-').buffer, 1, 2))
+      ctx.get('/web/endless', () => {
+        const body = new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(16_384)),
+          cancel: () => void events.push('web endless cancelled'),
+        })
+        return new Response(body)
+      })
+      ctx.get('/web/upstream/:coding', async (req, res) => {
+        const encode = compress[req.params.coding]
+        if (encode === undefined) return res.notImplemented()
+        res.header('content-encoding', req.params.coding).header('x-upstream', 'yes').header('keep-alive', 'timeout=3')
+        return res.type('text').bytes(await encode(Buffer.from('hello '.repeat(100))))
+      })
+      ctx.get('/web/proxy/:coding', (req) => fetch(`${req.server.url}/web/upstream/${req.params.coding}`))
+    },
+  })()
+}

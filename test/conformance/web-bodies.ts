@@ -1,0 +1,85 @@
+import { connect } from 'node:net'
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import type { Answer } from './http.ts'
+
+/** The application as the cases see it. */
+interface Tested {
+  port(): number
+  send(method: string, path: string, headers?: Record<string, string>): Promise<Answer>
+  eventually(event: string): Promise<void>
+}
+
+const decoders: Record<string, (bytes: Buffer) => Buffer> = {
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+  deflate: inflateSync,
+}
+
+/** What the web knows as a body is sent as such, and not as the `{}` that JSON makes of it. */
+export function describeWebBodies({ port, send, eventually }: Tested): void {
+  it('sends a web Response: status, headers beside those that are there, and body', async () => {
+    const { status, headers, text } = await send('GET', '/web/response')
+    expect([status, text]).toEqual([202, 'grüße'])
+    expect(headers).toMatchObject({ 'x-before': '1', 'x-both': 'web', vary: 'Origin, Accept' })
+    expect(headers['content-type']).toMatch(/^text\/plain/)
+    expect(headers['set-cookie']).toEqual(['a=1', 'b=2; Path=/', 'c=3'])
+    const json = await send('GET', '/web/json')
+    expect([json.status, json.headers['content-type'], json.json]).toEqual([
+      200,
+      expect.stringMatching(/^application\/json/),
+      { a: 1 },
+    ])
+  })
+
+  it('sends a web Response without a body, and HEAD without one', async () => {
+    const empty = await send('GET', '/web/empty')
+    expect([empty.status, empty.bytes.length, empty.headers['content-length']]).toEqual([204, 0, undefined])
+    const { status, headers } = await send('GET', '/web/redirect')
+    expect([status, headers.location]).toEqual([307, 'http://127.0.0.1/there'])
+    const head = await send('HEAD', '/web/response')
+    expect([head.status, head.headers['x-both'], head.bytes.length]).toEqual([202, 'web', 0])
+  })
+
+  it.each(['error', 'used'])('answers 500 to a web Response that cannot be sent (%s)', async (kind) => {
+    const { status, text } = await send('GET', `/web/${kind}`)
+    expect([status, text]).toEqual([500, ''])
+  })
+
+  it.each([
+    ['blob', 200, 'text/csv', 'a,b\n', '4'],
+    ['params', 201, 'application/x-www-form-urlencoded', 'q=a+b', '5'],
+    ['buffer', 200, 'application/octet-stream', 'hi', '2'],
+    ['view', 200, 'application/octet-stream', 'hi', '2'],
+  ])('sends a %s with its type and its length', async (kind, status, type, text, length) => {
+    const answer = await send('GET', `/web/${kind}`)
+    expect([answer.status, answer.text, answer.headers['content-length']]).toEqual([status, text, length])
+    expect(String(answer.headers['content-type']).split(';')[0]).toBe(type)
+  })
+
+  it('sends a form as its parts', async () => {
+    const { headers, text } = await send('GET', '/web/form')
+    const boundary = /^multipart\/form-data; ?boundary=(.+)$/.exec(String(headers['content-type']))?.[1]
+    expect(text).toMatch(new RegExp(`^--${boundary}\r\n[^]*name="name"\r\n\r\nAda\r\n--${boundary}--`))
+  })
+
+  it('lets go of the body of a web Response when the client leaves', async () => {
+    const socket = connect(port(), '127.0.0.1')
+    socket.write('GET /web/endless HTTP/1.1\r\nHost: x\r\n\r\n')
+    socket.once('data', () => socket.destroy())
+    await eventually('web endless cancelled')
+  })
+
+  it.each(['gzip', 'br', 'deflate', 'zstd'])('passes on what fetch gave, decoded or not: %s', async (coding) => {
+    const { status, headers, bytes } = await send('GET', `/web/proxy/${coding}`)
+    if (status === 501) return
+    expect([status, headers['x-upstream']]).toEqual([200, 'yes'])
+    // A server may say its own.
+    expect(headers['keep-alive']).not.toBe('timeout=3')
+    const encoding = headers['content-encoding'] as string | undefined
+    // What the test itself cannot decode was not decoded by the runtime's fetch either, and starts as zstd does.
+    if (encoding === 'zstd') expect(bytes.subarray(0, 4).toString('hex')).toBe('28b52ffd')
+    else expect((encoding === undefined ? bytes : decoders[encoding]!(bytes)).toString()).toBe('hello '.repeat(100))
+    if (coding === 'gzip') expect(encoding).toBeUndefined()
+  })
+}
