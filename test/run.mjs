@@ -9,8 +9,8 @@ import { provideServices } from './support/run/services.mjs'
 import { finalLine, Summary } from './support/run/summary.mjs'
 import { biome, runVitest } from './support/run/tools.mjs'
 
-/** Longer than a run takes on two cores, so that the final line is printed even when something hangs. */
-const deadline = Date.now() + 20 * 60_000
+/** Four times what a run takes on two cores, so that the final line is printed even when something hangs. */
+const deadline = Date.now() + 45 * 60_000
 
 /** @type {import('./support/run/selection.mjs').Selection} */
 let selection

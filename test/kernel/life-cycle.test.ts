@@ -150,7 +150,7 @@ describe('close', () => {
   })
 
   test('with hung and failing hooks rejects within its deadline, names all, and frees the port', async () => {
-    const { kernel } = makeKernel({ closeTimeout: 400 })
+    const { kernel } = makeKernel({ closeTimeout: 800 })
     kernel.register(closing('hung one', hang))
     kernel.register(closing('failing', () => Promise.reject(new Error('broken'))))
     kernel.register(closing('hung two', hang))
@@ -158,7 +158,8 @@ describe('close', () => {
     const { port } = await kernel.listen()
     const start = performance.now()
     const error = await kernel.close().catch((e: AggregateError) => e)
-    expect(performance.now() - start).toBeLessThan(600)
+    // One after the other they would take twice the time.
+    expect(performance.now() - start).toBeLessThan(1_500)
     expect(error).toBeInstanceOf(AggregateError)
     const messages = (error as AggregateError).errors.map((one: Error) => one.message).join('\n')
     expect(messages).toMatch(/"hung two" did not settle within/)
@@ -206,7 +207,7 @@ describe('close', () => {
     await kernel.listen()
     const start = performance.now()
     await kernel.close()
-    expect(performance.now() - start).toBeLessThan(500)
+    expect(performance.now() - start).toBeLessThan(2_500)
   })
 
   test('tells streams that would go on for ever, and lets them end', async () => {

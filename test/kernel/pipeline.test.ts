@@ -169,7 +169,7 @@ describe('a middleware', () => {
     router.get('/x', [() => void setTimeout(() => abort.abort(), 5)], () => 'never')
     const start = performance.now()
     await send(kernel, '/x', 'GET', { signal: abort.signal })
-    expect(performance.now() - start).toBeLessThan(500)
+    expect(performance.now() - start).toBeLessThan(5_000)
     expect(log).toEqual([])
   })
 

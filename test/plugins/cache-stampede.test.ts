@@ -113,7 +113,7 @@ test('when the first one never ends, the others wait for the lock time-out and n
   const took = performance.now() - started
   expect(counts).toEqual({ '200 MISS': 50 })
   expect(took).toBeGreaterThan(140)
-  expect(took).toBeLessThan(400)
+  expect(took).toBeLessThan(2_000)
 })
 
 test('an answer that may not be kept goes to nobody else', async () => {

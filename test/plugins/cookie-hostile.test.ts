@@ -3,6 +3,7 @@ import type { cookie, SetCookieOptions } from 'framework/plugins/cookie'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sendRaw } from '../conformance/raw-client.ts'
 import { memoryLogger } from '../support/kernel.ts'
+import { quickest } from '../support/quickest.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -99,9 +100,9 @@ describe('CO-03: whatever a Cookie header holds', () => {
     expect(Object.keys(await read(many))).toHaveLength(500)
     const server = serverWith({ secret })
     const forged = Array.from({ length: 500 }, (_, i) => `c${i}=x.${'A'.repeat(43)}`).join('; ')
-    const start = performance.now()
-    ;(await server.inject.get('/signed', { headers: { cookie: forged } })).assertBodyDeepEqual({})
-    expect(performance.now() - start).toBeLessThan(500)
+    const { result, ms } = await quickest(() => server.inject.get('/signed', { headers: { cookie: forged } }))
+    result.assertBodyDeepEqual({})
+    expect(ms).toBeLessThan(300)
     expect(await read(`a=${'x'.repeat(8192)}`)).toEqual({ a: 'x'.repeat(8192) })
   })
 
@@ -128,9 +129,9 @@ describe('CO-03: whatever a Cookie header holds', () => {
   })
 
   test('a million separators are read in no time', async () => {
-    const start = performance.now()
-    for (const text of [';', '=', ' ', 'a=;', ' = ; ', '"', '%']) await read(text.repeat(1_000_000 / text.length))
-    expect(performance.now() - start).toBeLessThan(3_000)
+    for (const text of [';', '=', ' ', 'a=;', ' = ; ', '"', '%']) {
+      expect((await quickest(() => read(text.repeat(1_000_000 / text.length)), 3)).ms).toBeLessThan(400)
+    }
   })
 })
 

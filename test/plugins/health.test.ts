@@ -109,11 +109,11 @@ describe('checks', () => {
   })
 
   test('run side by side', async () => {
-    const checks = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`c${i}`, () => pause(20)]))
+    const checks = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`c${i}`, () => pause(100)]))
     const start = performance.now()
-    const { status } = await outcomeOf(checks, 1_000)
+    const { status } = await outcomeOf(checks, 1_500)
     expect(status).toBe(200)
-    expect(performance.now() - start).toBeLessThan(300)
+    expect(performance.now() - start).toBeLessThan(1_500)
   })
 
   test('one that hangs is not run again by every probe', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EdgeAdapter, type MailBuilder, Mailer, type MailMessage, MustacheAdapter, memoryTransport } from 'framework'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { quickest } from '../support/quickest.ts'
 
 const from = 'shop@example.org'
 let outbox = memoryTransport()
@@ -187,9 +188,9 @@ describe('nobody forges a header or a recipient', () => {
       `${' '.repeat(2 * half)}<a@b.c>`,
     ]
     for (const bomb of bombs) {
-      const start = performance.now()
-      await expect(sent((mail) => hello(mail).to(bomb as 'a@b'))).rejects.toMatchObject({ code: 'MailAddressError' })
-      expect(performance.now() - start).toBeLessThan(50)
+      const sending = () =>
+        expect(sent((mail) => hello(mail).to(bomb as 'a@b'))).rejects.toMatchObject({ code: 'MailAddressError' })
+      expect((await quickest(sending)).ms).toBeLessThan(50)
     }
   })
 

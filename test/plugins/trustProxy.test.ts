@@ -1,6 +1,7 @@
 import { RouteCollection, Server } from 'framework'
 import { describe, expect, test } from 'vitest'
 import { memoryLogger } from '../support/kernel.ts'
+import { quickest } from '../support/quickest.ts'
 
 function serverWith(trustProxy: unknown) {
   const server = new Server<{}>({
@@ -233,13 +234,8 @@ describe('hostile lengths (quadratic parsing, CVE-2025-25200)', () => {
       const server = serverWith({ ...trusting, header })
       const headers = { 'x-forwarded-for': value, 'x-forwarded-proto': value, forwarded: value }
       await server.inject.get('/', { headers, ip: '10.0.0.1' })
-      let best = Number.POSITIVE_INFINITY
-      for (let i = 0; i < 5; i++) {
-        const start = performance.now()
-        await server.inject.get('/', { headers, ip: '10.0.0.1' })
-        best = Math.min(best, performance.now() - start)
-      }
-      expect(best).toBeLessThan(5)
+      const { ms } = await quickest(() => server.inject.get('/', { headers, ip: '10.0.0.1' }))
+      expect(ms).toBeLessThan(5)
     }
   })
 })

@@ -1,6 +1,7 @@
 import { RouteCollection } from 'framework/kernel'
 import { expect, test } from 'vitest'
 import { RouteTable } from '../../../kernel/routing/table.ts'
+import { quickest } from '../../support/quickest.ts'
 
 let seed = 20_260_101
 function random(below: number): number {
@@ -112,7 +113,7 @@ test('10 000 routes are compiled and found', () => {
     expect(table.match('GET', `/r${i % 100}/${i}/x`)?.target).toBe(`/r${i % 100}/${i}/:id`)
 })
 
-test('a hostile path of 64 kB is answered at once', () => {
+test('a hostile path of 64 kB is answered at once', async () => {
   const routes = new RouteCollection()
   for (const path of ['/a/:x/b', '/a/:x/:y/c', '/a/*', '/:p/:q/:r/:s']) routes.add('GET', path, {}, () => {})
   const table = new RouteTable<string>()
@@ -123,12 +124,6 @@ test('a hostile path of 64 kB is answered at once', () => {
     `/a/${'%25'.repeat(21_000)}`,
     `/${'a'.repeat(64_000)}/b`,
   ]) {
-    // The best of three: a busy machine may take any one of them away.
-    const times = [1, 2, 3].map(() => {
-      const start = performance.now()
-      table.match('GET', path)
-      return performance.now() - start
-    })
-    expect(Math.min(...times)).toBeLessThan(50)
+    expect((await quickest(() => table.match('GET', path))).ms).toBeLessThan(50)
   }
 })
