@@ -1,4 +1,5 @@
 import {
+  announceMembers,
   checkOptions,
   type ExposeErrorDetails,
   type Inject,
@@ -14,6 +15,7 @@ import {
 import { companionOf } from './plugins/catalog.ts'
 import type { CronSource } from './plugins/cron/index.ts'
 import type { GraphqlService } from './plugins/graphql/index.ts'
+import { members } from './plugins/members.ts'
 import type { PolicyErrorHandler } from './plugins/policy/index.ts'
 import {
   type CatalogValue,
@@ -25,6 +27,8 @@ import {
 } from './plugins/resolve.ts'
 import { type MockMethods, MockServer, mockMethods } from './plugins/testing/index.ts'
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
+
+announceMembers(members.request, members.response)
 
 /** Options of a server: those of the kernel, and which plugins it has. */
 export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> extends KernelOptions {

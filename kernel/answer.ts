@@ -6,6 +6,7 @@ import { toReply } from './http/reply.ts'
 import type { KernelRequest } from './http/request.ts'
 import type { KernelResponse } from './http/response-buffer.ts'
 import type { ErrorHandler, Hook, Thrown } from './plugin/hooks.ts'
+import { missingMember } from './plugin/missing-members.ts'
 import { RequestTimeoutError } from './support/errors.ts'
 
 /** What comes after a chain has run: hooks, encoding, handing over; and deciding who answers a failure. */
@@ -182,7 +183,10 @@ export class Answers {
 
   #logFailure(error: unknown, req: KernelRequest, more?: object): void {
     const err = legible(error)
-    req.log.error({ err, ...more }, `${req.method} ${req.path} failed with ${this.#describe(err)}`)
+    req.log.error(
+      { err, ...more },
+      `${req.method} ${req.path} failed with ${this.#describe(err)}${missingMember(req, err)}`,
+    )
   }
 
   #describe(error: unknown): string {

@@ -56,6 +56,7 @@ export {
   type Registration,
 } from './plugin/define.ts'
 export type { ErrorHandler, HookName, HookTypes, Thrown } from './plugin/hooks.ts'
+export { announceMembers, type MemberOwners } from './plugin/missing-members.ts'
 export type { PluginTimes, RegisterOptions, Registrable } from './plugin/scope.ts'
 export type { ServiceStore, Services } from './plugin/services.ts'
 export type { PluginNode } from './plugin/tree.ts'
