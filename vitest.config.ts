@@ -43,9 +43,9 @@ export default defineConfig({
     pool: 'forks',
     // More than the two cores of a small machine: most of the time tests wait, for processes, servers and time limits.
     maxWorkers: 3,
-    // On a quiet machine a fifth of it is enough; a busy one must not look like a mistake.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // On a quiet machine a tenth of it is enough; a busy one must not look like a mistake.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 5_000 } },
     teardownTimeout: 10_000,
     dangerouslyIgnoreUnhandledErrors: false,

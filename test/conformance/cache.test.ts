@@ -18,13 +18,11 @@ const expected = {
   afterClose: true,
 }
 
-test.each(targets.map((target) => [target.name, target] as const))(
-  'the cache in memory on %s',
-  async (_name, target) => {
-    expect(await resultOf(target, 'cache.mjs', [target.adapter ?? '', ''])).toEqual(expected)
-  },
-  30_000,
-)
+test.each(
+  targets.map((target) => [target.name, target] as const),
+)('the cache in memory on %s', async (_name, target) => {
+  expect(await resultOf(target, 'cache.mjs', [target.adapter ?? '', ''])).toEqual(expected)
+})
 
 describe.skipIf(!hasRedis)('the cache in Redis', () => {
   let redis: RedisServer
@@ -34,11 +32,7 @@ describe.skipIf(!hasRedis)('the cache in Redis', () => {
   afterAll(() => redis.stop())
 
   const few = targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
-  test.each(few.map((target) => [target.name, target] as const))(
-    'on %s',
-    async (_name, target) => {
-      expect(await resultOf(target, 'cache.mjs', [target.adapter ?? '', redis.url])).toEqual(expected)
-    },
-    30_000,
-  )
+  test.each(few.map((target) => [target.name, target] as const))('on %s', async (_name, target) => {
+    expect(await resultOf(target, 'cache.mjs', [target.adapter ?? '', redis.url])).toEqual(expected)
+  })
 })

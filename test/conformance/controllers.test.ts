@@ -26,7 +26,7 @@ beforeAll(() => {
   copyFileSync(source, join(folder, 'source/library.ts'))
   writeFileSync(join(folder, 'broken/broken.js'), `throw new TypeError('no database at import')\n`)
   for (const compiler of compilers) compile(compiler)
-}, 60_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function compile(compiler: (typeof compilers)[number]): void {

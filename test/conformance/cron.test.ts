@@ -64,7 +64,7 @@ describe.concurrent.each(
       ran: true,
       afterClose: 0,
     })
-  }, 60_000)
+  })
 })
 
 test.concurrent.each(

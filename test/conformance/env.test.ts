@@ -21,14 +21,12 @@ const expected = {
   untouched: true,
 }
 
-test.each(targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const))(
-  'the environment on %s',
-  async (_name, target) => {
-    const unset = Object.fromEntries(['A', 'B', 'C', 'LIST', 'GONE'].map((name) => [name, undefined]))
-    expect(await resultOf(target, 'env.mjs', [], { env: unset })).toEqual(expected)
-  },
-  30_000,
-)
+test.each(
+  targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
+)('the environment on %s', async (_name, target) => {
+  const unset = Object.fromEntries(['A', 'B', 'C', 'LIST', 'GONE'].map((name) => [name, undefined]))
+  expect(await resultOf(target, 'env.mjs', [], { env: unset })).toEqual(expected)
+})
 
 test('Deno is asked for permissions by name, and one that is missing is told', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'framework-env-'))
@@ -59,4 +57,4 @@ test('Deno is asked for permissions by name, and one that is missing is told', a
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 30_000)
+})

@@ -25,13 +25,9 @@ const expected = {
 const all = targets.map((target) => [target.name, target] as const)
 const few = all.filter(([name]) => ['node', 'bun', 'deno'].includes(name))
 
-test.each(few)(
-  'MQTT in memory on %s',
-  async (_name, target) => {
-    expect(await seenOn(target, { provider: 'memory' })).toEqual(expected)
-  },
-  30_000,
-)
+test.each(few)('MQTT in memory on %s', async (_name, target) => {
+  expect(await seenOn(target, { provider: 'memory' })).toEqual(expected)
+})
 
 describe.skipIf(!hasMosquitto || !hasOpenssl)('with mosquitto', () => {
   let broker: Mosquitto
@@ -47,34 +43,18 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('with mosquitto', () => {
     certificates.remove()
   })
 
-  test.each(all)(
-    'MQTT 5 on %s',
-    async (_name, target) => {
-      expect(await seenOn(target, { url: broker.url })).toEqual(expected)
-    },
-    30_000,
-  )
-  test.each(few)(
-    'MQTT 3.1.1 on %s',
-    async (_name, target) => {
-      expect(await seenOn(target, { url: broker.url, protocolVersion: 4 })).toEqual(expected)
-    },
-    30_000,
-  )
-  test.each(few)(
-    'websockets on %s',
-    async (_name, target) => {
-      expect(await seenOn(target, { url: broker.websocketUrl })).toEqual(expected)
-    },
-    30_000,
-  )
-  test.each(few)(
-    'TLS on %s',
-    async (_name, target) => {
-      expect(await seenOn(target, { protocol: 'mqtts', host: 'localhost', port: tls, ca: certificates.ca })).toEqual(
-        expected,
-      )
-    },
-    30_000,
-  )
+  test.each(all)('MQTT 5 on %s', async (_name, target) => {
+    expect(await seenOn(target, { url: broker.url })).toEqual(expected)
+  })
+  test.each(few)('MQTT 3.1.1 on %s', async (_name, target) => {
+    expect(await seenOn(target, { url: broker.url, protocolVersion: 4 })).toEqual(expected)
+  })
+  test.each(few)('websockets on %s', async (_name, target) => {
+    expect(await seenOn(target, { url: broker.websocketUrl })).toEqual(expected)
+  })
+  test.each(few)('TLS on %s', async (_name, target) => {
+    expect(await seenOn(target, { protocol: 'mqtts', host: 'localhost', port: tls, ca: certificates.ca })).toEqual(
+      expected,
+    )
+  })
 })

@@ -13,27 +13,25 @@ describe.skipIf(!hasRedis || !hasPostgres)('queues of every kind, against real s
     servers = await Promise.all([startRedis(), startPostgres(), startSqs()])
     const endpoint = servers[2]!.url
     client = new SQSClient({ region: 'us-east-1', endpoint, credentials: sqsCredentials, useQueueUrlAsEndpoint: false })
-  }, 60_000)
+  })
   afterAll(async () => {
     client.destroy()
     await Promise.all(servers.map((server) => server.stop()))
-  }, 30_000)
+  })
 
   // Which server answers requests does not matter here.
-  test.each(targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const))(
-    'on %s',
-    async (name, target) => {
-      await client.send(new CreateQueueCommand({ QueueName: `conformance-${name}` }))
-      const expected = {
-        attempts: [1, 2],
-        payloads: [{ ü: '🎈', deep: [{ a: null }] }, { n: 2 }, { n: 3 }],
-        ids: true,
-        errors: ['QueuePayloadError'],
-        left: { waiting: 1, delayed: 0, failed: 0 },
-      }
-      const seen = await resultOf(target, 'queues.mjs', [name, ...servers.map(({ url }) => url)])
-      expect(seen).toEqual({ memory: expected, bullmq: expected, pgboss: expected, sqs: expected })
-    },
-    60_000,
-  )
+  test.each(
+    targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
+  )('on %s', async (name, target) => {
+    await client.send(new CreateQueueCommand({ QueueName: `conformance-${name}` }))
+    const expected = {
+      attempts: [1, 2],
+      payloads: [{ ü: '🎈', deep: [{ a: null }] }, { n: 2 }, { n: 3 }],
+      ids: true,
+      errors: ['QueuePayloadError'],
+      left: { waiting: 1, delayed: 0, failed: 0 },
+    }
+    const seen = await resultOf(target, 'queues.mjs', [name, ...servers.map(({ url }) => url)])
+    expect(seen).toEqual({ memory: expected, bullmq: expected, pgboss: expected, sqs: expected })
+  })
 })

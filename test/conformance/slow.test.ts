@@ -39,7 +39,7 @@ describe('HT-04 slow clients', () => {
         )
       }),
     )
-  }, 40_000)
+  })
   afterAll(() => Promise.all([...started.values()].map(({ app }) => app.stop())))
 
   describe.each(targets)('$name', (target) => {

@@ -49,7 +49,7 @@ describe.each(soaked)('GS-07 a bit of everything on $name', (target) => {
   beforeAll(async () => {
     if (outcomes.size > 0) return
     await Promise.all(soaked.map(async (one) => outcomes.set(one.name, await soak(one))))
-  }, 90_000)
+  })
   const outcome = () => outcomes.get(target.name)!
 
   it('is answered as it should be, and no error is left uncaught', () => {

@@ -13,7 +13,7 @@ let failing: FakeS3
 beforeAll(async () => {
   ;[s3, blob, failing] = await Promise.all([startS3(), startBlob(), startFailing()])
   await BlobServiceClient.fromConnectionString(blob.connectionString).createContainer('objects')
-}, 60_000)
+})
 afterAll(() => Promise.all([s3.stop(), blob.stop(), failing.stop()]))
 
 /** A service that fails as the key says, and counts the connections of what has no end. */
@@ -75,16 +75,14 @@ const expected = {
   },
 }
 
-test.each(targets.map((target) => [target.name, target] as const))(
-  'storages of every kind on %s',
-  async (name, target) => {
-    // Which server answers requests does not matter to it.
-    const asksOutage = target.adapter === undefined
-    const services = [s3.url, blob.connectionString, asksOutage ? failing.url : '']
-    const own = [target.adapter ?? '', name.replaceAll(/\W/g, '-'), ...services]
-    expect(await resultOf(target, 'storage.mjs', own, { timeout: 80_000 })).toEqual(
-      asksOutage ? { ...expected, outage } : expected,
-    )
-  },
-  90_000,
-)
+test.each(
+  targets.map((target) => [target.name, target] as const),
+)('storages of every kind on %s', async (name, target) => {
+  // Which server answers requests does not matter to it.
+  const asksOutage = target.adapter === undefined
+  const services = [s3.url, blob.connectionString, asksOutage ? failing.url : '']
+  const own = [target.adapter ?? '', name.replaceAll(/\W/g, '-'), ...services]
+  expect(await resultOf(target, 'storage.mjs', own, { timeout: 80_000 })).toEqual(
+    asksOutage ? { ...expected, outage } : expected,
+  )
+})

@@ -34,4 +34,4 @@ test('a standard error that is closed does not end a server that logs to it', as
   } finally {
     child.kill('SIGKILL')
   }
-}, 30_000)
+})

@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)('cors in a real browser', () => {
       credentials: await start({ origin: [good], credentials: true }),
       none: await start(),
     }
-  }, 30_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await Promise.all(servers.map((server) => server.close()))

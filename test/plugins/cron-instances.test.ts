@@ -75,74 +75,64 @@ function promises(startServer: () => Promise<OwnServer>, lockAt: (url: string) =
     if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
     server = await startServer()
     lock = { ...lockAt(server.url), ttl }
-  }, 30_000)
+  })
   afterAll(() => server.stop())
 
   const many = () =>
-    test.sequential(
-      'five instances serve 200 ticks, each exactly once',
-      ({ expect }) =>
-        together(async (instances, begin) => {
-          for (let i = 0; i < 5; i++) begin(lock, 40, 0)
-          await ready(instances, expect)
-          const readyAt = Date.now()
-          const before = distinct(instances)
-          await vi.waitUntil(() => distinct(instances) >= before + 200, { timeout: 60_000, interval: 50 })
-          await Promise.all(instances.map((one) => one.stop()))
-          const all = runsOf(instances)
-          expect(all.length - new Set(all).size).toBe(0)
-          // None is missing between the first second that all have seen and the last, unless an instance says that it was
-          // blocked for a second: on a machine with too much to do.
-          const wasBlocked = !instances.every(({ lines }) => lines.includes('lost 0'))
-          const ticks = [...new Set(all.map((run) => Number(run.split(' ')[1])))].sort((a, b) => a - b)
-          const whole = ticks.filter((tick) => tick > readyAt && tick < ticks.at(-1)!)
-          expect(whole.length).toBeGreaterThan(0)
-          for (const tick of wasBlocked ? [] : whole) {
-            expect(all.filter((run) => run.endsWith(` ${tick}`))).toHaveLength(40)
-          }
-          expect(instances.filter((one) => distinct([one]) > 0).length).toBeGreaterThan(1)
-        }),
-      120_000,
-    )
+    test.sequential('five instances serve 200 ticks, each exactly once', ({ expect }) =>
+      together(async (instances, begin) => {
+        for (let i = 0; i < 5; i++) begin(lock, 40, 0)
+        await ready(instances, expect)
+        const readyAt = Date.now()
+        const before = distinct(instances)
+        await vi.waitUntil(() => distinct(instances) >= before + 200, { timeout: 60_000, interval: 50 })
+        await Promise.all(instances.map((one) => one.stop()))
+        const all = runsOf(instances)
+        expect(all.length - new Set(all).size).toBe(0)
+        // None is missing between the first second that all have seen and the last, unless an instance says that it was
+        // blocked for a second: on a machine with too much to do.
+        const wasBlocked = !instances.every(({ lines }) => lines.includes('lost 0'))
+        const ticks = [...new Set(all.map((run) => Number(run.split(' ')[1])))].sort((a, b) => a - b)
+        const whole = ticks.filter((tick) => tick > readyAt && tick < ticks.at(-1)!)
+        expect(whole.length).toBeGreaterThan(0)
+        for (const tick of wasBlocked ? [] : whole) {
+          expect(all.filter((run) => run.endsWith(` ${tick}`))).toHaveLength(40)
+        }
+        expect(instances.filter((one) => distinct([one]) > 0).length).toBeGreaterThan(1)
+      }))
 
   if (isFirst) many()
-  test.sequential(
-    'an instance that is killed while it runs a job keeps the others from it only for a while',
-    ({ expect }) =>
-      together(async (instances, begin) => {
-        const first = begin(lock, 1, 3_600_000)
-        await vi.waitUntil(() => distinct(instances) === 1, { timeout: 30_000 })
-        const other = begin(lock, 1, 0)
-        await ready(instances, expect)
-        // It renews: longer than the lock lasts nobody else gets the job.
-        await new Promise((resolve) => setTimeout(resolve, 2 * ttl))
-        expect(distinct([other])).toBe(0)
-        await first.stop('SIGKILL')
-        await vi.waitUntil(() => distinct([other]) >= 2, { timeout: 30_000 })
-        expect(distinct(instances)).toBe(runsOf(instances).length)
-      }),
-    120_000,
-  )
+  test.sequential('an instance that is killed while it runs a job keeps the others from it only for a while', ({
+    expect,
+  }) =>
+    together(async (instances, begin) => {
+      const first = begin(lock, 1, 3_600_000)
+      await vi.waitUntil(() => distinct(instances) === 1, { timeout: 30_000 })
+      const other = begin(lock, 1, 0)
+      await ready(instances, expect)
+      // It renews: longer than the lock lasts nobody else gets the job.
+      await new Promise((resolve) => setTimeout(resolve, 2 * ttl))
+      expect(distinct([other])).toBe(0)
+      await first.stop('SIGKILL')
+      await vi.waitUntil(() => distinct([other]) >= 2, { timeout: 30_000 })
+      expect(distinct(instances)).toBe(runsOf(instances).length)
+    }))
 
-  test.sequential(
-    'a store that dies and comes back: no tick twice, and they go on',
-    ({ expect }) =>
-      together(async (instances, begin) => {
-        begin(lock, 3, 0)
-        begin(lock, 3, 0)
-        await vi.waitUntil(() => distinct(instances) >= 3, { timeout: 30_000 })
-        await server.kill()
-        const down = distinct(instances)
-        // A tick passes without it.
-        await new Promise((resolve) => setTimeout(resolve, 1100))
-        await server.restart()
-        await vi.waitUntil(() => distinct(instances) >= down + 6, { timeout: 60_000 })
-        await Promise.all(instances.map((one) => one.stop()))
-        expect(distinct(instances)).toBe(runsOf(instances).length)
-        expect(instances.map(({ child }) => child.exitCode)).toEqual([0, 0])
-      }),
-    120_000,
-  )
+  test.sequential('a store that dies and comes back: no tick twice, and they go on', ({ expect }) =>
+    together(async (instances, begin) => {
+      begin(lock, 3, 0)
+      begin(lock, 3, 0)
+      await vi.waitUntil(() => distinct(instances) >= 3, { timeout: 30_000 })
+      await server.kill()
+      const down = distinct(instances)
+      // A tick passes without it.
+      await new Promise((resolve) => setTimeout(resolve, 1100))
+      await server.restart()
+      await vi.waitUntil(() => distinct(instances) >= down + 6, { timeout: 60_000 })
+      await Promise.all(instances.map((one) => one.stop()))
+      expect(distinct(instances)).toBe(runsOf(instances).length)
+      expect(instances.map(({ child }) => child.exitCode)).toEqual([0, 0])
+    }))
   if (!isFirst) many()
 }
 

@@ -210,22 +210,14 @@ async function survivesSilence(store: OwnServer, lock: CronLockOption): Promise<
 }
 
 describe.concurrent('a store that stops answering holds nothing up, and no tick runs twice', () => {
-  test.skipIf(!hasRedis)(
-    'Redis',
-    async () => {
-      const redis = await startRedis()
-      await survivesSilence(redis, { redis: redis.url })
-    },
-    60_000,
-  )
-  test.skipIf(!hasPostgres)(
-    'Postgres',
-    async () => {
-      const postgres = await startPostgres()
-      await survivesSilence(postgres, { postgres: postgres.url })
-    },
-    60_000,
-  )
+  test.skipIf(!hasRedis)('Redis', async () => {
+    const redis = await startRedis()
+    await survivesSilence(redis, { redis: redis.url })
+  })
+  test.skipIf(!hasPostgres)('Postgres', async () => {
+    const postgres = await startPostgres()
+    await survivesSilence(postgres, { postgres: postgres.url })
+  })
 })
 
 describe('a service with a lock', () => {

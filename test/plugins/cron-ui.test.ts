@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await startChromium()
-  }, 30_000)
+  })
   afterAll(() => browser?.close())
 
   async function open(
@@ -231,7 +231,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(await page.getByRole('region').first().isVisible()).toBe(true)
     if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/light.png`, fullPage: true })
     expect(complaints).toEqual([])
-  }, 60_000)
+  })
 
   test('dark and narrow: text stands out enough, and nothing but tables scrolls sideways', async () => {
     for (const [scheme, width] of [
@@ -263,5 +263,5 @@ describe.skipIf(!hasChromium)('in a browser', () => {
       expect(complaints).toEqual([])
       for (const one of stop.splice(0).reverse()) await one()
     }
-  }, 60_000)
+  })
 })

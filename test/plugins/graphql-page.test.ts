@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)('the page in a real browser', () => {
     browser = await startChromium()
     const { port } = await serverWith().listen()
     origin = `http://127.0.0.1:${port}`
-  }, 30_000)
+  })
   afterAll(() => browser?.close())
 
   async function open(

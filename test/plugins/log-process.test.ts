@@ -41,7 +41,7 @@ describe('standard output', () => {
     }
     expect(Math.max(...slowest.slice(5))).toBeLessThan(1_500)
     expect(stderr()).not.toMatch(/uncaught|unhandled/)
-  }, 30_000)
+  })
 
   test('that is closed ends the log and not the server', async () => {
     const { started, work, stderr } = await start()
@@ -53,7 +53,7 @@ describe('standard output', () => {
     expect(stderr()).not.toMatch(/uncaught|unhandled/)
     started.kill('SIGTERM')
     expect((await once(started, 'exit'))[0]).toBe(0)
-  }, 30_000)
+  })
 
   test('has every line when the server has closed', async () => {
     const { started, work } = await start()
@@ -70,7 +70,7 @@ describe('standard output', () => {
       .map((line) => JSON.parse(line) as { msg: string })
     expect(lines.filter((line) => line.msg === 'request')).toHaveLength(20)
     expect(lines.filter((line) => line.msg === 'much to say')).toHaveLength(20)
-  }, 30_000)
+  })
 })
 
 test('importing the framework does not load pino, and logger writes with the defaults', async () => {
@@ -94,4 +94,4 @@ test('importing the framework does not load pino, and logger writes with the def
     { level: 30, password: '[redacted]', before: false, msg: 'first' },
     { level: 40, job: 1, after: true, msg: 'second' },
   ])
-}, 30_000)
+})

@@ -362,5 +362,5 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     expect(seen[0]).toEqual(['one', true])
     await MqttService.disconnect()
     await connect({ url: broker.url, clientId: 'dies' })
-  }, 40_000)
+  })
 })

@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
   const open: Server[] = []
   beforeAll(async () => {
     browser = await startChromium()
-  }, 60_000)
+  })
   afterAll(() => browser.close())
   afterEach(async () => {
     await Promise.all(open.splice(0).map((server) => server.close()))
@@ -67,23 +67,19 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
     ['dark', 'rgb(28, 32, 34)', {}],
     ['light', 'rgb(255, 255, 255)', { helmet: true }],
     ['dark', 'rgb(28, 32, 34)', { helmet: true, compression: true }],
-  ] as const)(
-    'in %s colours (%s) under the policy of %j it shows the routes, and they can be tried',
-    async (scheme, background, plugins) => {
-      const server = await listen({ ...plugins, openapi: { info: { title: 'Books <i>' } } })
-      open.push(server)
-      const { page, wrong } = await visit(`${server.url}/docs`, scheme)
-      expect(await page.title()).toBe('Books <i>')
-      expect(await page.locator('h1.title, h2.title').first().innerText()).toContain('Books <i>')
-      expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe(background)
-      expect(JSON.parse(await tryIt(page))).toEqual({ id: '7', title: 'Emma' })
-      expect(await page.title()).toBe('Books <i>')
-      expect(await page.locator('a[href^="javascript"], img[onerror], img[onload], #page script').count()).toBe(0)
-      expect(wrong).toEqual([])
-      await page.close()
-    },
-    60_000,
-  )
+  ] as const)('in %s colours (%s) under the policy of %j it shows the routes, and they can be tried', async (scheme, background, plugins) => {
+    const server = await listen({ ...plugins, openapi: { info: { title: 'Books <i>' } } })
+    open.push(server)
+    const { page, wrong } = await visit(`${server.url}/docs`, scheme)
+    expect(await page.title()).toBe('Books <i>')
+    expect(await page.locator('h1.title, h2.title').first().innerText()).toContain('Books <i>')
+    expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe(background)
+    expect(JSON.parse(await tryIt(page))).toEqual({ id: '7', title: 'Emma' })
+    expect(await page.title()).toBe('Books <i>')
+    expect(await page.locator('a[href^="javascript"], img[onerror], img[onload], #page script').count()).toBe(0)
+    expect(wrong).toEqual([])
+    await page.close()
+  })
 
   test('behind a prefix that a proxy takes away it finds its files, and requests go there too', async () => {
     const server = await listen({ openapi: true, proxy: proxy() })
@@ -96,7 +92,7 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
       expect(wrong).toEqual([])
       await page.close()
     }
-  }, 60_000)
+  })
 
   test('in a scope with a prefix of its own, requests go where the routes are', async () => {
     const server = await listen({}, (one) => one.register(openapi({ path: '/api docs' }), { prefix: '/admin' }))
@@ -105,7 +101,7 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
     expect(JSON.parse(await tryIt(page))).toEqual({ id: '7', title: 'Emma' })
     expect(wrong).toEqual([])
     await page.close()
-  }, 60_000)
+  })
 
   test('a document that cannot be had is told', async () => {
     const server = await listen({ openapi: true })
@@ -115,7 +111,7 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
     await page.goto(`${server.url}/docs`)
     expect(await page.getByRole('alert').innerText()).toContain('The description cannot be loaded: 503')
     await page.close()
-  }, 60_000)
+  })
 })
 
 /** What a proxy does that serves the application below `/shop`. */

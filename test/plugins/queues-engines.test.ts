@@ -14,7 +14,7 @@ describe.skipIf(!hasRedis)('BullMQ', () => {
   let redis: OwnServer
   beforeAll(async () => {
     redis = await startRedis('--maxmemory-policy', 'noeviction')
-  }, 30_000)
+  })
   afterAll(() => redis.stop())
 
   test('repeats a message, as often as its time comes, until it is told to end', async () => {
@@ -32,7 +32,7 @@ describe.skipIf(!hasRedis)('BullMQ', () => {
     await pause(700)
     expect(seen.length).toBe(count)
     await handle.unsubscribe()
-  }, 20_000)
+  })
 
   test('takes options of ioredis for an address, and a prefix', async () => {
     const { port } = redis
@@ -56,7 +56,7 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
   let postgres: OwnServer
   beforeAll(async () => {
     postgres = await startPostgres()
-  }, 30_000)
+  })
   afterAll(() => postgres.stop())
 
   test('sends what is given up to the dead letter queue, after the last attempt and at once when it is not valid', async () => {
@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     expect(failures).toHaveLength(3)
     await until(async () => (await queue.counts()).failed === 2, 'both parked')
     for (const handle of handles) await handle.unsubscribe()
-  }, 20_000)
+  })
 
   test('a text that Postgres cannot keep is refused by name', async () => {
     defineQueueConfiguration({ pgboss: { connectionString: postgres.url } })
@@ -114,5 +114,5 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
     const all = Array.from({ length: 12 }, () => pgbossQueue<number>(freshName('crowd')))
     const ids = await Promise.all(all.map((queue) => queue.publish(1)))
     expect(ids).toHaveLength(12)
-  }, 20_000)
+  })
 })

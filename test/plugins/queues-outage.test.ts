@@ -27,7 +27,7 @@ afterEach(async () => {
   process.off('unhandledRejection', onUnhandled)
   process.off('uncaughtException', onUnhandled)
   expect(unhandled).toEqual([])
-}, 30_000)
+})
 
 async function serve(config: QueueConfig): Promise<Server> {
   const server = new Server({
@@ -129,7 +129,7 @@ test('while nothing answers the server starts, publish rejects in time and says 
   }
   await pause(500)
   expect(warnings().filter(isDownWarning)).toHaveLength(cases.length)
-}, 30_000)
+})
 
 /** Publishes numbers one after the other in a few lanes, with the server away in the middle. */
 async function publishThrough(queue: NumberQueue, count: number, options: object, disturb: () => Promise<void>) {
@@ -179,7 +179,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect(twice).toBeLessThan(30)
     await until(() => warnings().some(isUpWarning), 'the word that it goes on')
     expect(warnings().filter(isDownWarning)).toHaveLength(1)
-  }, 60_000)
+  })
 
   test('what publish has given up is not delivered later', async () => {
     const redis = await start()
@@ -202,7 +202,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     ends.push(() => handle.unsubscribe())
     await until(() => seen.includes(3), 'the third')
     expect(seen.sort()).toEqual([1, 3])
-  }, 30_000)
+  })
 
   test('that is away while a subscriber leaves is not asked by it any more when it is back', async () => {
     const redis = await start()
@@ -225,7 +225,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     expect((await commands()) - before).toBeLessThan(100)
     client.disconnect()
     expect(await queue.counts()).toMatchObject({ waiting: 1 })
-  }, 30_000)
+  })
 
   test('that has no room says so once for each queue, and goes on', async () => {
     const redis = await start()
@@ -250,7 +250,7 @@ describe.skipIf(!hasRedis)('Redis', () => {
     await queue.publish(3)
     await until(() => seen.includes(3), 'the third')
     expect(seen).toEqual([1, 3])
-  }, 30_000)
+  })
 
   test('that is frozen costs publish its time and no more', async () => {
     const redis = await start()
@@ -273,14 +273,14 @@ describe.skipIf(!hasRedis)('Redis', () => {
         ),
       'Redis again',
     )
-  }, 30_000)
+  })
 })
 
 describe.skipIf(!hasPostgres)('Postgres', () => {
   let postgres: OwnServer
   beforeAll(async () => {
     postgres = await startPostgres()
-  }, 30_000)
+  })
   afterAll(() => postgres.stop())
 
   test.each([
@@ -293,29 +293,25 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
         await postgres.restart()
       },
     ],
-  ])(
-    '%s under 600 messages loses none that was acknowledged, and workers go on by themselves',
-    async (_how, disturb) => {
-      const queue = pgbossQueue<number>(freshName('restarted'))
-      const runs = new Map<number, number>()
-      const handle = await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
-      ends.push(() => handle.unsubscribe())
-      // What was taken when its connection broke comes again by this; the defaults are minutes.
-      const soon = { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 }
-      await serve({ pgboss: { connectionString: postgres.url, pollInterval: 200, options: soon } })
-      const { acknowledged, refused } = await publishThrough(queue, 600, { expireInSeconds: 2 }, disturb)
-      await until(() => acknowledged.every((i) => runs.has(i)), 'every acknowledged message', 30_000)
-      const twice = [...runs.values()].filter((count) => count > 1).length
-      expect(acknowledged.length + refused.length).toBe(600)
-      expect(acknowledged.length).toBeGreaterThan(100)
-      for (const code of refused) expect(code).toBe('QueueUnavailableError')
-      expect(twice).toBeLessThan(12)
-      await until(() => warnings().some(isUpWarning), 'the word that it goes on')
-      // Twice where it answers for a second, and then breaks what is left of its old connections.
-      expect(warnings().filter(isDownWarning).length).toBeLessThanOrEqual(2)
-    },
-    60_000,
-  )
+  ])('%s under 600 messages loses none that was acknowledged, and workers go on by themselves', async (_how, disturb) => {
+    const queue = pgbossQueue<number>(freshName('restarted'))
+    const runs = new Map<number, number>()
+    const handle = await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
+    ends.push(() => handle.unsubscribe())
+    // What was taken when its connection broke comes again by this; the defaults are minutes.
+    const soon = { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 }
+    await serve({ pgboss: { connectionString: postgres.url, pollInterval: 200, options: soon } })
+    const { acknowledged, refused } = await publishThrough(queue, 600, { expireInSeconds: 2 }, disturb)
+    await until(() => acknowledged.every((i) => runs.has(i)), 'every acknowledged message', 30_000)
+    const twice = [...runs.values()].filter((count) => count > 1).length
+    expect(acknowledged.length + refused.length).toBe(600)
+    expect(acknowledged.length).toBeGreaterThan(100)
+    for (const code of refused) expect(code).toBe('QueueUnavailableError')
+    expect(twice).toBeLessThan(12)
+    await until(() => warnings().some(isUpWarning), 'the word that it goes on')
+    // Twice where it answers for a second, and then breaks what is left of its old connections.
+    expect(warnings().filter(isDownWarning).length).toBeLessThanOrEqual(2)
+  })
 
   test('that is frozen costs publish its time and no more', async () => {
     const queue = pgbossQueue<number>(freshName('frozen'))
@@ -334,5 +330,5 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
         ),
       'Postgres again',
     )
-  }, 30_000)
+  })
 })

@@ -149,11 +149,11 @@ beforeAll(async () => {
   await Promise.all(used.map(async (engine) => servers.set(engine.kind, await engine.start())))
   // Of the process, so there is one for all of them.
   defineQueueConfiguration(Object.assign({}, ...used.map((engine) => engine.config(servers.get(engine.kind)!))))
-}, 30_000)
+})
 afterAll(async () => {
   await QueueService.stop()
   await Promise.all([...servers.values()].map((server) => server.stop()))
-}, 30_000)
+})
 
 // The engines side by side: most of the time they wait for the end of a lock.
 describe.concurrent.each(used)('$kind', (engine) => {
@@ -166,108 +166,88 @@ describe.concurrent.each(used)('$kind', (engine) => {
     return { queue: engine.queue(name), worker, notes: settings.notes }
   }
 
-  test.sequential(
-    'a message whose worker was killed runs again, in another',
-    () =>
-      cleanly(async (ends) => {
-        const { queue, worker, notes } = await begin('killed', ends)
-        const first = await worker({ ms: 60_000 })
-        await queue.publish(1, engine.options)
-        await until(() => notes('begin').length === 1, 'the first run')
-        first.child.kill('SIGKILL')
-        await first.exited
-        const died = performance.now()
-        const second = await worker({ ms: 10 })
-        await until(() => notes('end').length === 1, 'the second run', engine.again + 10_000)
-        expect(performance.now() - died).toBeLessThan(engine.again + 6000)
-        expect(notes('begin').map(({ pid }) => pid)).toEqual([first.child.pid, second.child.pid])
-        expect(notes('end')).toEqual([{ what: 'end', payload: 1, pid: second.child.pid }])
-      }),
-    60_000,
-  )
+  test.sequential('a message whose worker was killed runs again, in another', () =>
+    cleanly(async (ends) => {
+      const { queue, worker, notes } = await begin('killed', ends)
+      const first = await worker({ ms: 60_000 })
+      await queue.publish(1, engine.options)
+      await until(() => notes('begin').length === 1, 'the first run')
+      first.child.kill('SIGKILL')
+      await first.exited
+      const died = performance.now()
+      const second = await worker({ ms: 10 })
+      await until(() => notes('end').length === 1, 'the second run', engine.again + 10_000)
+      expect(performance.now() - died).toBeLessThan(engine.again + 6000)
+      expect(notes('begin').map(({ pid }) => pid)).toEqual([first.child.pid, second.child.pid])
+      expect(notes('end')).toEqual([{ what: 'end', payload: 1, pid: second.child.pid }])
+    }))
 
-  test.sequential(
-    'two processes share the messages: each runs once',
-    () =>
-      cleanly(async (ends) => {
-        const { queue, worker, notes } = await begin('shared', ends)
-        const settings = { ms: 5, concurrency: 3 }
-        const workers = await Promise.all([worker(settings), worker(settings)])
-        await queue.publishMany([...Array(100).keys()])
-        await until(() => notes('end').length >= 100, 'all', 40_000)
-        expect(new Set(notes('end').map(({ payload }) => payload)).size).toBe(100)
-        expect(notes('end')).toHaveLength(100)
-        for (const { child } of workers) {
-          const own = notes('begin').filter(({ pid }) => pid === child.pid)
-          expect(own.length).toBeGreaterThan(0)
-        }
-      }),
-    90_000,
-  )
+  test.sequential('two processes share the messages: each runs once', () =>
+    cleanly(async (ends) => {
+      const { queue, worker, notes } = await begin('shared', ends)
+      const settings = { ms: 5, concurrency: 3 }
+      const workers = await Promise.all([worker(settings), worker(settings)])
+      await queue.publishMany([...Array(100).keys()])
+      await until(() => notes('end').length >= 100, 'all', 40_000)
+      expect(new Set(notes('end').map(({ payload }) => payload)).size).toBe(100)
+      expect(notes('end')).toHaveLength(100)
+      for (const { child } of workers) {
+        const own = notes('begin').filter(({ pid }) => pid === child.pid)
+        expect(own.length).toBeGreaterThan(0)
+      }
+    }))
 
-  test.sequential(
-    'SIGTERM lets running handlers finish, begins no other, and loses nothing',
-    () =>
-      cleanly(async (ends) => {
-        const { queue, worker, notes } = await begin('terminated', ends)
-        const first = await worker({ ms: 500, concurrency: 4 })
-        await queue.publishMany([...Array(20).keys()])
-        await until(() => notes('begin').length >= 4, 'running handlers')
-        const begun = notes('begin').length
-        first.child.kill('SIGTERM')
-        const start = performance.now()
-        expect(await first.exited).toBe(0)
-        expect(performance.now() - start).toBeLessThan(5000)
-        // One lot may have been under way from the engine.
-        expect(notes('begin').length).toBeLessThanOrEqual(begun + 4)
-        expect(notes('end').length).toBe(notes('begin').length)
+  test.sequential('SIGTERM lets running handlers finish, begins no other, and loses nothing', () =>
+    cleanly(async (ends) => {
+      const { queue, worker, notes } = await begin('terminated', ends)
+      const first = await worker({ ms: 500, concurrency: 4 })
+      await queue.publishMany([...Array(20).keys()])
+      await until(() => notes('begin').length >= 4, 'running handlers')
+      const begun = notes('begin').length
+      first.child.kill('SIGTERM')
+      const start = performance.now()
+      expect(await first.exited).toBe(0)
+      expect(performance.now() - start).toBeLessThan(5000)
+      // One lot may have been under way from the engine.
+      expect(notes('begin').length).toBeLessThanOrEqual(begun + 4)
+      expect(notes('end').length).toBe(notes('begin').length)
 
-        await worker({ ms: 10, concurrency: 4 })
-        await until(() => new Set(notes('end').map(({ payload }) => payload)).size === 20, 'the rest', 40_000)
-        expect(notes('end')).toHaveLength(20)
-      }),
-    90_000,
-  )
+      await worker({ ms: 10, concurrency: 4 })
+      await until(() => new Set(notes('end').map(({ payload }) => payload)).size === 20, 'the rest', 40_000)
+      expect(notes('end')).toHaveLength(20)
+    }))
 
   if (engine.kind === 'bullmq')
-    test.sequential(
-      'a handler that lets nothing else run loses its message to another process, is told so, and goes on',
-      () =>
-        cleanly(async (ends) => {
-          const { queue, worker, notes } = await begin('blocked', ends)
-          const settings = { ms: 10, blocks: 2500 }
-          const workers = await Promise.all([worker(settings), worker(settings)])
-          await queue.publish(1)
-          await until(() => notes('end').length === 2, 'both runs')
-          const [first, second] = notes('begin').map(({ pid }) => workers.find(({ child }) => child.pid === pid)!)
-          expect(first).not.toBe(second)
-          expect(notes('end').map(({ pid }) => pid)).toEqual([second!.child.pid, first!.child.pid])
-          await until(() => first!.output().includes('was given to another worker'), 'the warning')
-          second!.child.kill('SIGKILL')
-          await queue.publish(2)
-          await until(() => notes('end').some(({ payload }) => payload === 2), 'the next message')
-          expect(first!.child.exitCode).toBeNull()
-        }),
-      60_000,
-    )
+    test.sequential('a handler that lets nothing else run loses its message to another process, is told so, and goes on', () =>
+      cleanly(async (ends) => {
+        const { queue, worker, notes } = await begin('blocked', ends)
+        const settings = { ms: 10, blocks: 2500 }
+        const workers = await Promise.all([worker(settings), worker(settings)])
+        await queue.publish(1)
+        await until(() => notes('end').length === 2, 'both runs')
+        const [first, second] = notes('begin').map(({ pid }) => workers.find(({ child }) => child.pid === pid)!)
+        expect(first).not.toBe(second)
+        expect(notes('end').map(({ pid }) => pid)).toEqual([second!.child.pid, first!.child.pid])
+        await until(() => first!.output().includes('was given to another worker'), 'the warning')
+        second!.child.kill('SIGKILL')
+        await queue.publish(2)
+        await until(() => notes('end').some(({ payload }) => payload === 2), 'the next message')
+        expect(first!.child.exitCode).toBeNull()
+      }))
 
   // The last one: the engine is gone.
   if (engine.kind !== 'sqs')
-    test.sequential(
-      'an engine that is away keeps neither the server from closing nor the process from ending',
-      () =>
-        cleanly(async (ends) => {
-          const { queue, worker, notes } = await begin('away', ends)
-          const one = await worker({ ms: 300, lingers: true })
-          await queue.publish(1, engine.options)
-          await until(() => notes('begin').length === 1, 'the handler')
-          await servers.get(engine.kind)!.kill()
-          one.child.kill('SIGTERM')
-          const start = performance.now()
-          expect(await one.exited).toBe(0)
-          expect(performance.now() - start).toBeLessThan(4000)
-          expect(notes('end')).toHaveLength(1)
-        }),
-      30_000,
-    )
+    test.sequential('an engine that is away keeps neither the server from closing nor the process from ending', () =>
+      cleanly(async (ends) => {
+        const { queue, worker, notes } = await begin('away', ends)
+        const one = await worker({ ms: 300, lingers: true })
+        await queue.publish(1, engine.options)
+        await until(() => notes('begin').length === 1, 'the handler')
+        await servers.get(engine.kind)!.kill()
+        one.child.kill('SIGTERM')
+        const start = performance.now()
+        expect(await one.exited).toBe(0)
+        expect(performance.now() - start).toBeLessThan(4000)
+        expect(notes('end')).toHaveLength(1)
+      }))
 })

@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await startSqs()
   const region = 'us-east-1'
   client = new SQSClient({ region, endpoint: server.url, credentials: sqsCredentials, useQueueUrlAsEndpoint: false })
-}, 30_000)
+})
 afterEach(() => QueueService.stop())
 afterAll(async () => {
   client.destroy()
@@ -64,7 +64,7 @@ test('a handler that takes longer than the visibility time-out keeps its message
   await pause(1500)
   expect(begun).toEqual([1])
   expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 })
-}, 20_000)
+})
 
 test('a message that fails comes again with the next attempt, after retryDelay', async () => {
   const queue = await start({ retryDelay: 1 })
@@ -99,7 +99,7 @@ test('a delete that fails is tried again: the message does not come twice', asyn
   expect(ran).toBe(3)
   expect(failures).toBeGreaterThan(2)
   expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0 })
-}, 20_000)
+})
 
 test('a batch that SQS refuses in part rejects, and tells what was published', async () => {
   const choosy = faulty(async (command, send) => {
@@ -199,7 +199,7 @@ test('a queue that is not there is told once, and holds up no other', async () =
     for (const handle of handles) await handle.unsubscribe()
     await server.close()
   }
-}, 20_000)
+})
 
 test('an address that is given is not asked for', async () => {
   const name = freshName('known')

@@ -27,13 +27,11 @@ const expected = {
 const latin1 = (text: string) => Buffer.from(text).toString('latin1')
 const wire = { ...expected, cookies: latin1(expected.cookies), signed: latin1(expected.signed) }
 
-test.each(targets.map((target) => [target.name, target] as const))(
-  'cookies and sessions on %s',
-  async (_name, target) => {
-    expect(await seenOn(target)).toEqual(wire)
-  },
-  30_000,
-)
+test.each(
+  targets.map((target) => [target.name, target] as const),
+)('cookies and sessions on %s', async (_name, target) => {
+  expect(await seenOn(target)).toEqual(wire)
+})
 
 describe.skipIf(!hasRedis)('sessions in Redis', () => {
   let redis: RedisServer
@@ -43,11 +41,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
   afterAll(() => redis.stop())
 
   const few = targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name))
-  test.each(few.map((target) => [target.name, target] as const))(
-    'on %s',
-    async (_name, target) => {
-      expect(await seenOn(target, redis.url)).toEqual(wire)
-    },
-    30_000,
-  )
+  test.each(few.map((target) => [target.name, target] as const))('on %s', async (_name, target) => {
+    expect(await seenOn(target, redis.url)).toEqual(wire)
+  })
 })

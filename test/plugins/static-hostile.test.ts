@@ -40,7 +40,7 @@ describe('no spelling gets out of the root', () => {
     await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before)
     const { statuses } = await sendRaw(port, request(`${prefix === '/' ? '' : prefix}/a.txt`))
     expect(statuses).toEqual([200])
-  }, 60_000)
+  })
 
   test('links may be let out, and dotfiles in, where that is wanted', async () => {
     const { get } = makeServer({ followSymlinks: true })
@@ -256,4 +256,4 @@ test('500 requests for a thousand ranges each take no memory', async () => {
   for (let i = 0; i < 400; i++) await ask()
   await pause(10)
   expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 ** 2)
-}, 30_000)
+})

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const { connectionString } = blob
   await BlobServiceClient.fromConnectionString(connectionString).createContainer('objects')
   storage = new Storage({ blobs: new AzureBlobStorageProvider({ container: 'objects', connectionString }) })
-}, 60_000)
+})
 afterAll(() => blob.stop())
 
 describe('Azure Blob Storage', () => {

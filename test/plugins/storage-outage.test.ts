@@ -170,7 +170,7 @@ describe.each(['S3', 'Azure'] as const)('%s', (kind) => {
       )
     }
     await until(() => fake.sockets.size === 0, 'no connection left', 5000)
-  }, 60_000)
+  })
 
   test('a stream that the source is slow with may take longer than the service', async () => {
     fake.answer = (req, res) => {

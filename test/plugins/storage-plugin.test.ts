@@ -256,7 +256,7 @@ describe('signed addresses of a disk', () => {
       isDone = true
       await writing
     }
-  }, 60_000)
+  })
 
   test('hold for one method, one key, one content type and a time', async () => {
     const { storage, at } = await serving()

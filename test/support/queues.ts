@@ -50,11 +50,11 @@ export function testEngine(engine: EngineUnderTest): void {
     const errorHandler = (error: Error, failure: QueueFailure) => void failures.push({ ...failure, error })
     defineQueueConfiguration({ ...config, [engine.kind]: { ...settings, errorHandler } })
     await QueueService.run()
-  }, 60_000)
+  })
   afterAll(async () => {
     await QueueService.stop()
     await engine.stop()
-  }, 60_000)
+  })
 
   const queueOf = async (what: string, attempts = 1, options?: { schema: object }) => {
     const name = freshName(what)
@@ -241,7 +241,7 @@ export function testEngine(engine: EngineUnderTest): void {
     await queue.publishMany([...Array(10).keys()].map((i) => 100 + i))
     await until(() => both().length === 40, 'the rest', 40_000)
     expect(seen[0]!.length).toBe(before)
-  }, 60_000)
+  })
 
   test('a handler may take itself back; what it has in work is done', async () => {
     const queue = await queueOf('leave', 5)

@@ -17,7 +17,7 @@ describe.each([
   beforeAll(() => {
     buildIfMissing()
     compilation = runTsc(['-p', project])
-  }, 60_000)
+  })
 
   test.each(files)('%s', (file) => {
     expect(compilation.errors.get(`${folder}/${file}`) ?? []).toEqual([])

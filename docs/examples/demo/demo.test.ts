@@ -237,7 +237,7 @@ describe('as a process, started as npm start does', () => {
     const [node, ...args] = manifest.scripts.start.split('&&').at(-1)!.trim().split(' ')
     expect(node).toBe('node')
     program = await startProgram(args)
-  }, 30_000)
+  })
   afterAll(() => {
     program?.child.kill('SIGKILL')
   })
@@ -311,25 +311,21 @@ describe.each([
 ])('on %s', (name, args) => {
   const binary = runtimeBinary(name)
 
-  test.skipIf(binary === undefined)(
-    'it answers, streams and closes the same way',
-    async () => {
-      const program = await startProgram(args, {}, binary)
-      try {
-        const book = await fetch(`${program.url}/books/1`)
-        expect(await book.json()).toMatchObject({ title: 'The Dispossessed' })
-        const wrong = await fetch(`${program.url}/books`, { method: 'PUT' })
-        expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, POST'])
-        const leave = new AbortController()
-        const stream = await fetch(`${program.url}/events`, { signal: leave.signal })
-        const { value } = await stream.body!.getReader().read()
-        expect(new TextDecoder().decode(value)).toContain('event: hello')
-        leave.abort()
-        expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null })
-      } finally {
-        program.child.kill('SIGKILL')
-      }
-    },
-    30_000,
-  )
+  test.skipIf(binary === undefined)('it answers, streams and closes the same way', async () => {
+    const program = await startProgram(args, {}, binary)
+    try {
+      const book = await fetch(`${program.url}/books/1`)
+      expect(await book.json()).toMatchObject({ title: 'The Dispossessed' })
+      const wrong = await fetch(`${program.url}/books`, { method: 'PUT' })
+      expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, POST'])
+      const leave = new AbortController()
+      const stream = await fetch(`${program.url}/events`, { signal: leave.signal })
+      const { value } = await stream.body!.getReader().read()
+      expect(new TextDecoder().decode(value)).toContain('event: hello')
+      leave.abort()
+      expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    } finally {
+      program.child.kill('SIGKILL')
+    }
+  })
 })

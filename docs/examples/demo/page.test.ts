@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)('the page in a real browser', () => {
       if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
     })
     page.on('pageerror', (error) => complaints.push(String(error)))
-  }, 30_000)
+  })
   afterAll(async () => {
     vi.unstubAllEnvs()
     await browser?.close()

@@ -67,7 +67,7 @@ describe.each([false, true])('a connection with a time between requests (left to
       answers.set(name, await sendRaw(server.port, data, { waitMs, ...options }))
     }
     await Promise.all(Object.keys(clients).map(talk))
-  }, 10_000)
+  })
   afterAll(() => adapter.stop())
 
   it.each(Object.keys(clients))('whose client %s', (name) => {
