@@ -17,8 +17,11 @@ export async function readArguments(name: string, shape: Shape, argv: readonly s
   const { placed, values } = argv.length === 0 ? nothing : await parse(name, shape, argv)
   const takesAll = places.at(-1)?.variadic === true
   const extra = placed[places.length]
-  if (!takesAll && extra !== undefined)
-    throw new CommandFailure(`${name}: "${extra}" is one argument too many`, { usage: true })
+  if (!takesAll && extra !== undefined) {
+    const isEntry = shape.flags?.entry !== undefined && /\.[cm]?[jt]sx?$/.test(extra)
+    const hint = isEntry ? `; did you mean --entry ${extra}?` : ''
+    throw new CommandFailure(`${name}: "${extra}" is one argument too many${hint}`, { usage: true })
+  }
   const missing = places.find((place, at) => place.required === true && placed[at] === undefined)
   if (missing !== undefined) throw new CommandFailure(`${name}: <${missing.name}> is missing`, { usage: true })
   return {

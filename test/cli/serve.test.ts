@@ -415,6 +415,7 @@ describe('what was typed', () => {
   test.concurrent.each([
     [['--prot', '1'], 2, 'serve: there is no --prot; did you mean --port?'],
     [['a b'], 2, 'serve: "a b" is one argument too many'],
+    [['src/app.mts'], 2, 'serve: "src/app.mts" is one argument too many; did you mean --entry src/app.mts?'],
     [['--port', 'x'], 2, 'serve: --port takes a number, "x" is none'],
     [['--port', '70000'], 2, '--port takes a whole number from 0 to 65535; 70000 is none'],
     [['--runtime', '__proto__'], 2, '--runtime takes node, bun, deno; "__proto__" is none of them'],
