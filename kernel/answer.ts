@@ -32,7 +32,10 @@ export class Answers {
       )
       return
     }
-    if (!res.answered) res.answer('empty', undefined)
+    if (!res.answered) {
+      res.answer('empty', undefined)
+      res.isDefault = true
+    }
     if (from === 0 && lane.onError.length > 0) this.#tellReported(lane, req, res)
     for (let i = from; i < lane.onSend.length; i++) {
       const hook = lane.onSend[i]!

@@ -187,13 +187,13 @@ export class Kernel extends RouteVerbs {
   /**
    * Boots, binds the socket and runs the listen hooks.
    *
-   * @throws (as a rejection) what boot or binding failed with; the callback is not called then.
+   * @throws (as a rejection) what boot or binding failed with; the callback is not called then. What the callback fails with.
    * @example
    * await server.listen(({ port }) => console.log(`on ${port}`))
    */
-  async listen(callback?: (address: Address) => void): Promise<Address> {
+  async listen(callback?: (address: Address) => void | Promise<void>): Promise<Address> {
     const address = await this.#life.listen()
-    callback?.(address)
+    await callback?.(address)
     return address
   }
 

@@ -6,6 +6,7 @@ import { defaultTypes, mediaType } from './media-types.ts'
 import type { StreamBody } from './raw.ts'
 import type { KernelRequest, Request } from './request.ts'
 import type { Response } from './response.ts'
+import { warnOfSecondAnswer } from './second-answer.ts'
 import { type SseMessage, serverSentEvents } from './sse.ts'
 import { redirects, statuses } from './statuses.ts'
 import { sendWebBody } from './web-body.ts'
@@ -22,6 +23,8 @@ export class KernelResponse {
   kind: BodyKind = 'none'
   payload: unknown = undefined
   code = 0
+  /** Whether nobody has answered, so that the answer is the empty one. */
+  isDefault = false
   /** Whether this answers a failure already. */
   failed = false
   /** Why the body could not be written. */
@@ -59,10 +62,7 @@ export class KernelResponse {
       // Nobody will read it, and a file would stay open.
       if (kind === 'stream' && payload !== this.payload) disposeStream(payload as StreamBody)
       if ((this.request as KernelRequest).givenUp) return this
-      this.request.log.warn(
-        { route: `${this.request.method} ${this.request.route ?? this.request.path}` },
-        `answered twice: ${this.request.method} ${this.request.route ?? this.request.path} keeps its first answer (${this.statusCode}); return after answering`,
-      )
+      warnOfSecondAnswer(this)
       return this
     }
     if (status !== 0) this.code = status

@@ -10,7 +10,17 @@ const DecorateError = defineError(
 // Fields of each object hide what stands on its class, so a decoration would have no effect.
 const fields: Record<string, ReadonlySet<string>> = {
   request: new Set(['method', 'params', 'body', 'raw', 'server', 'target', 'lane', 'givenUp', 'allowed']),
-  response: new Set(['request', 'kind', 'payload', 'code', 'failed', 'onAnswer', 'opening', 'unencodable']),
+  response: new Set([
+    'request',
+    'kind',
+    'payload',
+    'code',
+    'failed',
+    'onAnswer',
+    'opening',
+    'unencodable',
+    'isDefault',
+  ]),
 }
 
 /**

@@ -29,6 +29,15 @@ describe('listen', () => {
     expect(kernel.isListening).toBe(false)
   })
 
+  test('rejects with what the callback fails with, also later, and listens on', async () => {
+    const { kernel } = makeKernel()
+    await expect(kernel.listen(() => Promise.reject(new Error('from the callback')))).rejects.toThrow(
+      'from the callback',
+    )
+    expect(kernel.isListening).toBe(true)
+    await kernel.close()
+  })
+
   test('a second listen is an error', async () => {
     const { kernel } = makeKernel()
     await kernel.listen()

@@ -99,6 +99,17 @@ describe('what a handler gives', () => {
     expect(warnings).toHaveLength(2)
     expect(warnings[0]?.message).toMatch(/answered twice: GET \/twice\/:id/)
   })
+
+  test('answering when the handler has returned is too late, and told as such', async () => {
+    const { kernel, router, log } = makeKernel()
+    router.get('/late', (_req, res) => void setTimeout(() => res.ok({ a: 1 }), 5))
+    expect(await send(kernel, '/late')).toMatchObject({ status: 200, text: '' })
+    await expect
+      .poll(() => log.map(({ message }) => message))
+      .toEqual([
+        expect.stringMatching(/^answered too late: GET \/late had returned without a value.* Return a promise/),
+      ])
+  })
 })
 
 describe('a middleware', () => {
