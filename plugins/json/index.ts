@@ -1,2 +1,12 @@
+import type { JsonOptions } from './options.ts'
+
 export type { JsonOptions } from './options.ts'
 export { json } from './plugin.ts'
+
+// In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** How this route reads JSON; what it leaves out is as the plugin has it. `false`: its body stays unread, for `req.raw`. */
+    json?: JsonOptions | false
+  }
+}

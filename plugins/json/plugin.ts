@@ -1,27 +1,38 @@
-import { definePlugin, type RawRequest, UnsupportedMediaTypeError } from '../../kernel/index.ts'
+import { definePlugin, type RawRequest, RouteValue, UnsupportedMediaTypeError } from '../../kernel/index.ts'
 import { bodyFailures } from '../shared/body-failures.ts'
+import { withRouteOption } from '../shared/route-option.ts'
 import { jsonTypeOf } from './media-type.ts'
-import { type JsonOptions, limitsOf } from './options.ts'
+import { type JsonLimits, type JsonOptions, limitsOf } from './options.ts'
 import { parseJson } from './parse.ts'
 
 /**
  * Parses JSON bodies into `req.body`: up to 100 kB and 64 levels by default. On unless turned off.
  *
- * Answers 400 `JsonNotValidError`, 413 `PayloadTooLargeError`, and 415 for a charset or an encoding it does not read.
+ * Answers 400 `JsonNotValidError`, 413 `PayloadTooLargeError`, and 415 for a charset or an encoding it does not read. The
+ * route option `json` has the same options for one route; with `false` its handler reads `req.raw`.
  *
  * @example
  * new Server({ plugins: { json: { sizeLimit: '1mb' } } })
  */
 export const json = definePlugin({
   name: 'json',
-  openapi: { failures: bodyFailures },
+  openapi: { failures: (route) => (route.options.json === false ? {} : bodyFailures(route)) },
   setup(ctx, options: JsonOptions = {}) {
-    const limits = limitsOf(options)
+    const ofServer = limitsOf(options)
+    const ofRoutes = new RouteValue<JsonLimits | false>()
+    ctx.onRoute((route) => {
+      const own = route.options.json
+      if (own === undefined) return
+      ofRoutes.set(route, own === false ? false : limitsOf(withRouteOption('json', options, own)))
+    })
+
     ctx.use(function json(req, _res, next) {
       const { raw } = req
       if (!raw.hasBody) return next()
       const type = jsonTypeOf(raw.header('content-type'))
       if (type === 'none') return next()
+      const limits = ofRoutes.of(req) ?? ofServer
+      if (limits === false) return next()
       refuseUnreadable(raw, type)
       // The promise of `next()` is left to the chain, which waits for it anyway: one promise less.
       return raw.bytes(limits.bytes).then((bytes) => {

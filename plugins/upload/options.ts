@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { checkOptions, OptionError, sizeOption } from '../../kernel/index.ts'
+import { withRouteOption } from '../shared/route-option.ts'
 import type { UploadSink } from './store.ts'
 
 /** Options of uploads; sizes are bytes, or text such as `'5mb'`. */
@@ -64,9 +65,7 @@ export function settingsOf(options: UploadOptions): UploadSettings {
 
 /** The settings of a route that has options of its own. */
 export function routeSettingsOf(plugin: UploadOptions, route: unknown): UploadSettings {
-  if (typeof route !== 'object' || route === null) throw OptionError('upload', route, 'false or an object')
-  const given = Object.fromEntries(Object.entries(route).filter(([, value]) => value !== undefined))
-  return settingsOf({ ...plugin, ...given })
+  return settingsOf(withRouteOption('upload', plugin, route))
 }
 
 function count(name: string, value: unknown): number {

@@ -3,9 +3,11 @@ import {
   definePlugin,
   parseQuery,
   type RawRequest,
+  RouteValue,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
 import { bodyFailures } from '../shared/body-failures.ts'
+import { withRouteOption } from '../shared/route-option.ts'
 import { formTypeOf } from './media-type.ts'
 import { limitOf, type UrlencodedOptions } from './options.ts'
 
@@ -13,21 +15,31 @@ import { limitOf, type UrlencodedOptions } from './options.ts'
  * Parses form bodies (`application/x-www-form-urlencoded`) into `req.body`: up to 1 MB and 1000 fields by default.
  *
  * Repeated names become arrays; brackets in names mean nothing. Answers 413 `PayloadTooLargeError`, 400
- * `BadRequestError` for more fields or bytes that are not UTF-8, and 415 for a charset or an encoding it does not read.
+ * `BadRequestError` for more fields or bytes that are not UTF-8, and 415 for a charset or an encoding it does not read. The
+ * route option `urlencoded` has the same options for one route; with `false` its handler reads `req.raw`.
  *
  * @example
  * new Server({ plugins: { urlencoded: { sizeLimit: '200kb' } } })
  */
 export const urlencoded = definePlugin({
   name: 'urlencoded',
-  openapi: { failures: bodyFailures },
+  openapi: { failures: (route) => (route.options.urlencoded === false ? {} : bodyFailures(route)) },
   setup(ctx, options: UrlencodedOptions = {}) {
-    const limit = limitOf(options)
+    const ofServer = limitOf(options)
+    const ofRoutes = new RouteValue<number | false>()
+    ctx.onRoute((route) => {
+      const own = route.options.urlencoded
+      if (own === undefined) return
+      ofRoutes.set(route, own === false ? false : limitOf(withRouteOption('urlencoded', options, own)))
+    })
+
     ctx.use(function urlencoded(req, _res, next) {
       const { raw } = req
       if (!raw.hasBody) return next()
       const type = formTypeOf(raw.header('content-type'))
       if (type === 'none') return next()
+      const limit = ofRoutes.of(req) ?? ofServer
+      if (limit === false) return next()
       refuseUnreadable(raw, type)
       // The promise of `next()` is left to the chain, which waits for it anyway: one promise less.
       return raw.bytes(limit).then((bytes) => {

@@ -1,4 +1,4 @@
-import { RouteCollection, Server } from 'framework'
+import { definePlugin, RouteCollection, Server } from 'framework'
 import { json } from 'framework/plugins'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../support/kernel.ts'
@@ -320,5 +320,68 @@ describe('options that cannot be meant fail the boot', () => {
   ])('%j', async (options, message) => {
     const { server } = makeServer({ json: options })
     await expect(server.ready()).rejects.toThrow(message)
+  })
+})
+
+describe('the route option json', () => {
+  const text = `{"a":"${'x'.repeat(200)}"}`
+
+  test('false leaves the body to the handler, whatever is wrong with it', async () => {
+    const { server } = makeServer({ json: { sizeLimit: 100 } })
+    server.post('/hook', { json: false }, async (req) => {
+      const bytes = await req.raw.bytes(1_000)
+      return { body: req.body ?? null, text: new TextDecoder().decode(bytes) }
+    })
+    for (const body of [text, '{"a":'])
+      (await server.inject.post('/hook', { body, headers: { 'content-type': 'application/json' } }))
+        .assertStatus(200)
+        .assertBodyDeepEqual({ body: null, text: body })
+    const headers = { 'content-type': 'application/json; charset=latin1', 'content-encoding': 'gzip' }
+    ;(await server.inject.post('/hook', { body: '{}', headers })).assertBodyDeepEqual({ body: null, text: '{}' })
+    ;(await post(server, text)).assertStatus(413)
+  })
+
+  test('takes other limits, and what it leaves out is as the plugin has it', async () => {
+    const { server } = makeServer({ json: { sizeLimit: 100, maxDepth: 2 } })
+    server.post('/large', { json: { sizeLimit: '1kb', maxDepth: undefined } }, (req) => req.body)
+    server.post('/deep', { json: { maxDepth: 3 } }, (req) => req.body)
+    const headers = { 'content-type': 'application/json' }
+    const status = async (url: string, body: string) => (await server.inject.post(url, { body, headers })).statusCode()
+    expect([await status('/large', text), await status('/deep', text), await status('/echo', text)]).toEqual([
+      200, 413, 413,
+    ])
+    expect([await status('/large', '[[[1]]]'), await status('/deep', '[[[1]]]')]).toEqual([400, 200])
+    expect(await status('/large', `"${'x'.repeat(2_000)}"`)).toBe(413)
+  })
+
+  test('holds for the nearest of two registrations, and for a route that comes late', async () => {
+    const inner = definePlugin({
+      name: 'inner',
+      scoped: true,
+      setup(ctx) {
+        ctx.register(json({ sizeLimit: 50 }))
+        ctx.post('/inner', { json: { maxDepth: 1 } }, (req) => req.body)
+      },
+    })
+    const { server } = makeServer({ json: { sizeLimit: 1_000 }, inner: inner() })
+    await server.ready()
+    server.post('/late', { json: false }, (req) => ({ parsed: req.body !== undefined }))
+    const headers = { 'content-type': 'application/json' }
+    ;(await server.inject.post('/inner', { body: text, headers })).assertStatus(413)
+    ;(await server.inject.post('/inner', { body: '[[1]]', headers })).assertStatus(400)
+    ;(await server.inject.post('/late', { body: text, headers })).assertBodyDeepEqual({ parsed: false })
+  })
+
+  test.each([
+    [true, /json.*true.*false or an object/],
+    [[], /json.*false or an object/],
+    [{ sizeLimit: 'big' }, /json\.sizeLimit/],
+    [{ limit: 1 }, /json\.limit/],
+  ])('%j fails the boot and names the route', async (option, why) => {
+    const { server } = makeServer()
+    server.post('/wrong', { json: option as never }, () => 'never')
+    const error = await server.ready().catch((error: Error) => error)
+    expect(String((error as Error).message)).toMatch(why)
+    expect(String((error as Error).message)).toMatch('POST /wrong')
   })
 })

@@ -56,6 +56,8 @@ describe('a route is described with the failures that it can have', () => {
     ['also as an upload', 'post', {}, { json: false, upload: true }, ofBodies],
     ['not where uploads are off', 'post', { upload: false }, { json: false, upload: true }, []],
     ['not where nobody reads bodies', 'post', {}, { json: false }, []],
+    ['not where the route reads them itself', 'post', { json: false, urlencoded: false }, { urlencoded: true }, []],
+    ['but where it only has other limits', 'post', { json: { sizeLimit: '1mb' } }, {}, ofBodies],
     [
       'nobody reads them, but a schema asks for one',
       'post',

@@ -209,3 +209,17 @@ describe('options that cannot be meant fail the boot', () => {
     await expect(server.ready()).rejects.toThrow(message)
   })
 })
+
+test('the route option urlencoded takes another limit, and false leaves the body to the handler', async () => {
+  const { server } = makeServer({ urlencoded: { sizeLimit: 100 } })
+  server.post('/large', { urlencoded: { sizeLimit: '1kb' } }, (req) => req.body)
+  server.post('/raw', { urlencoded: false }, async (req) => {
+    expect(req.body).toBeUndefined()
+    return new TextDecoder().decode(await req.raw.bytes(1_000))
+  })
+  const body = `a=${'x'.repeat(200)}`
+  const headers = { 'content-type': formType }
+  ;(await post(server, body)).assertStatus(413)
+  ;(await server.inject.post('/large', { body, headers })).assertStatus(200).assertBodyDeepEqual({ a: 'x'.repeat(200) })
+  ;(await server.inject.post('/raw', { body, headers })).assertStatus(200).assertBodyDeepEqual(body)
+})
