@@ -61,7 +61,15 @@ export type {
   TlsOptions,
   TypedMiddleware,
 } from './kernel/index.ts'
-export { Command, defineCommand, defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
+export {
+  Command,
+  defineCommand,
+  defineMiddleware,
+  definePlugin,
+  RouteCollection,
+  router,
+  webRequest,
+} from './kernel/index.ts'
 export {
   type CacheInclude,
   type CacheOptions,

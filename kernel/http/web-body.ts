@@ -1,4 +1,5 @@
 import { defineError } from '../support/errors.ts'
+import { connectionHeaders } from './connection-headers.ts'
 import { isStream } from './dispose.ts'
 import type { StreamBody } from './raw.ts'
 import type { KernelResponse } from './response-buffer.ts'
@@ -56,9 +57,6 @@ function sendBlob(res: KernelResponse, blob: Blob, status: number): boolean {
   return true
 }
 
-/** Headers of one connection, which is not the one that the answer goes out on (RFC 9110 section 7.6.1). */
-const ofConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade']
-
 /** `status` is that of the response itself unless it is given. */
 function sendResponse(res: KernelResponse, response: globalThis.Response, status: number): boolean {
   const { headers, body } = response
@@ -82,8 +80,7 @@ function sendResponse(res: KernelResponse, response: globalThis.Response, status
 }
 
 function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Response): void {
-  const dropped = new Set(ofConnection)
-  for (const name of headers.get('connection')?.split(',') ?? []) dropped.add(name.trim().toLowerCase())
+  const dropped = connectionHeaders(headers.get('connection'))
   const encoding = headers.get('content-encoding')
   const decoded = body !== null && url !== '' && encoding !== null && isDecodedByFetch(encoding)
   // The length of what came over the wire is not that of what it was decoded to.

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import { definePlugin } from 'framework'
+import { definePlugin, webRequest } from 'framework'
 
 /** @type {Record<string, ((bytes: Buffer) => Promise<Buffer>) | undefined>} */
 const compress = {
@@ -10,6 +10,9 @@ const compress = {
   // Not every runtime has it.
   zstd: 'zstdCompress' in zlib ? promisify(/** @type {any} */ (zlib).zstdCompress) : undefined,
 }
+
+/** @param {AbortSignal} signal */
+const aborted = (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('aborted')))
 
 /**
  * Routes that answer with what the web knows as a body.
@@ -57,6 +60,27 @@ export function webBodies(events) {
         if (encode === undefined) return res.notImplemented()
         res.header('content-encoding', req.params.coding).header('x-upstream', 'yes').header('keep-alive', 'timeout=3')
         return res.type('text').bytes(await encode(Buffer.from('hello '.repeat(100))))
+      })
+      /** @param {Request} request */
+      const echo = async (request) => {
+        if (request.url.endsWith('?leave')) events.push(`web signal ${await aborted(request.signal)}`)
+        return Response.json({
+          method: request.method,
+          path: new URL(request.url).pathname,
+          headers: Object.fromEntries(request.headers),
+          body: (await request.text()).length,
+        })
+      }
+      const unread = { json: false, urlencoded: false }
+      ctx.get('/web/handler/*', (req) => echo(webRequest(req)))
+      ctx.post('/web/handler/*', unread, (req) => echo(webRequest(req)))
+      ctx.post('/web/refuses', unread, (req) => new Response(webRequest(req).method, { status: 401 }))
+      ctx.post('/web/parsed', (req) => echo(webRequest(req)))
+      ctx.post('/web/forwarded', unread, (req) => {
+        const { pathname } = new URL('/web/handler/x', req.server.url)
+        const request = webRequest(req)
+        request.headers.delete('host')
+        return fetch(new Request(req.server.url + pathname, request))
       })
       ctx.get('/web/proxy/:coding', (req) => fetch(`${req.server.url}/web/upstream/${req.params.coding}`))
     },

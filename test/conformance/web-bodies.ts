@@ -6,7 +6,7 @@ import type { Answer } from './http.ts'
 /** The application as the cases see it. */
 interface Tested {
   port(): number
-  send(method: string, path: string, headers?: Record<string, string>): Promise<Answer>
+  send(method: string, path: string, headers?: Record<string, string>, body?: string): Promise<Answer>
   eventually(event: string): Promise<void>
 }
 
@@ -68,6 +68,34 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     socket.write('GET /web/endless HTTP/1.1\r\nHost: x\r\n\r\n')
     socket.once('data', () => socket.destroy())
     await eventually('web endless cancelled')
+  })
+
+  it('hands a web Request to a handler of those', async () => {
+    const type = { 'content-type': 'application/json', 'x-own': '1' }
+    const get = await send('GET', '/web/handler/a%20b?c=1', { 'x-own': '2' })
+    expect(get.json).toMatchObject({ method: 'GET', path: '/web/handler/a%20b', headers: { 'x-own': '2' }, body: 0 })
+    for (const size of [2, 300_000]) {
+      const { status, json } = await send('POST', '/web/handler/x', type, '1'.repeat(size))
+      expect([status, json]).toMatchObject([200, { method: 'POST', headers: type, body: size }])
+      expect((json as { headers: object }).headers).not.toHaveProperty('connection')
+    }
+    expect((await send('POST', '/web/handler/x')).json).toMatchObject({ method: 'POST', body: 0 })
+  })
+
+  it('and the handler need not read it, may pass it on, and hears that the client leaves', async () => {
+    const type = { 'content-type': 'application/json' }
+    const refused = await send('POST', '/web/refuses', type, '1'.repeat(90_000))
+    expect([refused.status, refused.text]).toEqual([401, 'POST'])
+    const forwarded = await send('POST', '/web/forwarded', type, '1'.repeat(100_000))
+    expect([forwarded.status, forwarded.json]).toMatchObject([200, { path: '/web/handler/x', body: 100_000 }])
+    const socket = connect(port(), '127.0.0.1')
+    socket.write('GET /web/handler/x?leave HTTP/1.1\r\nHost: x\r\n\r\n', () => setTimeout(() => socket.destroy(), 100))
+    await eventually('web signal aborted')
+  })
+
+  it('but not one whose body was parsed already', async () => {
+    expect((await send('POST', '/web/parsed', { 'content-type': 'application/json' }, '{}')).status).toBe(500)
+    expect((await send('POST', '/web/parsed', { 'content-type': 'text/plain' }, 'abc')).json).toMatchObject({ body: 3 })
   })
 
   it.each(['gzip', 'br', 'deflate', 'zstd'])('passes on what fetch gave, decoded or not: %s', async (coding) => {

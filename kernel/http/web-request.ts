@@ -1,0 +1,58 @@
+import { defineError } from '../support/errors.ts'
+import { connectionHeaders } from './connection-headers.ts'
+import type { Request } from './request.ts'
+
+export const BodyParsedError = defineError(
+  'BodyParsedError',
+  500,
+  (route: string, plugin: string) =>
+    `${route} hands on a body that was parsed already. Give the route the option ${plugin}: false`,
+)
+
+/**
+ * The request as a web `Request`, for handlers that are made for those: of authentication libraries, of other frameworks,
+ * and for `fetch`. What they answer is returned as it is.
+ *
+ * Its body is that of the connection, read as the handler reads it, so no parser may have read it before: the route has
+ * `json: false`, and the same for the other parsers of the server. Its signal is `req.signal`. The headers of the connection
+ * itself are left out (RFC 9110 section 7.6.1).
+ *
+ * @throws BodyParsedError where a parser has read the body.
+ * @example
+ * const auth = { handler: async (request: globalThis.Request) => globalThis.Response.json({ at: request.url }) }
+ * router.post('/api/auth/*', { json: false }, (req) => auth.handler(webRequest(req)))
+ */
+export function webRequest(req: Request): globalThis.Request {
+  const { method, raw, signal } = req
+  const headers = new Headers(req.rawHeaders)
+  for (const name of connectionHeaders(headers.get('connection'))) headers.delete(name)
+  // The web knows no body of those.
+  if (!raw.hasBody || method === 'GET' || method === 'HEAD') {
+    return new globalThis.Request(req.url, { method, headers, signal })
+  }
+  if (req.body !== undefined) {
+    const type = headers.get('content-type')?.toLowerCase() ?? ''
+    const plugin = ['multipart/', 'x-www-form'].findIndex((part) => type.includes(part))
+    throw BodyParsedError(`${method} ${req.route ?? req.path}`, ['upload', 'urlencoded'][plugin] ?? 'json')
+  }
+  const init = { method, headers, signal, body: bodyOf(raw.stream()), duplex: 'half' }
+  return new globalThis.Request(req.url, init)
+}
+
+/** Nothing is read before somebody asks: who refuses a request has then no need to receive it. */
+function bodyOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next()
+        if (done === true) controller.close()
+        else controller.enqueue(value as Uint8Array<ArrayBuffer>)
+      },
+      async cancel() {
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
