@@ -238,8 +238,8 @@ describe('GS-02 a second signal ends the process at once', () => {
   it.concurrent.each(targets)('$name', async (target) => {
     const app = await startApp(target, { closeTimeout: 10_000 })
     try {
-      const hanging = await open(app.port, 'GET /wait?ms=9000 HTTP/1.1\r\nHost: x\r\n\r\n')
-      await pause(100)
+      const hanging = await open(app.port, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')
+      for (let i = 0; i < 500 && !(await ask(app.port, '/events')).includes('endless 0'); i++) await pause(20)
       const start = performance.now()
       app.signal('SIGTERM')
       await pause(300)
