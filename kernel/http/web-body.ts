@@ -14,7 +14,7 @@ export const UnsendableResponseError = defineError(
  * Sends what the web knows as a body, and JSON would write as `{}`: a `Response`, a `Blob`, a form, a buffer. `false` for
  * every other object, which is left to JSON.
  *
- * They are told by their tag: naming the classes would make Node.js load its fetch, 20 ms and 6 MB, for every server.
+ * They are told by their tag: naming the classes would make Node.js load its fetch, 30 ms of CPU and 9 MB, for every server.
  */
 export function sendWebBody(res: KernelResponse, body: object, status: number): boolean {
   if (ArrayBuffer.isView(body)) {
