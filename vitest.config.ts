@@ -43,7 +43,7 @@ export default defineConfig({
     pool: 'forks',
     // More than the two cores of a small machine: most of the time tests wait, for processes, servers and time limits.
     maxWorkers: 3,
-    // On a quiet machine a tenth of it is enough; a busy one must not look like a mistake.
+    // Many tests start compilers and runtimes, and a busy machine must not look like a mistake: a quiet one needs a tenth.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 5_000 } },

@@ -25,7 +25,7 @@ describe('the code in the documentation compiles', () => {
 
   beforeAll(() => {
     found = compileBlocks(compiled)
-  }, 120_000)
+  })
 
   const files = [...new Set(compiled.map((block) => block.file))]
   test.each(files)('in %s', (file) => {
@@ -214,7 +214,7 @@ describe('the readers of the documentation', () => {
     const found = compileBlocks([first!, second!])
     expect(found.get(first!)).toEqual([expect.stringMatching(/^a\.md:3:7 error TS2322/)])
     expect(found.get(second!)).toEqual([expect.stringMatching(/^a\.md:7:9 error TS2345/)])
-  }, 60_000)
+  })
 
   test('find links outside of code, and anchors', () => {
     expect(markdownLinks('[a](b.md#c) `[d](e)`\n```\n[f](g)\n```\n[h](i)')).toEqual([

@@ -133,7 +133,7 @@ describe('the tarball', () => {
       scratch,
     )
     expect(doors.filter((door) => !output.includes(`framework/${door}`))).toEqual([])
-  }, 90_000)
+  })
 
   test('it holds no source, no test and no map to a file that is not there', () => {
     const files = listFiles(join(consumer, 'node_modules/framework'))
@@ -269,7 +269,7 @@ test('a project that `npm create framework` has made type-checks and answers', a
     child.kill()
     if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
   }
-}, 90_000)
+})
 
 describe('a project that has the optional packages', () => {
   test('does not load them with the main door', async () => {

@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { type Ended, framework, makeProject, type Project } from '../support/cli.ts'
-
-// Every test starts processes, each with a compiler or a runtime of its own.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const notBooted = 'Not booted: routes that plugins register in their setup are left out (--boot has them).\n'
 

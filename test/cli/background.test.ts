@@ -6,9 +6,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { framework, makeProject, type Project } from '../support/cli.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 
-// Every test starts processes, each with a compiler or a runtime of its own.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
-
 const started: ChildProcess[] = []
 // Those of tests that have failed: they would go on for ever.
 afterAll(() => {

@@ -10,14 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework, makeProject, type Project, runIn } from '../support/cli.ts'
 import { type Program, startProgram } from '../support/docs/program.ts'
 import { files } from './fixtures/built.ts'
-
-// Every test starts processes, each with a compiler of its own.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const opened: (() => unknown)[] = []
 afterAll(async () => {

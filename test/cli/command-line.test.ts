@@ -3,14 +3,11 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { main } from '../../cli/main.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework, makeProject, type Project, root } from '../support/cli.ts'
-
-// Every test starts processes, each with a compiler or a runtime of its own.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 // vitest would load the files of clipanion that are for bundlers.
 let runner: Runner

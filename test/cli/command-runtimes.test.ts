@@ -1,9 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf, targets } from '../conformance/targets.ts'
 import { makeProject, type Project, runIn } from '../support/cli.ts'
-
-// Every test starts processes, each with a compiler or a runtime of its own.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 let project: Project
 beforeAll(() => {

@@ -11,12 +11,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { scaffolds } from '../support/cli/scaffolds.ts'
 import { framework } from '../support/cli.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let runner: Runner
 /** A project of nothing but a package.json, and a folder beside it that is none of its business. */

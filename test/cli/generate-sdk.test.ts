@@ -1,12 +1,9 @@
 import { cpSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework, makeProject, type Project } from '../support/cli.ts'
 import { runTsc } from '../support/typescript.ts'
-
-// Every test starts processes, each with a compiler or a runtime of its own.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const shop = join(import.meta.dirname, 'fixtures/shop')
 const strict = [

@@ -1,14 +1,11 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf, targets } from '../conformance/targets.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { awkwardNames, scaffolds } from '../support/cli/scaffolds.ts'
 import { framework, makeProject, type Project, root, runIn } from '../support/cli.ts'
 import { startTsc } from '../support/typescript.ts'
-
-// Compilers and runtimes are started, on machines that have other things to do.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const peers = ['nodemailer', 'handlebars', 'ejs', 'edge.js', 'mustache', 'node-schedule', 'tsx', 'vitest']
 

@@ -1,12 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project, root, runIn } from '../support/cli.ts'
 import { runTsc } from '../support/typescript.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 /** Every combination of the optional parts. */
 const combinations = [[], ['-m'], ['-c'], ['-g'], ['-m', '-c'], ['-m', '-g'], ['-c', '-g'], ['-m', '-c', '-g']]

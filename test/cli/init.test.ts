@@ -11,13 +11,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packageNameFrom, whyNoPackageName } from '../../cli/init/package-name.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework } from '../support/cli.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 let runner: Runner
 let folder: string

@@ -22,8 +22,6 @@ import { ignoring } from '../../cli/scaffold/ignore.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { runIn } from '../support/cli.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
 let runner: Runner
 let folder: string
 beforeAll(() => {

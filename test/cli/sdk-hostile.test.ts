@@ -2,12 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { transform } from 'esbuild'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ApiDocument } from '../../cli/sdk/document.ts'
 import { generateClient } from '../../cli/sdk/generate.ts'
 import { runTsc } from '../support/typescript.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** The same numbers for the same seed. */
 function random(seed: number): () => number {

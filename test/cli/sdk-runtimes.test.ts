@@ -2,14 +2,11 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { transform } from 'esbuild'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf, targets } from '../conformance/targets.ts'
 import { hasChromium, startChromium } from '../support/chromium.ts'
 import { type Ended, framework, makeProject, type Project, runIn } from '../support/cli.ts'
 import { startProgram } from '../support/docs/program.ts'
-
-// Every test starts processes, each with a compiler or a runtime of its own.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const invalidName = { code: 'no-such-user' }
 const expected = {

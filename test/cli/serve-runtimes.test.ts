@@ -1,13 +1,10 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runtimeBinary } from '../runtimes/run.mjs'
 import { makeProject } from '../support/cli.ts'
 import { freePort, isAlive, started, startServe, until } from '../support/serve.ts'
-
-// Every test starts processes, each with a runtime of its own.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const runtimes = ['bun', 'deno'] as const
 /** A folder where the runtimes have the names that people type. */

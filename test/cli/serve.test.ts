@@ -8,9 +8,6 @@ import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project } from '../support/cli.ts'
 import { freePort, isAlive, type Serving, started, startServe, until } from '../support/serve.ts'
 
-// Every test starts processes, each with a compiler of its own.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
-
 const text = (value: string) => `export const text: string = '${value}'\n`
 const files = {
   'src/started.ts': started,
