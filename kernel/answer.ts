@@ -71,6 +71,7 @@ export class Answers {
 
   #respond(reply: Reply, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
     try {
+      res.sent = true
       req.raw.respond(reply)
     } catch (error) {
       req.log.error({ err: error }, `the answer to ${req.method} ${req.path} could not be sent`)

@@ -1,7 +1,7 @@
 import { defineError } from '../support/errors.ts'
-import { disposeStream, isStream } from './dispose.ts'
 import type { KernelRequest } from './request.ts'
 import type { KernelResponse } from './response-buffer.ts'
+import { disposeUnsent } from './web-body.ts'
 
 export const ChainStoppedError = defineError(
   'ChainStoppedError',
@@ -177,7 +177,6 @@ function takeValue(value: unknown, res: KernelResponse): Promise<unknown> | unde
   // Whoever is in front of the handler and looks at the answer sees the file.
   if (value === undefined || value === res) return res.answered ? undefined : res.opening
   if (!res.answered) res.sendWith(value, 0)
-  // Nobody will read it, and a file would stay open.
-  else if ((res.request as KernelRequest).givenUp && isStream(value)) disposeStream(value)
+  else disposeUnsent(value, res)
   return undefined
 }

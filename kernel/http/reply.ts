@@ -78,6 +78,11 @@ export function toReply(res: KernelResponse, head: boolean, closing: boolean, se
     else if (name === 'content-length') declared = i
     else if (name === 'connection') connected = true
   }
+  // What is no number would be sent as it is, and be taken by each reader for another one.
+  if (declared !== -1 && !/^\d+$/.test(headers[declared + 1]!)) {
+    headers.splice(declared, 2)
+    declared = -1
+  }
   if (isBodiless(status)) {
     if (length === -1) disposeStream(body as StreamBody)
     if (declared !== -1 && status !== 304) headers.splice(declared, 2)

@@ -23,8 +23,9 @@ export class KernelResponse {
   kind: BodyKind = 'none'
   payload: unknown = undefined
   code = 0
-  /** Whether nobody has answered, so that the answer is the empty one. */
+  /** Whether nobody has answered, so that the answer is the empty one; and whether it has left. */
   isDefault = false
+  sent = false
   /** Whether this answers a failure already. */
   failed = false
   /** Why the body could not be written. */
@@ -72,7 +73,6 @@ export class KernelResponse {
     return this
   }
 
-  /** Whether headers were set at all; most small answers have none. */
   get headers(): HeaderBag {
     this.#headers ??= new HeaderBag()
     return this.#headers
@@ -86,6 +86,7 @@ export class KernelResponse {
   reset(): void {
     if (this.kind === 'stream') disposeStream(this.payload as StreamBody)
     this.kind = 'none'
+    this.isDefault = false
     this.payload = undefined
     this.unencodable = undefined
     this.opening = undefined

@@ -1,5 +1,6 @@
 import { defineError } from '../support/errors.ts'
 import { connectionHeaders } from './connection-headers.ts'
+import type { RawRequest } from './raw.ts'
 import type { Request } from './request.ts'
 
 export const BodyParsedError = defineError(
@@ -26,6 +27,8 @@ export function webRequest(req: Request): globalThis.Request {
   const { method, raw, signal } = req
   const headers = new Headers(req.rawHeaders)
   for (const name of connectionHeaders(headers.get('connection'))) headers.delete(name)
+  // It was met here; `fetch` of Node.js would refuse to send it on.
+  headers.delete('expect')
   // The web knows no body of those.
   if (!raw.hasBody || method === 'GET' || method === 'HEAD') {
     return new globalThis.Request(req.url, { method, headers, signal })
@@ -35,13 +38,13 @@ export function webRequest(req: Request): globalThis.Request {
     const plugin = ['multipart/', 'x-www-form'].findIndex((part) => type.includes(part))
     throw BodyParsedError(`${method} ${req.route ?? req.path}`, ['upload', 'urlencoded'][plugin] ?? 'json')
   }
-  const init = { method, headers, signal, body: bodyOf(raw.stream()), duplex: 'half' }
+  const init = { method, headers, signal, body: bodyOf(raw), duplex: 'half' }
   return new globalThis.Request(req.url, init)
 }
 
 /** Nothing is read before somebody asks: who refuses a request has then no need to receive it. */
-function bodyOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const iterator = chunks[Symbol.asyncIterator]()
+function bodyOf(raw: RawRequest): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const iterator = raw.stream()[Symbol.asyncIterator]()
   return new ReadableStream(
     {
       async pull(controller) {

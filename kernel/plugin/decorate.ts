@@ -20,6 +20,7 @@ const fields: Record<string, ReadonlySet<string>> = {
     'opening',
     'unencodable',
     'isDefault',
+    'sent',
   ]),
 }
 

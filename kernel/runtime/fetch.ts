@@ -203,6 +203,7 @@ class FetchRequest implements RawRequest {
     // Deno fires `abort` after every answer that was delivered, too, and warns about it if somebody listens.
     if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
     this.#onGone = undefined
+    this.#body?.settle()
     if (this.#busy) this.#enter(this.#isLeft ? 'left' : 'done')
     this.#settled = true
     if (this.#waiting === undefined) return

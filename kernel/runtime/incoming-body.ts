@@ -1,5 +1,11 @@
 import { Buffer } from 'node:buffer'
-import { BadRequestError, type FrameworkError, lateRequest, PayloadTooLargeError } from '../support/errors.ts'
+import {
+  BadRequestError,
+  BodyReadError,
+  type FrameworkError,
+  lateRequest,
+  PayloadTooLargeError,
+} from '../support/errors.ts'
 import type { Deadlines } from './deadlines.ts'
 
 /** The body of one web request: read whole or piece by piece, and in time. */
@@ -10,6 +16,9 @@ export class IncomingBody {
   readonly #deadlines: Deadlines | undefined
   /** The rest of it will never be read. */
   isAbandoned = false
+  #isRead = false
+  /** Ends the deadline of a body that nobody waits for. */
+  #rest: (() => void) | undefined
 
   constructor(request: globalThis.Request, framed: boolean, deadlines: Deadlines | undefined) {
     this.#request = request
@@ -25,18 +34,39 @@ export class IncomingBody {
       throw PayloadTooLargeError(`${limit} bytes`)
     }
     // No longer than it says, which was compared with the limit: so the native reader does the work.
-    return length !== null && this.#framed ? this.#whole() : this.#counted(limit)
+    if (length === null || !this.#framed) return this.#counted(limit)
+    this.#begin()
+    return this.#whole()
   }
 
-  /** Piece by piece; leaving the loop early cancels the rest, also while a piece is waited for. */
+  /** The request is over: what is not waited for now is not kept in memory until it is late. */
+  settle(): void {
+    this.#rest?.()
+  }
+
+  #begin(): void {
+    if (this.#isRead || this.#request.bodyUsed) throw BodyReadError()
+    this.#isRead = true
+  }
+
+  /** Piece by piece, from the first one that is asked for; leaving the loop early cancels the rest, also while a piece is waited for. */
   stream(): AsyncIterableIterator<Uint8Array> {
-    const reader = this.#request.body?.getReader()
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+    let isBegun = false
     let isOver = false
+    let waiting = 0
     let late: FrameworkError | undefined
-    const end = this.#deadlines?.begin(() => {
-      late = lateRequest()
-      leave()
-    })
+    let end: (() => void) | undefined
+    const begin = () => {
+      this.#begin()
+      isBegun = true
+      reader = this.#request.body?.getReader()
+      end = this.#deadlines?.begin(() => {
+        late = lateRequest()
+        leave()
+      })
+      this.#rest = () => waiting === 0 && end?.()
+    }
     const leave = () => {
       if (!isOver) this.isAbandoned = true
       isOver = true
@@ -45,10 +75,13 @@ export class IncomingBody {
     }
     return {
       next: async () => {
+        if (!isBegun && !isOver) begin()
+        waiting++
         const { done, value } = (await reader?.read().catch(() => {
           leave()
           return raiseGone()
         })) ?? { done: true, value: undefined }
+        waiting--
         if (late !== undefined) throw late
         if (!done) return { done, value }
         isOver = true

@@ -1,5 +1,5 @@
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
-import { BadRequestError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
+import { BadRequestError, BodyReadError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
 import type { RequestHandler } from './adapter.ts'
 import { asChunk, declaredLength, lengthGuard } from './body-source.ts'
 
@@ -40,6 +40,7 @@ class InjectRaw implements RawRequest {
   readonly #onReply: (reply: Reply) => void
   /** Who wants to hear of the end; `undefined` after it. */
   #waiting: (() => void)[] | undefined = []
+  #isRead = false
 
   constructor(request: InjectRequest, onReply: (reply: Reply) => void) {
     this.method = request.method ?? 'GET'
@@ -73,6 +74,8 @@ class InjectRaw implements RawRequest {
     const tooLarge = () => Promise.reject(PayloadTooLargeError(`${limit} bytes`))
     if (Number(this.#headers['content-length']) > limit) return tooLarge()
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) return this.#collect(limit)
+    if (this.#isRead) return Promise.reject(BodyReadError())
+    this.#isRead = true
     // Measured, whatever content-length claims.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
     if (bytes.byteLength > limit) return tooLarge()
@@ -92,6 +95,8 @@ class InjectRaw implements RawRequest {
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {
+    if (this.#isRead) throw BodyReadError()
+    this.#isRead = true
     const body = this.#body
     if (body === undefined) return
     if (typeof body === 'string') yield Buffer.from(body)

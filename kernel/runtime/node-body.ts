@@ -44,31 +44,47 @@ export function readBody(message: IncomingMessage, limit: number, onLeft: () => 
   })
 }
 
+/** A body that is read piece by piece. */
+interface StreamedBody extends AsyncIterableIterator<Uint8Array> {
+  /** Whether some of it is still to come, and nobody waits for it. */
+  isStalled(): boolean
+}
+
 /**
- * The body piece by piece. Leaving the loop early keeps the socket, on which somebody still wants to answer, and tells
- * `onLeft`. No generator: one would leave only when the piece it waits for has arrived, which a slow client never sends.
+ * The body piece by piece, from the first piece that somebody asks for, which `onBegin` is told of. Leaving the loop early
+ * keeps the socket, on which somebody still wants to answer, and tells `onLeft`. No generator: one would leave only when the
+ * piece it waits for has arrived, which a slow client never sends.
  */
-export function streamBody(message: IncomingMessage, onLeft: () => void): AsyncIterableIterator<Uint8Array> {
-  const source = message[Symbol.asyncIterator]()
+export function streamBody(message: IncomingMessage, onBegin: () => void, onLeft: () => void): StreamedBody {
+  let source: AsyncIterator<Uint8Array> | undefined
   let over = false
+  let waiting = 0
   const leave = () => {
     if (!over) onLeft()
     over = true
   }
+  const begin = () => {
+    onBegin()
+    return message[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+  }
   return {
     async next() {
       if (over) return { done: true, value: undefined }
+      source ??= begin()
+      waiting++
       const result = await source.next().catch(() => {
         leave()
         return raiseGone()
       })
-      if (result.done) over = true
+      waiting--
+      if (result.done === true) over = true
       return result
     },
     async return() {
       leave()
       return { done: true, value: undefined }
     },
+    isStalled: () => source !== undefined && !over && waiting === 0,
     [Symbol.asyncIterator]() {
       return this
     },
@@ -110,11 +126,15 @@ export function closeIncomplete(message: IncomingMessage, response: ServerRespon
   else response.once('finish', linger)
 }
 
-/** Sends a stream with backpressure; resolves when all is written, rejects when the answer could not be completed. */
+/**
+ * Sends a stream with backpressure; resolves when all is written, rejects when the answer could not be completed.
+ * `hasLatin1`: the head leaves with the first piece, which is bytes.
+ */
 export async function writeStream(
   response: ServerResponse,
   body: StreamBody,
   length: number | undefined,
+  hasLatin1: boolean,
 ): Promise<void> {
   const source = openSource(body)
   const guard = lengthGuard(length)
@@ -129,7 +149,7 @@ export async function writeStream(
   response.on('close', onClose).on('drain', onDrain)
   try {
     // The head must not wait for the first piece: an event stream may have nothing to say for minutes.
-    response.flushHeaders()
+    if (!hasLatin1) response.flushHeaders()
     while (!gone) {
       const { done, value } = await source.next()
       if (gone) return
@@ -138,7 +158,8 @@ export async function writeStream(
         response.end()
         return
       }
-      const chunk = asChunk(value)
+      const piece = asChunk(value)
+      const chunk = hasLatin1 && typeof piece === 'string' ? Buffer.from(piece) : piece
       guard.add(typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length)
       if (!response.write(chunk)) {
         await new Promise<void>((resolve) => {

@@ -1,13 +1,23 @@
+import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
-import { BadRequestError, type FrameworkError, HeaderTooLargeError, PayloadTooLargeError } from '../support/errors.ts'
+import {
+  BadRequestError,
+  BodyReadError,
+  type FrameworkError,
+  HeaderTooLargeError,
+  PayloadTooLargeError,
+} from '../support/errors.ts'
 import type { Activity } from './activity.ts'
 import type { Limits } from './adapter.ts'
 import { declaredLength } from './body-source.ts'
 import { isBun } from './detect.ts'
 import { closeIncomplete, closeUnread, readBody, streamBody, writeStream } from './node-body.ts'
 import type { DirectWriter } from './node-direct.ts'
+
+/** How long a body that nobody waits for may hold up its connection behind the answer. */
+const stalledMs = 1_000
 
 /** What all requests of one server share. */
 export interface NodeContext {
@@ -29,6 +39,7 @@ export class NodeRequest implements RawRequest {
   readonly #expectsContinue: boolean
   /** The rest of the body will never be read. */
   #abandoned = false
+  #isRead = false
 
   constructor(message: IncomingMessage, response: ServerResponse, context: NodeContext, expectsContinue: boolean) {
     this.#message = message
@@ -95,19 +106,35 @@ export class NodeRequest implements RawRequest {
       this.#abandoned = true
       return Promise.reject(PayloadTooLargeError(`${limit} bytes`))
     }
-    if (this.#expectsContinue) this.#response.writeContinue()
+    if (this.#isRead) return Promise.reject(BodyReadError())
+    this.#begin()
     return readBody(this.#message, limit, () => {
       this.#abandoned = true
     })
   }
 
   stream(): AsyncIterable<Uint8Array> {
-    if (this.#expectsContinue) this.#response.writeContinue()
-    return streamBody(this.#message, () => {
+    const onBegin = () => {
+      if (this.#isRead) throw BodyReadError()
+      this.#begin()
+      // Somebody may read on behind the answer; who does not, holds up the next request of the connection.
+      this.#response.once('finish', () => {
+        const closeStalled = () => body.isStalled() && this.#closeAfterAnswer()
+        if (body.isStalled()) setTimeout(closeStalled, stalledMs).unref()
+      })
+    }
+    const onLeft = () => {
       this.#abandoned = true
       // The answer has begun or is sent already, so `respond` will not see the flag.
       if (this.#response.headersSent) this.#closeAfterAnswer()
-    })
+    }
+    const body = streamBody(this.#message, onBegin, onLeft)
+    return body
+  }
+
+  #begin(): void {
+    this.#isRead = true
+    if (this.#expectsContinue) this.#response.writeContinue()
   }
 
   onAbort(listener: () => void): void {
@@ -154,7 +181,8 @@ export class NodeRequest implements RawRequest {
       if (typeof body === 'string' && direct?.(response, reply.status, headers, body)) return
       response.writeHead(reply.status, headers as string[])
       if (body === null) response.end()
-      else if (typeof body === 'string' || body instanceof Uint8Array) response.end(body)
+      else if (typeof body === 'string') response.end(hasLatin1(headers) ? Buffer.from(body) : body)
+      else if (body instanceof Uint8Array) response.end(body)
       else this.#sendStream(body, headers)
     } catch (error) {
       this.#fail('an answer could not be written', error)
@@ -162,7 +190,7 @@ export class NodeRequest implements RawRequest {
   }
 
   #sendStream(body: StreamBody, headers: readonly string[]): void {
-    writeStream(this.#response, body, declaredLength(headers)).catch((error: unknown) => {
+    writeStream(this.#response, body, declaredLength(headers), hasLatin1(headers)).catch((error: unknown) => {
       this.#fail('a streamed answer broke off', error)
     })
   }
@@ -194,6 +222,17 @@ export class NodeRequest implements RawRequest {
 function separator(name: string): string {
   return name === 'cookie' ? '; ' : ', '
 }
+
+/**
+ * Whether a value has characters from U+0080 to U+00FF, one byte each (RFC 9110 section 5.5). `node:http` writes the head along
+ * with the first text of the body, and as UTF-8 then: two bytes each. In front of bytes it does not.
+ */
+function hasLatin1(headers: readonly string[]): boolean {
+  for (let i = 1; i < headers.length; i += 2) if (latin1.test(headers[i]!)) return true
+  return false
+}
+
+const latin1 = /[\x80-\xff]/
 
 function closing(headers: readonly string[]): readonly string[] {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'connection') return headers

@@ -94,6 +94,11 @@ export const PayloadTooLargeError = defineError(
   (limit: string) => `the body is larger than ${limit}`,
 )
 export const UnsupportedMediaTypeError = defineError('UnsupportedMediaTypeError', 415, (what: string) => what)
+export const BodyReadError = defineError(
+  'BodyReadError',
+  500,
+  () => 'the body was read before, and its bytes come once. Keep what was read, or give the route json: false',
+)
 export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
 export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)
 /** A request that did not arrive in time: the same code, with the status that HTTP has for it. */

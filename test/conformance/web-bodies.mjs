@@ -11,6 +11,16 @@ const compress = {
   zstd: 'zstdCompress' in zlib ? promisify(/** @type {any} */ (zlib).zstdCompress) : undefined,
 }
 
+/** @param {() => Promise<unknown>} read */
+const codeOf = async (read) => {
+  try {
+    await read()
+    return 'read'
+  } catch (error) {
+    return /** @type {any} */ (error).code
+  }
+}
+
 /** @param {AbortSignal} signal */
 const aborted = (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('aborted')))
 
@@ -29,6 +39,29 @@ export function webBodies(events) {
         headers.append('set-cookie', 'b=2; Path=/')
         headers.append('set-cookie', 'c=3')
         return new Response('grüße', { status: 202, headers })
+      })
+      ctx.get('/web/plain', () => new Response('hello'))
+      ctx.get('/web/latin1/:kind', (req, res) => {
+        const headers = { 'x-name': 'Jürgen' }
+        if (req.params.kind === 'response') return new Response('ü', { headers })
+        if (req.params.kind === 'json') return res.header('x-name', 'Jürgen').json('ü')
+        return res.header('x-name', 'Jürgen').stream(
+          (async function* () {
+            yield 'ü'
+            yield new TextEncoder().encode('ü')
+          })(),
+        )
+      })
+      ctx.get('/web/odd-length', () => new Response('hello', { headers: { 'content-length': '0x5' } }))
+      ctx.get('/web/after', (_req, res) => {
+        res.json('first')
+        return new Response(new ReadableStream({ cancel: () => void events.push('web second let go') }))
+      })
+      ctx.get('/web/wrong-header', () => {
+        const body = new ReadableStream({ cancel: () => void events.push('web wrong let go') })
+        // The web knows the character as a byte of a header, and no connection does.
+        const headers = new Headers({ 'x-good': '1', 'x-bad': 'a\u0001' })
+        return new Response(body, { headers })
       })
       ctx.get('/web/json', () => globalThis.Response.json({ a: 1 }))
       ctx.get('/web/empty', () => new Response(null, { status: 204 }))
@@ -56,8 +89,13 @@ export function webBodies(events) {
         return new Response(body)
       })
       ctx.get('/web/upstream/:coding', async (req, res) => {
-        const encode = compress[req.params.coding]
-        if (encode === undefined) return res.notImplemented()
+        const codings = req.params.coding.split(', ').map((coding) => compress[coding])
+        if (codings.includes(undefined)) return res.notImplemented()
+        /** @param {Buffer} bytes */
+        const encode = async (bytes) => {
+          for (const coding of codings) bytes = (await coding?.(bytes)) ?? bytes
+          return bytes
+        }
         res.header('content-encoding', req.params.coding).header('x-upstream', 'yes').header('keep-alive', 'timeout=3')
         return res.type('text').bytes(await encode(Buffer.from('hello '.repeat(100))))
       })
@@ -75,6 +113,20 @@ export function webBodies(events) {
       ctx.get('/web/handler/*', (req) => echo(webRequest(req)))
       ctx.post('/web/handler/*', unread, (req) => echo(webRequest(req)))
       ctx.post('/web/refuses', unread, (req) => new Response(webRequest(req).method, { status: 401 }))
+      ctx.post('/web/twice', unread, async (req) => {
+        const headers = [...webRequest(req).headers.keys()].length
+        const text = await webRequest(req).text()
+        const codes = await Promise.all([
+          codeOf(() => webRequest(req).text()),
+          codeOf(() => req.raw.bytes(10)),
+          codeOf(() => req.raw.stream()[Symbol.asyncIterator]().next()),
+        ])
+        return { hasHeaders: headers > 0, text, codes }
+      })
+      ctx.post('/web/part', unread, async (req) => {
+        const { value } = await /** @type {any} */ (webRequest(req).body).getReader().read()
+        return { some: value.length > 0 }
+      })
       ctx.post('/web/parsed', (req) => echo(webRequest(req)))
       ctx.post('/web/forwarded', unread, (req) => {
         const { pathname } = new URL('/web/handler/x', req.server.url)
@@ -82,7 +134,9 @@ export function webBodies(events) {
         request.headers.delete('host')
         return fetch(new Request(req.server.url + pathname, request))
       })
-      ctx.get('/web/proxy/:coding', (req) => fetch(`${req.server.url}/web/upstream/${req.params.coding}`))
+      ctx.get('/web/proxy/:coding', (req) =>
+        fetch(`${req.server.url}/web/upstream/${encodeURIComponent(req.params.coding)}`),
+      )
     },
   })()
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import type { Answer } from './http.ts'
@@ -11,6 +12,7 @@ interface Tested {
 }
 
 const decoders: Record<string, (bytes: Buffer) => Buffer> = {
+  'gzip, br': (bytes) => gunzipSync(brotliDecompressSync(bytes)),
   gzip: gunzipSync,
   br: brotliDecompressSync,
   deflate: inflateSync,
@@ -24,6 +26,11 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     expect(headers).toMatchObject({ 'x-before': '1', 'x-both': 'web', vary: 'Origin, Accept' })
     expect(headers['content-type']).toMatch(/^text\/plain/)
     expect(headers['set-cookie']).toEqual(['a=1', 'b=2; Path=/', 'c=3'])
+    const plain = await send('GET', '/web/plain')
+    expect([plain.text, String(plain.headers['content-type']).toLowerCase().replace(' ', '')]).toEqual([
+      'hello',
+      'text/plain;charset=utf-8',
+    ])
     const json = await send('GET', '/web/json')
     expect([json.status, json.headers['content-type'], json.json]).toEqual([
       200,
@@ -57,6 +64,26 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     expect(String(answer.headers['content-type']).split(';')[0]).toBe(type)
   })
 
+  it.each(['response', 'json', 'stream'])('a header of latin1 leaves as it is: %s', async (kind) => {
+    const { headers, bytes } = await send('GET', `/web/latin1/${kind}`)
+    expect(headers['x-name']).toBe('Jürgen')
+    const sent = { response: 'ü', json: '"ü"', stream: 'üü' }[kind]!
+    expect(bytes.toString()).toBe(sent)
+  })
+
+  it('believes no length that is no number', async () => {
+    const { status, text, headers } = await send('GET', '/web/odd-length')
+    expect([status, text, headers['content-length'] ?? '5']).toEqual([200, 'hello', '5'])
+  })
+
+  it('lets go of what is returned behind an answer, or cannot be sent', async () => {
+    expect((await send('GET', '/web/after')).json).toBe('first')
+    await eventually('web second let go')
+    const { status, headers } = await send('GET', '/web/wrong-header')
+    expect([status, headers['x-good']]).toEqual([500, undefined])
+    await eventually('web wrong let go')
+  })
+
   it('sends a form as its parts', async () => {
     const { headers, text } = await send('GET', '/web/form')
     const boundary = /^multipart\/form-data; ?boundary=(.+)$/.exec(String(headers['content-type']))?.[1]
@@ -86,11 +113,27 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     const type = { 'content-type': 'application/json' }
     const refused = await send('POST', '/web/refuses', type, '1'.repeat(90_000))
     expect([refused.status, refused.text]).toEqual([401, 'POST'])
-    const forwarded = await send('POST', '/web/forwarded', type, '1'.repeat(100_000))
+    const forwarded = await send('POST', '/web/forwarded', { ...type, expect: '100-continue' }, '1'.repeat(100_000))
     expect([forwarded.status, forwarded.json]).toMatchObject([200, { path: '/web/handler/x', body: 100_000 }])
     const socket = connect(port(), '127.0.0.1')
     socket.write('GET /web/handler/x?leave HTTP/1.1\r\nHost: x\r\n\r\n', () => setTimeout(() => socket.destroy(), 100))
     await eventually('web signal aborted')
+  })
+
+  it('reads a body once, and says so the second time', async () => {
+    const type = { 'content-type': 'application/json' }
+    expect((await send('POST', '/web/twice', type, '[1]')).json).toEqual({
+      hasHeaders: true,
+      text: '[1]',
+      codes: ['BodyReadError', 'BodyReadError', 'BodyReadError'],
+    })
+  })
+
+  it('goes on when a body was read in part', async () => {
+    const type = { 'content-type': 'application/json' }
+    expect((await send('POST', '/web/part', type, '1'.repeat(1_000_000))).json).toEqual({ some: true })
+    await pause(2_000)
+    expect((await send('GET', '/web/plain')).text).toBe('hello')
   })
 
   it('but not one whose body was parsed already', async () => {
@@ -98,8 +141,14 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     expect((await send('POST', '/web/parsed', { 'content-type': 'text/plain' }, 'abc')).json).toMatchObject({ body: 3 })
   })
 
-  it.each(['gzip', 'br', 'deflate', 'zstd'])('passes on what fetch gave, decoded or not: %s', async (coding) => {
-    const { status, headers, bytes } = await send('GET', `/web/proxy/${coding}`)
+  it.each([
+    'gzip',
+    'br',
+    'deflate',
+    'zstd',
+    'gzip, br',
+  ])('passes on what fetch gave, decoded or not: %s', async (coding) => {
+    const { status, headers, bytes } = await send('GET', `/web/proxy/${encodeURIComponent(coding)}`)
     if (status === 501) return
     expect([status, headers['x-upstream']]).toEqual([200, 'yes'])
     // A server may say its own.

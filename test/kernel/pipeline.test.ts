@@ -100,6 +100,14 @@ describe('what a handler gives', () => {
     expect(warnings[0]?.message).toMatch(/answered twice: GET \/twice\/:id/)
   })
 
+  test('answering in an onSend hook, where nobody has, is no late answer', async () => {
+    const { kernel, router, log } = makeKernel()
+    kernel.register(definePlugin({ name: 'second', setup: (ctx) => ctx.onSend((_req, res) => void res.json(1)) })())
+    router.get('/x', () => {})
+    expect(await send(kernel, '/x')).toMatchObject({ status: 200, text: '' })
+    expect(log.map(({ message }) => message)).toEqual([expect.stringMatching(/^answered twice: GET \/x keeps/)])
+  })
+
   test('answering when the handler has returned is too late, and told as such', async () => {
     const { kernel, router, log } = makeKernel()
     router.get('/late', (_req, res) => void setTimeout(() => res.ok({ a: 1 }), 5))

@@ -49,6 +49,21 @@ describe('a web Response', () => {
     await expect(of('2')).rejects.toThrow('did not have the 2 bytes')
   })
 
+  test('that cannot be sent is let go of, and nothing of it is sent', async () => {
+    let cancelled = 0
+    const body = () =>
+      new ReadableStream({
+        cancel: () => {
+          cancelled++
+        },
+      })
+    const tooHigh = { status: 700, headers: new Headers(), body: body(), url: '', [Symbol.toStringTag]: 'Response' }
+    expect((await answer(() => tooHigh)).status).toBe(500)
+    const headers = { 'x-a': '1', 'x-bad': 'a\u0001' }
+    expect((await answer(() => new Response(body(), { headers }))).headers).toEqual({ 'content-length': '0' })
+    expect(cancelled).toBe(2)
+  })
+
   test('that comes second is let go of, with a warning', async () => {
     let cancelled = false
     const body = new ReadableStream({
@@ -84,6 +99,11 @@ describe('a web Response', () => {
     kernel.setErrorHandler(() => new Response('sorry', { status: 502 }))
     const { status, text } = await send(kernel, '/x')
     expect([status, text]).toEqual([502, 'sorry'])
+    // Nobody chose its 200.
+    kernel.setErrorHandler(() => Response.json({ sorry: true }))
+    expect(await send(kernel, '/x')).toMatchObject({ status: 500, text: '{"sorry":true}' })
+    kernel.setNotFoundHandler(() => new Response('nothing here'))
+    expect(await send(kernel, '/nowhere')).toMatchObject({ status: 404, text: 'nothing here' })
   })
 })
 
