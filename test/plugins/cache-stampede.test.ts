@@ -137,6 +137,7 @@ test.each([
   let runs = 0
   router.get('/x', { cache: { lockBehavior } }, () => (++runs === 1 ? new Promise(() => {}) : runs))
   void server.inject.get('/x')
+  await expect.poll(() => runs).toBe(1)
   await pause(100)
   for (const how of ['MISS', 'HIT']) {
     ;(await server.inject.get('/x')).assertHeader('x-cache', how).assertBodyDeepEqual(2)

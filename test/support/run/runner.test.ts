@@ -43,6 +43,20 @@ describe('the count of the tests', () => {
     })
   })
 
+  test('names what passed on its second try only', () => {
+    const assertionResults = [
+      { status: 'passed', fullName: ' group first', failureMessages: ['Error: busy'] },
+      { status: 'passed', fullName: ' group second', failureMessages: [] },
+      { status: 'passed', fullName: ' group third', failureMessages: null },
+    ]
+    expect(count(0, { name: '/r/a.test.ts', status: 'passed', assertionResults })).toEqual({
+      passed: 3,
+      failed: 0,
+      skipped: 0,
+      note: '1 files; passed on the second try only: a.test.ts group first',
+    })
+  })
+
   test('takes a file that fails outside its tests for a failure', () => {
     expect(count(1, file('failed'))).toMatchObject({ passed: 0, failed: 1 })
     expect(count(1, file('failed', 'passed'))).toMatchObject({ passed: 1, failed: 1 })

@@ -26,6 +26,8 @@ export async function runVitest({ root, scratch, deadline, missingRuntimes }, ar
       `--outputFile.json=${report}`,
       // A forgotten `.only` would leave the rest out without a word.
       '--allowOnly=false',
+      // Tests that talk to servers, processes and eight runtimes have a second try, which is told: see `countReport`.
+      '--retry=1',
       ...args,
     ],
     { cwd: root, deadline, show: true, env: { FRAMEWORK_MISSING_RUNTIMES: missingRuntimes.join(',') } },
@@ -37,7 +39,12 @@ export async function runVitest({ root, scratch, deadline, missingRuntimes }, ar
 }
 
 /**
- * @param {{ testResults: { name: string, status: string, message?: string, assertionResults: { status: string }[] }[] }} report
+ * @typedef {{ status: string, fullName?: string, failureMessages?: string[] | null }} TestResult
+ *
+ * A test that passed on its second try has passed, and is named: on a busy machine that happens, on a quiet one it is a
+ * mistake to be found.
+ *
+ * @param {{ testResults: { name: string, status: string, message?: string, assertionResults: TestResult[] }[] }} report
  * @param {number} code
  * @param {string} root
  * @returns {import('./summary.mjs').Outcome}
@@ -47,7 +54,10 @@ export function countReport(report, code, root) {
   const notes = []
   for (const file of report.testResults) {
     let broken = 0
-    for (const { status } of file.assertionResults) {
+    for (const { status, fullName = '', failureMessages } of file.assertionResults) {
+      if (status === 'passed' && failureMessages != null && failureMessages.length > 0) {
+        notes.push(`passed on the second try only: ${relative(root, file.name)} ${fullName.trim()}`)
+      }
       if (status === 'passed') count.passed++
       else if (status === 'failed') broken++
       else count.skipped++
