@@ -187,7 +187,7 @@ export class Kernel extends RouteVerbs {
   /**
    * Boots, binds the socket and runs the listen hooks.
    *
-   * @throws (as a rejection) what boot or binding failed with; the callback is not called then. What the callback fails with.
+   * @throws (as a rejection) what boot or binding failed with, and the callback is not called then; or what the callback throws.
    * @example
    * await server.listen(({ port }) => console.log(`on ${port}`))
    */

@@ -97,7 +97,8 @@ export const UnsupportedMediaTypeError = defineError('UnsupportedMediaTypeError'
 export const BodyReadError = defineError(
   'BodyReadError',
   500,
-  () => 'the body was read before, and its bytes come once. Keep what was read, or give the route json: false',
+  () =>
+    'the body was read before, and its bytes come once. Keep what was read; a parser leaves it with a route option, json: false for one',
 )
 export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
 export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)

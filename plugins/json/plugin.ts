@@ -1,8 +1,8 @@
-import { definePlugin, type RawRequest, RouteValue, UnsupportedMediaTypeError } from '../../kernel/index.ts'
+import { definePlugin, type RawRequest, UnsupportedMediaTypeError } from '../../kernel/index.ts'
 import { bodyFailures } from '../shared/body-failures.ts'
-import { withRouteOption } from '../shared/route-option.ts'
+import { settingsByRoute } from '../shared/route-option.ts'
 import { jsonTypeOf } from './media-type.ts'
-import { type JsonLimits, type JsonOptions, limitsOf } from './options.ts'
+import { type JsonOptions, limitsOf } from './options.ts'
 import { parseJson } from './parse.ts'
 
 /**
@@ -19,13 +19,7 @@ export const json = definePlugin({
   openapi: { failures: (route) => (route.options.json === false ? {} : bodyFailures(route)) },
   setup(ctx, options: JsonOptions = {}) {
     const ofServer = limitsOf(options)
-    const ofRoutes = new RouteValue<JsonLimits | false>()
-    ctx.onRoute((route) => {
-      const own = route.options.json
-      if (own === undefined) return
-      ofRoutes.set(route, own === false ? false : limitsOf(withRouteOption('json', options, own)))
-    })
-
+    const ofRoutes = settingsByRoute(ctx, 'json', options, limitsOf)
     ctx.use(function json(req, _res, next) {
       const { raw } = req
       if (!raw.hasBody) return next()

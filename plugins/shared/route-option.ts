@@ -1,4 +1,4 @@
-import { OptionError } from '../../kernel/index.ts'
+import { type Context, OptionError, RouteValue } from '../../kernel/index.ts'
 
 /**
  * The options of a plugin with those of one route over them; what a route leaves out is as the plugin has it.
@@ -10,4 +10,20 @@ export function withRouteOption<Options extends object>(name: string, plugin: Op
     throw OptionError(name, route, 'false or an object')
   }
   return { ...plugin, ...Object.fromEntries(Object.entries(route).filter(([, value]) => value !== undefined)) }
+}
+
+/** The settings of every route that has the option of that name; `false` where the route wants nothing of the plugin. */
+export function settingsByRoute<Options extends object, Settings>(
+  ctx: Context,
+  name: string,
+  plugin: Options,
+  settingsOf: (options: Options) => Settings,
+): RouteValue<Settings | false> {
+  const settings = new RouteValue<Settings | false>()
+  ctx.onRoute((route) => {
+    const own = (route.options as Readonly<Record<string, unknown>>)[name]
+    if (own === undefined) return
+    settings.set(route, own === false ? false : settingsOf(withRouteOption(name, plugin, own)))
+  })
+  return settings
 }

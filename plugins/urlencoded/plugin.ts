@@ -3,11 +3,10 @@ import {
   definePlugin,
   parseQuery,
   type RawRequest,
-  RouteValue,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
 import { bodyFailures } from '../shared/body-failures.ts'
-import { withRouteOption } from '../shared/route-option.ts'
+import { settingsByRoute } from '../shared/route-option.ts'
 import { formTypeOf } from './media-type.ts'
 import { limitOf, type UrlencodedOptions } from './options.ts'
 
@@ -26,13 +25,7 @@ export const urlencoded = definePlugin({
   openapi: { failures: (route) => (route.options.urlencoded === false ? {} : bodyFailures(route)) },
   setup(ctx, options: UrlencodedOptions = {}) {
     const ofServer = limitOf(options)
-    const ofRoutes = new RouteValue<number | false>()
-    ctx.onRoute((route) => {
-      const own = route.options.urlencoded
-      if (own === undefined) return
-      ofRoutes.set(route, own === false ? false : limitOf(withRouteOption('urlencoded', options, own)))
-    })
-
+    const ofRoutes = settingsByRoute(ctx, 'urlencoded', options, limitOf)
     ctx.use(function urlencoded(req, _res, next) {
       const { raw } = req
       if (!raw.hasBody) return next()
