@@ -51,7 +51,8 @@ describe('imports are read from the syntax tree', () => {
     const facts = readModule(`const a = 1\n\nimport 'x'\nexport { a as default }\n`)
     expect(facts.imports).toEqual([{ specifier: 'x', kind: 'value', line: 3 }])
     expect(facts.defaultExports).toEqual([4])
-    expect(facts.lines).toBe(4)
+    expect(facts.lines).toBe(3)
+    expect(readModule('// a\n/** b\n * c\n */\nconst d = 1 // e\n').lines).toBe(1)
     expect(readModule('export default class A {}').defaultExports).toEqual([1])
   })
 })
@@ -210,9 +211,9 @@ describe('a breach is found', () => {
     expect(broken('server.ts', `import './a.js'`, ['a.ts'])).toEqual([relative])
     expect(broken('server.ts', `import '.'`, ['index.ts'])).toEqual([relative])
     expect(broken('server.ts', 'export default 1')).toEqual(['no module has a default export'])
-    expect(allBreaches({ 'server.ts': '\n'.repeat(250) })).toEqual([])
-    expect(allBreaches({ 'server.ts': '\n'.repeat(251) })).toEqual([
-      'no file but a door is longer than 250 lines: server.ts has 251 lines',
+    expect(allBreaches({ 'server.ts': 'a()\n'.repeat(300) })).toEqual([])
+    expect(allBreaches({ 'server.ts': 'a()\n'.repeat(301) })).toEqual([
+      'no file but a door has more than 300 lines of code: server.ts has 301 lines of code',
     ])
   })
 

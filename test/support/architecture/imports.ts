@@ -16,6 +16,7 @@ export interface ModuleFacts {
   imports: Import[]
   /** Lines of `export default` and of `export { x as default }`. */
   defaultExports: number[]
+  /** Lines of code: neither blank nor of a comment alone. */
   lines: number
 }
 
@@ -27,7 +28,7 @@ interface Node {
 
 /** What one TypeScript source imports and exports, read from its syntax tree: comments and strings do not deceive it. */
 export function readModule(source: string): ModuleFacts {
-  const facts: ModuleFacts = { imports: [], defaultExports: [], lines: countLines(source) }
+  const facts: ModuleFacts = { imports: [], defaultExports: [], lines: countCode(source) }
   const lineOf = (node: Node) => countLines(source.slice(0, node.start + 1))
   visit(parseAst(source, { lang: 'ts' }), (node) => {
     const found = importOf(node)
@@ -103,4 +104,8 @@ function countLines(source: string): number {
   if (source === '') return 0
   const breaks = source.split('\n').length - 1
   return source.endsWith('\n') ? breaks : breaks + 1
+}
+
+function countCode(source: string): number {
+  return source.split('\n').filter((line) => !/^\s*(\/\/|\/?\*|$)/.test(line)).length
 }

@@ -34,7 +34,7 @@ const plugAnything = (path: string) =>
 /** What several plugins need and the kernel does not: no plugin, and no door of the package. */
 const shared = 'plugins/shared'
 
-const maxLines = 250
+const maxLines = 300
 
 /** The rules by what they promise; each returns its breaches, one line for each. */
 export const rules: Record<string, Rule> = {
@@ -141,10 +141,10 @@ export const rules: Record<string, Rule> = {
     ),
 
   // The doors are lists of names, and their length is that of the interface.
-  [`no file but a door is longer than ${maxLines} lines`]: (project) =>
+  [`no file but a door has more than ${maxLines} lines of code`]: (project) =>
     [...project.modules]
       .filter(([path, facts]) => facts.lines > maxLines && !path.endsWith('index.ts'))
-      .map(([path, facts]) => `${path} has ${facts.lines} lines`),
+      .map(([path, facts]) => `${path} has ${facts.lines} lines of code`),
 
   'every plugin folder has its door, its glue, its page and its tests': (project) =>
     pluginFolders(project).flatMap((name) => {
