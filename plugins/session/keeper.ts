@@ -1,18 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import type { GuardedStore } from './store.ts'
 
-/**
- * Keeps sessions in a store for as long as they last.
- *
- * Remembers for a minute which ones have ended: a slower request that had read such a session would write it back, and
- * whoever has logged out would be logged in again.
- */
+/** Keeps sessions in a store for as long as they last. */
 export class SessionKeeper {
   readonly rolling: boolean
   readonly #store: GuardedStore
   readonly #ttl: number
-  // Made with the first that ends: it takes its whole room at once.
-  #ended: LRUCache<string, true> | undefined
 
   constructor(store: GuardedStore, ttl: number, rolling: boolean) {
     this.#store = store
@@ -24,39 +16,22 @@ export class SessionKeeper {
     return this.#store.get(id)
   }
 
-  /** Whether the session still is one, and was written. */
-  async set(id: string, data: object): Promise<boolean> {
-    if (this.#hasEnded(id)) return false
+  async create(id: string, data: object): Promise<void> {
     await this.#store.set(id, data, this.#ttl)
-    return this.#confirm(id)
   }
 
-  async touch(id: string): Promise<boolean> {
-    if (this.#hasEnded(id)) return false
-    await this.#store.touch(id, this.#ttl)
-    return this.#confirm(id)
+  /** Whether the session still was one, and has the data now. */
+  update(id: string, data: object): Promise<boolean> {
+    return this.#store.update(id, data, this.#ttl)
   }
 
-  async destroy(id: string): Promise<void> {
-    // First, so that nothing is written while the store is at it.
-    this.#ended ??= new LRUCache({ max: 10_000, ttl: 60_000 })
-    this.#ended.set(id, true)
-    try {
-      await this.#store.destroy(id)
-    } catch (error) {
-      this.#ended.delete(id)
-      throw error
-    }
+  /** Whether the session still was one. */
+  touch(id: string): Promise<boolean> {
+    return this.#store.touch(id, this.#ttl)
   }
 
-  #hasEnded(id: string): boolean {
-    return this.#ended?.has(id) === true
-  }
-
-  /** It may have ended while it was being written. */
-  async #confirm(id: string): Promise<boolean> {
-    if (!this.#hasEnded(id)) return true
-    await this.#store.destroy(id)
-    return false
+  /** Whether the session still was one. */
+  destroy(id: string): Promise<boolean> {
+    return this.#store.destroy(id)
   }
 }

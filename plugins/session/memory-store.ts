@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { SessionStore } from './store.ts'
+import type { ExactStore } from './store.ts'
 
 /** Sessions in the memory of this process: gone with it, not shared with another, and bounded. */
-export class MemoryStore implements SessionStore {
+export class MemoryStore implements ExactStore {
   // Text and not objects: what a request changes without saving stays its own.
   readonly #entries: LRUCache<string, string>
 
@@ -31,12 +31,21 @@ export class MemoryStore implements SessionStore {
     this.#entries.set(id, JSON.stringify(data), { ttl: ttlSeconds * 1_000 })
   }
 
-  destroy(id: string): void {
-    this.#entries.delete(id)
+  update(id: string, data: object, ttlSeconds: number): boolean {
+    const isThere = this.#entries.has(id)
+    if (isThere) this.set(id, data, ttlSeconds)
+    return isThere
   }
 
-  touch(id: string, ttlSeconds: number): void {
+  destroy(id: string): boolean {
+    const isThere = this.#entries.has(id)
+    this.#entries.delete(id)
+    return isThere
+  }
+
+  touch(id: string, ttlSeconds: number): boolean {
     const text = this.#entries.get(id)
     if (text !== undefined) this.#entries.set(id, text, { ttl: ttlSeconds * 1_000 })
+    return text !== undefined
   }
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
 import type { StoreChoice } from './options.ts'
-import type { NamedStore } from './store.ts'
+import type { ExactStore, NamedStore, SessionStore } from './store.ts'
 
 /** The store that the options name, and how to close it where the plugin has opened it. */
 export async function openStore(choice: StoreChoice, log: Logger): Promise<{ named: NamedStore; close?: () => void }> {
@@ -17,7 +17,7 @@ export async function openStore(choice: StoreChoice, log: Logger): Promise<{ nam
       return { named: { name: 'redis', store: new RedisStore(choice.client) } }
     }
     case 'custom':
-      return { named: { name: nameOf(choice.store), store: choice.store } }
+      return { named: { name: nameOf(choice.store), store: await exactStore(choice.store, log) } }
   }
 }
 
@@ -33,6 +33,19 @@ async function memoryStore(max: number, log: Logger): Promise<NamedStore['store'
     )
   })
 }
+
+async function exactStore(store: SessionStore, log: Logger): Promise<ExactStore> {
+  if (isExact(store)) return store
+  const { ReadFirstStore } = await import('./read-first.ts')
+  if (process.env.NODE_ENV === 'production') {
+    log.warn(
+      `the session store "${nameOf(store)}" has no update(): where several processes share it, a slow request may bring back a session that another one has ended. Add update(id, data, ttlSeconds)`,
+    )
+  }
+  return new ReadFirstStore(store)
+}
+
+const isExact = (store: SessionStore): store is ExactStore => typeof store.update === 'function'
 
 function nameOf(store: object): string {
   const { name } = store.constructor ?? {}

@@ -82,12 +82,12 @@ export function settingsOf(options: SessionOptions): SessionSettings {
 }
 
 const stores =
-  '"memory", { memory: { max } }, { redis: url, options or an ioredis client }, or an object with get, set and destroy'
+  '"memory", { memory: { max } }, { redis: url, options or an ioredis client }, or an object with get, set, update and destroy'
 
 function storeOf(store: unknown): StoreChoice {
   if (store === 'memory') return { kind: 'memory', max: 10_000 }
   if (typeof store !== 'object' || store === null) throw OptionError('session.store', store, stores)
-  if (has(store, 'get', 'set', 'destroy')) return { kind: 'custom', store: store as SessionStore }
+  if (has(store, 'get', 'set', 'destroy')) return { kind: 'custom', store: ownStore(store as SessionStore) }
   if ('memory' in store) {
     checkOptions('session.store', store, ['memory'])
     const { memory } = store as { memory: { max?: unknown } }
@@ -104,9 +104,19 @@ function storeOf(store: unknown): StoreChoice {
   return redisOf(store.redis)
 }
 
+function ownStore(store: SessionStore): SessionStore {
+  for (const name of ['update', 'touch'] as const) {
+    const method: unknown = store[name]
+    if (method !== undefined && typeof method !== 'function') {
+      throw OptionError(`session.store.${name}`, method, 'a function, or nothing')
+    }
+  }
+  return store
+}
+
 function redisOf(redis: unknown): StoreChoice {
   if (typeof redis === 'string') return { kind: 'redis', options: { url: urlOf('session.store.redis', redis) } }
-  if (has(redis, 'get', 'setex', 'del', 'expire')) return { kind: 'client', client: redis as RedisClient }
+  if (has(redis, 'get', 'set', 'setex', 'del', 'expire')) return { kind: 'client', client: redis as RedisClient }
   if (typeof redis !== 'object' || redis === null || Array.isArray(redis) || 'get' in redis) {
     const shown = typeof redis === 'object' && redis !== null ? 'another client' : redis
     throw OptionError('session.store.redis', shown, 'an address, options of ioredis, or a client of ioredis')

@@ -1,19 +1,20 @@
 import type { Logger } from '../../kernel/index.ts'
 import { connectRedis, type RedisAddress } from '../shared/redis.ts'
-import type { SessionStore } from './store.ts'
+import type { ExactStore } from './store.ts'
 
 /** What the store asks of a client; those of `ioredis`, its cluster too, have it. Written out, so that no type needs that package. */
 export interface RedisClient {
   get(key: string): Promise<string | null>
   setex(key: string, seconds: number, value: string): Promise<unknown>
-  del(key: string): Promise<unknown>
-  expire(key: string, seconds: number): Promise<unknown>
+  set(key: string, value: string, unit: 'EX', seconds: number, only: 'XX'): Promise<string | null>
+  del(key: string): Promise<number>
+  expire(key: string, seconds: number): Promise<number>
 }
 
 const keyOf = (id: string) => `session:${id}`
 
 /** Sessions in Redis, as JSON under `session:<id>`. */
-export class RedisStore implements SessionStore {
+export class RedisStore implements ExactStore {
   readonly #client: RedisClient
 
   constructor(client: RedisClient) {
@@ -29,12 +30,16 @@ export class RedisStore implements SessionStore {
     await this.#client.setex(keyOf(id), ttlSeconds, JSON.stringify(data))
   }
 
-  async destroy(id: string): Promise<void> {
-    await this.#client.del(keyOf(id))
+  async update(id: string, data: object, ttlSeconds: number): Promise<boolean> {
+    return (await this.#client.set(keyOf(id), JSON.stringify(data), 'EX', ttlSeconds, 'XX')) !== null
   }
 
-  async touch(id: string, ttlSeconds: number): Promise<void> {
-    await this.#client.expire(keyOf(id), ttlSeconds)
+  async destroy(id: string): Promise<boolean> {
+    return (await this.#client.del(keyOf(id))) > 0
+  }
+
+  async touch(id: string, ttlSeconds: number): Promise<boolean> {
+    return (await this.#client.expire(keyOf(id), ttlSeconds)) > 0
   }
 }
 

@@ -18,11 +18,17 @@ export interface SessionData {}
 
 /** What a session can do; no member of its data: `Object.keys` and JSON do not show it. */
 export interface SessionControls {
-  /** Keeps the data under a new id and forgets the old one in the store: at login, so that nobody else knows the id. */
+  /**
+   * Keeps the data under a new id and forgets the old one in the store: at login, so that nobody else knows the id. Rejects
+   * with a `SessionEndedError` where another request has ended the session meanwhile.
+   */
   regenerate(): Promise<void>
   /** Forgets the data, here and in the store, and the browser's cookie: at logout. */
   destroy(): Promise<void>
-  /** Writes to the store now instead of when the answer leaves: before something else reads it, and while streaming. */
+  /**
+   * Writes to the store now instead of when the answer leaves: before something else reads it, and while streaming. Rejects
+   * with a `SessionEndedError` where another request has ended the session meanwhile.
+   */
   save(): Promise<void>
 }
 
@@ -33,6 +39,13 @@ export const SessionDataError = defineError(
   'SessionDataError',
   500,
   (why: string) => `the session cannot be written as JSON: ${why}. Keep plain data in it`,
+)
+
+export const SessionEndedError = defineError(
+  'SessionEndedError',
+  409,
+  () =>
+    'the session ended while this request was at work: another one has logged out or renewed its id, or it expired. Send the request again',
 )
 
 const empty = '{}'
@@ -68,8 +81,9 @@ export class SessionRecord {
   /** The data as text, as the store has it; `undefined` where that is not known. */
   #stored: string | undefined = empty
   #session: (Session & WithRecord) | undefined
-  #work: Promise<void> = Promise.resolve()
+  #work: Promise<unknown> = Promise.resolve()
   #isWorking = false
+  readonly #failed: { readonly call: Call; readonly error: unknown }[] = []
   #cookie: CookieChange = 'keep'
 
   /** Without an id and data: nothing is stored yet. The id never comes from the client alone. */
@@ -110,16 +124,26 @@ export class SessionRecord {
   }
 
   save(): Promise<void> {
-    return this.#inTurn(async () => void (await this.#write()))
+    return this.#inTurn(async () => {
+      if ((await this.#write()) === 'ended') throw SessionEndedError()
+    })
   }
 
   regenerate(): Promise<void> {
-    return this.#inTurn(() => this.#drop())
+    return this.#inTurn(async () => {
+      if (this.#id === undefined) return
+      // Under a new id the data of a session that has ended would live on.
+      if (!(await this.#keeper.destroy(this.#id))) throw SessionEndedError()
+      this.#forget()
+    })
   }
 
   destroy(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#drop()
+      if (this.#id !== undefined) {
+        await this.#keeper.destroy(this.#id)
+        this.#forget()
+      }
       for (const name of Object.keys(this.session)) Reflect.deleteProperty(this.session, name)
     })
   }
@@ -133,10 +157,12 @@ export class SessionRecord {
   }
 
   async #finish(): Promise<CookieChange> {
-    // What the application began and did not wait for.
+    // What the application began and did not wait for; what came of that it must hear from the answer.
     await this.#work
-    const hadToWrite = this.#session !== undefined && (await this.#write())
-    if (!hadToWrite && this.#keeper.rolling && this.#id !== undefined && this.#cookie === 'keep') {
+    const unheard = this.#failed.find(({ call }) => !call.isHeard)
+    if (unheard !== undefined) throw unheard.error
+    const written = this.#session === undefined ? 'same' : await this.#write()
+    if (written === 'same' && this.#keeper.rolling && this.#id !== undefined && this.#cookie === 'keep') {
       if (await this.#keeper.touch(this.#id)) this.#cookie = 'set'
     }
     return this.#cookie
@@ -150,24 +176,27 @@ export class SessionRecord {
     }
   }
 
-  /** Whether there was something to write. */
-  async #write(): Promise<boolean> {
+  /** Writes what has changed, to a session that has not ended since it was read. */
+  async #write(): Promise<'same' | 'written' | 'ended'> {
     const text = this.#text()
-    if (text === this.#stored) return false
+    if (text === this.#stored) return 'same'
     const id = this.#id ?? newId()
+    const data = JSON.parse(text) as object
     this.#stored = undefined
-    const isKept = await this.#keeper.set(id, JSON.parse(text) as object)
-    this.#stored = text
-    if (isKept) {
-      this.#id = id
-      this.#cookie = 'set'
+    if (this.#id === undefined) await this.#keeper.create(id, data)
+    else if (!(await this.#keeper.update(id, data))) {
+      // Not the cookie of an earlier save either: the browser may have that of a later log-in by now.
+      this.#cookie = 'keep'
+      return 'ended'
     }
-    return true
+    this.#stored = text
+    this.#id = id
+    this.#cookie = 'set'
+    return 'written'
   }
 
-  async #drop(): Promise<void> {
-    if (this.#id === undefined) return
-    await this.#keeper.destroy(this.#id)
+  /** The session in the store is no longer that of this request. */
+  #forget(): void {
     this.#id = undefined
     this.#stored = empty
     this.#cookie = 'clear'
@@ -175,11 +204,41 @@ export class SessionRecord {
 
   /** One after the other, whether or not the application waits in between. */
   #inTurn(run: () => Promise<void>): Promise<void> {
-    const result = this.#work.then(run)
+    const call = new Call(this.#work, run)
     this.#isWorking = true
-    // The caller hears of a failure; nobody else may end the process with it.
-    this.#work = result.catch(() => {})
-    return result
+    this.#work = call.settled.catch((error: unknown) => {
+      this.#failed.push({ call, error })
+    })
+    return call
+  }
+}
+
+/** What a method of a session gives back: a promise that knows whether anybody waits for it. */
+class Call implements Promise<void> {
+  readonly [Symbol.toStringTag] = 'Promise'
+  readonly settled: Promise<void>
+  isHeard = false
+
+  constructor(before: Promise<unknown>, run: () => Promise<void>) {
+    this.settled = before.then(run)
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it stands in for a promise
+  then<A = void, B = never>(
+    resolved?: ((value: void) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.isHeard = true
+    return this.settled.then(resolved, rejected)
+  }
+
+  catch<B = never>(rejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<void | B> {
+    return this.then(undefined, rejected)
+  }
+
+  finally(run?: (() => void) | null): Promise<void> {
+    this.isHeard = true
+    return this.settled.finally(run)
   }
 }
 

@@ -1,10 +1,11 @@
 import { type Request, RouteCollection, Server, type Session, type SessionStore } from 'framework'
 import type { session } from 'framework/plugins'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { memoryLogger, pause } from '../support/kernel.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const server of servers.splice(0)) await server.close()
 })
 
@@ -323,6 +324,73 @@ describe('requests of one session side by side', () => {
     expect(rows.has(id)).toBe(false)
   })
 
+  test.each(['memory', 'custom'] as const)('nor one that takes minutes (store: %s)', async (kind) => {
+    let later = 0
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + later)
+    const { rows, store } = mapStore()
+    const server = serverWith({ store: kind === 'memory' ? 'memory' : store })
+    let goOn: (() => void) | undefined
+    server.get('/slow', async (req) => {
+      await new Promise<void>((resolve) => {
+        goOn = resolve
+      })
+      bagOf(req).seen = true
+      return 'ok'
+    })
+    const cookies = (await server.inject.post('/login')).cookies()
+    const slow = server.inject.get('/slow', { cookies })
+    while (goOn === undefined) await pause(1)
+    await server.inject.post('/logout', { cookies })
+    later = 600_000
+    // Whoever asks often for the time may remember it for a moment.
+    await pause(5)
+    goOn!()
+    ;(await slow).assertStatus(200).assertHeaderNotExists('set-cookie')
+    expect(rows.size).toBe(0)
+    ;(await server.inject.get('/read', { cookies })).assertBodyDeepEqual({})
+  })
+
+  test('one that renews the id of a session that has ended gets an error, and may begin anew', async () => {
+    const { rows, store } = mapStore()
+    const server = serverWith({ store })
+    server.get('/slow', async (req, res) => {
+      const { session } = req
+      await server.inject.post('/logout', { cookies: req.cookies as {} })
+      await expect(session.regenerate()).rejects.toMatchObject({ code: 'SessionEndedError', status: 409 })
+      bagOf(req).again = true
+      await expect(session.save()).rejects.toMatchObject({ code: 'SessionEndedError' })
+      await expect(session.regenerate()).rejects.toMatchObject({ code: 'SessionEndedError' })
+      expect(rows.size).toBe(0)
+      if (req.query.anew !== undefined) {
+        await session.destroy()
+        bagOf(req).anew = true
+      }
+      return res.ok()
+    })
+    const cookies = (await server.inject.post('/login')).cookies()
+    ;(await server.inject.get('/slow', { cookies })).assertStatus(200).assertHeaderNotExists('set-cookie')
+    expect(rows.size).toBe(0)
+    const again = (await server.inject.post('/login')).cookies()
+    const anew = (await server.inject.get('/slow?anew', { cookies: again })).assertStatus(200).cookies()
+    ;(await server.inject.get('/read', { cookies: anew })).assertBodyDeepEqual({ anew: true })
+    expect(rows.size).toBe(1)
+  })
+
+  test('a cookie of an earlier save does not leave with the answer once the session has ended', async () => {
+    const { store } = mapStore()
+    const server = serverWith({ store })
+    server.get('/stream', async (req) => {
+      bagOf(req).n = 1
+      await req.session.save()
+      await server.inject.post('/logout', { cookies: req.cookies as {} })
+      bagOf(req).n = 2
+      return 'ok'
+    })
+    const cookies = (await server.inject.post('/login')).cookies()
+    ;(await server.inject.get('/stream', { cookies })).assertStatus(200).assertHeaderNotExists('set-cookie')
+  })
+
   test('the last write wins', async () => {
     const server = serverWith()
     server.post('/late/:name/:ms', async (req) => {
@@ -447,6 +515,17 @@ describe('a store that fails', () => {
     const cookies = await write(server, { a: 1 })
     state.broken = true
     ;(await server.inject.get('/read', { cookies })).assertStatus(503)
+  })
+
+  test.each(['update', 'destroy'] as const)('does not say whether the session was there (%s): 503', async (method) => {
+    const { store } = mapStore()
+    const server = serverWith({ store: { ...store, update: async () => true, [method]: async () => undefined } })
+    const cookies = await write(server, { a: 1 })
+    const path = method === 'update' ? '/write' : '/logout'
+    ;(await server.inject.post(path, { body: { a: 2 }, cookies })).assertStatus(503).assertHeaderNotExists('set-cookie')
+    expect(server.entries[0]!.fields.err).toMatchObject({
+      message: expect.stringContaining(`${method}() gave undefined`),
+    })
   })
 
   test('never answers: 503 after two seconds', async () => {

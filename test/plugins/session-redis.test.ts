@@ -58,6 +58,87 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     ;(await one.inject.get('/read', { cookies })).assertBodyDeepEqual({})
   })
 
+  test.each([false, true])('none comes back after another server has ended it (rolling: %s)', async (rolling) => {
+    const make = () => serverWith({ store: { redis: redis.url }, rolling })
+    const [one, two] = [make(), make()]
+    const ends: Record<string, (req: Request) => unknown> = {
+      change: (req) => Object.assign(bagOf(req), { seen: true }),
+      save: (req) => Object.assign(bagOf(req), { seen: true }).save(),
+      regenerate: (req) => req.session.regenerate(),
+      nothing: () => {},
+    }
+    const held = new Map<string, () => void>()
+    one.get('/slow/:end', async (req) => {
+      const { end } = req.params as { end: string }
+      await new Promise<void>((resolve) => {
+        held.set(end, resolve)
+      })
+      await ends[end]!(req)
+      return 'ok'
+    })
+    two.get('/renew', (req) => req.session.regenerate())
+    for (const end of ['/logout', '/renew']) {
+      await client.flushdb()
+      held.clear()
+      const cookies = (await one.inject.get('/count')).cookies()
+      const old = `session:${cookies.sid!.split('.')[0]}`
+      const slow = Object.keys(ends).map((name) => one.inject.get(`/slow/${name}`, { cookies }))
+      await expect.poll(() => held.size).toBe(slow.length)
+      await two.inject.get(end, { cookies })
+      for (const goOn of held.values()) goOn()
+      const answers = await Promise.all(slow)
+      // What was asked for by name and could not be done is no success.
+      expect(answers.map((res) => res.statusCode())).toEqual([200, 409, 409, 200])
+      for (const res of answers) res.assertHeaderNotExists('set-cookie')
+      answers[1]!.assertBodySubset({ code: 'SessionEndedError' })
+      expect(await client.exists(old)).toBe(0)
+      // After a log-out there is nothing under any id, and the new id is that of the one who asked for it.
+      expect(await client.dbsize()).toBe(end === '/logout' ? 0 : 1)
+      ;(await one.inject.get('/read', { cookies })).assertBodyDeepEqual({})
+    }
+  })
+
+  test('of many that renew one session at the same time, on two servers, one has it', async () => {
+    const both = [0, 1].map(() => serverWith({ store: { redis: redis.url } }))
+    for (const server of both) server.get('/renew', (req) => req.session.regenerate())
+    await client.flushdb()
+    const cookies = (await both[0]!.inject.get('/count')).cookies()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => both[n % 2]!.inject.get('/renew', { cookies })),
+    )
+    const renewed = answers.filter((res) => res.statusCode() === 200 && res.cookies().sid !== undefined)
+    expect(renewed).toHaveLength(1)
+    expect(await client.dbsize()).toBe(1)
+  })
+
+  test('a log-out that Redis did not take is no success, and the session goes on', async () => {
+    const other = await startRedis()
+    try {
+      const server = serverWith({ store: { redis: other.url } })
+      const cookies = (await server.inject.get('/count')).cookies()
+      let isHeld = () => {}
+      const mayGoOn = new Promise<void>((resolve) => {
+        isHeld = resolve
+      })
+      server.get('/later', async (req) => {
+        await mayGoOn
+        await req.session.destroy()
+      })
+      const late = server.inject.get('/later', { cookies })
+      ;(await server.inject.get('/read', { cookies })).assertBodyDeepEqual({ n: 1 })
+      await other.kill()
+      isHeld()
+      ;(await late).assertStatus(503).assertHeaderNotExists('set-cookie')
+      await other.restart()
+      await expect
+        .poll(async () => (await server.inject.get('/read', { cookies })).statusCode(), { timeout: 5_000 })
+        .toBe(200)
+      ;(await server.inject.get('/read', { cookies })).assertBodyDeepEqual({ n: 1 })
+    } finally {
+      await other.stop()
+    }
+  })
+
   test('as JSON under session:<id>, for as long as the cookie', async () => {
     const server = serverWith({ store: { redis: redis.url }, ttl: 100 })
     const cookies = (await server.inject.get('/count')).cookies()

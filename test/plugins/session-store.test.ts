@@ -2,28 +2,54 @@ import type { SessionStore } from 'framework'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { MemoryStore } from '../../plugins/session/memory-store.ts'
+import { ReadFirstStore } from '../../plugins/session/read-first.ts'
 import { RedisStore } from '../../plugins/session/redis-store.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 import { describeStore } from './session-store.ts'
 
 describeStore('memory', () => new MemoryStore(1_000))
 
+const rows = new Map<string, { text: string; until: number }>()
+const has = (id: string) => (rows.get(id)?.until ?? 0) > Date.now()
+const plain: SessionStore = {
+  async get(id) {
+    return has(id) ? (JSON.parse(rows.get(id)!.text) as object) : null
+  },
+  async set(id, data, ttlSeconds) {
+    rows.set(id, { text: JSON.stringify(data), until: Date.now() + ttlSeconds * 1_000 })
+  },
+  async destroy(id) {
+    rows.delete(id)
+  },
+}
+
 // The example of the documentation, as somebody would write it.
-describeStore('a Map', () => {
-  const rows = new Map<string, { text: string; until: number }>()
-  const store: SessionStore = {
-    async get(id) {
-      const row = rows.get(id)
-      return row !== undefined && row.until > Date.now() ? (JSON.parse(row.text) as object) : null
+describeStore('a Map', () => ({
+  ...plain,
+  async update(id, data, ttlSeconds) {
+    if (!has(id)) return false
+    await plain.set(id, data, ttlSeconds)
+    return true
+  },
+  async destroy(id) {
+    return has(id) && rows.delete(id)
+  },
+}))
+
+describeStore('a Map without update', () => new ReadFirstStore(plain))
+
+// One that takes its time, so that what overlaps does so in every order.
+describeStore('a slow one without update, with touch', () => {
+  const later = () => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 4))
+  return new ReadFirstStore({
+    get: (id) => later().then(() => plain.get(id)),
+    set: (id, data, ttl) => later().then(() => plain.set(id, data, ttl)),
+    destroy: (id) => later().then(() => void rows.delete(id)),
+    async touch(id, ttlSeconds) {
+      await later()
+      if (has(id)) rows.get(id)!.until = Date.now() + ttlSeconds * 1_000
     },
-    async set(id, data, ttlSeconds) {
-      rows.set(id, { text: JSON.stringify(data), until: Date.now() + ttlSeconds * 1_000 })
-    },
-    async destroy(id) {
-      rows.delete(id)
-    },
-  }
-  return store
+  })
 })
 
 describe.skipIf(!hasRedis)('with a Redis server', () => {

@@ -1,5 +1,5 @@
-import type { SessionStore } from 'framework'
 import { describe, expect, test } from 'vitest'
+import type { ExactStore } from '../../plugins/session/store.ts'
 import { pause } from '../support/kernel.ts'
 
 let count = 0
@@ -7,8 +7,8 @@ let count = 0
 const freshId = () => `test-${++count}-`.padEnd(32, 'x')
 
 /** What every store of sessions must do; run against each of them. */
-export function describeStore(name: string, makeStore: () => SessionStore): void {
-  describe(`the contract of a session store: ${name}`, () => {
+export function describeStore(name: string, makeStore: () => ExactStore): void {
+  describe.concurrent(`the contract of a session store: ${name}`, () => {
     test('an id that was never set has nothing', async () => {
       expect((await makeStore().get(freshId())) ?? undefined).toBeUndefined()
     })
@@ -42,11 +42,54 @@ export function describeStore(name: string, makeStore: () => SessionStore): void
       expect(await store.get(two)).toEqual({ n: 2 })
     })
 
-    test('destroy of what is not there is fine', async () => {
+    test('update takes the place of what is there, and tells so', async () => {
       const store = makeStore()
       const id = freshId()
-      await store.destroy(id)
-      await store.destroy(id)
+      await store.set(id, { a: 1, b: 1 }, 60)
+      expect(await store.update(id, { a: 2 }, 60)).toBe(true)
+      expect(await store.get(id)).toEqual({ a: 2 })
+    })
+
+    test('update writes nothing where there is nothing', async () => {
+      const store = makeStore()
+      const id = freshId()
+      expect(await store.update(id, { a: 1 }, 60)).toBe(false)
+      expect((await store.get(id)) ?? undefined).toBeUndefined()
+    })
+
+    test('what was destroyed is never there again: neither update nor touch brings it back', async () => {
+      const store = makeStore()
+      const id = freshId()
+      await store.set(id, { user: 'ada' }, 60)
+      expect(await store.destroy(id)).toBe(true)
+      expect(await store.update(id, { user: 'ada' }, 60)).toBe(false)
+      expect((await store.touch?.(id, 60)) ?? false).toBe(false)
+      expect((await store.get(id)) ?? undefined).toBeUndefined()
+    })
+
+    test('nor does an update that is under way when it is destroyed', async () => {
+      const store = makeStore()
+      const ids = Array.from({ length: 50 }, freshId)
+      await Promise.all(ids.map((id) => store.set(id, { user: 'ada' }, 60)))
+      const race = async (id: string) => {
+        const updates = [1, 2, 3].map((n) => store.update(id, { user: 'ada', n }, 60))
+        const end = store.destroy(id)
+        updates.push(store.update(id, { user: 'ada', n: 4 }, 60))
+        await Promise.all([...updates, end])
+        return (await store.get(id)) ?? undefined
+      }
+      expect(await Promise.all(ids.map(race))).toEqual(ids.map(() => undefined))
+    })
+
+    test('destroy tells one of many that it was there, and none afterwards; what is not there is fine', async () => {
+      const store = makeStore()
+      const id = freshId()
+      expect(await store.destroy(id)).toBe(false)
+      const other = freshId()
+      await store.set(other, { n: 1 }, 60)
+      const told = await Promise.all(Array.from({ length: 10 }, () => store.destroy(other)))
+      expect(told.filter((wasThere) => wasThere)).toEqual([true])
+      expect(await store.destroy(other)).toBe(false)
     })
 
     test('what was handed in or out may be changed without changing what is kept', async () => {
@@ -63,23 +106,28 @@ export function describeStore(name: string, makeStore: () => SessionStore): void
 
     test('keeps for as many seconds as it was told, each time anew', async () => {
       const store = makeStore()
-      const [short, renewed, long] = [freshId(), freshId(), freshId()]
+      const [short, renewed, updated, long] = [freshId(), freshId(), freshId(), freshId()]
       await store.set(short, { n: 1 }, 1)
       await store.set(renewed, { n: 1 }, 1)
       await store.set(renewed, { n: 2 }, 60)
+      await store.set(updated, { n: 1 }, 1)
+      await store.update(updated, { n: 2 }, 60)
       await store.set(long, { n: 1 }, 86_400)
       await pause(1_100)
       expect((await store.get(short)) ?? undefined).toBeUndefined()
+      expect(await store.update(short, { n: 2 }, 60)).toBe(false)
+      expect(await store.destroy(short)).toBe(false)
       expect(await store.get(renewed)).toEqual({ n: 2 })
+      expect(await store.get(updated)).toEqual({ n: 2 })
       expect(await store.get(long)).toEqual({ n: 1 })
     })
 
-    test('touch, or setting the same again where there is none, begins the seconds anew and leaves the data alone', async () => {
+    test('touch, or updating with the same where there is none, begins the seconds anew and leaves the data alone', async () => {
       const store = makeStore()
       const touch = async (id: string, seconds: number) => {
         if (store.touch !== undefined) return store.touch(id, seconds)
         const data = await store.get(id)
-        if (data != null) await store.set(id, data, seconds)
+        if (data != null) await store.update(id, data, seconds)
       }
       const [id, gone] = [freshId(), freshId()]
       await store.set(id, { n: 1 }, 1)

@@ -28,9 +28,15 @@ function spyStore() {
       calls.push(`set ${ttl}`)
       rows.set(id, data)
     },
+    async update(id, data, ttl) {
+      calls.push(`update ${ttl}`)
+      if (!rows.has(id)) return false
+      rows.set(id, data)
+      return true
+    },
     async destroy(id) {
       calls.push('destroy')
-      rows.delete(id)
+      return rows.delete(id)
     },
   }
   return { rows, calls, store }
@@ -106,7 +112,7 @@ describe('a session', () => {
     await write(server, { user: { name: 'ada' } }, cookies)
     expect(calls.splice(0)).toEqual(['get', 'get', 'get'])
     ;(await server.inject.post('/nested', { cookies })).assertCookie('sid', cookies.sid!)
-    expect(calls.splice(0)).toEqual(['get', 'set 86400'])
+    expect(calls.splice(0)).toEqual(['get', 'update 86400'])
     ;(await read(server, cookies)).assertBodyDeepEqual({ user: { name: 'bob' } })
   })
 
@@ -278,6 +284,35 @@ describe('regenerate, destroy, save', () => {
     ;(await read(server, before)).assertBodyDeepEqual({})
   })
 
+  test.each([
+    'destroy',
+    'regenerate',
+    'save',
+  ])('what was not waited for and has failed is no success: %s()', async (method) => {
+    const { store } = spyStore()
+    const server = serverWith({ store })
+    const { sid } = (await write(server, { a: 1 })).cookies()
+    const fail = () => Promise.reject(new Error('down'))
+    Object.assign(store, { destroy: fail, update: fail })
+    server.post('/hasty', (req) => {
+      bagOf(req).b = 2
+      void (req.session as unknown as Record<string, () => Promise<void>>)[method]!()
+      return 'ok'
+    })
+    server.post('/careful', async (req, res) => {
+      try {
+        await req.session.destroy()
+      } catch {
+        return res.status(502).send('not logged out')
+      }
+      return 'ok'
+    })
+    const cookies = { sid: sid! }
+    const hasty = await server.inject.post('/hasty', { cookies })
+    hasty.assertStatus(503).assertHeaderNotExists('set-cookie')
+    ;(await server.inject.post('/careful', { cookies })).assertStatus(502)
+  })
+
   test('their names are not for data, and the session itself is not to be replaced', async () => {
     const server = serverWith()
     server.get('/names', (req) => {
@@ -297,6 +332,7 @@ function slow(store: SessionStore): SessionStore {
   return {
     get: (id) => pause(5).then(() => store.get(id)),
     set: (id, data, ttl) => pause(5).then(() => store.set(id, data, ttl)),
+    update: (id, data, ttl) => pause(5).then(() => store.update!(id, data, ttl)),
     destroy: (id) => pause(5).then(() => store.destroy(id)),
   }
 }
@@ -483,6 +519,8 @@ describe('options', () => {
     ],
     [{ secret, store: {} }, 'an object with nothing'],
     [{ secret, store: { get() {} } }, 'an object with get'],
+    [{ secret, store: { ...store, update: true } }, 'the option "session.store.update" is true'],
+    [{ secret, store: { ...store, touch: 5 } }, 'the option "session.store.touch" is 5'],
     [{ secret, store: null }, 'the option "session.store" is null'],
     [{ secret, store: { memory: { max: 0 } } }, 'the option "session.store.memory.max" is 0'],
     [{ secret, store: { memory: true } }, 'the option "session.store.memory" is true'],
@@ -523,6 +561,12 @@ describe('options', () => {
     const own = serverWith({ store })
     await own.ready()
     expect(own.entries).toEqual([])
+    const { update, ...without } = store
+    const old = serverWith({ store: without })
+    await old.ready()
+    expect(old.entries.map(({ level, message }) => [level, message])).toEqual([
+      ['warn', expect.stringContaining('the session store "custom" has no update()')],
+    ])
     await expect(serverWith({ secret: 'short' }).ready()).rejects.toThrow('is 5 characters long')
   })
 

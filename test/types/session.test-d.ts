@@ -57,6 +57,21 @@ session({
     destroy: (id) => void rows.delete(id),
   },
 })
+session({
+  secret,
+  store: {
+    get: (id) => rows.get(id),
+    set: (id, data: SessionData) => void rows.set(id, data),
+    update: async (id, data: SessionData) => rows.has(id) && rows.set(id, data) === rows,
+    destroy: async (id) => rows.delete(id),
+    touch: (id) => rows.has(id),
+  },
+})
+session({
+  secret,
+  // @ts-expect-error update must say whether the session was there
+  store: { get: () => undefined, set() {}, update() {}, destroy() {} },
+})
 
 router.get('/session-types', async (req) => {
   type _session = Expect<Equal<typeof req.session, Session>>
