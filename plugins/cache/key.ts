@@ -70,16 +70,31 @@ function isPartlyUnseen(req: Partial<Pick<Request, 'files'>> & Request): boolean
 }
 
 /**
+ * The body as a part of the key, with what the schema `all` has made of it: among that are headers. `undefined` where it cannot
+ * be one: it is no plain data, or not all of it is seen.
+ */
+function bodyPart(req: Request & { validated?: unknown }): string | undefined {
+  if (isPartlyUnseen(req)) return undefined
+  const body = plainText(req.body)
+  const validated = plainText(req.validated)
+  if (body === undefined || validated === undefined) return undefined
+  return `&body:${hash(validated === '' ? body : `${body}\n${validated}`)}`
+}
+
+/**
  * The key of a request: `cache:<METHOD>:<path>?<query>`, then `#` and everything else that tells answers apart.
  *
  * Host and scheme are always among that: a handler may write them into its answer, and whoever can send any `Host` could
  * otherwise fill the cache with links to a host of his. `#` and `&` cannot occur in what stands between them, so that two
- * requests never share a key. `undefined` when the request has no key: its body is no plain data, or not all of it.
+ * requests never share a key. `undefined` when the request has no key: its body is no plain data, or not all of it, or it has
+ * one and the route does not name it. A GET may have a body, which parsers take and handlers see: what a stranger writes there
+ * would be everybody's answer.
  */
 export function keyMaker(route: RouteSettings, method: string): (req: Request) => string | undefined {
   // HEAD is answered from what GET has left.
   const prefix = `cache:${method === 'HEAD' ? 'GET' : method}:`
   return (req) => {
+    if (!route.body && req.raw.hasBody) return undefined
     const { host } = req.raw
     let key = `${prefix}${canonicalPath(req.path)}`
     const { url } = req
@@ -94,10 +109,9 @@ export function keyMaker(route: RouteSettings, method: string): (req: Request) =
       key += value === undefined ? `&-${name}` : `&${name}=${encode(value)}`
     }
     if (route.body) {
-      if (isPartlyUnseen(req)) return undefined
-      const text = plainText(req.body)
-      if (text === undefined) return undefined
-      key += `&body:${hash(text)}`
+      const body = bodyPart(req)
+      if (body === undefined) return undefined
+      key += body
     }
     return route.key === undefined ? key : `${key}&key:${encode(String(route.key(req)))}`
   }

@@ -14,11 +14,6 @@ const pollEvery = 20
 
 type Next = () => void | Promise<void>
 
-/** A personal request must never be answered with, nor leave, what others get. */
-function personalHeaders({ shared, headers }: RouteSettings): string[] {
-  return shared ? [] : ['authorization', 'cookie'].filter((name) => !headers.includes(name))
-}
-
 /** Answers with what was kept; 304 where the client has it already (RFC 9110 section 13.2.2). */
 function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response): Response {
   for (const [name, value] of entry.headers) {
@@ -47,7 +42,6 @@ export class RouteCache {
   readonly #service: CacheService
   readonly #route: RouteSettings
   readonly #lockTimeout: number
-  readonly #personal: readonly string[]
   readonly #keyOf: (req: Request) => string | undefined
   readonly #tagsOf: (req: Request) => readonly string[]
 
@@ -60,15 +54,16 @@ export class RouteCache {
     this.#service = service
     this.#route = route
     this.#lockTimeout = lockTimeout
-    this.#personal = personalHeaders(route)
     this.#keyOf = keyMaker(route, place.method)
     this.#tagsOf = tagMaker(route.tags, place.path)
   }
 
   get middleware(): Middleware {
     const self = this
+    const { personal } = this.#route
     return function cache(req, res, next) {
-      for (const name of self.#personal) if (req.raw.header(name) !== undefined) return self.#pass('BYPASS', res, next)
+      // It must never be answered with, nor leave, what others get.
+      for (const name of personal) if (req.raw.header(name) !== undefined) return self.#pass('BYPASS', res, next)
       const key = self.#keyOf(req)
       if (key === undefined) return self.#pass('BYPASS', res, next)
       const found = self.#service.store.get(key)

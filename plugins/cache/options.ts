@@ -29,6 +29,11 @@ export interface CacheOptions {
   lockBehavior?: LockBehavior
   /** Milliseconds that a request waits for another one at most. Default 5000. */
   lockTimeout?: number
+  /**
+   * Further request headers that say who is asking, such as `x-acme-key`: requests with one are passed by, like those with
+   * `authorization`, `cookie`, `x-api-key` and the other usual ones.
+   */
+  personalHeaders?: readonly string[]
 }
 
 /** The route option `cache`. */
@@ -38,7 +43,7 @@ export interface CacheRouteOptions {
   /** Names by which `invalidate` finds the answer; `:name` stands for the route parameter of that name. */
   tags?: readonly string[]
   lockBehavior?: LockBehavior
-  /** Whether requests with `authorization` or `cookie` share answers with everybody. Default false. */
+  /** Whether requests with `authorization`, `cookie` or another credential share answers with everybody. Default false. */
   shared?: boolean
   /** What tells answers apart, beside method, host, path and query. */
   include?: CacheInclude
@@ -58,7 +63,32 @@ export interface CacheSettings {
   readonly maxSize: number
   readonly lockBehavior: LockBehavior
   readonly lockTimeout: number
+  readonly personalHeaders: readonly string[]
 }
+
+/** Request headers that say who is asking: what applications, gateways and proxies that authenticate usually call them. */
+const credentials = [
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-api-key',
+  'x-apikey',
+  'api-key',
+  'apikey',
+  'x-auth-token',
+  'x-auth-key',
+  'x-access-token',
+  'x-session-token',
+  'x-goog-api-key',
+  'ocp-apim-subscription-key',
+  'x-amz-security-token',
+  'x-forwarded-user',
+  'x-remote-user',
+  'cf-access-jwt-assertion',
+  'x-goog-iap-jwt-assertion',
+  'x-amzn-oidc-data',
+  'x-ms-client-principal',
+]
 
 const longest = 86_400
 
@@ -95,7 +125,7 @@ function redisOf(redis: RedisOptions = {}): CacheSettings['redis'] {
 
 /** The options with every default in place; a wrong one throws. */
 export function settingsOf(options: CacheOptions): CacheSettings {
-  const known = ['provider', 'defaultTtl', 'redis', 'maxSize', 'lockBehavior', 'lockTimeout']
+  const known = ['provider', 'defaultTtl', 'redis', 'maxSize', 'lockBehavior', 'lockTimeout', 'personalHeaders']
   checkOptions('cache', options, known)
   const { provider = 'memory', maxSize = '64mb' } = options
   if (provider !== 'memory' && provider !== 'redis')
@@ -110,6 +140,7 @@ export function settingsOf(options: CacheOptions): CacheSettings {
     maxSize: sizeOption('cache.maxSize', maxSize),
     lockBehavior: behaviorOf('cache.lockBehavior', options.lockBehavior, 'wait'),
     lockTimeout: millisecondsOf('cache.lockTimeout', options.lockTimeout, 5000),
+    personalHeaders: [...new Set([...credentials, ...headersOf('cache.personalHeaders', options.personalHeaders)])],
   }
 }
 
@@ -118,7 +149,9 @@ export interface RouteSettings {
   readonly ttl: number
   readonly tags: readonly string[]
   readonly lockBehavior: LockBehavior
-  readonly shared: boolean
+  /** A request with one of them is passed by. */
+  readonly personal: readonly string[]
+  /** In the key, sorted. */
   readonly headers: readonly string[]
   readonly body: boolean
   readonly key: ((req: Request) => string) | undefined
@@ -130,8 +163,21 @@ function listOf(name: string, list: unknown, each: (text: string) => boolean, ex
   throw OptionError(name, list, expected)
 }
 
-/** Checks the route option; `method` decides what can be cached at all. */
-export function routeSettingsOf(given: true | CacheRouteOptions, method: string, plugin: CacheSettings): RouteSettings {
+function headersOf(name: string, list: unknown): string[] {
+  const isName = (text: string) => /^[\w-]+$/.test(text)
+  return listOf(name, list, isName, 'an array of header names').map((header) => header.toLowerCase())
+}
+
+/**
+ * Checks the route option; `method` decides what can be cached at all. `validated` are the headers that the route's schema
+ * names: the handler reads them, so they are part of the key.
+ */
+export function routeSettingsOf(
+  given: true | CacheRouteOptions,
+  method: string,
+  plugin: CacheSettings,
+  validated: readonly string[],
+): RouteSettings {
   const options = given === true ? {} : given
   if (typeof options !== 'object' || options === null) throw OptionError('cache', options, '{ ttl, tags } or true')
   checkOptions('cache', options, ['ttl', 'tags', 'lockBehavior', 'shared', 'include'])
@@ -147,19 +193,13 @@ export function routeSettingsOf(given: true | CacheRouteOptions, method: string,
   if (method !== 'GET' && method !== 'HEAD' && include.body !== true) {
     throw OptionError('cache.include.body', include.body, `true on a ${method} route: the body must be part of the key`)
   }
+  const headers = headersOf('cache.include.headers', include.headers)
   return {
     ttl: ttlOf('cache.ttl', options.ttl, plugin.defaultTtl),
     tags: listOf('cache.tags', options.tags, (tag) => tag !== '', 'an array of names'),
     lockBehavior: behaviorOf('cache.lockBehavior', options.lockBehavior, plugin.lockBehavior),
-    shared,
-    headers: listOf(
-      'cache.include.headers',
-      include.headers,
-      (name) => /^[\w-]+$/.test(name),
-      'an array of header names',
-    )
-      .map((name) => name.toLowerCase())
-      .sort(),
+    personal: shared ? [] : plugin.personalHeaders.filter((name) => !headers.includes(name)),
+    headers: [...new Set([...headers, ...validated])].sort(),
     body: include.body === true,
     key: include.key,
   }

@@ -45,7 +45,7 @@ export const cache = definePlugin({
     const settings = settingsOf(options)
     const service = ctx.services.get('cache')
     // Only who caches loads what caching needs.
-    const { RouteCache } = await import('./middleware.ts')
+    const [{ RouteCache }, { headersIn }] = await Promise.all([import('./middleware.ts'), import('./header-schema.ts')])
     ctx.onClose(async () => {
       withdraw(service)
       await service.store?.close()
@@ -53,7 +53,7 @@ export const cache = definePlugin({
     ctx.onRoute((route) => {
       const given = route.options.cache
       if (given === undefined || given === false) return
-      const forRoute = routeSettingsOf(given, route.method, settings)
+      const forRoute = routeSettingsOf(given, route.method, settings, headersIn(route.options))
       route.add('around', new RouteCache(service, forRoute, route, settings.lockTimeout).middleware)
     })
     if (settings.provider === 'memory') {

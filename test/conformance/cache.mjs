@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import process from 'node:process'
 import { getCacheService, RouteCollection, Server } from 'framework'
 
@@ -14,7 +15,10 @@ const server = new Server({
   logger,
   router: new RouteCollection(),
   ...(adapter ? { adapter: /** @type {'node'} */ (adapter) } : {}),
-  plugins: { cache: redis ? { provider: 'redis', redis: { url: redis, prefix: `${process.pid}:` } } : true },
+  plugins: {
+    urlencoded: true,
+    cache: redis ? { provider: 'redis', redis: { url: redis, prefix: `${process.pid}:` } } : true,
+  },
 })
 let runs = 0
 server.get('/slow', { cache: { tags: ['slow'] } }, async (_req, res) => {
@@ -25,6 +29,10 @@ server.get('/slow', { cache: { tags: ['slow'] } }, async (_req, res) => {
 server.get('/bytes/:id', { cache: { tags: ['b::id'] } }, (_req, res) =>
   res.type('image/png').bytes(new Uint8Array([0, 255])),
 )
+server.get('/body/:kind', { cache: true }, (req) => JSON.stringify(req.body ?? 'none'))
+server.get('/unread/:kind', { cache: true, json: false, urlencoded: false }, async (req) => {
+  return Buffer.from(await req.raw.bytes(1000)).toString() || 'none'
+})
 const { port } = await server.listen()
 
 /** @param {string} path @param {RequestInit} [init] */
@@ -37,6 +45,40 @@ async function ask(path, init) {
     etag: res.headers.get('etag'),
     type: res.headers.get('content-type'),
     body,
+  }
+}
+
+/** What comes back for bytes that no client library sends. @param {string} text @returns {Promise<string>} */
+function send(text) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk
+      if (/\r\n\r\n.*none/s.test(answer)) socket.destroy()
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(answer))
+  })
+}
+
+// Requests that have a method without a body, and one.
+const json = 'content-type: application/json\r\n'
+const form = 'content-type: application/x-www-form-urlencoded\r\n'
+const planted = {
+  json: `${json}content-length: 14\r\n\r\n{"lang":"eve"}`,
+  chunked: `${json}transfer-encoding: chunked\r\n\r\nd\r\n{"lang":"eve"\r\n1\r\n}\r\n0\r\n\r\n`,
+  form: `${form}content-length: 8\r\n\r\nlang=eve`,
+  empty: `${json}content-length: 0\r\n\r\n`,
+}
+/** @type {Record<string, string>} */
+const unpoisoned = {}
+for (const path of ['body', 'unread']) {
+  for (const [kind, rest] of Object.entries(planted)) {
+    const head = `GET /${path}/${kind} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n`
+    await send(head + rest)
+    const next = await ask(`/${path}/${kind}`)
+    unpoisoned[`${path} ${kind}`] = Buffer.from(next.body).toString().replaceAll(/["\\]/g, '')
   }
 }
 
@@ -66,6 +108,7 @@ console.log(
     removed,
     again: again.map(({ how }) => how),
     runs,
+    unpoisoned,
     afterClose: getCacheService() === undefined,
   }),
 )

@@ -1,5 +1,6 @@
 import { type Middleware, type Request, RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { memoryLogger } from '../support/kernel.ts'
 
 const servers: Server[] = []
@@ -17,7 +18,16 @@ function makeServer(options: object = {}, others: object = {}) {
 
 // hono CVE-2026-44457: a cache that ignores Authorization, Cookie and Vary gives one user's answer to another.
 describe("one user's answer to another", () => {
-  test.each(['authorization', 'cookie'])('0 of 1000 with %s: they pass the cache by', async (name) => {
+  const usual = [
+    'authorization',
+    'cookie',
+    'proxy-authorization',
+    'x-api-key',
+    'api-key',
+    'x-auth-token',
+    'x-access-token',
+  ]
+  test.each(usual)('0 of 1000 with %s: they pass the cache by', async (name) => {
     const { server, router } = makeServer()
     router.get('/me', { cache: true }, (req) => req.headers[name] ?? 'nobody')
     let wrong = 0
@@ -30,6 +40,44 @@ describe("one user's answer to another", () => {
       }),
     )
     expect(wrong).toBe(0)
+  })
+
+  test('nor with a header that the application calls personal', async () => {
+    const { server, router } = makeServer({ personalHeaders: ['X-Acme-Key'] })
+    router.get('/me', { cache: true }, (req) => req.headers['x-acme-key'] ?? 'nobody')
+    router.get('/keyed', { cache: { include: { headers: ['x-acme-key'] } } }, (req) => req.headers['x-acme-key'])
+    const get = async (url: string, key: string) => {
+      const res = await server.inject.get(url, { headers: { 'x-acme-key': key } })
+      return [res.headers()['x-cache'], res.body()]
+    }
+    expect(await get('/me', 'ada')).toEqual(['BYPASS', 'ada'])
+    expect(await get('/me', 'bob')).toEqual(['BYPASS', 'bob'])
+    expect((await server.inject.get('/me')).body()).toBe('nobody')
+    expect(await get('/keyed', 'ada')).toEqual(['MISS', 'ada'])
+    expect(await get('/keyed', 'bob')).toEqual(['MISS', 'bob'])
+    expect(await get('/keyed', 'ada')).toEqual(['HIT', 'ada'])
+    expect(() => makeServer({ personalHeaders: 'x-acme-key' })).toThrow('the option "cache.personalHeaders" is')
+  })
+
+  test('a header that the schema of the route names is part of the key', async () => {
+    const { server, router } = makeServer()
+    const tenant = (req: Request) => String((req.headers as Record<string, string>)['x-tenant'])
+    const json = { type: 'object', properties: { 'X-Tenant': { type: 'string' } } } as const
+    router.get('/json', { headers: json, cache: true }, tenant)
+    router.get('/zod', { headers: z.object({ 'x-tenant': z.string() }), cache: true }, tenant)
+    router.get(
+      '/auth',
+      { headers: { type: 'object', properties: { authorization: { type: 'string' } } }, cache: true },
+      () => 1,
+    )
+    for (const url of ['/json', '/zod']) {
+      for (const name of ['a', 'b', 'a']) {
+        const res = await server.inject.get(url, { headers: { 'x-tenant': name } })
+        expect(res.body()).toBe(name)
+      }
+      ;(await server.inject.get(url, { headers: { 'x-tenant': 'b' } })).assertHeader('x-cache', 'HIT')
+    }
+    ;(await server.inject.get('/auth', { headers: { authorization: 'a' } })).assertHeader('x-cache', 'BYPASS')
   })
 
   test('a named header is part of the key', async () => {
@@ -224,6 +272,61 @@ describe('keys', () => {
     expect(await post([])).toEqual(['MISS', 3])
     expect(await post({})).toEqual(['MISS', 4])
     expect(await post('')).toEqual(['MISS', 5])
+  })
+
+  test('what `all` takes from headers and query is part of the key along with the body', async () => {
+    const { server, router } = makeServer()
+    const all = { type: 'object', properties: { lang: { type: 'string' }, n: { type: 'number' } } } as const
+    router.post('/x', { all, cache: { include: { body: true } } }, (req) => req.validated.lang ?? 'none')
+    const post = async (lang: string | undefined, body: object) => {
+      const res = await server.inject.post('/x', { body, headers: lang === undefined ? {} : { lang } })
+      return [res.headers()['x-cache'], res.body()]
+    }
+    expect(await post('eve', { n: 1 })).toEqual(['MISS', 'eve'])
+    expect(await post(undefined, { n: 1 })).toEqual(['MISS', 'none'])
+    expect(await post(undefined, { n: 1 })).toEqual(['HIT', 'none'])
+    expect(await post('eve', { n: 1 })).toEqual(['HIT', 'eve'])
+    // The body wins, so the header changes nothing.
+    expect(await post('eve', { lang: 'ada' })).toEqual(['MISS', 'ada'])
+    expect(await post('bob', { lang: 'ada' })).toEqual(['HIT', 'ada'])
+  })
+
+  test.each<[string, string, string]>([
+    ['JSON', 'application/json', '{"lang":"eve"}'],
+    ['a form', 'application/x-www-form-urlencoded', 'lang=eve'],
+    ['what no parser takes', 'text/plain', 'eve'],
+  ])('a GET with a body that is no part of the key passes by: %s', async (_name, type, body) => {
+    const { server, router } = makeServer({}, { urlencoded: true })
+    router.get('/x', { cache: true }, (req) => req.body ?? 'none')
+    const withBody = (headers: object = {}) =>
+      server.inject({ url: '/x', headers: { 'content-type': type, ...headers }, body })
+    expect((await withBody()).headers['x-cache']).toBe('BYPASS')
+    for (const how of ['MISS', 'HIT']) {
+      ;(await server.inject.get('/x')).assertHeader('x-cache', how).assertBodyDeepEqual('none')
+    }
+    // Nor is it answered with what others get.
+    expect((await withBody()).headers['x-cache']).toBe('BYPASS')
+    async function* chunks() {
+      yield Buffer.from(body)
+    }
+    const chunked = await server.inject({ url: '/x', headers: { 'content-type': type }, body: chunks() })
+    expect(chunked.headers['x-cache']).toBe('BYPASS')
+    const nothing = await server.inject({ url: '/x', headers: { 'content-type': type, 'content-length': 0 } })
+    expect(nothing.headers['x-cache']).toBe('HIT')
+  })
+
+  test('a GET whose body is part of the key is cached by it', async () => {
+    const { server, router } = makeServer()
+    router.get('/x', { cache: { include: { body: true } } }, (req) => req.body ?? 'none')
+    const get = async (body: string) => {
+      const headers = { 'content-type': 'application/json' }
+      const res = await server.inject({ url: '/x', ...(body !== '' && { headers, body }) })
+      return [res.headers['x-cache'], Buffer.from(res.body).toString()]
+    }
+    expect(await get('"eve"')).toEqual(['MISS', '"eve"'])
+    expect(await get('')).toEqual(['MISS', '"none"'])
+    expect(await get('"eve"')).toEqual(['HIT', '"eve"'])
+    expect(await get('')).toEqual(['HIT', '"none"'])
   })
 
   test('a body that no parser took has no key, and passes by', async () => {
