@@ -37,7 +37,7 @@ export interface Fallback {
 }
 
 const none: readonly string[] = []
-const malformed: Target = { path: '/', query: '', match: '/' }
+const malformed: Target = { path: '/', sent: '/', query: '', match: '/' }
 
 /** The request path from its top: match, run the chain; {@link Answers} does the rest. */
 export class Dispatcher {
@@ -173,7 +173,8 @@ export class Dispatcher {
     if (this.refusing) return ServerClosingError()
     const { host } = raw
     if (host === undefined && !raw.hostOptional) return BadRequestError('the Host header is missing')
-    if (host !== undefined && !isValidHost(host)) return BadRequestError('the Host header is not one host')
+    if (host !== undefined && !isValidHost(host))
+      return BadRequestError('the Host header, or the authority of the target, is not one host')
     return raw.refusal() ?? BadRequestError('the request target is malformed')
   }
 

@@ -1,15 +1,65 @@
-// reg-name, IPv4 and bracketed IPv6 with an optional port (RFC 9110 section 7.2); userinfo, spaces, slashes and
-// comma-joined duplicates are refused, because whoever builds a link from the host would build one to elsewhere.
-const grammar = /^(?:[A-Za-z0-9._~!$&'*+;=%-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/
+import { isPunycode } from './punycode.ts'
+import { absoluteForm } from './target.ts'
+
+// A name as DNS has it (labels of letters, digits, `-` and `_`, perhaps a dot behind the last one) or an IPv6 address in
+// brackets, and a port (RFC 9110 section 7.2). Stricter than the grammar of a reg-name, on purpose: userinfo, blanks, slashes
+// and the comma of two joined headers would make a link lead elsewhere, and of escapes and sub-delims runtimes make what
+// they like.
+const form = /^(?:([A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?)|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{0,5}))?$/
+const longestName = 254
+
+/** What ends in a number is read as an IPv4 address by the URL standard, in octal and hexadecimal too. */
+const numeric = /(?:^|\.)(?:\d+|0[Xx][0-9A-Fa-f]*)\.?$/
+const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
 
 let lastValid = ''
 
-/** Whether a Host header is one host and nothing else. */
+/**
+ * Whether this is one host and nothing else, so that a URL can be made of it: the one rule for the Host header, the authority
+ * of an absolute target and what a proxy says.
+ *
+ * It is the same on every runtime. The runtime's own parser is asked besides for IPv6, whose grammar is not worth having twice,
+ * and for punycode, so that an address can be made of the host in any case.
+ */
 export function isValidHost(host: string): boolean {
   if (host === lastValid) return true
-  if (host.length > 261 || !grammar.test(host)) return false
+  if (!fits(host)) return false
   lastValid = host
   return true
+}
+
+function fits(host: string): boolean {
+  const found = form.exec(host)
+  if (found === null) return false
+  const [, name, port = ''] = found
+  if (Number(port) > 65_535) return false
+  if (name === undefined) return isUrl(host)
+  if (name.length > longestName) return false
+  if (numeric.test(name)) return ipv4.test(name)
+  return !/xn--/i.test(name) || (name.split('.').every(isAlphabetic) && isUrl(host))
+}
+
+/** A label in the letters of ASCII, or what stands for one in others. */
+function isAlphabetic(label: string): boolean {
+  return !/^xn--/i.test(label) || isPunycode(label)
+}
+
+function isUrl(host: string): boolean {
+  try {
+    return new URL(`http://${host}/`).pathname === '/'
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The host that a request is for, by its target and its Host header: that of an absolute target, else Host (RFC 9112 section
+ * 3.2.2). A Host that is missing or malformed stays what it is, so that the request is refused for it: no target launders it.
+ */
+export function hostFor(target: string, header: string | undefined, isOptional: boolean): string | undefined {
+  if (target.charCodeAt(0) === 47 /* / */) return header
+  if (header === undefined ? !isOptional : !isValidHost(header)) return header
+  return absoluteForm.exec(target)?.[1] ?? header
 }
 
 /** An address that a browser on this machine can open. */

@@ -26,7 +26,10 @@ export interface RawRequest {
   readonly method: string
   /** The request target as it came: origin form (`/a?b`), or absolute form (`http://host/a`). Neither decoded nor normalised here. */
   readonly target: string
-  /** The Host header (or authority), unchecked; two Host headers come joined with `, `, which the host grammar refuses. */
+  /**
+   * The authority of a target in absolute form, else the Host header; unchecked. Two Host headers come joined with `, `, which
+   * the host grammar refuses; one that is malformed is given in any case.
+   */
   readonly host: string | undefined
   /** Whether a request without a Host may pass: HTTP/1.0, and requests that never saw a wire. */
   readonly hostOptional: boolean

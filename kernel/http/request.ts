@@ -1,5 +1,6 @@
 import type { Kernel } from '../kernel.ts'
 import type { Logger } from '../support/logger.ts'
+import { isValidHost } from './host.ts'
 import { parseQuery, type Query } from './query.ts'
 import type { RawRequest } from './raw.ts'
 import type { Serialize } from './reply.ts'
@@ -11,9 +12,12 @@ import type { Target } from './target.ts'
  */
 export interface Request {
   readonly method: string
-  /** Absolute: scheme, the validated Host, path and query; `new URL(req.url)` always works. */
+  /** Absolute: scheme, the validated host, path and query with the escapes that were sent; `new URL(req.url)` always works. */
   readonly url: string
-  /** The path alone, percent-encoded, without dot segments. */
+  /**
+   * The path alone, without dot segments and in one spelling: what need not be percent-encoded is not, everything else is. So
+   * two requests have the same path exactly when they reach the same route with the same parameters.
+   */
   readonly path: string
   /** Decoded; typed by the path of the route. */
   params: { readonly [name: string]: string | undefined }
@@ -109,8 +113,11 @@ export class KernelRequest {
   }
 
   get url(): string {
-    const { path, query } = this.target
-    return `${this.protocol}://${this.raw.host ?? 'localhost'}${path}${query === '' ? '' : `?${query}`}`
+    const { sent, query } = this.target
+    const { host } = this.raw
+    // Middlewares run for a request that is refused for its host, too.
+    const shown = host === undefined || !isValidHost(host) ? 'localhost' : host
+    return `${this.protocol}://${shown}${sent}${query === '' ? '' : `?${query}`}`
   }
 
   get query(): Query {

@@ -1,7 +1,9 @@
 /** A request target in its one canonical form. */
 export interface Target {
-  /** The path, percent-encoded as it came, without dot segments, fragment and query. */
+  /** The path, without dot segments, fragment and query; percent-encoded, each path in one spelling. */
   path: string
+  /** The same with the escapes that came. */
+  sent: string
   /** The query without its question mark, `''` when there is none. */
   query: string
   /** What the router matches: `path` with every escape decoded but those of `%`, `/`, `?` and `#`. */
@@ -14,6 +16,9 @@ for (let code = 0; code <= 0x20; code++) special[code] = 2
 for (const char of '"<>#\x7f') special[char.charCodeAt(0)] = 2
 for (const char of '`{}\\^|') special[char.charCodeAt(0)] = 1
 for (const char of "'") special[char.charCodeAt(0)] = 3
+
+/** The absolute form of a target and its authority (RFC 9112 section 3.2.2). */
+export const absoluteForm: RegExp = /^https?:\/\/([^/?#\\]*)/i
 
 const SLASH = 47
 const DOT = 46
@@ -30,8 +35,8 @@ const QUESTION = 63
  */
 export function parseTarget(target: string): Target | undefined {
   if (target.charCodeAt(0) !== SLASH) {
-    // Absolute form (RFC 9112 section 3.2.2): route on the path, the host is that of the Host header.
-    const authority = /^https?:\/\/[^/?#\\]*/i.exec(target)
+    // Routed on the path; the authority is for `hostFor`.
+    const authority = absoluteForm.exec(target)
     if (authority === null) return undefined
     const rest = target.slice(authority[0].length)
     return parseTarget(/^[/\\]/.test(rest) ? `/${rest.slice(1)}` : `/${rest}`)
@@ -67,9 +72,12 @@ export function parseTarget(target: string): Target | undefined {
   if (slow) return parseSlowly(target)
   const path = question === -1 ? target : target.slice(0, question)
   const query = question === -1 ? '' : target.slice(question + 1)
-  if (!escaped) return { path, query, match: path }
-  const match = decodePath(path)
-  return match === undefined ? undefined : { path, query, match }
+  return escaped ? decoded(path, query) : { path, sent: path, query, match: path }
+}
+
+function decoded(sent: string, query: string): Target | undefined {
+  const match = decodePath(sent)
+  return match === undefined ? undefined : { path: encodePath(match), sent, query, match }
 }
 
 function parseSlowly(target: string): Target | undefined {
@@ -84,8 +92,7 @@ function parseSlowly(target: string): Target | undefined {
   }
   // Part of the path's encode set only since 2024: Bun and newer Nodes encode it, Node 20 does not.
   const path = url.pathname.replaceAll('^', '%5E')
-  const match = path.includes('%') ? decodePath(path) : path
-  return match === undefined ? undefined : { path, query: url.search.slice(1), match }
+  return decoded(path, url.search.slice(1))
 }
 
 /** Decodes once, keeping the escapes whose characters would change the structure of the path. */
@@ -97,4 +104,15 @@ export function decodePath(path: string): string | undefined {
     return undefined
   }
   return decoded.includes('\0') ? undefined : decoded
+}
+
+/** What must be escaped in a path by the URL standard, and a backslash, which it takes for a slash. */
+const encoded = /[\0-\x20"<>\\^`{}\x7f-\uffff]+/g
+
+/**
+ * The one spelling of a decoded path: what need not be escaped is not, what must be is, in upper case. Two paths are equal in
+ * this form exactly when the router takes them for one, and it has no character that could end a line or a header.
+ */
+function encodePath(match: string): string {
+  return match.replace(encoded, encodeURIComponent)
 }

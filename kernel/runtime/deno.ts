@@ -66,6 +66,7 @@ class DenoAdapter implements Adapter {
       hostOptional: false,
       countHead: true,
       hasAuthority: https !== undefined,
+      showsTarget: true,
       keepsUnread: true,
       deadlines: new Deadlines(limits.receiveTimeout),
       activity: this.#activity,

@@ -13,6 +13,8 @@ export interface FetchContext {
   readonly wire: boolean
   /** The runtime speaks HTTP/2 here, whose requests have their authority in place of a Host, and does not tell which do. */
   readonly hasAuthority: boolean
+  /** The address of a request has the authority of an absolute target, as it came; where it is Host in any case, that target's is lost. */
+  readonly showsTarget: boolean
   /** The runtime keeps a connection whose client has not sent all of its request, unless an answer breaks off. */
   readonly keepsUnread: boolean
   /** Until when a body must have arrived; without them there is no limit. */
@@ -34,6 +36,7 @@ export const inProcess: Omit<FetchContext, 'activity'> = {
   secure: false,
   wire: false,
   hasAuthority: false,
+  showsTarget: false,
   keepsUnread: false,
   deadlines: undefined,
   hostOptional: true,

@@ -1,3 +1,4 @@
+import { hostFor } from '../http/host.ts'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { type FrameworkError, HeaderTooLargeError } from '../support/errors.ts'
 import type { RequestHandler } from './adapter.ts'
@@ -60,10 +61,11 @@ class FetchRequest implements RawRequest {
   }
 
   get host(): string | undefined {
-    const host = this.#request.headers.get('host')
-    if (host !== null) return host
-    const { wire, hasAuthority } = this.#context
-    return wire && !hasAuthority ? undefined : new URL(this.#request.url).host
+    const { headers, url } = this.#request
+    const { wire, hasAuthority, showsTarget } = this.#context
+    const host = headers.get('host')
+    if (host === null) return wire && !hasAuthority ? undefined : new URL(url).host
+    return showsTarget ? hostFor(url, host, false) : host
   }
 
   get hostOptional(): boolean {

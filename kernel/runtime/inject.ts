@@ -1,3 +1,4 @@
+import { hostFor } from '../http/host.ts'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { BadRequestError, BodyReadError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
 import type { RequestHandler } from './adapter.ts'
@@ -48,8 +49,8 @@ class InjectRaw implements RawRequest {
     this.secure = request.url.startsWith('https:')
     this.ip = request.ip ?? '127.0.0.1'
     this.#headers = lowerCase(request.headers)
-    this.host = this.#headers.host ?? hostOf(request.url)
-    this.#headers.host ??= this.host
+    this.#headers.host ??= authorityOf(request.url)
+    this.host = hostFor(request.url, this.#headers.host, true)
     this.#body = request.body
     if (typeof request.body === 'string' || request.body instanceof Uint8Array) {
       this.#headers['content-length'] ??= String(Buffer.byteLength(request.body))
@@ -142,7 +143,7 @@ function lowerCase(headers: InjectRequest['headers']): Record<string, string> {
   return lower
 }
 
-function hostOf(url: string): string {
+function authorityOf(url: string): string {
   // Nearly every test asks for a path.
   if (url.startsWith('/')) return 'localhost'
   return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? 'localhost'

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
+import { hostFor } from '../http/host.ts'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import {
   BadRequestError,
@@ -57,7 +58,7 @@ export class NodeRequest implements RawRequest {
   }
 
   get host(): string | undefined {
-    return this.header('host')
+    return hostFor(this.target, this.header('host'), this.hostOptional)
   }
 
   get hostOptional(): boolean {

@@ -24,17 +24,6 @@ function canonicalQuery(raw: string): string {
   return pairs.join('&')
 }
 
-/** Escapes of `$&+,:;=@`, which stand in a path as they are. */
-const needless = /%(?:2[46BC]|3[ABD]|40)/g
-
-/** The path in one spelling: whatever need not be escaped is not, and what must be is, in upper case. */
-function canonicalPath(path: string): string {
-  if (!path.includes('%')) return path
-  return path.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
-    encodeURIComponent(decodeURIComponent(escapes)).replace(needless, decodeURIComponent),
-  )
-}
-
 /**
  * Plain data as text that is the same for equal data only; `undefined` for what is no plain data.
  *
@@ -96,7 +85,7 @@ export function keyMaker(route: RouteSettings, method: string): (req: Request) =
   return (req) => {
     if (!route.body && req.raw.hasBody) return undefined
     const { host } = req.raw
-    let key = `${prefix}${canonicalPath(req.path)}`
+    let key = `${prefix}${req.path}`
     const { url } = req
     const mark = url.indexOf('?')
     if (mark !== -1) {

@@ -38,6 +38,11 @@ export function losesStreamLength(target: Target): boolean {
   return target.name === 'bun'
 }
 
+/** `Bun.serve` shows the path of an absolute target alone: its authority cannot take the place of Host. */
+export function losesAuthority(target: Target): boolean {
+  return target.name === 'bun'
+}
+
 /** The web requests of Bun and Deno have no body where the method is GET. */
 export function dropsBodyOfGet(target: Target): boolean {
   return target.name === 'bun' || target.name === 'deno'

@@ -1,4 +1,4 @@
-/** 300 request targets in which two readers of a URL may disagree; ASCII only, since parsers refuse the rest before any rule. */
+/** 310 request targets in which two readers of a URL may disagree; ASCII only, since parsers refuse the rest before any rule. */
 export function urlTargets(): string[] {
   const paths = ['/', '/b', '/x', '/users/7', '/users/me', '/posts', '/files/', '/files/a/b', '/a/b', '/nowhere']
   const twists: ((path: string) => string)[] = [
@@ -32,6 +32,7 @@ export function urlTargets(): string[] {
     (path) => `${path}{a}|^\`"<>`,
     (path) => `${path}/...`,
     (path) => `${path}%252e%252e/b`,
+    (path) => path.replace(/[a-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
   ]
   return twists.flatMap((twist) => paths.map(twist))
 }
@@ -52,3 +53,17 @@ export function outcomeOf(status: number, body: unknown): Outcome {
   const { route, params, url, path, query, message } = (body ?? {}) as Record<string, unknown>
   return { status, route, params, url, path, query, message }
 }
+
+/** Host headers, and whether each is one host. */
+export const hosts: readonly (readonly [host: string, isOne: boolean])[] = [
+  ...['a', 'A.b:80', 'a:', 'a.', 'a_b', '-a--b-', '[::1]', '[::1]:8080', '127.0.0.1', 'x:65535'].map(
+    (host) => [host, true] as const,
+  ),
+  ...['xn--bcher-kva.example', 'XN--BCHER-KVA.example'].map((host) => [host, true] as const),
+  ...['x:99999', 'a%', 'a%41', '[:::]', '[::1', '999.999.999.999', '127.1', '0x7f.1', '1.2.3.4.'].map(
+    (host) => [host, false] as const,
+  ),
+  ...['a..b', 'xn--a', 'a.xn--0', 'xn--u-ccb', 'xn--bcher-kva-', 'a b', 'u@a', 'a/b', "a'b", 'a;b', 'x'.repeat(64)].map(
+    (host) => [host, false] as const,
+  ),
+]

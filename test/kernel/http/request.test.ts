@@ -42,6 +42,37 @@ test('the members say what came', async () => {
   expect(new URL(String(seen.url)).searchParams.get('b')).toBe('2')
 })
 
+test('a path in another spelling is the same path, and the address keeps what was sent', async () => {
+  const { kernel, router } = makeKernel()
+  kernel.use((req, res, next) => (req.path.startsWith('/admin/') ? void res.forbidden() : next()))
+  router.get('/admin/:name', () => 'secret')
+  router.get('/open/:name', (req) => [req.path, new URL(req.url).pathname, req.params.name])
+  for (const path of ['/admin/x', '/%61dmin/x', '/%61%64%6D%69%6E/x', '/open/../%61dmin/x', '/open/%2e%2E/%61dmin/x']) {
+    expect({ path, status: (await send(kernel, path)).status }).toEqual({ path, status: 403 })
+  }
+  expect((await send(kernel, '/op%65n/%41%2fb%0a%c3%a9')).json).toEqual([
+    '/open/A%2Fb%0A%C3%A9',
+    '/op%65n/%41%2fb%0a%c3%a9',
+    'A/b\né',
+  ])
+})
+
+test('no path breaks out of a line of the log, a header or a message', async () => {
+  const { kernel, router, log } = makeKernel()
+  router.get('/throw/:name', () => {
+    throw new Error('on purpose')
+  })
+  router.get('/header/:name', (req, res) => res.header('x-path', req.path).redirect(`${req.path}/`))
+  const forged = 'a%0d%0aset-cookie:%20b%1b%5b31m%c2%85%E2%80%A8'
+  expect((await send(kernel, `/none/${forged}`)).text).toMatch(/^[ -~]+$/)
+  expect((await send(kernel, `/throw/${forged}`)).status).toBe(500)
+  expect(log.map(({ message }) => message).join('')).toMatch(/^[ -~]+$/)
+  const { status, headers } = await send(kernel, `/header/${forged}`)
+  expect(status).toBe(302)
+  expect(headers['x-path']).toMatch(/^[!-~]+$/)
+  expect(headers.location).toBe(`${headers['x-path']}/`)
+})
+
 test('query and headers have no prototype, and dangerous names are left out', async () => {
   const { kernel, router } = makeKernel()
   router.get('/x', (req) => {
@@ -81,7 +112,7 @@ test('the id is fresh, or the client’s where it is trusted and harmless', asyn
   expect(new Set(ids).size).toBe(100)
 })
 
-test.each(['a b', 'a/b', 'evil:x@good', 'a, b', 'x\\y', '[::1', 'h:999999', ''])('the Host %j is 400', async (host) => {
+test.each(['a b', 'evil:x@good', 'a, b', 'h:99999', 'a%', ''])('the Host %j is 400', async (host) => {
   const { kernel, router } = makeKernel()
   router.get('/', () => 'x')
   expect(await send(kernel, '/', 'GET', { headers: { host } })).toMatchObject({
