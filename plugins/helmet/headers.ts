@@ -4,8 +4,14 @@ import { checkHelmet, type HelmetOptions } from './options.ts'
 
 type Library = typeof import('helmet')
 
-/** The headers that one set of options stands for. */
-export interface HeaderSet {
+/** The headers that one set of options stands for, by how the request came. */
+export interface HeaderSets {
+  readonly http: HeaderSet
+  readonly https: HeaderSet
+}
+
+/** The headers of one of them. */
+interface HeaderSet {
   /** Names in lower case of those that are the same for every request. */
   readonly names: readonly string[]
   readonly fixed: HeaderPreset
@@ -13,12 +19,41 @@ export interface HeaderSet {
   readonly dynamic: ((req: Request, res: Response) => void) | undefined
 }
 
-export const noHeaders: HeaderSet = { names: [], fixed: presetHeaders({}), dynamic: undefined }
+const none: HeaderSet = { names: [], fixed: presetHeaders({}), dynamic: undefined }
+export const noHeaders: HeaderSets = { http: none, https: none }
 
-/** Runs the package once and keeps what it set, so that a request costs no more than setting it. */
-export function headersOf(library: Library, options: HelmetOptions): HeaderSet {
+/** Runs the package at boot and keeps what it set, so that a request costs no more than setting it. */
+export function headersOf(library: Library, options: HelmetOptions): HeaderSets {
   checkHelmet(options)
-  const { contentSecurityPolicy: csp } = options
+  try {
+    const { contentSecurityPolicy: csp = true } = options
+    const policy = typeof csp === 'object' ? { ...csp, directives: listed(csp.directives ?? {}) } : csp
+    return {
+      http: setOf(library, { ...options, contentSecurityPolicy: withoutUpgrade(policy) }),
+      https: setOf(library, { ...options, contentSecurityPolicy: policy }),
+    }
+  } catch (error) {
+    throw Object.assign(OptionError('helmet', 'not usable', String((error as Error).message)), { cause: error })
+  }
+}
+
+type Policy = boolean | { readonly useDefaults?: boolean; readonly directives: Record<string, unknown> }
+
+const upgrade = 'upgrade-insecure-requests'
+
+/**
+ * With that directive, one of the package's defaults, a browser asks for everything of a page by https: one that was reached by
+ * http is left without its scripts and styles. Who names it in the options has it on every answer.
+ */
+function withoutUpgrade(policy: Policy): Policy {
+  const { useDefaults = true, directives } = typeof policy === 'object' ? policy : { directives: {} }
+  if (policy === false || !useDefaults || upgrade in directives || 'upgradeInsecureRequests' in directives)
+    return policy
+  return { ...(policy as object), directives: { ...directives, [upgrade]: null } }
+}
+
+function setOf(library: Library, options: object & { readonly contentSecurityPolicy: Policy }): HeaderSet {
+  const { contentSecurityPolicy: policy } = options
   const fixed: Record<string, string> = {}
   const recorder = {
     setHeader(name: string, value: string) {
@@ -27,17 +62,13 @@ export function headersOf(library: Library, options: HelmetOptions): HeaderSet {
     // The one header that it removes, `X-Powered-By`, is one that nothing here sets.
     removeHeader() {},
   }
-  try {
-    const directives = typeof csp === 'object' ? listed(csp.directives ?? {}) : {}
-    const isDynamic = Object.values(directives).some((sources) => Array.isArray(sources) && sources.some(isFunction))
-    const given = isDynamic ? { ...options, contentSecurityPolicy: false } : options
-    // Its middlewares use what the recorder has, and look at the request only where a directive is a function.
-    library.default(given as LibraryOptions)({} as never, recorder as never, raise)
-    const dynamic = isDynamic ? dynamicPolicy(library, { ...(csp as object), directives }) : undefined
-    return { names: Object.keys(fixed), fixed: presetHeaders(fixed), dynamic }
-  } catch (error) {
-    throw Object.assign(OptionError('helmet', 'not usable', String((error as Error).message)), { cause: error })
-  }
+  const directives = typeof policy === 'object' ? Object.values(policy.directives) : []
+  const isDynamic = directives.some((sources) => Array.isArray(sources) && sources.some(isFunction))
+  const given = isDynamic ? { ...options, contentSecurityPolicy: false } : options
+  // Its middlewares use what the recorder has, and look at the request only where a directive is a function.
+  library.default(given as LibraryOptions)({} as never, recorder as never, raise)
+  const dynamic = isDynamic ? dynamicPolicy(library, policy as object) : undefined
+  return { names: Object.keys(fixed), fixed: presetHeaders(fixed), dynamic }
 }
 
 /** Every iterable as an array, since some can be read only once. */

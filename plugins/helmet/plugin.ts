@@ -1,11 +1,11 @@
 import { definePlugin, type Request, type Response, RouteValue } from '../../kernel/index.ts'
-import { type HeaderSet, headersOf, noHeaders } from './headers.ts'
+import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
 import type { HelmetOptions } from './options.ts'
 
 /**
  * Sets the security headers of the `helmet` package on every answer: 404, 405, refused requests and failures too.
  *
- * The route option `helmet` takes options in place of the server's, or `false` for none.
+ * Its policy has `upgrade-insecure-requests` where the request came by https. The route option `helmet` takes options in place of the server's, or `false` for none.
  *
  * @example
  * new Server({ plugins: { helmet: { xFrameOptions: { action: 'deny' } } } })
@@ -16,15 +16,15 @@ export const helmet = definePlugin({
     // Not on import: a server without it should not load it.
     const library = await import('helmet')
     const ofServer = headersOf(library, options)
-    const ofRoutes = new RouteValue<HeaderSet>()
+    const ofRoutes = new RouteValue<HeaderSets>()
     ctx.onRoute((route) => {
       const own: unknown = route.options.helmet
       if (own === undefined) return
       ofRoutes.set(route, own === false ? noHeaders : headersOf(library, own as HelmetOptions))
     })
 
-    const setOf = (req: Request): HeaderSet => ofRoutes.of(req) ?? ofServer
-    const apply = ({ fixed, dynamic }: HeaderSet, req: Request, res: Response) => {
+    const setOf = (req: Request) => (ofRoutes.of(req) ?? ofServer)[req.protocol]
+    const apply = ({ fixed, dynamic }: HeaderSets['http'], req: Request, res: Response) => {
       res.setHeaders(fixed)
       dynamic?.(req, res)
     }

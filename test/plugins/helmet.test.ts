@@ -27,8 +27,17 @@ function serverWith(helmet: unknown, more: object = {}) {
   return server
 }
 
-/** What the package itself sets with these options, by a server of node. */
+const upgrade = ';upgrade-insecure-requests'
+
+/** The same as the package sets, but for what only a request by https gets. */
 async function reference(options: Parameters<typeof helmetPackage>[0]): Promise<Record<string, string>> {
+  const headers = await packageHeaders(options)
+  const policy = headers['content-security-policy']
+  return policy === undefined ? headers : { ...headers, 'content-security-policy': policy.replace(upgrade, '') }
+}
+
+/** What the package itself sets with these options, by a server of node. */
+async function packageHeaders(options: Parameters<typeof helmetPackage>[0]): Promise<Record<string, string>> {
   const middleware = helmetPackage(options)
   const server = createServer((req, res) => middleware(req, res, () => res.end()))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -161,6 +170,55 @@ describe('options are those of the package', () => {
     [[], /object/],
   ])('%j is refused at boot', async (options, message) => {
     await expect(serverWith(options).ready()).rejects.toThrow(message)
+  })
+})
+
+describe('upgrade-insecure-requests of the defaults', () => {
+  const policyOf = async (server: Server, url: string, headers: Record<string, string> = {}) =>
+    (await server.inject({ url, headers })).headers['content-security-policy']
+
+  test('is in the policy of a request that came by https, and of no other', async () => {
+    const expected = (await packageHeaders({}))['content-security-policy']!
+    expect(expected).toContain(upgrade)
+    const server = serverWith(true)
+    expect(await policyOf(server, 'https://a.test/a')).toBe(expected)
+    expect(await policyOf(server, 'http://a.test/a')).toBe(expected.replace(upgrade, ''))
+    expect(await policyOf(server, 'https://a.test/nowhere')).toBe(expected)
+    expect(await policyOf(server, 'http://a.test/boom')).toBe(expected.replace(upgrade, ''))
+  })
+
+  test('goes by what a trusted proxy says of the request, and by nobody else', async () => {
+    const proto = { 'x-forwarded-proto': 'https' }
+    const behind = serverWith(true, { trustProxy: { trustedProxies: 1 } })
+    expect(await policyOf(behind, '/a', proto)).toContain(upgrade)
+    expect(await policyOf(behind, 'https://a.test/a', { 'x-forwarded-proto': 'http' })).not.toContain(upgrade)
+    expect(await policyOf(serverWith(true), '/a', proto)).not.toContain(upgrade)
+  })
+
+  test('is in every policy of options that name it, and in none of those that leave it out', async () => {
+    for (const name of ['upgradeInsecureRequests', 'upgrade-insecure-requests']) {
+      const named = serverWith({ contentSecurityPolicy: { directives: { [name]: [] } } })
+      const left = serverWith({ contentSecurityPolicy: { directives: { [name]: null } } })
+      for (const url of ['http://a.test/a', 'https://a.test/a']) {
+        expect(await policyOf(named, url)).toContain(upgrade)
+        expect(await policyOf(left, url)).not.toContain(upgrade)
+      }
+    }
+  })
+
+  test('goes the same way with functions, and in the options of a route', async () => {
+    const directives = { scriptSrc: new Set(["'self'", () => "'nonce-1'"]).values() }
+    const server = serverWith({ contentSecurityPolicy: { directives } })
+    server.get('/own', { helmet: { contentSecurityPolicy: { directives: { imgSrc: ['cdn.test'] } } } }, () => 1)
+    for (const [path, own] of [
+      ['/a', "script-src 'self' 'nonce-1'"],
+      ['/own', 'img-src cdn.test'],
+    ] as const) {
+      expect(await policyOf(server, `http://a.test${path}`)).not.toContain(upgrade)
+      expect(await policyOf(server, `http://a.test${path}`)).toContain(own)
+      expect(await policyOf(server, `https://a.test${path}`)).toContain(upgrade)
+      expect(await policyOf(server, `https://a.test${path}`)).toContain(own)
+    }
   })
 })
 
