@@ -109,6 +109,11 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
     for (const provider of this.#providers.values()) await provider.open()
   }
 
+  /** Sends what waits without pauses from now on; `close` waits for it. @internal */
+  hurry(): void {
+    void this.#later.drain()
+  }
+
   /** @internal */
   logTo(log: Logger): void {
     this.#log = log

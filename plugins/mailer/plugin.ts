@@ -27,6 +27,8 @@ export const mailer = definePlugin({
     service.logTo(ctx.log)
     // A package that is missing fails the boot, not the first order.
     await service.prepare()
+    // A request that hangs takes most of the time that there is before the hook below is called.
+    ctx.server.closing.addEventListener('abort', () => service.hurry())
     ctx.onClose((timeLeft) => service.close({ timeout: timeLeft }))
   },
 })

@@ -1,5 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
 import type { Declared } from './declarations.ts'
+import { deferred } from './deferred.ts'
 import { MqttHandlerError } from './errors.ts'
 import { tellFailure } from './failures.ts'
 import type { Incoming } from './links/contract.ts'
@@ -19,6 +20,9 @@ const mostWaitingBytes = 64 * 2 ** 20
 /** How many topics are remembered of whose kept message a handler was told. */
 const mostRemembered = 100_000
 
+/** The lane that each subscription has had last. */
+const lanes = new WeakMap<Declared, Lane>()
+
 /** One handler with the messages that wait for it. */
 export class Lane {
   readonly declared: Declared
@@ -29,13 +33,30 @@ export class Lane {
   #size = 0
   readonly #running = new Set<Promise<void>>()
   readonly #kept = new Set<string>()
-  #isClosed = false
+  readonly #closed = deferred()
+  /** Resolves when what an earlier lane of this subscription has begun is over; `undefined` where nothing is. */
+  #earlier: Promise<void> | undefined
+  #isRefusing = false
   #isDropping = false
 
   constructor(declared: Declared, timeout: number, log: Logger) {
     this.declared = declared
     this.#timeout = declared.options.handlerTimeout ?? timeout
     this.#log = log
+    // Another connection may take a subscription over while its handler runs: `concurrency` is a promise across both.
+    this.#earlier = lanes
+      .get(declared)
+      ?.over()
+      ?.then(() => {
+        this.#earlier = undefined
+        this.#fill()
+      })
+    lanes.set(declared, this)
+  }
+
+  /** Resolves when no handler runs any more, or none is waited for; `undefined` where none runs. */
+  over(): Promise<void> | undefined {
+    return this.#running.size === 0 ? this.#earlier : Promise.race([this.idle(), this.#closed.promise])
   }
 
   /**
@@ -56,8 +77,8 @@ export class Lane {
   /** `done` is called once, when the handler has finished or will not begin. */
   push(message: Incoming, done: () => void): void {
     const { concurrency = 1, maxWaiting = defaultMaxWaiting } = this.declared.options
-    if (this.#isClosed) return
-    if (this.#running.size < concurrency) {
+    if (this.#isRefusing) return
+    if (this.#earlier === undefined && this.#running.size < concurrency) {
       this.#run({ message, done })
       return
     }
@@ -85,14 +106,20 @@ export class Lane {
     const run = this.#handle(job.message).then(() => {
       this.#running.delete(run)
       job.done()
-      const next = this.#waiting.shift()
-      if (next !== undefined) {
-        this.#size -= next.message.payload.byteLength
-        this.#run(next)
-      }
-      if (this.#waiting.length === 0) this.#isDropping = false
+      this.#fill()
     })
     this.#running.add(run)
+  }
+
+  /** Begins with what waits, as far as there is room. */
+  #fill(): void {
+    const { concurrency = 1 } = this.declared.options
+    while (this.#running.size < concurrency && this.#waiting.length > 0) {
+      const next = this.#waiting.shift()!
+      this.#size -= next.message.payload.byteLength
+      this.#run(next)
+    }
+    if (this.#waiting.length === 0) this.#isDropping = false
   }
 
   /** Never rejects. */
@@ -120,19 +147,26 @@ export class Lane {
   }
 
   async idle(): Promise<void> {
+    await this.#earlier
     while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
+  /** Takes no other message: those of QoS 1 and 2 are left to the broker, which sends them again where it can. */
+  refuse(): void {
+    this.#isRefusing = true
   }
 
   /** Nobody wants its messages any more. */
   drop(): void {
-    this.#isClosed = true
+    this.refuse()
     this.#size = 0
     for (const job of this.#waiting.splice(0)) job.done()
   }
 
-  /** Begins no other message; what waits is left to the broker, which sends it again where it can. */
+  /** Begins no other message, and leaves to the broker what waits as well. */
   close(): void {
-    this.#isClosed = true
+    this.refuse()
     this.#waiting.length = 0
+    this.#closed.resolve()
   }
 }

@@ -95,9 +95,10 @@ export class Run {
     this.outbox.down(error)
   }
 
-  /** No other messages. A session that the broker keeps goes on collecting them. */
+  /** No other messages. A session that the broker keeps goes on collecting them: those that it sends are not acknowledged. */
   async leave(): Promise<void> {
-    if (this.#settings.connection.clean !== false) await this.subscriptions.leave()
+    if (this.#settings.connection.clean === false) this.subscriptions.refuse()
+    else await this.subscriptions.leave()
   }
 
   /** Lets handlers and messages that are under way come to their end, within so many milliseconds. */

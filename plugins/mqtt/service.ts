@@ -158,6 +158,7 @@ export class MqttService {
 
   /** Takes no other messages from now on; `stop` waits for those that are there. @internal */
   halt(): void {
+    leaveRunner(this.#runner)
     void this.#run?.leave()
   }
 

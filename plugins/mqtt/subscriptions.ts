@@ -209,6 +209,11 @@ export class Subscriptions {
     await Promise.allSettled([...this.#byText.keys()].map((filter) => this.#link.unsubscribe(filter)))
   }
 
+  /** Begins with nothing that comes from now on. */
+  refuse(): void {
+    for (const lane of this.lanes) lane.refuse()
+  }
+
   async idle(): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.idle()))
   }

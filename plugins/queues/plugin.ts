@@ -30,6 +30,7 @@ export const queues = definePlugin({
     const logNoMore = logTo(ctx.log)
     claim(service)
     if (run) ctx.onListen(() => service.run())
+    ctx.server.closing.addEventListener('abort', () => service.halt())
     ctx.onClose(async (timeLeft) => {
       try {
         await service.stop({ timeout: timeLeft })

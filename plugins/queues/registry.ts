@@ -61,6 +61,13 @@ export async function run(owner: object): Promise<void> {
   }
 }
 
+/** Lets the last holder take no more messages from now on; `release` waits for those that are in work. */
+export function halt(owner: object): void {
+  // Its claim stands, so that what is declared meanwhile waits.
+  claims.add(owner)
+  if (holders.delete(owner) && holders.size === 0) for (const subscription of subscriptions) subscription.stop()
+}
+
 /**
  * Lets the last holder end the subscribers, and the last owner of all the engines: after them, so that handlers can publish
  * to their end. Whether it was the last owner.
@@ -87,8 +94,17 @@ async function endAll(limit: number): Promise<void> {
   const ended = Promise.all([...all.map((subscription) => subscription.stop().ended), ...leaving.values()])
   if (await within(ended, limit)) return
   const running = all.reduce((sum, one) => sum + one.running, 0)
+  const inMemory = all.reduce((sum, one) => sum + (one.queue.kind === 'memory' ? one.running : 0), 0)
   const what = running > 0 ? `${running} handlers of queues still ran` : 'an engine of queues was not told what is done'
-  queueLog().warn({ running }, `${what} after ${Math.round(limit)} ms; the messages come again`)
+  queueLog().warn({ running }, `${what} after ${Math.round(limit)} ms; ${fateOf(running, inMemory)}`)
+  for (const one of all) one.abandon()
+}
+
+/** What becomes of messages whose handlers were left behind. */
+function fateOf(running: number, inMemory: number): string {
+  if (inMemory === 0) return 'the messages come again'
+  if (inMemory < running) return `the messages come again, but not the ${inMemory} of queues in memory`
+  return 'the messages do not come again: their queues are in memory'
 }
 
 async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {

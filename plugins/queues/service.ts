@@ -1,7 +1,7 @@
 import { forgetConfiguration, queueConfig } from './config.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import { declaredQueues } from './queue.ts'
-import { declaredSubscriptions, release, run } from './registry.ts'
+import { declaredSubscriptions, halt, release, run } from './registry.ts'
 
 /** The counts of one queue. */
 export interface QueueReport extends QueueCounts {
@@ -59,6 +59,11 @@ export class QueueService {
   /** Ends them: see the static method. */
   async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
     await release(this, timeout)
+  }
+
+  /** Takes no more messages from now on; `stop` waits for the handlers that run. @internal */
+  halt(): void {
+    halt(this)
   }
 
   /** Who has subscribed in this process, at work or not. */

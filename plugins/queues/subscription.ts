@@ -1,4 +1,4 @@
-import type { Consumer, Deliver, Delivery, Outcome } from './drivers/contract.ts'
+import type { Consumer, Deliver, Delivery, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
 import type { QueueFailure } from './options.ts'
 import type { CheckPayload } from './schema.ts'
@@ -33,6 +33,24 @@ export interface SubscribedQueue extends EngineRef {
 const asError = (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown }))
 const isBadPayload = (error: Error) => (error as { code?: unknown }).code === 'QueuePayloadError'
 
+/** How many deliveries are in work. */
+class Deliveries {
+  count = 0
+  readonly #waiting: (() => void)[] = []
+
+  /** Returns how it is told that this one has ended. */
+  begin(): () => void {
+    this.count++
+    return () => {
+      if (--this.count === 0) for (const resolve of this.#waiting.splice(0)) resolve()
+    }
+  }
+
+  idle(): Promise<void> {
+    return this.count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
+  }
+}
+
 /** From one start to its stop. */
 interface Work {
   starting: Promise<void>
@@ -46,8 +64,9 @@ export class Subscription {
   readonly #handler: QueueHandler<unknown>
   readonly #options: SubscribeOptions
   #work: Work | undefined
-  /** Deliveries in work, those of a subscriber that was stopped too. */
-  running = 0
+  /** Resolves when nothing of earlier work is left. */
+  #earlier: Promise<unknown> = Promise.resolve()
+  #deliveries = new Deliveries()
 
   constructor(queue: SubscribedQueue, handler: QueueHandler<unknown>, options: SubscribeOptions) {
     this.queue = queue
@@ -63,6 +82,11 @@ export class Subscription {
     return this.#work !== undefined
   }
 
+  /** Deliveries in work, those of a subscriber that was stopped too. */
+  get running(): number {
+    return this.#deliveries.count
+  }
+
   /** Rejects when the engine cannot be used at all; one that is only away is waited for. */
   start(): Promise<void> {
     if (this.#work !== undefined) return this.#work.starting
@@ -71,9 +95,11 @@ export class Subscription {
     work.starting = (async () => {
       try {
         const driver = await driverOf(this.queue, this.queue.name)
-        if (work.stopped) return
-        work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.concurrency })
-        await work.consumer.begun
+        if (this.running === 0) return await this.#begin(work, driver)
+        // What an earlier owner has begun comes to its end first: `concurrency` is a promise across both. The start does not
+        // wait for that, as it may take as long as a handler.
+        const begin = () => this.#begin(work, driver).catch((error: unknown) => this.#notBegun(work, error))
+        void this.#deliveries.idle().then(begin)
       } catch (error) {
         if (this.#work === work) this.#work = undefined
         throw error
@@ -82,21 +108,42 @@ export class Subscription {
     return work.starting
   }
 
+  async #begin(work: Work, driver: QueueDriver<object>): Promise<void> {
+    if (work.stopped) return
+    work.consumer = driver.consume(this.queue.name, this.#deliver, { concurrency: this.concurrency })
+    await work.consumer.begun
+  }
+
+  #notBegun(work: Work, error: unknown): void {
+    if (this.#work === work) this.#work = undefined
+    const { name } = this.queue
+    queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not begin`)
+  }
+
   /** Ends its work: `quiet` when no more messages come to the handler, `ended` when none is in work either. */
   stop(): { readonly quiet: Promise<void>; readonly ended: Promise<void> } {
     const work = this.#work
     this.#work = undefined
     if (work !== undefined) work.stopped = true
     const consumer = work?.consumer
-    return { quiet: Promise.resolve(consumer?.stop()), ended: consumer?.ended ?? Promise.resolve() }
+    const quiet = Promise.resolve(consumer?.stop())
+    const ended = Promise.all([this.#earlier, consumer?.ended])
+    this.#earlier = ended
+    return { quiet, ended: ended.then(() => {}) }
+  }
+
+  /** What still runs counts no more: closing has waited for it once, and its engine gives it to the next. */
+  abandon(): void {
+    this.#earlier = Promise.resolve()
+    this.#deliveries = new Deliveries()
   }
 
   readonly #deliver: Deliver = async (payload, delivery) => {
-    this.running++
+    const end = this.#deliveries.begin()
     try {
       return await this.#attempt(payload, delivery)
     } finally {
-      this.running--
+      end()
     }
   }
 

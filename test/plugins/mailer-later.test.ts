@@ -244,6 +244,37 @@ describe('the plugin', () => {
     expect(logger.entries.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { mail: id } }])
   })
 
+  test('sends what waits beside a request that hangs, from when the server begins to close', async () => {
+    const outbox = memoryTransport()
+    const plugins = {
+      mailer: { providers: { main: { transporter: outbox, from } }, defaultProvider: 'main' },
+    } as const
+    const server = new Server({ ...quiet, logger: memoryLogger(), plugins })
+    let hasBegun = () => {}
+    const begun = new Promise<void>((resolve) => {
+      hasBegun = resolve
+    })
+    let end = () => {}
+    server.get('/hangs', () => {
+      hasBegun()
+      return new Promise<void>((resolve) => {
+        end = resolve
+      })
+    })
+    const { port } = await server.listen()
+    const later = (subject: string) => server.services.get('mailer').later(mail(subject))
+    for (let i = 0; i < 5; i++) await later(`${i}`)
+    const answered = fetch(`http://127.0.0.1:${port}/hangs`)
+    await begun
+    const closed = server.close()
+    // One a second would take four; a request in work may still add to them.
+    await vi.waitUntil(() => outbox.sent.length === 5, { timeout: 2_000 })
+    await later('last')
+    await vi.waitUntil(() => outbox.sent.length === 6, { timeout: 900 })
+    end()
+    await Promise.all([answered, closed])
+  })
+
   test('closes behind the queues, whose last jobs may send', async () => {
     const outbox = memoryTransport()
     const orders = memoryQueue<string>('mailer-orders')

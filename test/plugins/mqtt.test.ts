@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { MqttService, mqtt, RouteCollection, Server, type ServerOptions } from 'framework'
 import { mqtt as mqttPlugin } from 'framework/plugins'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { memoryLogger } from '../support/kernel.ts'
+import { memoryLogger, pause } from '../support/kernel.ts'
 
 const open: { unsubscribe(): Promise<void> }[] = []
 const servers: Server[] = []
@@ -76,6 +76,79 @@ test('with two servers a subscription runs in one, and goes to the other when th
   await first.close()
   await publish('b')
   await vi.waitFor(() => expect(seen).toEqual(['a', 'b']))
+})
+
+/** A request that keeps a server from closing until it is let go. */
+async function holdOpen(server: Server): Promise<{ letGo(): Promise<void> }> {
+  let end = () => {}
+  let hasBegun = () => {}
+  const begun = new Promise<void>((resolve) => {
+    hasBegun = resolve
+  })
+  server.get('/held', () => {
+    hasBegun()
+    return new Promise<void>((resolve) => {
+      end = resolve
+    })
+  })
+  const answered = fetch(`http://127.0.0.1:${server.port}/held`)
+  await begun
+  return {
+    async letGo() {
+      end()
+      await answered
+    },
+  }
+}
+
+test('a subscription goes to the next server when its own begins to close, with no more in work than its concurrency', async () => {
+  const first = make({ plugins: { mqtt: { connect: memory } } })
+  const second = make({ plugins: { mqtt: { connect: memory } } })
+  const seen: unknown[] = []
+  const ends: (() => void)[] = []
+  open.push(
+    mqtt.subscribe('over', (message) => {
+      seen.push(message)
+      return new Promise<void>((resolve) => ends.push(resolve))
+    }),
+  )
+  await first.listen()
+  await second.listen()
+  const held = await holdOpen(first)
+  await mqtt.publish('over', 'a')
+  await vi.waitFor(() => expect(seen).toEqual(['a']))
+  const closed = first.close()
+  await new Promise((resolve) => first.closing.addEventListener('abort', resolve))
+  await second.services.get('mqtt').publish('over', 'b')
+  await pause(20)
+  expect(seen).toEqual(['a'])
+  ends.shift()!()
+  await vi.waitFor(() => expect(seen).toEqual(['a', 'b']))
+  ends.shift()!()
+  await held.letGo()
+  await closed
+})
+
+test('with a session that the broker keeps, a server that closes begins with no further message', async () => {
+  const connect = { ...memory, clean: false, clientId: 'closing-session' } as const
+  const publisher = make({ plugins: { mqtt: { connect: memory, subscribe: false } } })
+  const server = make({ plugins: { mqtt: { connect } } })
+  const seen: unknown[] = []
+  open.push(mqtt.subscribe('kept', (message) => void seen.push(message), { qos: 1 }))
+  await publisher.listen()
+  await server.listen()
+  const held = await holdOpen(server)
+  const closed = server.close()
+  await new Promise((resolve) => server.closing.addEventListener('abort', resolve))
+  await publisher.services.get('mqtt').publish('kept', 'a', { qos: 1 })
+  await pause(20)
+  expect(seen).toEqual([])
+  await held.letGo()
+  await closed
+  // It was not acknowledged: whoever comes back gets it.
+  await make({ plugins: { mqtt: { connect } } }).listen()
+  await vi.waitFor(() => expect(seen).toEqual(['a']))
+  await make({ plugins: { mqtt: { connect: { ...connect, clean: true } } } }).listen()
 })
 
 test('closing waits for handlers, within its time, and they can still publish', async () => {

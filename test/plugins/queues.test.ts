@@ -12,7 +12,7 @@ import { queues } from 'framework/plugins'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type Entry, memoryLogger, pause } from '../support/kernel.ts'
-import { freshName, until } from '../support/queues.ts'
+import { freshName, gate, until } from '../support/queues.ts'
 
 const open: { close(): Promise<void> }[] = []
 let log: Entry[]
@@ -79,6 +79,48 @@ describe('with a server', () => {
     expect(seen).toEqual([1, 2])
   })
 
+  test('has in work no more than its concurrency while a server takes it over, whose start does not wait', async () => {
+    const queue = memoryQueue<number>(freshName('over'))
+    const first = gate()
+    let now = 0
+    let most = 0
+    await queue.subscribe(async (payload) => {
+      most = Math.max(most, ++now)
+      if (payload === 1) await first.opened
+      now--
+    })
+    await queue.publishMany([1, 2, 3])
+    await until(async () => (await queue.counts()).active === 1, 'the handler')
+    await makeServer(run).listen()
+    await pause(20)
+    expect([now, await queue.counts()]).toMatchObject([1, { active: 1, waiting: 2 }])
+    first.open()
+    await queue.drained()
+    expect(most).toBe(1)
+  })
+
+  test('a handler that was left behind is not waited for again, nor does it keep the next server from working', async () => {
+    const queue = memoryQueue<number>(freshName('left'))
+    const hung = gate()
+    const seen: number[] = []
+    await queue.subscribe(async (payload) => {
+      seen.push(payload)
+      if (payload === 1) await hung.opened
+    })
+    const first = makeServer({ ...run, closeTimeout: 200 })
+    await first.listen()
+    await queue.publish(1)
+    await until(() => seen.length === 1, 'the handler')
+    await first.close()
+    const second = makeServer(run)
+    await second.listen()
+    await queue.publish(2)
+    await until(() => seen.length === 2, 'the next message')
+    await second.close()
+    expect(log.filter(({ message }) => message?.includes('still ran'))).toHaveLength(1)
+    hung.open()
+  })
+
   test('without run it only publishes', async () => {
     const queue = memoryQueue<number>(freshName('publisher'))
     let ran = false
@@ -131,7 +173,12 @@ describe('with a server', () => {
     await server.close()
     expect(performance.now() - start).toBeLessThan(2000)
     expect(log).toContainEqual(
-      expect.objectContaining({ level: 'warn', message: expect.stringContaining('1 handlers of queues still ran') }),
+      expect.objectContaining({
+        level: 'warn',
+        message: expect.stringMatching(
+          /^1 handlers of queues still ran after \d+ ms; the messages do not come again: their queues are in memory$/,
+        ),
+      }),
     )
     release()
   })

@@ -1,5 +1,14 @@
-import { defineQueueConfiguration, type Queue, type QueueConfig, type QueueFailure, QueueService } from 'framework'
+import {
+  defineQueueConfiguration,
+  type Queue,
+  type QueueConfig,
+  type QueueFailure,
+  QueueService,
+  RouteCollection,
+  Server,
+} from 'framework'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { memoryLogger, pause } from './kernel.ts'
 
 type AnyQueue = Queue<unknown, object>
 
@@ -33,6 +42,15 @@ export async function until(holds: () => boolean | Promise<boolean>, what: strin
     if (performance.now() > giveUpAt) throw new Error(`not within ${ms} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
+}
+
+/** Something to wait for until it is opened. */
+export function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open!: () => void
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
 }
 
 let serial = 0
@@ -256,6 +274,46 @@ export function testEngine(engine: EngineUnderTest): void {
     await queue.publish(2)
     await until(async () => (await queue.counts()).waiting === 1, 'the second waits')
     expect(ran).toBe(1)
+  })
+
+  test('a server that closes begins no further message, also while a request keeps it from closing', async () => {
+    const queue = await queueOf('closing', 5)
+    const server = new Server({
+      ...{ port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, logger: memoryLogger() },
+      router: new RouteCollection(),
+      plugins: { queues: { run: true } },
+    })
+    const [begun, request] = [gate(), gate()]
+    server.get('/slow', () => {
+      begun.open()
+      return request.opened
+    })
+    const first = gate()
+    const seen: unknown[] = []
+    const handle = await queue.subscribe(async (payload) => {
+      seen.push(payload)
+      await first.opened
+    })
+    // From here on the workers are those of the server alone.
+    const { port } = await server.listen()
+    await QueueService.stop()
+    try {
+      await queue.publishMany([1, 2, 3])
+      await until(() => seen.length === 1, 'the first')
+      const answered = fetch(`http://127.0.0.1:${port}/slow`)
+      await begun.opened
+      const closed = server.close()
+      await new Promise((resolve) => server.closing.addEventListener('abort', resolve))
+      first.open()
+      // More than any engine needs to give out the next.
+      await pause(200)
+      request.open()
+      await Promise.all([answered, closed])
+      expect(seen).toHaveLength(1)
+    } finally {
+      await handle.unsubscribe()
+      await QueueService.run()
+    }
   })
 
   test('a batch gives an id for each message, in order; none of nothing', async () => {

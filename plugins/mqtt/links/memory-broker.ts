@@ -44,6 +44,8 @@ export class Session {
   readonly subscriptions = new Map<string, Subscription>()
   /** For a client that is away: what it will get, and until when. */
   readonly #waiting: { readonly message: Delivered; readonly until: number }[] = []
+  /** Of QoS 1 and 2: what it has been given and not handled yet. */
+  readonly #given = new Set<Delivered>()
   #client: Client | undefined
   #hello: Hello
   #endsAt = Number.POSITIVE_INFINITY
@@ -57,13 +59,35 @@ export class Session {
     this.#hello = hello
     this.#endsAt = Number.POSITIVE_INFINITY
     const now = performance.now()
-    for (const { message, until } of this.#waiting.splice(0)) if (now < until) client.deliver(message)
+    for (const { message, until } of this.#waiting.splice(0)) if (now < until) this.#deliver(client, message)
+  }
+
+  #deliver(client: Client, message: Delivered): void {
+    if (message.details.qos > 0) this.#given.add(message)
+    client.deliver(message)
+  }
+
+  /** The client needs this one no more. */
+  handled(message: Delivered): void {
+    this.#given.delete(message)
+  }
+
+  /** What the client has not handled waits for whoever has its name next. */
+  #takeBack(): void {
+    const until = Number.POSITIVE_INFINITY
+    const again = [...this.#given].map((message) => ({
+      message: { ...message, details: { ...message.details, duplicate: true } },
+      until,
+    }))
+    this.#given.clear()
+    this.#waiting.unshift(...again)
   }
 
   /** Whether it was this client that was there. */
   disconnect(client: Client): boolean {
     if (this.#client !== client) return false
     this.#client = undefined
+    this.#takeBack()
     this.#endsAt = performance.now() + seconds(this.#hello.expiry)
     return true
   }
@@ -80,12 +104,13 @@ export class Session {
   takeOver(): Hello['will'] {
     const client = this.#client
     this.#client = undefined
+    this.#takeBack()
     client?.drivenOut()
     return client === undefined ? undefined : this.#hello.will
   }
 
   give(message: Delivered, expiry: number | undefined): void {
-    if (this.#client !== undefined) this.#client.deliver(message)
+    if (this.#client !== undefined) this.#deliver(this.#client, message)
     else if (message.details.qos > 0 && this.#waiting.length < mostWaiting) {
       this.#waiting.push({ message, until: performance.now() + seconds(expiry) })
     }

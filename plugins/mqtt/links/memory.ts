@@ -62,11 +62,14 @@ export class MemoryLink implements Link {
   }
 
   /** Later, as over a network: not within the call that publishes. */
-  #receive({ payload, details, subscription }: Delivered): void {
+  #receive(given: Delivered): void {
     setImmediate(() => {
+      const session = this.#session
+      if (session === undefined) return
+      const { payload, details, subscription } = given
       // A copy, for one handler may write into it.
-      const message = { payload: Buffer.from(payload), details, subscriptions: [subscription], handled: () => {} }
-      if (this.#session !== undefined) this.#events.message(message)
+      const message = { payload: Buffer.from(payload), details, subscriptions: [subscription] }
+      this.#events.message({ ...message, handled: () => session.handled(given) })
     })
   }
 
