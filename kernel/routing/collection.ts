@@ -75,6 +75,14 @@ export class RouteCollection extends RouteVerbs {
     return record
   }
 
+  /** Takes back routes that belong together, for whoever adds them as one. @internal */
+  remove(records: readonly RouteRecord[]): void {
+    const gone = new Set(records)
+    for (const [key, record] of this.#records) if (gone.has(record)) this.#records.delete(key)
+    this.#all = this.#all.filter((record) => !gone.has(record))
+    this.#version++
+  }
+
   /** Removes every route of this collection; servers that mount it notice at their next request. */
   clearRoutes(): void {
     this.#records.clear()

@@ -1,3 +1,4 @@
+import { completionOf } from './decorator-completion.ts'
 import { bindPrototype, type ClassNotes, notesOfMetadata, notesOfPrototype, ownNotes } from './decorator-notes.ts'
 import { bindOrphans, noteOrphan, orphansOf } from './decorator-orphans.ts'
 import { defineError } from './errors.ts'
@@ -57,8 +58,11 @@ export interface Decorated {
 
 /** A decorated class; it exists once its decorators have run. */
 export interface DecoratedClass extends Decorated {
-  /** Runs when the class is complete, its static members included. */
-  whenDefined(run: (cls: AnyClass) => void): void
+  /**
+   * Runs when all decorators of the class have run and its static members are there. Where the compiler does not say when
+   * that is (`experimentalDecorators`), it runs after each decorator from this one on, and `undo` before the next.
+   */
+  whenDefined(run: (cls: AnyClass) => void, undo?: (cls: AnyClass) => void): void
 }
 
 interface Targets {
@@ -88,10 +92,13 @@ export function decorator(targets: Targets): (...args: readonly unknown[]) => vo
   return (first, second, third) => {
     const site = isStandard(second) ? readStandard(first, second) : readLegacy(first, second, third)
     const fail = (why: string) => DecoratorError(targets.name, site.label, why)
-    if (site.kind !== 'class' && site.kind !== 'method') throw fail(`it is ${site.what}; ${goesOn(targets)}`)
-    const run: ((on: DecoratedClass) => void) | undefined = targets[site.kind]
-    if (run === undefined) throw fail(`it is ${site.what}; ${goesOn(targets)}`)
-    run.call(targets, site as DecoratedClass)
+    const decorate = () => {
+      const run: ((on: DecoratedClass) => void) | undefined = site.kind && targets[site.kind]
+      if (run === undefined) throw fail(`it is ${site.what}; ${goesOn(targets)}`)
+      run.call(targets, site as DecoratedClass)
+    }
+    if (site.around === undefined) decorate()
+    else site.around(decorate)
   }
 }
 
@@ -101,7 +108,12 @@ function goesOn({ name, class: onClass, method }: Targets): string {
 }
 
 /** What a decorator was called for; of another kind where no note can be left. */
-type Site = Partial<DecoratedClass> & { readonly label: string; readonly what: string }
+interface Site extends Partial<DecoratedClass> {
+  readonly label: string
+  readonly what: string
+  /** Runs the decorator where more of them may follow without a word. */
+  around?(decorate: () => void): void
+}
 
 interface StandardContext {
   readonly kind: string
@@ -122,15 +134,13 @@ function readStandard(value: unknown, context: StandardContext): Site {
     const cls = value as AnyClass
     const notes = metadata ? notesOfMetadata(metadata) : bindOrphans(cls)
     bindPrototype(cls.prototype, notes)
-    const whenDefined = (run: (cls: AnyClass) => void) => {
-      if (context.addInitializer === undefined) run(cls)
-      // Another decorator may have put a class of its own in place: the final one is told here.
-      else
-        context.addInitializer(function whenDefined() {
-          run(this)
-        })
-    }
-    return classSite(cls, notes, whenDefined)
+    if (context.addInitializer === undefined) return openClassSite(cls, notes)
+    return classSite(cls, notes, (run) =>
+      // Another decorator may have put a class of its own in place: the final one is named here.
+      context.addInitializer!(function whenDefined() {
+        run(this)
+      }),
+    )
   }
   const label = String(name)
   if (kind !== 'method') return { label, what: /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}` }
@@ -143,7 +153,7 @@ function readStandard(value: unknown, context: StandardContext): Site {
 function readLegacy(target: unknown, name: unknown, third: unknown): Site {
   if (name === undefined && third === undefined && typeof target === 'function') {
     const cls = target as AnyClass
-    return classSite(cls, notesOfPrototype(cls.prototype), (run) => run(cls))
+    return openClassSite(cls, notesOfPrototype(cls.prototype))
   }
   const isStatic = typeof target === 'function'
   const owner = isStatic ? target.name : ((target as object | undefined)?.constructor?.name ?? '')
@@ -163,6 +173,13 @@ function readLegacy(target: unknown, name: unknown, third: unknown): Site {
 function classSite(cls: AnyClass, notes: ClassNotes, whenDefined: DecoratedClass['whenDefined']): Site {
   const name = cls.name === '' ? 'an anonymous class' : cls.name
   return { kind: 'class', name, label: name, notes: notes.own, whenDefined, what: 'a class' }
+}
+
+/** A class on which more decorators may follow, and nobody says which is the last. */
+function openClassSite(cls: AnyClass, notes: ClassNotes): Site {
+  const completion = completionOf(cls)
+  const site = classSite(cls, notes, (run, undo) => completion.add(run, undo))
+  return { ...site, around: (decorate) => completion.around(cls, decorate) }
 }
 
 /** A class with those it extends, the outermost base first, each with its own notes. */

@@ -1,11 +1,12 @@
 import { type ClassMark, DecoratorError, decorator, router } from '../../kernel/index.ts'
 import { deprecate } from './deprecation.ts'
-import { type ControllerClass, declareController, mountController } from './mount.ts'
+import { type ControllerClass, declareController, withdrawController } from './mount.ts'
 
 /**
  * Makes a class a controller: its decorated methods, and those it inherits, are routes below a prefix.
  *
- * The routes are on the process-wide `router` as soon as the class is defined. One instance is made for them, without
+ * The routes are on the process-wide `router` as soon as the class is defined, with all its decorators, whatever their
+ * order. One instance is made for them, without
  * arguments.
  *
  * @deprecated Register routes on the router: `router.group(prefix, define)`.
@@ -29,11 +30,10 @@ export function controller(prefix = ''): ClassMark<ControllerClass> {
   return decorator<ControllerClass>({
     name: 'controller',
     class: (on) =>
-      on.whenDefined((defined) => {
-        // The type of the decorator has made sure that it can be made without arguments; `mount` checks the rest.
-        const cls = defined as ControllerClass
-        declareController(cls, prefix)
-        mountController(cls, router)
-      }),
+      // The type of the decorator has made sure that it can be made without arguments; `mount` checks the rest.
+      on.whenDefined(
+        (cls) => declareController(cls as ControllerClass, prefix, router),
+        (cls) => withdrawController(cls, router),
+      ),
   })
 }

@@ -22,23 +22,38 @@ const ControllerError = defineError(
   (name: string, why: string) => `the controller ${name} cannot be made: ${why}`,
 )
 
-/** One declared controller of this process, with its instance once it was mounted somewhere. */
+/** One declared controller of this process. */
 interface Controller {
   readonly prefix: string
   readonly mounted: WeakMap<RouteCollection, readonly RouteRecord[]>
-  instance?: object
 }
 
 /** Every controller of this process, in order of declaration; its class stays with its module anyway. */
 const controllers = new Map<AnyClass, Controller>()
 
-export function declareController(cls: ControllerClass, prefix: string): void {
+/** One for each class, made when its routes are mounted first. */
+const instances = new WeakMap<AnyClass, object>()
+
+/** Makes a class a controller and mounts it. */
+export function declareController(cls: ControllerClass, prefix: string, collection: RouteCollection): void {
   if (controllers.has(cls))
     throw DecoratorError('controller', cls.name, 'it stands there twice; a class has one prefix')
   if (cls.length > 0) {
     throw DecoratorError('controller', cls.name, 'its constructor takes arguments; a controller is made without any')
   }
   controllers.set(cls, { prefix, mounted: new WeakMap() })
+  try {
+    mountController(cls, collection)
+  } catch (error) {
+    controllers.delete(cls)
+    throw error
+  }
+}
+
+/** Takes both back. */
+export function withdrawController(cls: AnyClass, collection: RouteCollection): void {
+  collection.remove(controllers.get(cls)?.mounted.get(collection) ?? [])
+  controllers.delete(cls)
 }
 
 /** Whether a class is a controller itself; one that only extends a controller is not. */
@@ -53,17 +68,27 @@ export function isForgotten(cls: AnyClass): boolean {
 }
 
 /**
- * Puts the routes of a controller into a collection, unless they are there: a module is loaded once, so after
+ * Puts the routes of a controller into a collection, all or none, unless they are there: a module is loaded once, so after
  * `clearRoutes()` nobody else would bring them back.
  */
 export function mountController(cls: ControllerClass, collection: RouteCollection): void {
-  const controller = controllers.get(cls)!
+  const { prefix, mounted } = controllers.get(cls)!
   const before = new Set(collection.routes)
-  if (controller.mounted.get(collection)?.every((record) => before.has(record))) return
-  controller.instance ??= instanceOf(cls)
-  const instance = controller.instance as Record<PropertyKey, unknown>
+  if (mounted.get(collection)?.every((record) => before.has(record))) return
+  const added = () => collection.routes.filter((record) => !before.has(record))
+  try {
+    addRoutes(cls, prefix, collection)
+  } catch (error) {
+    collection.remove(added())
+    throw error
+  }
+  mounted.set(collection, added())
+}
+
+function addRoutes(cls: ControllerClass, prefix: string, collection: RouteCollection): void {
+  const instance = instanceOf(cls) as Record<PropertyKey, unknown>
   const groups = decoratedClasses(cls).flatMap((one): readonly Middleware[] => middlewareNotes.of(one).flat())
-  collection.group(controller.prefix === '' ? '/' : controller.prefix, groups, (routes) => {
+  collection.group(prefix === '' ? '/' : prefix, groups, (routes) => {
     for (const method of decoratedMethods(cls)) {
       const notes = routeNotes.of(method)
       if (notes.length === 0) {
@@ -80,15 +105,15 @@ export function mountController(cls: ControllerClass, collection: RouteCollectio
       }
     }
   })
-  controller.mounted.set(
-    collection,
-    collection.routes.filter((record) => !before.has(record)),
-  )
 }
 
 function instanceOf(cls: ControllerClass): object {
+  const there = instances.get(cls)
+  if (there !== undefined) return there
   try {
-    return new cls()
+    const made = new cls()
+    instances.set(cls, made)
+    return made
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw Object.assign(ControllerError(cls.name, why), { cause: error })

@@ -79,6 +79,32 @@ describe('a compiler that gives no metadata', () => {
   })
 })
 
+test('where no compiler says which decorator is the last, work for the class is done anew after each', () => {
+  const happened: string[] = []
+  const seen = (cls: AnyClass) => decoratedClasses(cls).flatMap((one) => words.of(one))
+  const listed = decorator({
+    name: 'listed',
+    class: (on) =>
+      on.whenDefined(
+        (cls) => happened.push(`done with ${seen(cls).join()}`),
+        () => happened.push('undone'),
+      ),
+  })
+  class Users {}
+  define(Users, { class: [say('above'), listed, say('below')] })
+  expect(happened).toEqual(['done with below', 'undone', 'done with above,below'])
+
+  const refuse = decorator({
+    name: 'refuse',
+    class() {
+      throw new Error('refused')
+    },
+  })
+  happened.length = 0
+  expect(() => define(Users, { class: [refuse] })).toThrow('refused')
+  expect(happened).toEqual(['undone'])
+})
+
 describe('what a decorator is called with', () => {
   const loose = say('x') as unknown as (...args: unknown[]) => void
   class Users {

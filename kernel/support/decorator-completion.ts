@@ -1,0 +1,48 @@
+import type { AnyClass } from './decorator.ts'
+
+type ClassWork = (cls: AnyClass) => void
+
+/**
+ * The work that waits for a class whose compiler does not say when its last decorator has run: `experimentalDecorators`,
+ * and compilers of the standard form without `addInitializer`.
+ *
+ * It is done after each decorator and undone before the next, so that a policy above a controller holds as well as one
+ * below it. A decorator that throws leaves nothing done: a route of that class would lack what the decorator stands for.
+ */
+export class Completion {
+  readonly #work: { readonly run: ClassWork; readonly undo: ClassWork | undefined }[] = []
+  #done = 0
+
+  add(run: ClassWork, undo?: ClassWork): void {
+    this.#work.push({ run, undo })
+  }
+
+  /** Runs one decorator of the class. */
+  around(cls: AnyClass, decorate: () => void): void {
+    this.#undo(cls)
+    try {
+      decorate()
+      for (const { run } of this.#work) {
+        run(cls)
+        this.#done++
+      }
+    } catch (error) {
+      this.#undo(cls)
+      throw error
+    }
+  }
+
+  #undo(cls: AnyClass): void {
+    while (this.#done > 0) this.#work[--this.#done]!.undo?.(cls)
+  }
+}
+
+const completions = new WeakMap<object, Completion>()
+
+export function completionOf(cls: AnyClass): Completion {
+  const there = completions.get(cls.prototype)
+  if (there !== undefined) return there
+  const made = new Completion()
+  completions.set(cls.prototype, made)
+  return made
+}
