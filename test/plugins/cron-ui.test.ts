@@ -2,7 +2,7 @@ import { BaseCron, cron, cronUi, type Middleware, memoryClock, RouteCollection, 
 import { cron as cronPlugin, helmet } from 'framework/plugins'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { hasChromium, startChromium } from '../support/chromium.ts'
+import { hasChromium, startChromium, watch } from '../support/chromium.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
 const stop: (() => unknown)[] = []
@@ -205,10 +205,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await clock.advance(24 * 3_600_000)
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } })
     const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('console', (message) => void complaints.push(message.text()))
-    page.on('pageerror', (error) => void complaints.push(String(error)))
-    page.on('dialog', (dialog) => void complaints.push(`dialog ${dialog.message()}`))
+    const complaints = await watch(page, server.url)
     await page.goto(`${server.url}/crons`)
     return { page, complaints, runs: () => runs }
   }

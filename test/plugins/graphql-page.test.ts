@@ -2,7 +2,7 @@ import { RouteCollection, Server } from 'framework'
 import type { GraphqlOptions } from 'framework/plugins/graphql'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { hasChromium, startChromium } from '../support/chromium.ts'
+import { hasChromium, startChromium, watch } from '../support/chromium.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
 const browserAccept = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
@@ -98,13 +98,7 @@ describe.skipIf(!hasChromium)('the page in a real browser', () => {
     colorScheme: 'light' | 'dark' = 'light',
   ): Promise<{ page: Page; problems: string[] }> {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1200, height: 700 } })
-    const problems: string[] = []
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-    page.on('pageerror', (error) => problems.push(String(error)))
-    page.on('request', (request) => {
-      if (!request.url().startsWith(origin) && !request.url().startsWith('data:'))
-        problems.push(`asked ${request.url()}`)
-    })
+    const problems = await watch(page, origin)
     await page.goto(`${origin}/graphql?query=${encodeURIComponent(query)}`)
     await page.waitForSelector('.graphiql-execute-button')
     return { page, problems }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
   existsSync(path),
@@ -23,4 +23,39 @@ export function startChromium(): Promise<Browser> {
       '--disable-sync',
     ],
   })
+}
+
+/**
+ * Notes what no page of ours may do, whatever edition the browser is of: fail, call `console.error`, ask anybody else for anything,
+ * be refused something, or load what its policy blocks. What the browser itself says on the console changes with each
+ * edition and is left out. Call it before the page goes anywhere.
+ */
+export async function watch(page: Page, origin: string): Promise<string[]> {
+  const wrong: string[] = []
+  page.on('pageerror', (error) => wrong.push(String(error)))
+  page.on('dialog', (dialog) => wrong.push(`dialog ${dialog.message()}`))
+  page.on('requestfailed', (request) => {
+    // What the page ended itself, a stream that it has read enough of, is aborted.
+    const reason = request.failure()?.errorText
+    if (reason !== 'net::ERR_ABORTED') wrong.push(`failed ${request.url()}: ${reason}`)
+  })
+  page.on('response', (response) => {
+    if (response.status() >= 400) wrong.push(`${response.status()} ${response.url()}`)
+  })
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith('data:') && new URL(url).origin !== origin) wrong.push(`foreign ${url}`)
+  })
+  page.on('console', (message) => {
+    // Messages of the browser have no arguments.
+    if (message.type() === 'error' && message.args().length > 0) wrong.push(message.text())
+  })
+  await page.exposeFunction('noteBlocked', (what: string) => wrong.push(what))
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sourceFile }) => {
+      const { noteBlocked } = globalThis as unknown as { noteBlocked(what: string): void }
+      noteBlocked(`blocked by ${effectiveDirective}: ${blockedURI} ${sourceFile}`)
+    })
+  })
+  return wrong
 }

@@ -1,5 +1,5 @@
 /** Follows the colours of the system, and says what went wrong where there is nothing to show. */
-export const pageScript = `'use strict'
+export const pageScript = String.raw`'use strict'
 {
   const { from, path } = document.currentScript.dataset
   const node = document.getElementById('page')
@@ -7,6 +7,17 @@ export const pageScript = `'use strict'
   const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
   dark.addEventListener('change', paint)
   paint()
+
+  // swagger-ui lets the browser parse what a description says before it takes the dangerous parts out. Nothing runs there, but
+  // Chromium reports every event handler that it meets as blocked by the policy, so they leave before.
+  const attribute = /[^\s"'/>=][^\s/>=]*(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>][^\s>]*))?/g
+  const startTag = new RegExp('<[a-z][^\\s/>]*(?:[\\s/]+|' + attribute.source + ')*', 'gi')
+  const withoutHandler = (text) => (/^on/i.test(text) ? '' : text)
+  const { parseFromString } = DOMParser.prototype
+  DOMParser.prototype.parseFromString = function (text, type) {
+    const quiet = String(text).replace(startTag, (tag) => tag.replace(attribute, withoutHandler))
+    return parseFromString.call(this, quiet, type)
+  }
 
   const link = (name) => new URL(from + name, location.href).href
   const load = async () => {
@@ -55,5 +66,6 @@ body { margin: 0 }
 .page-links a { color: #2a5db0; font: 600 14px sans-serif }
 .page-error { margin: 3rem auto; max-width: 40rem; font: 16px sans-serif }
 html.dark-mode { background: #1c2022; color: #e4e6e6 }
+html.dark-mode .swagger-ui table.headers td { color: inherit }
 html.dark-mode .page-links a { color: #8fb8ff }
 `
