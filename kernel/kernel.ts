@@ -89,6 +89,11 @@ export class Kernel extends RouteVerbs {
     const onWarning = warnInto(() => this.#logger)
     this.#fetch = fetchHandler(this.#dispatcher.handle, { limits: this.settings.limits, onWarning })
     this.inject = injector(this.#dispatcher.handle, this.#life)
+    // Taken off their server they know it all the same: platforms are given `{ fetch: server.fetch }`, signals `server.close`.
+    this.fetch = this.fetch.bind(this)
+    this.listen = this.listen.bind(this)
+    this.close = this.close.bind(this)
+    this.disconnect = this.disconnect.bind(this)
   }
 
   protected override addRoute(...route: AddRoute): void {

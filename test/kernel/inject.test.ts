@@ -59,3 +59,16 @@ test('an inject answers what a socket answers', async () => {
   }
   await kernel.close()
 })
+
+test('fetch, inject, listen, close and disconnect may be taken off their server', async () => {
+  const { kernel, router } = makeKernel()
+  router.get('/x', () => 'x')
+  const { fetch, inject, listen, close, disconnect } = kernel
+  expect(await (await fetch(new Request('http://localhost/x'))).json()).toBe('x')
+  expect((await inject({ url: '/x' })).status).toBe(200)
+  expect((await listen()).port).toBeGreaterThan(0)
+  expect(kernel.isListening).toBe(true)
+  await close()
+  await disconnect()
+  expect(kernel.isListening).toBe(false)
+})
