@@ -153,7 +153,10 @@ export class StorageDisk {
     return this.#provider.downloadUrl(key, expirySeconds)
   }
 
-  /** An address to which the object can be sent by PUT, with that content type where one is named. */
+  /**
+   * An address to which the object can be sent by PUT, with that content type alone; without one the sender may name any.
+   * Azure signs no content type: there it is always the sender's choice.
+   */
   async getUploadUrl(key: string, expirySeconds = 3600, contentType?: string): Promise<string> {
     checkKey(key)
     checkExpiry(expirySeconds)

@@ -40,6 +40,15 @@ describe('addresses of Azure Blob Storage', () => {
     await until(async () => (await fetch(short)).status === 403, 'its end')
   })
 
+  test('without a content type they take any', async () => {
+    for (const type of ['image/png', 'text/html']) {
+      const headers = { 'x-ms-blob-type': 'BlockBlob', 'content-type': type }
+      const upload = await storage.getUploadUrl('any', 60)
+      expect((await fetch(upload, { method: 'PUT', body: 'x', headers })).status).toBe(201)
+      expect((await storage.metadata('any')).contentType).toBe(type)
+    }
+  })
+
   test('show nothing of a connection string that is signed itself', async () => {
     const service = BlobServiceClient.fromConnectionString(blob.connectionString)
     const signed = service.generateAccountSasUrl(undefined, AccountSASPermissions.parse('rwdlac'), 'sco')

@@ -117,6 +117,34 @@ describe('a service', () => {
     await s3.stop()
   })
 
+  /** Sends a file as a browser does, and is as strict as AWS is: the emulator takes every signature. */
+  async function send(address: string, type: string | undefined) {
+    const headers = { host: new URL(address).host, ...(type !== undefined && { 'content-type': type }) }
+    const right = signatureOf('PUT', address, s3Credentials.secretAccessKey, headers)
+    if (new URL(address).searchParams.get('X-Amz-Signature') !== right) return 403
+    return (await fetch(address, { method: 'PUT', body: new Blob(['picture'], { type: type ?? '' }) })).status
+  }
+
+  test.each([
+    'image/png',
+    'application/pdf',
+    'text/html',
+    undefined,
+  ])('an upload address without a content type takes %s', async (type) => {
+    const address = await storage.getUploadUrl('any.png', 60)
+    expect(new URL(address).searchParams.get('X-Amz-SignedHeaders')).toBe('host')
+    expect(address).not.toMatch(/content-type|octet-stream/i)
+    expect(await send(address, type)).toBe(200)
+    if (type !== undefined) expect((await storage.metadata('any.png')).contentType).toBe(type)
+  })
+
+  test('an upload address with a content type takes no other', async () => {
+    const address = await storage.getUploadUrl('picture.png', 60, 'image/png')
+    expect(await send(address, 'text/html')).toBe(403)
+    expect(await send(address, undefined)).toBe(403)
+    expect(await send(address, 'image/png')).toBe(200)
+  })
+
   test('takes them, until they are too old', async () => {
     const upload = await storage.getUploadUrl('by address.png', 60, 'image/png')
     const sent = await fetch(upload, { method: 'PUT', body: 'picture', headers: { 'content-type': 'image/png' } })

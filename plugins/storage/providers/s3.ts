@@ -191,8 +191,10 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   uploadUrl(key: string, expirySeconds: number, contentType: string | undefined): Promise<string> {
-    const type = contentType === undefined ? {} : { ContentType: contentType }
-    return this.#presigned('PutObjectCommand', { Key: key, ...type }, expirySeconds)
+    if (contentType === undefined) return this.#presigned('PutObjectCommand', { Key: key }, expirySeconds)
+    // Left unsigned, the content type would be up to whoever has the address: HTML in place of a picture.
+    const signed = new Set(['content-type'])
+    return this.#presigned('PutObjectCommand', { Key: key, ContentType: contentType }, expirySeconds, signed)
   }
 
   async publicUrl(key: string): Promise<string> {
@@ -207,13 +209,12 @@ export class S3StorageProvider implements StorageProvider {
     command: 'GetObjectCommand' | 'PutObjectCommand',
     input: object,
     expiresIn: number,
+    signableHeaders = new Set<string>(),
   ): Promise<string> {
     const { sdk, client } = await this.#load()
     const name = '@aws-sdk/s3-request-presigner'
     const presigner = await peer(name, () => import('@aws-sdk/s3-request-presigner'), `an address of ${feature}`)
     const getSignedUrl = presigner.getSignedUrl as unknown as SignUrl
-    // Left unsigned, the content type would be up to whoever has the address: HTML in place of a picture.
-    const signableHeaders = new Set(['content-type'])
     const asked = new sdk[command]({ Bucket: this.#bucket, ...input })
     return this.#backend.ask(() => getSignedUrl(client, asked, { expiresIn, signableHeaders }))
   }
