@@ -162,6 +162,7 @@ export class Answers {
     )
     if (!res.answered) await res.opening
     if (res.answered) return
+    if (value instanceof Error) throw value
     if (value !== undefined && value !== res && !passedOn) res.sendWith(value, 0)
     else {
       // Passed on, or simply not answered: then it counts as unhandled, and somebody must hear of it.

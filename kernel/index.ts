@@ -1,4 +1,5 @@
 export type { NotFoundHandler } from './dispatch.ts'
+export { refuseEmptied } from './http/emptied.ts'
 export {
   asFailureBody,
   type ExposeErrorDetails,

@@ -172,11 +172,19 @@ function runTerminal(terminal: Terminal, req: KernelRequest, res: KernelResponse
   return takeValue(result, res)
 }
 
+/** An error that is returned counts as thrown; behind an answer, which stands, it is logged. */
+function takeError(error: Error, res: KernelResponse): void {
+  if (!res.answered) throw error
+  const { log, method, route } = res.request
+  log.error({ err: error }, `${method} ${route ?? res.request.path} returned an error after its answer`)
+}
+
 /** A returned value becomes the body unless the handler answered itself; gives what is still to be waited for. */
 function takeValue(value: unknown, res: KernelResponse): Promise<unknown> | undefined {
   // Whoever is in front of the handler and looks at the answer sees the file.
   if (value === undefined || value === res) return res.answered ? undefined : res.opening
-  if (!res.answered) res.sendWith(value, 0)
+  if (value instanceof Error) takeError(value, res)
+  else if (!res.answered) res.sendWith(value, 0)
   else disposeUnsent(value, res)
   return undefined
 }

@@ -1,14 +1,8 @@
-import { defineError } from '../support/errors.ts'
 import { disposeStream } from './dispose.ts'
+import { refuseEmptied, UnserializableError } from './emptied.ts'
 import { defaultTypes } from './media-types.ts'
 import type { Reply, StreamBody } from './raw.ts'
 import type { KernelResponse } from './response-buffer.ts'
-
-export const UnserializableError = defineError(
-  'UnserializableError',
-  500,
-  (why: string) => `the body cannot be written as JSON: ${why}. Answer with plain data`,
-)
 
 /** Turns a value into JSON text; a serialiser made from a schema takes the place of {@link toJson}. */
 export type Serialize = (payload: unknown, status: number) => string
@@ -23,6 +17,7 @@ export function toJson(payload: unknown): string {
   }
   // undefined for a function or a symbol.
   if (text === undefined) throw UnserializableError(`it is a ${typeof payload}`)
+  if (text === '{}') refuseEmptied(payload)
   return text
 }
 

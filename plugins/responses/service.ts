@@ -1,4 +1,4 @@
-import { isFailureBody, toJson } from '../../kernel/index.ts'
+import { isFailureBody, refuseEmptied, toJson } from '../../kernel/index.ts'
 import type { Strictness } from './scalars.ts'
 import { ResponseSchemaError, type Serializer, serializerOf } from './serialize.ts'
 
@@ -67,7 +67,10 @@ export class Responses {
     return (payload, status) => {
       const serializer = exact.get(status) ?? classes.get(Math.floor(status / 100)) ?? others
       // What the framework answers itself, a 413 for example, has its own form whatever the route declares.
-      return serializer === undefined || isFailureBody(payload) ? toJson(payload) : serializer(payload, status)
+      if (serializer === undefined || isFailureBody(payload)) return toJson(payload)
+      const text = serializer(payload, status)
+      if (text === '{}') refuseEmptied(payload)
+      return text
     }
   }
 }

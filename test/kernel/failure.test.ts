@@ -230,6 +230,15 @@ describe('the error handler', () => {
     expect(await send(kernel, '/x')).toMatchObject({ status: 500, json: { sorry: true } })
   })
 
+  test('that returns an error has failed itself', async () => {
+    const { kernel, router, log } = makeKernel()
+    router.get('/x', boom)
+    kernel.setErrorHandler(() => Object.assign(new Error('of the handler'), { path: '/etc/secret' }))
+    expect(await send(kernel, '/x')).toMatchObject({ status: 500, text: '' })
+    expect(log.map(({ message }) => message)).toEqual(['GET /x failed with Error: of the handler'])
+    expect(log[0]?.fields).toMatchObject({ original: expect.any(Error) })
+  })
+
   test('does not see what the framework answers itself', async () => {
     const { kernel } = makeKernel()
     let called = false

@@ -87,6 +87,80 @@ describe('what a handler gives', () => {
     expect(await send(kernel, '/self')).toMatchObject({ status: 201, text: '{"a":2}' })
   })
 
+  test('an error that is returned counts as thrown', async () => {
+    const { kernel, router, log } = makeKernel()
+    const seen: unknown[] = []
+    const failure = new TypeError('returned on purpose')
+    router.get('/sync', () => failure)
+    router.get('/async', async () => failure)
+    router.get('/status', (_req, res) => {
+      res.status(201)
+      return failure
+    })
+    for (const path of ['/sync', '/async', '/status']) {
+      expect(await send(kernel, path)).toMatchObject({ status: 500, text: '' })
+      expect(log.splice(0)).toEqual([
+        expect.objectContaining({ level: 'error', message: `GET ${path} failed with TypeError: returned on purpose` }),
+      ])
+    }
+    kernel.setErrorHandler((_req, res, _next, error) => {
+      seen.push(error)
+      return res.status(418).json('handled')
+    })
+    expect((await send(kernel, '/async')).status).toBe(418)
+    expect(seen).toEqual([failure])
+    expect(log).toEqual([])
+  })
+
+  test('an error that is returned behind an answer is logged, and the answer stands', async () => {
+    const { kernel, router, log } = makeKernel()
+    router.get('/x/:id', (_req, res) => {
+      res.ok('sent')
+      return new Error('returned on purpose')
+    })
+    expect(await send(kernel, '/x/1')).toMatchObject({ status: 200, text: '"sent"' })
+    expect(log.map(({ message }) => message)).toEqual(['GET /x/:id returned an error after its answer'])
+  })
+
+  test.each([
+    ['a Map', new Map([['a', 1]]), /nothing of the Map would be left. Answer with plain data/],
+    ['a Set', new Set([1]), /the Set/],
+    ['a RegExp', /a/, /the RegExp/],
+    ['headers of the web', new Headers({ a: 'b' }), /the Headers/],
+    [
+      'an iterable class',
+      new (class {
+        *[Symbol.iterator]() {}
+      })(),
+      /an iterable/,
+    ],
+  ])('%s, which JSON would empty, is a failure that says so', async (_name, value, message) => {
+    const { kernel, router, log } = makeKernel()
+    router.get('/returned', () => value)
+    router.get('/sent', (_req, res) => res.badRequest(value))
+    router.get('/json', (_req, res) => res.json(value))
+    for (const path of ['/returned', '/sent', '/json']) {
+      expect(await send(kernel, path)).toMatchObject({ status: 500, text: '' })
+      expect(log.splice(0).map((entry) => entry.message)).toEqual([expect.stringMatching(message)])
+    }
+  })
+
+  test('an Error as a body is a failure where JSON would empty it, and plain objects without members are none', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/error', (_req, res) => res.badRequest(new Error('x')))
+    router.get('/members', (_req, res) => res.badRequest(Object.assign(new Error('x'), { field: 'name' })))
+    router.get('/own', (_req, res) => res.badRequest(Object.assign(new Error('x'), { toJSON: () => ({}) })))
+    router.get('/empty', () => ({}))
+    router.get('/bare', () => Object.create(null) as object)
+    router.get('/instance', () => new (class User {})())
+    expect((await send(kernel, '/error')).status).toBe(500)
+    expect(await send(kernel, '/members')).toMatchObject({ status: 400, text: '{"field":"name"}' })
+    expect(await send(kernel, '/own')).toMatchObject({ status: 400, text: '{}' })
+    for (const path of ['/empty', '/bare', '/instance']) {
+      expect(await send(kernel, path)).toMatchObject({ status: 200, text: '{}' })
+    }
+  })
+
   test('answering twice keeps the first and warns with the route', async () => {
     const { kernel, router, log } = makeKernel()
     router.get('/twice/:id', (_req, res) => {

@@ -43,6 +43,15 @@ const full = {
 }
 const picked = { id: 1, name: 'ada', address: { city: 'London' }, roles: [{ name: 'admin' }] }
 
+test('a Map under a schema without required members is a failure, and no silent {}', async () => {
+  const { status, text, logs } = await answer(
+    { type: 'object', properties: { a: { type: 'integer' } } },
+    new Map([['a', 1]]),
+  )
+  expect({ status, text }).toEqual({ status: 500, text: '' })
+  expect(logs.map(({ message }) => message)).toEqual([expect.stringContaining('nothing of the Map would be left')])
+})
+
 describe('only what the schema names leaves', () => {
   const kinds: Record<string, object> = {
     'JSON Schema': User,
