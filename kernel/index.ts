@@ -80,13 +80,16 @@ export { router } from './routing/router.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
+export { atEachBoot, type BootCheck } from './support/boot-checks.ts'
 export { builtPath } from './support/build.ts'
+export { CallSite } from './support/call-site.ts'
 export {
   type AnyClass,
   type AnyMethod,
   type ClassMark,
   type Decorated,
   type DecoratedClass,
+  type DecoratedMethod,
   DecoratorError,
   decoratedClasses,
   decoratedMethods,

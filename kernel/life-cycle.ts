@@ -9,6 +9,7 @@ import type { Adapter, Address } from './runtime/adapter.ts'
 import { loadAdapter } from './runtime/detect.ts'
 import { shutDown } from './shutdown.ts'
 import { closeOnSignals } from './signals.ts'
+import { checkBoot } from './support/boot-checks.ts'
 import { defineError, ServerClosingError } from './support/errors.ts'
 import { type Logger, warnInto } from './support/logger.ts'
 
@@ -84,6 +85,7 @@ export class LifeCycle {
       dispatcher.compile()
       host.booted = true
       await this.#runHooks(host.lifeCycle.onReady, 'a ready hook', (run) => run())
+      checkBoot(host.server)
     } catch (error) {
       host.booted = true
       for (const failure of await this.#shutDown()) this.#parts.logger().error({ err: failure }, failure.message)

@@ -65,11 +65,19 @@ export interface DecoratedClass extends Decorated {
   whenDefined(run: (cls: AnyClass) => void, undo?: (cls: AnyClass) => void): void
 }
 
+/** A decorated method. */
+export interface DecoratedMethod extends Decorated {
+  /** Its class, where the protocol tells it: that of the standard does not. */
+  readonly owner: AnyClass | undefined
+  /** What stands there at this moment; a decorator above may replace it. */
+  readonly value: AnyMethod
+}
+
 interface Targets {
   /** Without the `@`, for messages. */
   readonly name: string
   class?(on: DecoratedClass): void
-  method?(on: Decorated): void
+  method?(on: DecoratedMethod): void
 }
 
 /**
@@ -93,9 +101,9 @@ export function decorator(targets: Targets): (...args: readonly unknown[]) => vo
     const site = isStandard(second) ? readStandard(first, second) : readLegacy(first, second, third)
     const fail = (why: string) => DecoratorError(targets.name, site.label, why)
     const decorate = () => {
-      const run: ((on: DecoratedClass) => void) | undefined = site.kind && targets[site.kind]
+      const run: ((on: DecoratedClass & DecoratedMethod) => void) | undefined = site.kind && targets[site.kind]
       if (run === undefined) throw fail(`it is ${site.what}; ${goesOn(targets)}`)
-      run.call(targets, site as DecoratedClass)
+      run.call(targets, site as DecoratedClass & DecoratedMethod)
     }
     if (site.around === undefined) decorate()
     else site.around(decorate)
@@ -108,7 +116,8 @@ function goesOn({ name, class: onClass, method }: Targets): string {
 }
 
 /** What a decorator was called for; of another kind where no note can be left. */
-interface Site extends Partial<DecoratedClass> {
+type Site = Partial<Omit<DecoratedClass & DecoratedMethod, 'kind'>> & {
+  readonly kind?: 'class' | 'method'
   readonly label: string
   readonly what: string
   /** Runs the decorator where more of them may follow without a word. */
@@ -147,7 +156,7 @@ function readStandard(value: unknown, context: StandardContext): Site {
   if (context.static) return { label, what: 'a static method' }
   if (context.private) return { label, what: 'a private method' }
   const notes = metadata ? notesOfMetadata(metadata).method(name!) : noteOrphan(value as Function, name!)
-  return { kind: 'method', name: name!, label, notes, what: 'a method' }
+  return methodSite({ name: name!, label, notes, owner: undefined, value: value as AnyMethod })
 }
 
 function readLegacy(target: unknown, name: unknown, third: unknown): Site {
@@ -167,8 +176,11 @@ function readLegacy(target: unknown, name: unknown, third: unknown): Site {
   const descriptor = (third as PropertyDescriptor | undefined) ?? Object.getOwnPropertyDescriptor(target, name)
   if (descriptor?.get !== undefined || descriptor?.set !== undefined) return { label, what: 'an accessor' }
   if (typeof descriptor?.value !== 'function') return { label, what: 'a field' }
-  return { kind: 'method', name, label, notes: notesOfPrototype(target).method(name), what: 'a method' }
+  const notes = notesOfPrototype(target).method(name)
+  return methodSite({ name, label, notes, owner: target.constructor as AnyClass, value: descriptor.value })
 }
+
+const methodSite = (method: Omit<DecoratedMethod, 'kind'>): Site => ({ ...method, kind: 'method', what: 'a method' })
 
 function classSite(cls: AnyClass, notes: ClassNotes, whenDefined: DecoratedClass['whenDefined']): Site {
   const name = cls.name === '' ? 'an anonymous class' : cls.name

@@ -1,8 +1,10 @@
 import { decoratedMethods, type Logger } from '../../kernel/index.ts'
+import { type ImportedMethod, instanceStandIn } from '../shared/imported-methods.ts'
 import { instanceLogger, makeInstance, type ServiceClassKind } from '../shared/service-class.ts'
+import { Activity } from './activity.ts'
 import type { Declared } from './declarations.ts'
 import { CronClassError, CronFileError } from './failures.ts'
-import { cronNotes } from './handle.ts'
+import { type CronNote, cronNotes } from './handle.ts'
 import type { CronHandler } from './run.ts'
 
 /**
@@ -39,6 +41,20 @@ export const cronClasses: ServiceClassKind<BaseCron> = {
   fileError: CronFileError,
 }
 
+/** By class, as one that extends another has its methods with the same notes; by note alone while the class is not known. */
+const activities = new WeakMap<object, Map<CronNote, Activity>>()
+
+function activityOf(cls: object, note: CronNote): Activity {
+  const ofClass = activities.get(cls) ?? new Map<CronNote, Activity>()
+  activities.set(cls, ofClass)
+  const activity = ofClass.get(note) ?? new Activity()
+  ofClass.set(note, activity)
+  return activity
+}
+
+// A method may be called anything in brackets.
+const asName = (label: string) => label.replace(/\0|\p{Surrogate}/gu, '\ufffd')
+
 /**
  * Makes an instance, and tells its jobs.
  *
@@ -50,12 +66,24 @@ export function jobsOfClass(cls: BaseCronClass, logger: Logger): Declared[] {
     const notes = cronNotes.of(method)
     const run = instance[method.name]
     if (notes.length > 0 && typeof run !== 'function') throw CronClassError(method.label, 'it is no method any more')
-    return notes.map(({ pattern, options }, index): Declared => {
-      // A method may be called anything in brackets.
-      const text = method.label.replace(/\0|\p{Surrogate}/gu, '\ufffd')
-      const label = index === 0 ? text : `${text} (${pattern.text})`
+    return notes.map((note, index): Declared => {
+      const text = asName(method.label)
+      const label = index === 0 ? text : `${text} (${note.pattern.text})`
       const handler = (run as CronHandler).bind(instance)
-      return { name: options.name ?? label, isNamed: true, pattern, options, handler }
+      return { ...note, name: note.options.name ?? label, isNamed: true, activity: activityOf(cls, note), handler }
     })
   })
+}
+
+/** The job of a method whose class is not known: it runs with nothing of its instance but the logger. */
+export function classlessJob({ note, label, value }: ImportedMethod<CronNote>, logger: Logger): Declared {
+  const text = asName(label)
+  const instance = instanceStandIn(logger.child({ cron: text }), (member) =>
+    CronClassError(
+      text,
+      `it uses this.${member}, and there is no instance of its class, which is neither exported by a file of crons nor listed there. Do one of them: crons: [TheClass]`,
+    ),
+  )
+  const handler: CronHandler = (run) => Reflect.apply(value as CronHandler, instance, [run])
+  return { ...note, name: note.options.name ?? text, isNamed: true, activity: activityOf(note, note), handler }
 }

@@ -1,4 +1,6 @@
-import { decorator, type MethodMark, Notes } from '../../kernel/index.ts'
+import { CallSite, decorator, type MethodMark, Notes } from '../../kernel/index.ts'
+import { type ImportedMethod, ImportedMethods } from '../shared/imported-methods.ts'
+import { Activity } from './activity.ts'
 import { type Declared, startDeclared, stopDeclared } from './declarations.ts'
 import { CronDestroyedError, mustBeNode } from './failures.ts'
 import { type CronJobOptions, checkJobOptions } from './options.ts'
@@ -12,10 +14,11 @@ export interface CronHandle extends MethodMark<CronHandler> {
   readonly pattern: string
   /**
    * Hands the job over to the server or the service of this process: at once where one is running, else as soon as one does.
+   * A job that was stopped goes on without a handler, with the one that it had.
    *
    * @throws (as a rejection) when it is started already; CronDestroyedError; CronNameError for a name that another has.
    */
-  start(handler: CronHandler): Promise<void>
+  start(handler?: CronHandler): Promise<void>
   /** No more ticks; what is running goes on. It may be started again. */
   stop(): void
   /** Stops for good. */
@@ -26,9 +29,16 @@ export interface CronHandle extends MethodMark<CronHandler> {
 export interface CronNote {
   readonly pattern: CronPattern
   readonly options: CronJobOptions
+  /** Where `cron` was called for it. */
+  readonly place: CallSite
 }
 
 export const cronNotes = new Notes<CronNote>()
+export const importedJobs = new ImportedMethods(cronNotes)
+
+/** A job of a method, by name and place. */
+export const shownJob = ({ note, label, place }: ImportedMethod<CronNote>) =>
+  `the cron job ${note.options.name === undefined ? '' : `"${note.options.name}" of `}${label} (${place})`
 const handles = new WeakMap<object, { readonly wasStarted: () => boolean }>()
 
 /** What is known of a handle; `undefined` of everything else. */
@@ -72,6 +82,7 @@ export function cronJob(pattern: string, options: CronJobOptions = {}): CronHand
   const parsed = parsePattern(pattern)
   checkJobOptions(options)
   let name = options.name
+  const place = new CallSite()
   const declared: Declared = {
     // When it is first needed: of what is only used as a decorator it never is.
     get name() {
@@ -81,22 +92,25 @@ export function cronJob(pattern: string, options: CronJobOptions = {}): CronHand
     isNamed: options.name !== undefined,
     pattern: parsed,
     options: { ...options },
+    place,
+    activity: new Activity(),
     handler: nobody,
   }
   let state: 'new' | 'started' | 'stopped' | 'destroyed' = 'new'
   const mark = decorator<CronHandler>({
     name: 'cron',
-    method: (on) => cronNotes.add(on, { pattern: parsed, options: declared.options }),
+    method: (on) => importedJobs.add(on, { pattern: parsed, options: declared.options, place }, place),
   })
 
   const handle = Object.assign(mark, {
     pattern: parsed.text,
-    async start(handler: CronHandler) {
-      if (typeof handler !== 'function')
-        throw new TypeError(`start of the cron job "${declared.name}" takes a function`)
+    async start(given?: CronHandler) {
+      const handler = given === undefined && state === 'stopped' ? declared.handler : given
       if (state === 'destroyed') throw CronDestroyedError(declared.name)
       // Without a code in front: this sentence is the contract.
       if (state === 'started') throw new Error(`Cron job "${declared.name}" is already started`)
+      if (typeof handler !== 'function')
+        throw new TypeError(`start of the cron job "${declared.name}" takes a function`)
       mustBeNode()
       const before = declared.handler
       declared.handler = handler

@@ -31,7 +31,8 @@ export class Job {
   /** Up to where its time has come. */
   #seen = 0
   #cancel: (() => void) | undefined
-  #active = 0
+  /** How the runs, and the claims before them, are ended. */
+  readonly #active = new Set<() => void>()
   readonly #running = new Set<Date>()
   #queued: number | undefined
   #saidSkipped = false
@@ -56,7 +57,7 @@ export class Job {
   }
 
   get isActive(): boolean {
-    return this.#active > 0
+    return this.#active.size > 0
   }
 
   start(): void {
@@ -75,14 +76,19 @@ export class Job {
     for (const controller of this.#controllers) controller.abort(reason)
   }
 
+  /** What still runs counts no more: stopping has waited for it, and the next service may begin. */
+  abandon(): void {
+    for (const end of this.#active) end()
+  }
+
   /** Resolves when nothing is running. */
   async idle(): Promise<void> {
-    while (this.#active > 0) await new Promise<void>((resolve) => this.#waiters.add(resolve))
+    while (this.isActive) await new Promise<void>((resolve) => this.#waiters.add(resolve))
   }
 
   /** Runs once now; `false` when it is running already, or may not. Resolves when the run has begun. */
   trigger(): Promise<boolean> {
-    if (this.#active > 0 && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
+    if (this.declared.activity.isBusy && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
     return new Promise((resolve) => {
       void this.#serve(undefined, resolve).then(() => resolve(false))
     })
@@ -148,10 +154,20 @@ export class Job {
   }
 
   #arrive(tick: number): void {
-    const { overlap = 'skip' } = this.declared.options
-    if (this.#active === 0 || overlap === 'allow') return void this.#serve(tick)
-    if (overlap === 'queue' && this.#queued === undefined) this.#queued = tick
+    const { options, activity } = this.declared
+    const { overlap = 'skip' } = options
+    if (!activity.isBusy || overlap === 'allow') return void this.#serve(tick)
+    if (overlap === 'queue' && this.#queued === undefined) this.#queue(tick)
     else this.#skip()
+  }
+
+  #queue(tick: number): void {
+    this.#queued = tick
+    this.declared.activity.whenFree(() => {
+      const queued = this.#queued
+      this.#queued = undefined
+      if (queued !== undefined) this.#arrive(queued)
+    })
   }
 
   #skip(): void {
@@ -162,7 +178,8 @@ export class Job {
   }
 
   async #serve(tick: number | undefined, begun?: (began: boolean) => void): Promise<void> {
-    this.#active++
+    const end = this.declared.activity.begin()
+    this.#active.add(end)
     const controller = new AbortController()
     this.#controllers.add(controller)
     try {
@@ -173,11 +190,9 @@ export class Job {
       await held.release()
     } finally {
       this.#controllers.delete(controller)
-      this.#active--
+      this.#active.delete(end)
       this.#saidSkipped = false
-      const queued = this.#queued
-      this.#queued = undefined
-      if (queued !== undefined) this.#arrive(queued)
+      end()
       for (const resolve of this.#waiters) resolve()
       this.#waiters.clear()
     }

@@ -1,12 +1,14 @@
 import type { Logger } from '../../kernel/index.ts'
+import type { ImportedMethod } from '../shared/imported-methods.ts'
 import { loadServiceClasses, nameOf } from '../shared/service-class.ts'
-import { cronClasses, jobsOfClass } from './base-cron.ts'
-import type { Declared } from './declarations.ts'
-import { handleOf } from './handle.ts'
+import { BaseCron, type BaseCronClass, classlessJob, cronClasses, jobsOfClass } from './base-cron.ts'
+import { type Declared, withdraw } from './declarations.ts'
+import { type CronNote, handleOf, importedJobs, shownJob } from './handle.ts'
 import type { CronSettings } from './options.ts'
 
 /**
- * Imports the files of globs, and makes the classes; handles start themselves while their file is imported.
+ * Imports the files of globs, and makes the classes; handles start themselves while their file is imported. Where nobody has
+ * said what, every class that this process has imported comes along; else those that are left out are reported.
  *
  * @throws (as a rejection) CronFileError, CronClassError.
  */
@@ -24,5 +26,35 @@ export async function loadCrons({ crons, isDefaultGlob }: CronSettings, log: Log
     },
   }
   const classes = await loadServiceClasses(cronClasses, sources, log)
-  return classes.flatMap((cls) => jobsOfClass(cls, log))
+  for (const cls of classes) importedJobs.take(cls)
+  const jobs = classes.flatMap((cls) => jobsOfClass(cls, log))
+  if (isDefaultGlob) jobs.push(...loadImported(log))
+  importedJobs.report(log, (method) => `${shownJob(method)} does not run: ${whyLeft(method)}`)
+  return jobs
+}
+
+const whyLeft = ({ owner }: ImportedMethod<CronNote>) =>
+  owner === undefined || owner.prototype instanceof BaseCron
+    ? 'its class is neither exported by a file of crons nor listed there'
+    : 'its class does not extend BaseCron'
+
+/** The jobs of classes that were imported by whoever else. */
+function loadImported(log: Logger): Declared[] {
+  const jobs = importedJobs.outerClasses.flatMap((cls) => {
+    if (!(cls.prototype instanceof BaseCron)) return []
+    importedJobs.take(cls)
+    try {
+      return jobsOfClass(cls as BaseCronClass, log)
+    } catch (error) {
+      // Nobody has asked for this very class, so it does not keep the others from running.
+      log.error({ err: error }, `the cron jobs of ${cls.name} do not run: ${(error as Error).message}`)
+      return []
+    }
+  })
+  for (const method of importedJobs.classless) {
+    const job = classlessJob(method, log)
+    importedJobs.standIn(method.note, () => withdraw(job.activity))
+    jobs.push(job)
+  }
+  return jobs
 }

@@ -41,7 +41,7 @@ export interface CronUiOptions {
 
 /** Options of a service. */
 export interface CronServiceOptions {
-  /** Default `['src/crons/**\/*.{ts,js}']`. */
+  /** Default `['src/crons/**\/*.{ts,js}']`, and every class that was imported. */
   crons?: readonly CronSource[]
   /** The zone of jobs that name none. Default: that of the process. */
   timezone?: string

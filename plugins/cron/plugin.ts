@@ -1,8 +1,13 @@
-import { checkOptions, definePlugin } from '../../kernel/index.ts'
+import { atEachBoot, checkOptions, definePlugin } from '../../kernel/index.ts'
+import { expectRunner } from './declarations.ts'
 import { mustBeNode } from './failures.ts'
+import { reportIdleJobs } from './idle.ts'
 import { type CronOptions, uiSettingsOf } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui.ts'
+
+// For servers without this plugin.
+atEachBoot(reportIdleJobs)
 
 /**
  * Runs scheduled jobs while the server listens, on Node.js; needs the package `node-schedule`.
@@ -27,6 +32,7 @@ export const cron = definePlugin({
     mustBeNode()
     const service = ctx.services.get('cron')
     service.logTo(ctx.log)
+    expectRunner(service)
     if (ui !== false) ctx.register(cronUi(ui === true ? {} : ui))
     ctx.onListen(() => service.start())
     ctx.server.closing.addEventListener('abort', () => service.halt())

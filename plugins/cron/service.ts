@@ -1,5 +1,5 @@
 import { type Logger, lineLogger, nearest } from '../../kernel/index.ts'
-import { closeRunner, type Declared, openRunner, type Runner } from './declarations.ts'
+import { closeRunner, type Declared, expectNoRunner, expectRunner, openRunner, type Runner } from './declarations.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
 import { Job, type JobSurroundings } from './job.ts'
 import { loadCrons } from './loader.ts'
@@ -21,6 +21,7 @@ export class CronService {
   readonly #runner: Runner = {
     adopt: (declared) => this.#adopt(declared),
     drop: (declared, isForGood) => this.#drop(declared, isForGood),
+    refused: ({ name }, error) => this.#logger.error({ err: error }, `the cron job "${name}" cannot go on here`),
   }
 
   constructor(options: CronServiceOptions & { logger?: Logger } = {}) {
@@ -29,7 +30,7 @@ export class CronService {
   }
 
   /**
-   * Loads the job files and runs the jobs, without a server.
+   * Loads the job files and runs the jobs, those of imported classes too, without a server.
    *
    * @throws (as a rejection) CronFileError, CronClassError, CronNameError, PeerMissingError, CronRuntimeError.
    * @example
@@ -52,6 +53,7 @@ export class CronService {
     if (this.#starting !== undefined) return this.#starting
     const life = { isHalted: false }
     this.#life = life
+    expectRunner(this)
     this.#opening = this.#startOnce(this.#stopping, life)
     this.#starting = this.#opening.catch(async (error: unknown) => {
       await this.stop()
@@ -74,10 +76,9 @@ export class CronService {
       void guard.probe()
       this.#around = { ...this.#around, guard }
     }
-    const declared = await loadCrons(this.#settings, logger)
+    const jobs = await loadCrons(this.#settings, logger)
     if (life.isHalted) return
-    for (const one of declared) this.#adopt(one)
-    openRunner(this.#runner)
+    openRunner(this.#runner, jobs)
   }
 
   /**
@@ -86,6 +87,7 @@ export class CronService {
    * Resolves to the names of the jobs that are still running after `timeout` milliseconds (10000); a warning names them too.
    */
   stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<readonly string[]> {
+    expectNoRunner(this)
     if (this.#starting === undefined) return this.#stopping ?? Promise.resolve([])
     this.#starting = undefined
     this.halt()
@@ -104,6 +106,7 @@ export class CronService {
         `closing does not wait any longer for the cron jobs ${left.join(', ')}: they are still running`,
       )
     }
+    for (const job of this.#jobs.values()) job.abandon()
     this.#jobs.clear()
     this.#around = undefined
     around?.clock.close?.()

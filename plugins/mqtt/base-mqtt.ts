@@ -1,12 +1,15 @@
 import { type AnyClass, decoratedMethods, type Logger } from '../../kernel/index.ts'
+import { type ImportedMethod, instanceStandIn } from '../shared/imported-methods.ts'
 import { instanceLogger, makeInstance, type ServiceClassKind } from '../shared/service-class.ts'
-import { declare } from './declarations.ts'
+import { type Declared, declare, withdraw } from './declarations.ts'
 import { MqttClassError, MqttFileError } from './errors.ts'
 import { declarationOf, handleOf } from './handle.ts'
-import { mqttNotes } from './mqtt.ts'
+import { importedSubscriptions, type MqttNote, mqttNotes } from './mqtt.ts'
 
-/** Classes of which there is an instance. */
-const made = new WeakSet<object>()
+/** Classes of which there is an instance, with what it has declared where the service has made it. */
+const made = new WeakMap<object, readonly Declared[]>()
+/** The class of which the service is making an instance. */
+let beingMade: object | undefined
 
 /**
  * What a class with `@mqtt.subscribe` methods extends. Its methods are subscribed as soon as there is an instance; of a class
@@ -28,8 +31,12 @@ export abstract class BaseMqtt {
 
   constructor() {
     this.logger = instanceLogger('mqtt', new.target)
-    made.add(new.target)
-    subscribeMethods(new.target, this)
+    const cls = new.target
+    importedSubscriptions.resolve(cls)
+    // One of the application takes the place of one that the service has made.
+    for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
+    const all = subscribeMethods(cls, this)
+    made.set(cls, beingMade === cls ? all : [])
   }
 }
 
@@ -45,17 +52,24 @@ export const mqttClasses: ServiceClassKind<BaseMqtt> = {
   fileError: MqttFileError,
 }
 
-function subscribeMethods(cls: AnyClass, instance: object): void {
-  for (const method of decoratedMethods(cls)) {
-    for (const { topic, options } of mqttNotes.of(method)) {
+function subscribeMethods(cls: AnyClass, instance: object): Declared[] {
+  return decoratedMethods(cls).flatMap((method) =>
+    mqttNotes.of(method).map((note) =>
       // Looked up for each message: fields of the class are not there yet, and one of them may be the method.
-      const handler = (...args: readonly unknown[]) =>
-        (instance as Record<PropertyKey, (...all: readonly unknown[]) => unknown>)[method.name]!(...args)
-      const declared = declarationOf(topic, handler as (...args: never[]) => unknown, options)
-      handleOf(declared, declare(declared), async () => {})
-    }
-  }
+      declareMethod(note, (...args) =>
+        (instance as Record<PropertyKey, (...all: readonly unknown[]) => unknown>)[method.name]!(...args),
+      ),
+    ),
+  )
 }
+
+function declareMethod({ topic, options }: MqttNote, handler: (...args: readonly unknown[]) => unknown): Declared {
+  const declared = declarationOf(topic, handler, options)
+  handleOf(declared, declare(declared), async () => {})
+  return declared
+}
+
+export const isMade = (cls: AnyClass): boolean => made.has(cls)
 
 /**
  * Makes an instance, unless there is one.
@@ -63,5 +77,27 @@ function subscribeMethods(cls: AnyClass, instance: object): void {
  * @throws MqttClassError
  */
 export function instantiate(cls: BaseMqttClass, logger: Logger): void {
-  if (!made.has(cls)) makeInstance(mqttClasses, cls, logger)
+  if (made.has(cls)) return
+  beingMade = cls
+  try {
+    makeInstance(mqttClasses, cls, logger)
+  } catch (error) {
+    // Its constructor may have failed after that of the base has subscribed its methods.
+    for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
+    made.delete(cls)
+    throw error
+  } finally {
+    beingMade = undefined
+  }
+}
+
+/** Subscribes a method whose class is not known: it runs with nothing of its instance but the logger. */
+export function subscribeClassless({ note, label, value }: ImportedMethod<MqttNote>, logger: Logger): Declared {
+  const instance = instanceStandIn(logger.child({ mqtt: label }), (member) =>
+    MqttClassError(
+      label,
+      `it uses this.${member}, and there is no instance of its class. Make one: new TheClass(), or list it: subscribe: [TheClass]`,
+    ),
+  )
+  return declareMethod(note, (...args) => Reflect.apply(value, instance, args as never))
 }

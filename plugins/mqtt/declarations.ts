@@ -28,6 +28,20 @@ const runners: Runner[] = []
 /** Those that take nothing new: what their handlers publish still goes through them. */
 const leaving = new Set<Runner>()
 
+/** Services that are connected, or will be. */
+const prospects = new Set<object>()
+
+/** A service will handle what is declared; until it is told that it will not. */
+export function expectRunner(service: object): void {
+  prospects.add(service)
+}
+
+export function expectNoRunner(service: object): void {
+  prospects.delete(service)
+}
+
+export const isRunnerExpected = (): boolean => prospects.size > 0
+
 const consumer = () => runners.find((runner) => runner.isConsumer && !leaving.has(runner))
 
 /** The connection through which this process publishes. */

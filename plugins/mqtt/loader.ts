@@ -1,15 +1,51 @@
 import type { Logger } from '../../kernel/index.ts'
+import type { ImportedMethod } from '../shared/imported-methods.ts'
 import { loadServiceClasses } from '../shared/service-class.ts'
-import { instantiate, mqttClasses } from './base-mqtt.ts'
+import { BaseMqtt, type BaseMqttClass, instantiate, isMade, mqttClasses, subscribeClassless } from './base-mqtt.ts'
+import { withdraw } from './declarations.ts'
+import { importedSubscriptions, type MqttNote, shownSubscription } from './mqtt.ts'
 import type { Sources } from './options.ts'
 
 const takes = 'subscribe takes classes that extend BaseMqtt and have @mqtt.subscribe methods, and globs'
 
 /**
  * Imports the files of globs, and makes the classes; other subscriptions declare themselves while their file is imported.
+ * Where nobody has said what, every class that this process has imported comes along; else those that are left out are
+ * reported.
  *
  * @throws (as a rejection) MqttFileError, MqttClassError.
  */
-export async function loadSubscriptions({ sources, isDefault }: Sources, log: Logger): Promise<void> {
-  for (const cls of await loadServiceClasses(mqttClasses, { sources, isDefault, takes }, log)) instantiate(cls, log)
+export async function loadSubscriptions({ isOn, sources, isDefault }: Sources, log: Logger): Promise<void> {
+  if (!isOn) return
+  for (const cls of await loadServiceClasses(mqttClasses, { sources, isDefault, takes }, log)) {
+    importedSubscriptions.take(cls)
+    instantiate(cls, log)
+  }
+  for (const cls of importedSubscriptions.classes) if (isMade(cls)) importedSubscriptions.take(cls)
+  if (isDefault) makeImported(log)
+  importedSubscriptions.report(log, (method) => `${shownSubscription(method)} is not handled: ${whyLeft(method)}`)
+}
+
+const whyLeft = ({ owner }: ImportedMethod<MqttNote>) =>
+  owner === undefined || owner.prototype instanceof BaseMqtt
+    ? 'its class is neither exported by a file of subscribe nor listed there, and nobody has made an instance'
+    : 'its class does not extend BaseMqtt'
+
+/** The classes that were imported by whoever else. */
+function makeImported(log: Logger): void {
+  for (const cls of importedSubscriptions.outerClasses) {
+    if (!(cls.prototype instanceof BaseMqtt)) continue
+    importedSubscriptions.take(cls)
+    try {
+      instantiate(cls as BaseMqttClass, log)
+    } catch (error) {
+      // Nobody has asked for this very class, so it does not keep the others from working.
+      log.error({ err: error }, `the MQTT subscriptions of ${cls.name} are not handled: ${(error as Error).message}`)
+    }
+  }
+  for (const method of importedSubscriptions.classless) {
+    if (importedSubscriptions.hasStandIn(method.note)) continue
+    const declared = subscribeClassless(method, log)
+    importedSubscriptions.standIn(method.note, () => void withdraw(declared).catch(() => {}))
+  }
 }

@@ -1,4 +1,5 @@
-import { decorator, type MethodMark, Notes } from '../../kernel/index.ts'
+import { CallSite, decorator, type MethodMark, Notes } from '../../kernel/index.ts'
+import { type ImportedMethod, ImportedMethods } from '../shared/imported-methods.ts'
 import type { MqttApi } from './api.ts'
 import { declare, publisher, withdraw } from './declarations.ts'
 import { MqttNotConnectedError } from './errors.ts'
@@ -15,6 +16,11 @@ export interface MqttNote {
 }
 
 export const mqttNotes = new Notes<MqttNote>()
+export const importedSubscriptions = new ImportedMethods(mqttNotes)
+
+/** A subscription of a method, by name and place. */
+export const shownSubscription = ({ note, label, place }: ImportedMethod<MqttNote>) =>
+  `the MQTT subscription "${note.topic}" of ${label} (${place})`
 
 /** Messages of this process: through the connection of `MqttService.connect`, or of the server. */
 export interface Mqtt extends MqttApi {
@@ -39,7 +45,11 @@ function subscribe(
 function subscribeMethod(topic: string, options: MqttSubscribeOptions = {}): MethodMark {
   parseFilter(topic)
   checkSubscribeOptions(options)
-  return decorator({ name: 'mqtt.subscribe', method: (on) => mqttNotes.add(on, { topic, options: { ...options } }) })
+  const place = new CallSite()
+  return decorator({
+    name: 'mqtt.subscribe',
+    method: (on) => importedSubscriptions.add(on, { topic, options: { ...options } }, place),
+  })
 }
 
 const api = {

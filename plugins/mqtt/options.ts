@@ -34,13 +34,13 @@ export type MqttSource = string | BaseMqttClass
 /** Options of the plugin. */
 export interface MqttOptions {
   connect?: MqttConnectOptions
-  /** Files and classes with subscriptions; `false`: this server handles no messages. Default `['src/mqtt/**\/*.{ts,js}']`. */
+  /** Files and classes with subscriptions; `false`: this server handles no messages. Default `['src/mqtt/**\/*.{ts,js}']`, and every class that was imported. */
   subscribe?: boolean | readonly MqttSource[]
 }
 
 /** What `MqttService.connect` takes. */
 export interface MqttServiceOptions extends MqttConnectOptions {
-  /** Files and classes with subscriptions; `false`: handles no messages. Default: what is declared already. */
+  /** Files and classes with subscriptions; `false`: handles no messages. Default: what is declared, and every class that was imported. */
   subscribe?: boolean | readonly MqttSource[]
   logger?: Logger
 }

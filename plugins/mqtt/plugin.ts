@@ -1,6 +1,11 @@
-import { checkOptions, definePlugin } from '../../kernel/index.ts'
+import { atEachBoot, checkOptions, definePlugin } from '../../kernel/index.ts'
+import { expectRunner } from './declarations.ts'
+import { reportIdleSubscriptions } from './idle.ts'
 import { checkedObject, type MqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
+
+// For servers without this plugin.
+atEachBoot(reportIdleSubscriptions)
 
 /**
  * Connects to an MQTT broker while the server listens, and handles the messages of what was subscribed to; needs the package
@@ -23,6 +28,7 @@ export const mqtt = definePlugin({
   setup(ctx) {
     const service = ctx.services.get('mqtt')
     service.logTo(ctx.log)
+    expectRunner(service)
     ctx.onListen(() => service.start())
     ctx.server.closing.addEventListener('abort', () => service.halt())
     ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))

@@ -1,6 +1,15 @@
 import { type Logger, lineLogger } from '../../kernel/index.ts'
 import type { MqttApi } from './api.ts'
-import { claim, closeRunner, type Declared, leaveRunner, openRunner, type Runner } from './declarations.ts'
+import {
+  claim,
+  closeRunner,
+  type Declared,
+  expectNoRunner,
+  expectRunner,
+  leaveRunner,
+  openRunner,
+  type Runner,
+} from './declarations.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
 import { declarationOf, handleOf, type MqttHandle } from './handle.ts'
 import { loadSubscriptions } from './loader.ts'
@@ -105,6 +114,7 @@ export class MqttService {
 
   /** Connects, and loads the files; a server does it when it listens. */
   start(): Promise<void> {
+    expectRunner(this)
     this.#starting ??= this.#start().catch(async (error: unknown) => {
       await this.stop({ timeout: 0 })
       throw error
@@ -167,6 +177,7 @@ export class MqttService {
    * for `timeout` milliseconds (10000) at most.
    */
   stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {
+    expectNoRunner(this)
     this.#stopping ??= this.#stop(timeout).finally(() => {
       if (MqttService.#standalone === this) MqttService.#standalone = undefined
       this.#stopping = undefined

@@ -3,6 +3,7 @@ import {
   type CronServiceOptions,
   cronJob as cron,
   memoryClock,
+  memoryCronLock,
   setCronGlobalErrorHandler,
 } from 'framework/plugins/cron'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -60,6 +61,24 @@ describe('a handle', () => {
     const unnamed = declare(' 5 * * * * ')
     await unnamed.start(() => {})
     await expect(unnamed.start(() => {})).rejects.toThrow('Cron job "5 * * * *" is already started')
+  })
+
+  test('start without a handler goes on with the one that it had', async () => {
+    const { clock } = await run()
+    const job = declare('* * * * *', { name: 'paused' })
+    let runs = 0
+    await expect(job.start()).rejects.toThrow('start of the cron job "paused" takes a function')
+    await job.start(() => void runs++)
+    await expect(job.start()).rejects.toThrow('Cron job "paused" is already started')
+    job.stop()
+    await clock.advance(5 * minute)
+    await job.start()
+    await clock.advance(minute)
+    expect(runs).toBe(1)
+    job.stop()
+    await expect(job.start('handler' as never)).rejects.toThrow(TypeError)
+    job.destroy()
+    await expect(job.start()).rejects.toMatchObject({ code: 'CronDestroyedError' })
   })
 
   test('destroyed it says so, and is gone', async () => {
@@ -370,6 +389,68 @@ describe('trigger', () => {
       code: 'CronNameError',
       message: expect.stringContaining('Did you mean "cleaning"?'),
     })
+  })
+})
+
+describe('a job that goes to the next service', () => {
+  /** Two services by one clock, a job that runs in the first while that is stopping, and how the run is ended. */
+  async function handedOver(overlap: 'skip' | 'queue' | 'allow') {
+    const first = await run()
+    const second = await run({ clock: first.clock })
+    const ends: (() => void)[] = []
+    await declare('* * * * *', { name: 'long', overlap }).start(
+      () => new Promise<void>((resolve) => ends.push(resolve)),
+    )
+    await first.clock.advance(minute)
+    const stopped = first.service.stop()
+    return { ...second, clock: first.clock, ends, stopped }
+  }
+
+  test('keeps to its overlap while the last run goes on', async () => {
+    const skip = await handedOver('skip')
+    await skip.clock.advance(2 * minute)
+    expect([skip.ends.length, skip.service.jobs()[0]?.counts.skipped]).toEqual([1, 2])
+    skip.ends[0]!()
+    await skip.stopped
+    await skip.clock.advance(minute)
+    expect(skip.ends).toHaveLength(2)
+    for (const end of skip.ends) end()
+  })
+
+  test.each([
+    ['queue', 2],
+    ['allow', 3],
+  ] as const)('%s', async (overlap, runs) => {
+    const { clock, ends, stopped } = await handedOver(overlap)
+    await clock.advance(2 * minute)
+    expect(ends).toHaveLength(overlap === 'queue' ? 1 : 3)
+    ends[0]!()
+    await stopped
+    await clock.advance(1000)
+    expect(ends).toHaveLength(runs)
+    for (const end of ends) end()
+  })
+
+  test('does not wait for a run that was left behind', async () => {
+    const first = await run()
+    await run({ clock: first.clock })
+    let runs = 0
+    await declare('* * * * *', { name: 'hung' }).start(() => {
+      runs++
+      return runs === 1 ? new Promise(() => {}) : undefined
+    })
+    await first.clock.advance(minute)
+    await first.service.stop({ timeout: 10 })
+    await first.clock.advance(minute)
+    expect(runs).toBe(2)
+  })
+
+  test('and cannot run there is reported, and closing goes on', async () => {
+    const first = await run()
+    const second = await run({ lock: memoryCronLock() })
+    await declare('7 7 7 7 *').start(() => {})
+    await first.service.stop()
+    expect(second.log).toMatchObject([{ level: 'error', fields: { err: { code: 'CronNameError' } } }])
   })
 })
 

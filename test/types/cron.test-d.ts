@@ -77,6 +77,8 @@ new Server({ plugins: { cron: { lock: { postgres: { url: 'postgres://x', ssl: tr
 // @ts-expect-error a pattern is text
 cron(5)
 // @ts-expect-error a job is started with a function
+job.start('handler')
+// One that was stopped goes on with the handler that it had.
 job.start()
 // @ts-expect-error no such rule
 cron('* * * * *', { overlap: 'drop' })

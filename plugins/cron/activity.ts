@@ -1,0 +1,26 @@
+/**
+ * Whether one job is running, wherever in this process: a service that takes it over from another keeps to its `overlap`
+ * while the last run in the other goes on.
+ */
+export class Activity {
+  readonly #runs = new Set<object>()
+  readonly #waiting: (() => void)[] = []
+
+  get isBusy(): boolean {
+    return this.#runs.size > 0
+  }
+
+  /** Returns how it is told that this run has ended; what is told twice is heard once. */
+  begin(): () => void {
+    const run = {}
+    this.#runs.add(run)
+    return () => {
+      if (this.#runs.delete(run) && !this.isBusy) for (const goOn of this.#waiting.splice(0)) goOn()
+    }
+  }
+
+  /** Calls once nothing is running. */
+  whenFree(goOn: () => void): void {
+    this.#waiting.push(goOn)
+  }
+}

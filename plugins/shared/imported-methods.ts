@@ -1,0 +1,116 @@
+import {
+  type AnyClass,
+  type AnyMethod,
+  type CallSite,
+  type DecoratedMethod,
+  decoratedMethods,
+  type Logger,
+  type Notes,
+} from '../../kernel/index.ts'
+
+/** A decorated method of a class that this process has imported. */
+export interface ImportedMethod<Note> {
+  readonly note: Note
+  /** `Reports.send`; only `send` where the protocol of decorators does not tell the class. */
+  readonly label: string
+  readonly place: CallSite
+  /** The class, where the protocol tells it. */
+  readonly owner: AnyClass | undefined
+  readonly value: AnyMethod
+}
+
+/**
+ * The decorated methods of this process whose class no service has: the decorator is all that is seen of a class that is
+ * imported and neither listed nor exported by a file of jobs.
+ */
+export class ImportedMethods<Note extends object> {
+  readonly #notes: Notes<Note>
+  readonly #left = new Map<Note, ImportedMethod<Note>>()
+  readonly #standIns = new Map<Note, () => void>()
+  readonly #reported = new WeakSet<Note>()
+
+  constructor(notes: Notes<Note>) {
+    this.#notes = notes
+  }
+
+  /** Leaves a note on a method, in a decorator. */
+  add({ label, owner, value, ...on }: DecoratedMethod, note: Note, place: CallSite): void {
+    this.#notes.add({ ...on, label }, note)
+    this.#left.set(note, { note, label, place, owner, value })
+  }
+
+  /** A service has the class, so nobody else has to look after its methods, nor after those of its bases. */
+  take(cls: AnyClass): void {
+    this.resolve(cls)
+    for (const note of this.#notesOf(cls)) this.#left.delete(note)
+  }
+
+  /** The class is known from now on: nothing has to stand in for it. */
+  resolve(cls: AnyClass): void {
+    for (const note of this.#notesOf(cls)) {
+      this.#standIns.get(note)?.()
+      this.#standIns.delete(note)
+      const method = this.#left.get(note)
+      if (method !== undefined && method.owner === undefined) this.#left.set(note, { ...method, owner: cls })
+    }
+  }
+
+  #notesOf(cls: AnyClass): Note[] {
+    const notes: Note[] = []
+    for (let one: unknown = cls; typeof one === 'function' && one.prototype; one = Object.getPrototypeOf(one)) {
+      for (const method of decoratedMethods(one as AnyClass)) notes.push(...this.#notes.of(method))
+    }
+    return notes
+  }
+
+  /** The classes that are known. */
+  get classes(): AnyClass[] {
+    return [...new Set([...this.#left.values()].map(({ owner }) => owner))].filter((one) => one !== undefined)
+  }
+
+  /** Those of them that no other extends: a base is none by itself. */
+  get outerClasses(): AnyClass[] {
+    const all = this.classes
+    return all.filter((cls) => !all.some((other) => other.prototype instanceof cls))
+  }
+
+  /** The methods whose class is not known. */
+  get classless(): ImportedMethod<Note>[] {
+    return [...this.#left.values()].filter(({ owner }) => owner === undefined)
+  }
+
+  /** Something runs the method without its class, until the class turns up. */
+  standIn(note: Note, end: () => void): void {
+    this.#standIns.set(note, end)
+    this.#reported.add(note)
+  }
+
+  hasStandIn(note: Note): boolean {
+    return this.#standIns.has(note)
+  }
+
+  /** Logs every method that is left, once in a process. */
+  report(log: Logger, sentence: (method: ImportedMethod<Note>) => string): void {
+    for (const [note, method] of this.#left) {
+      if (this.#reported.has(note)) continue
+      this.#reported.add(note)
+      log.warn(sentence(method))
+    }
+  }
+}
+
+/**
+ * Stands for the instance of a class that is not known: it has the logger, and whatever else a method wants of `this`
+ * throws.
+ */
+export function instanceStandIn(logger: Logger, fail: (member: string) => Error): object {
+  return new Proxy<{ [member: PropertyKey]: unknown }>(
+    { logger },
+    {
+      get(target, member) {
+        if (member in target || typeof member === 'symbol') return target[member]
+        throw fail(member)
+      },
+    },
+  )
+}

@@ -1,0 +1,30 @@
+import { cron, RouteCollection, Server } from 'framework'
+import { describe, expect, test } from 'vitest'
+import { memoryLogger } from '../support/kernel.ts'
+import { protocols, suiteOf } from '../support/protocols.ts'
+
+for (const protocol of protocols) {
+  const suite = (await suiteOf('imported-classes', protocol)) as (protocol: string) => void
+  describe(protocol, () => suite(protocol))
+}
+
+test('a job that was started and that nothing will ever run is reported once, by name and place', async () => {
+  const job = cron('* * * * *', { name: 'never run' })
+  await job.start(() => {})
+  const logger = memoryLogger()
+  const server = () => new Server({ router: new RouteCollection(), logger })
+  const [first, second] = [server(), server()]
+  await first.ready()
+  await second.ready()
+  expect(logger.entries).toEqual([
+    {
+      level: 'warn',
+      fields: {},
+      message: expect.stringMatching(
+        /^the cron job "never run" \(\S*imported-classes\.test\.ts:\d+:\d+\) was started, and nothing in this process runs it: .*CronService\.run\(\)$/,
+      ),
+    },
+  ])
+  job.destroy()
+  await Promise.all([first.close(), second.close()])
+})
