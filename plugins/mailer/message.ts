@@ -56,7 +56,10 @@ export class MailBuilder {
     return this
   }
 
-  /** With `template` or `templateFile` it is a template too, with the same data. */
+  /**
+   * With `template` or `templateFile` it is a template too, with the same data; with EJS and Edge one of names alone, so that
+   * it runs nothing.
+   */
   subject(subject: string): this {
     this.#subject = checkText('the subject', subject)
     return this
@@ -68,7 +71,7 @@ export class MailBuilder {
     return this
   }
 
-  /** The body as plain text. With `template` or `templateFile` it is a template too, with the same data. */
+  /** The body as plain text. With `template` or `templateFile` it is a template too, as the subject is. */
   text(text: string): this {
     this.#text = textOf('text', text)
     return this
@@ -158,10 +161,13 @@ export class MailBuilder {
     const file = 'file' in this.#template ? this.#template.file : undefined
     const source = 'source' in this.#template ? this.#template.source : await contentOf(this.#template.file)
     const what = file === undefined ? 'the template' : `the template ${file}`
+    // They are written in code, where a value of somebody gets into one easily: never a program, whatever the engine.
+    const inNames = (template: string) =>
+      adapter.renderNames === undefined ? adapter.render(template, data, 'text') : adapter.renderNames(template, data)
     const rendered = {
       html: await rendering(what, () => adapter.render(source, data, 'html')),
-      subject: await rendering('the subject', () => adapter.render(subject, data, 'text')),
-      text: text === undefined ? undefined : await rendering('the text', () => adapter.render(text, data, 'text')),
+      subject: await rendering('the subject', () => inNames(subject)),
+      text: text === undefined ? undefined : await rendering('the text', () => inNames(text)),
     }
     // The data may have brought what the template had not.
     checkSubject(rendered.subject)

@@ -131,6 +131,81 @@ describe('Mustache', () => {
   })
 })
 
+describe.each([
+  { name: 'EJS', make: () => new EjsAdapter(), tag: (inside: string) => `<%= ${inside} %>` },
+  { name: 'Edge', make: () => new EdgeAdapter(), tag: (inside: string) => `{{ ${inside} }}` },
+])('subjects and texts of $name', ({ make, tag }) => {
+  const data = { name: 'A & <b>', order: { number: 5, lines: ['a', 'b'] }, none: null, ü: 'x', fn: () => 'called' }
+  const render = async (template: string, values: object = data) => make().renderNames(template, values)
+
+  test('put values in the place of names', async () => {
+    const template = `${tag('name')}, ${tag('order.number')} ${tag('order.lines.1')} ${tag('order.lines.length')}`
+    expect(await render(template)).toBe('A & <b>, 5 b 2')
+    expect(await render(`[${tag('none')}${tag('none.more')}${tag('order.more')}]${tag('ü')}`)).toBe('[]x')
+    expect(await render(`{ 100 % } > < 'a' \\ ${tag('name')}`)).toBe(`{ 100 % } > < 'a' \\ A & <b>`)
+    // What a value holds is no template.
+    expect(await render(tag('name'), { name: tag('order') })).toBe(tag('order'))
+  })
+
+  test.each([
+    '7 * 7',
+    'name.toUpperCase()',
+    'fn()',
+    'fn',
+    'process.exit(1)',
+    'process.env.PATH',
+    'globalThis',
+    'name.constructor',
+    'order.__proto__',
+    'constructor.constructor("return process")()',
+    'order["number"]',
+    'name; order',
+    '',
+    '`a`',
+    'a => a',
+    "include('/etc/passwd')",
+  ])('run nothing: %s', async (code) => {
+    await expect(render(tag(code))).rejects.toThrow(/is not a name of the data|the data has no/)
+  })
+
+  test('tell of a name that the data does not have, also one of every object', async () => {
+    await expect(render(tag('nmae'))).rejects.toThrow('the data has no "nmae"')
+    await expect(render(tag('toString'))).rejects.toThrow('the data has no "toString"')
+  })
+})
+
+test.each([
+  '<% throw 1 %>',
+  '<%_ throw 1 _%>',
+  '<%= name',
+  '<%',
+  '<%- include("/etc/passwd") %>',
+])('a subject of EJS with %s is refused', async (template) => {
+  expect(() => new EjsAdapter().renderNames(template, { name: 'a' })).toThrow('is not a name of the data')
+})
+
+test('a text of EJS has its comments, its literal tags and its trimmed line breaks', () => {
+  const template = 'a<%# a comment %>b <%% <%- name -%>\n<%= name %>\n'
+  expect(new EjsAdapter().renderNames(template, { name: 'N' })).toBe('ab <% NN\n')
+})
+
+test.each([
+  '@if(name)\nx\n@end',
+  'a\n  @eval(process.exit(1))',
+  '@include("x")',
+  '{{ name',
+  '{{{ name }}',
+])('a subject of Edge with %j is refused', async (template) => {
+  await expect(new EdgeAdapter().renderNames(template, { name: 'a' })).rejects.toThrow('is not a name of the data')
+})
+
+test('a text of Edge has its comments, its literal braces and what only looks like a tag', async () => {
+  const template = 'a{{-- a comment --}}b @{{ name }} {{{ name }}}\n@ada (if you like) me@if(x)'
+  expect(await new EdgeAdapter().renderNames(template, { name: 'N' })).toBe(
+    'ab {{ name }} N\n@ada (if you like) me@if(x)',
+  )
+})
+
 describe('EJS', () => {
   test('settings do not come from data', async () => {
     const data = {

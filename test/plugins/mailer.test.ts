@@ -1,7 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EdgeAdapter, type MailBuilder, Mailer, type MailMessage, MustacheAdapter, memoryTransport } from 'framework'
+import {
+  EdgeAdapter,
+  EjsAdapter,
+  type MailBuilder,
+  Mailer,
+  type MailMessage,
+  MustacheAdapter,
+  memoryTransport,
+} from 'framework'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { quickest } from '../support/quickest.ts'
 
@@ -243,6 +251,33 @@ describe('templates', () => {
       text: 'Hello A & <b>',
       html: '<p>A &amp; &lt;b&gt;</p>',
     })
+  })
+
+  test.each([
+    ['EJS', new EjsAdapter(), '<%= name %>', '<% globalThis.ran = true %>', '<%= globalThis.ran = true %>'],
+    ['Edge', new EdgeAdapter(), '{{ name }}', '@eval(globalThis.ran = true)', '{{ globalThis.ran = true }}'],
+  ])('of programs run nothing that got into a subject or a text: %s', async (_name, templateAdapter, tag, first, second) => {
+    const mailer = new Mailer({ main: { transporter: outbox, templateAdapter, from } }, { defaultProvider: 'main' })
+    const data = { name: 'A & B' }
+    for (const code of [first, second]) {
+      for (const fill of [
+        (mail: MailBuilder) => hello(mail).subject(`Hello ${code}`.replace('Hello @', '@')),
+        (mail: MailBuilder) => hello(mail).text(code),
+      ]) {
+        const sending = mailer.send((mail) => fill(mail).template('<p></p>', data))
+        await expect(sending).rejects.toMatchObject({
+          code: 'MailTemplateError',
+          message: expect.stringMatching(/^MAIL_TEMPLATE: the (?:subject|text) cannot be rendered: .*run no code/),
+        })
+      }
+    }
+    expect(globalThis).not.toHaveProperty('ran')
+    // The template is its author's, and its data is nobody's program.
+    await mailer.send((mail) =>
+      hello(mail).subject(`Hello ${tag}`).text(tag).template(`<p>${tag}</p>`, { name: second }),
+    )
+    expect(outbox.sent.at(-1)).toMatchObject({ subject: `Hello ${second}`, text: second })
+    expect(globalThis).not.toHaveProperty('ran')
   })
 
   test('are not looked for without one', async () => {

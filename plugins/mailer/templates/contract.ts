@@ -5,4 +5,9 @@
  */
 export interface TemplateAdapter {
   render(template: string, data: object, kind: 'html' | 'text'): string | Promise<string>
+  /**
+   * Renders a subject or a text where templates are programs: puts values in the place of names, and throws for everything
+   * that would run. Without it they are rendered like every template.
+   */
+  renderNames?(template: string, data: object): string | Promise<string>
 }

@@ -1,13 +1,22 @@
 import { peer } from '../../../kernel/index.ts'
 import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
+import { refusal, valueAt } from './names.ts'
 
 /** The part of an instance of Edge that is used, one with globals and mounted folders for example. */
 export interface EdgeEngine {
   readonly globals: object
   readonly asyncCompiler: unknown
   readonly processor: unknown
+  /** By name; those of one's own too. */
+  readonly tags?: object
 }
+
+/** Three or two braces up to their end, or some that are not closed; `@` in front of them keeps them as they are. */
+const braces = /@?(?:\{\{\{([\s\S]*?)\}\}\}|\{\{(?!\{)([\s\S]*?)\}\}|\{\{)/g
+
+/** Where a line may begin with a tag. */
+const lineTags = /^[ \t]*@{1,2}!?([a-z._]+)\s{0,2}\(/gim
 
 type Run = (template: unknown, state: object, context: object) => string | Promise<string>
 interface Page {
@@ -47,7 +56,7 @@ async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
  * Templates of Edge; needs the package `edge.js`.
  *
  * `{{ name }}` is escaped, `{{{ name }}}` is not. Its templates are programs: only an author of the application may write
- * one, a subject or a text that has such tags included.
+ * one. In subjects and texts of mails what stands in braces are names, as in `{{ order.number }}`, and run nothing.
  *
  * @param engine An instance with globals and folders. Default: one of its own.
  * @example
@@ -75,5 +84,19 @@ export class EdgeAdapter implements TemplateAdapter {
       const { line } = error as { line?: unknown }
       throw typeof line === 'number' ? Object.assign(error as Error, { line: line - lines.length }) : error
     }
+  }
+
+  async renderNames(template: string, data: object): Promise<string> {
+    this.#parts ??= loadParts(this.#given)
+    const { edge } = await this.#parts
+    for (const [line, name] of template.matchAll(lineTags)) {
+      if (Object.hasOwn(edge.tags ?? {}, name!)) throw refusal(line)
+    }
+    return template.replace(braces, (tag, raw: string | undefined, escaped: string | undefined) => {
+      if (tag.startsWith('@')) return tag.slice(1)
+      const inside = raw ?? escaped
+      if (inside === undefined) throw refusal(tag)
+      return inside.startsWith('--') ? '' : valueAt(data, tag, inside)
+    })
   }
 }

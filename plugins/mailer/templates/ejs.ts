@@ -1,8 +1,12 @@
 import { peer } from '../../../kernel/index.ts'
 import { Compiled } from './compiled.ts'
 import type { TemplateAdapter } from './contract.ts'
+import { refusal, valueAt } from './names.ts'
 
 type Ejs = typeof import('ejs')
+
+/** `<%%`, which stands for `<%`; a tag, whose `-%>` takes the line break with it; or one that is not closed. */
+const tags = /<%%|<%([\s\S]*?)(?:-%>(?:\r?\n)?|%>)|<%/g
 
 const asItIs = (value?: unknown) => (value === undefined || value === null ? '' : String(value))
 
@@ -10,7 +14,7 @@ const asItIs = (value?: unknown) => (value === undefined || value === null ? '' 
  * Templates of EJS; needs the package `ejs`.
  *
  * `<%= name %>` is escaped, `<%- name %>` is not. Its templates are programs: only an author of the application may write
- * one, a subject or a text that has such tags included.
+ * one. In subjects and texts of mails tags are names, as in `<%= order.number %>`, and run nothing.
  *
  * @example
  * const provider = { transporter: memoryTransport(), templateAdapter: new EjsAdapter(), from: 'shop@example.org' } as const
@@ -26,5 +30,14 @@ export class EjsAdapter implements TemplateAdapter {
     const run = await this.#compiled.get(template, kind, () => ejs.compile(template, settings))
     // A copy with nothing else: EJS takes settings, code included, from members of its data.
     return run(Object.assign(Object.create(null), data))
+  }
+
+  renderNames(template: string, data: object): string {
+    return template.replace(tags, (tag, inside: string | undefined) => {
+      if (tag === '<%%') return '<%'
+      if (inside?.startsWith('#')) return ''
+      if (inside === undefined || !/^[=-]/.test(inside)) throw refusal(tag)
+      return valueAt(data, tag, inside.slice(1))
+    })
   }
 }

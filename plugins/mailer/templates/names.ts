@@ -1,0 +1,35 @@
+/** A name, or members of it: `order.number`. */
+const path = /^[\p{L}_$][\p{L}\p{N}_$]*(?:\.[\p{L}_$][\p{L}\p{N}_$]*|\.\d+)*$/u
+
+/** They lead from the data to the program. */
+const hidden = new Set(['__proto__', 'constructor', 'prototype'])
+
+const shown = (tag: string) => JSON.stringify(tag.length > 60 ? `${tag.slice(0, 60)}…` : tag)
+
+/** For what is code of the engine. */
+export function refusal(tag: string): Error {
+  return new Error(
+    `${shown(tag)} is not a name of the data. Subjects and texts run no code: put what the code gives into the data`,
+  )
+}
+
+/**
+ * What stands in the place of a name in a subject or a text.
+ *
+ * These are written in code, where `Hello ${name}` comes easily: a name that somebody has chosen would run as a program. So they
+ * are no programs: a tag is a name, and whatever else it holds is refused.
+ *
+ * @param tag As it stands in the template.
+ * @param name What stands within.
+ * @throws for what is not a name, or a name that the data does not have.
+ */
+export function valueAt(data: object, tag: string, name: string): string {
+  const names = name.trim().split('.')
+  if (!path.test(name.trim()) || names.some((one) => hidden.has(one))) throw refusal(tag)
+  const [first, ...members] = names
+  if (!Object.hasOwn(data, first!)) throw new Error(`the data has no "${first}", for which ${shown(tag)} asks`)
+  let value: unknown = (data as Record<string, unknown>)[first!]
+  for (const member of members) value = (value as Record<string, unknown> | null | undefined)?.[member]
+  if (typeof value === 'function') throw refusal(tag)
+  return value === undefined || value === null ? '' : String(value)
+}
