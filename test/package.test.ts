@@ -105,7 +105,7 @@ let consumer: string
 beforeAll(async () => {
   buildIfMissing()
   scratch = await mkdtemp(join(tmpdir(), 'framework-package-'))
-  tarball = await pack(scratch)
+  tarball = await pack(scratch, root, '--ignore-scripts')
   consumer = join(scratch, 'consumer')
   await installInto(consumer, tarball)
 }, 180_000)

@@ -5,6 +5,7 @@ import { commandOf, targets } from '../conformance/targets.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { awkwardNames, scaffolds } from '../support/cli/scaffolds.ts'
 import { framework, makeProject, type Project, root, runIn } from '../support/cli.ts'
+import { filesOf, pack } from '../support/package/tarball.ts'
 import { startTsc } from '../support/typescript.ts'
 
 const peers = ['nodemailer', 'handlebars', 'ejs', 'edge.js', 'mustache', 'node-schedule', 'tsx', 'vitest']
@@ -264,22 +265,19 @@ describe.concurrent('a plugin as a package', () => {
     const compilations = ['.', 'tsconfig.build.json'].map((config) => startTsc(['-p', config], folder))
     expect((await Promise.all(compilations)).map(({ output }) => output)).toEqual(['', ''])
     const tests = runIn(folder, [process.execPath, '--import', 'tsx', '--test', 'test/audit-trail.test.ts'])
-    const packed = await runIn(folder, ['npm', 'pack', '--json'])
-    expect(packed.code, packed.stderr).toBe(0)
-    const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }]
-    expect(
-      files
-        .map(({ path }) => path.replace(/\.d\.ts$|\.js$/, ''))
-        .filter((one) => !/^dist/.test(one))
-        .sort(),
-    ).toEqual(['LICENSE', 'README.md', 'package.json'])
+    const tarball = await pack(folder, folder)
+    expect(filesOf(tarball).filter((path) => !/^dist\/.*(\.d\.ts|\.js)$/.test(path))).toEqual([
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ])
     const { publint } = await import('publint')
-    const bytes = readFileSync(join(folder, filename))
+    const bytes = readFileSync(tarball)
     const content = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
     const { messages } = await publint({ pack: { tarball: content }, strict: true, level: 'suggestion' })
     expect(messages).toEqual([])
     const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
-    const types = await runIn(folder, [process.execPath, attw, filename, '--profile', 'esm-only', '--format', 'ascii'])
+    const types = await runIn(folder, [process.execPath, attw, tarball, '--profile', 'esm-only', '--format', 'ascii'])
     expect(types.code, types.stdout).toBe(0)
     expect((await tests).stdout).toMatch(/^# pass 2\n# fail 0$/m)
   })

@@ -282,8 +282,12 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     const failure = await MqttService.connect({ url: strict.url, username: 'me', password, logger }).catch(
       (error) => error,
     )
-    expect(failure).toMatchObject({ code: 'MqttUnavailableError', reasonCode: 135 })
-    expect(failure.message).toContain('Not authorized')
+    expect(failure.code).toBe('MqttUnavailableError')
+    // Which of the two a broker gives is up to its version.
+    expect(['Bad username or password (134)', 'Not authorized (135)']).toContain(
+      /[^:]*\(13[45]\)/.exec(failure.message)?.[0].trim(),
+    )
+    expect([134, 135]).toContain(failure.reasonCode)
     const inUrl = strict.url.replace('//', `//me:${password}@`)
     const second = await MqttService.connect({ url: inUrl, logger }).catch((error) => error)
     const { inspect } = await import('node:util')

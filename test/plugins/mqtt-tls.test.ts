@@ -16,7 +16,7 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('a broker with TLS', () => {
     const kinds = {
       good: own.lines,
       elsewhere: own.linesFor('example.org'),
-      expired: own.linesFor('localhost', -1),
+      expired: own.linesFor('localhost', 'expired'),
       guarded: [...own.lines, 'require_certificate true'],
     }
     const lines: string[] = []

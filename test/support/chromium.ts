@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-)
+/** The first of the usual ones that starts: on some systems one of them is a script that asks for a package of another kind. */
+const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
+  .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
+  .find((file) => existsSync(file) && spawnSync(file, ['--version'], { stdio: 'ignore' }).status === 0)
 
 /** Whether this machine has a browser to start; the test run installs one where it can, and says loudly where it cannot. */
 export const hasChromium = executablePath !== undefined

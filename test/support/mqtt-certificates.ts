@@ -12,8 +12,8 @@ export interface Certificates {
   readonly clientKey: string
   /** Lines of the configuration of mosquitto behind a `listener`. */
   readonly lines: readonly string[]
-  /** The same with a certificate for another host, or one that ended days ago (`days` below zero). */
-  linesFor(host: string, days?: number): readonly string[]
+  /** The same with a certificate for another host, or one whose time is over. */
+  linesFor(host: string, time?: 'expired'): readonly string[]
   remove(): void
 }
 
@@ -38,15 +38,20 @@ export function makeCertificates(): Certificates {
     ...forHost,
   )
   openssl('req', '-new', ...curve, '-keyout', 'client-key.pem', '-out', 'client.csr', '-subj', '/CN=client')
-  const sign = ['-CA', 'cert.pem', '-CAkey', 'key.pem', '-CAcreateserial', '-days', '2']
-  openssl('x509', '-req', '-in', 'client.csr', ...sign, '-out', 'client-cert.pem')
+  const byAuthority = ['-CA', 'cert.pem', '-CAkey', 'key.pem', '-CAcreateserial', '-days', '2']
+  openssl('x509', '-req', '-in', 'client.csr', ...byAuthority, '-out', 'client-cert.pem')
+  writeFileSync(file('serial'), '01\n')
+  writeFileSync(file('index.txt'), '')
+  writeFileSync(file('ca.cnf'), expiredAuthority)
   let count = 0
-  const linesFor = (host: string, days = 2): string[] => {
+  const linesFor = (host: string, time?: 'expired'): string[] => {
     const name = `server-${++count}`
     openssl('req', '-new', ...curve, '-keyout', `${name}-key.pem`, '-out', `${name}.csr`, '-subj', `/CN=${host}`)
     writeFileSync(file(`${name}.ext`), `subjectAltName=DNS:${host}`)
-    const extensions = ['-extfile', `${name}.ext`, '-out', `${name}.pem`]
-    openssl('x509', '-req', '-in', `${name}.csr`, ...sign.slice(0, -1), String(days), ...extensions)
+    const files = ['-in', `${name}.csr`, '-extfile', `${name}.ext`, '-out', `${name}.pem`]
+    // `x509` takes an end that lies before its start in some versions only.
+    if (time === 'expired') openssl('ca', '-batch', '-config', 'ca.cnf', ...files)
+    else openssl('x509', '-req', ...byAuthority, ...files)
     return [`cafile ${file('cert.pem')}`, `certfile ${file(`${name}.pem`)}`, `keyfile ${file(`${name}-key.pem`)}`]
   }
   const read = (name: string) => readFileSync(file(name), 'utf8')
@@ -59,3 +64,21 @@ export function makeCertificates(): Certificates {
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
+
+/** The authority of above, as `openssl ca` is told of it. */
+const expiredAuthority = `
+[ca]
+default_ca = own
+[own]
+database = index.txt
+serial = serial
+new_certs_dir = .
+certificate = cert.pem
+private_key = key.pem
+default_md = sha256
+default_startdate = 20200101000000Z
+default_enddate = 20200102000000Z
+policy = any
+[any]
+commonName = supplied
+`

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { freePort, type OwnServer, startOwnServer } from './own-server.ts'
+import { runningProcesses } from './processes.ts'
 import { secondChoice } from './run/second-choice.mjs'
 
 /** Debian keeps the programs of each version out of the path. */
@@ -74,14 +75,10 @@ function template(bin: string, as: ReturnType<typeof runAs>): string {
 }
 
 /** Each connection has a process of its own, which does not stop with the one that started it. */
-function childrenOf(parent: number): number[] {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
-  return (stdout ?? '')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number))
-    .filter(([, ppid]) => ppid === parent)
-    .map(([pid]) => pid!)
-}
+const childrenOf = (parent: number) =>
+  runningProcesses()
+    .filter((one) => one.parent === parent)
+    .map(({ pid }) => pid)
 
 /** Sends the question whether TLS is spoken: the one message that a Postgres answers before any login. */
 function answers(port: number): Promise<boolean> {

@@ -1,9 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Project } from './cli.ts'
+import { runningProcesses } from './processes.ts'
 
 /** A development server in a process of its own. */
 export interface Serving {
@@ -44,13 +45,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Whether a process is there; one that has ended and was not yet fetched is not. */
-export function isAlive(pid: number): boolean {
-  try {
-    return !/^Z/.test(execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).trim())
-  } catch {
-    return false
-  }
-}
+export const isAlive = (pid: number): boolean => runningProcesses().some((one) => one.pid === pid)
 
 /** What an application imports first, so that its processes are known. */
 export const started = `import { appendFileSync } from 'node:fs'
@@ -94,18 +89,10 @@ export async function startServe(
       return undefined
     }
   }
-  const processes = () => {
-    try {
-      const list = execFileSync('ps', ['-o', 'pid=,stat=', '--ppid', String(child.pid)], { encoding: 'utf8' })
-      return list
-        .split('\n')
-        .map((line) => line.trim().split(/\s+/))
-        .filter(([pid, stat]) => pid !== '' && stat !== undefined && !stat.startsWith('Z'))
-        .map(([pid]) => Number(pid))
-    } catch {
-      return []
-    }
-  }
+  const processes = () =>
+    runningProcesses()
+      .filter(({ parent }) => parent === child.pid)
+      .map(({ pid }) => pid)
   return {
     port: own,
     child,

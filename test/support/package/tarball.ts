@@ -1,8 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -42,11 +43,27 @@ export function buildIfMissing(): void {
 }
 
 /** Packs what would be published and returns the path of the tarball. */
-export async function pack(destination: string): Promise<string> {
-  await npm(['pack', '--ignore-scripts', '--pack-destination', destination], root)
+export async function pack(destination: string, from = root, ...options: string[]): Promise<string> {
+  // By its folder: what npm prints, and under `--json` too, changes with its version.
+  await npm(['pack', ...options, '--pack-destination', destination], from)
   const tarball = readdirSync(destination).find((file) => file.endsWith('.tgz'))
   if (!tarball) throw new Error(`npm pack left no tarball in ${destination}`)
   return join(destination, tarball)
+}
+
+/** The paths of a package's files, in order. */
+export function filesOf(tarball: string): string[] {
+  const bytes = gunzipSync(readFileSync(tarball))
+  const files: string[] = []
+  // https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html, "ustar Interchange Format"
+  for (let at = 0; at < bytes.length && bytes[at] !== 0; ) {
+    const field = (from: number, length: number) =>
+      bytes.toString('utf8', at + from, at + from + length).replace(/\0.*$/s, '')
+    const path = [field(345, 155), field(0, 100)].filter(Boolean).join('/')
+    if (field(156, 1) === '0') files.push(path.replace(/^package\//, ''))
+    at += 512 * (1 + Math.ceil(Number.parseInt(field(124, 12), 8) / 512))
+  }
+  return files.sort()
 }
 
 /** A project whose only dependency is the tarball, with the Node types that every TypeScript server project has. */

@@ -7,10 +7,10 @@ import { failed, passed } from './summary.mjs'
 /**
  * Programs that tests start themselves, each on loopback with data of its own, and stop by pid.
  *
- * `where`: folders in which a package keeps it out of the path, as a pattern of the shell. `second`: what npm has in its
- * place; `without`: what that cannot do.
+ * `where`: folders in which a package keeps it out of the path, as a pattern of the shell. `others`: names under
+ * which it is as good. `second`: what npm has in its place; `without`: what that cannot do.
  *
- * @typedef {{ command: string, debian: string, tests: string, where?: string,
+ * @typedef {{ command: string, others?: string[], debian: string, tests: string, where?: string,
  *   second?: keyof typeof import('./second-choice.mjs').secondChoices, without?: string }} Service
  *
  * @type {Service[]}
@@ -33,7 +33,13 @@ const services = [
     without:
       'MQTT 5, TLS, websockets and outages: aedes, which is in the place of mosquitto, serves MQTT 3.1.1 over TCP',
   },
-  { command: 'chromium', debian: 'chromium', tests: 'cors and pages in a real browser' },
+  {
+    command: 'chromium',
+    others: ['chromium-browser', 'google-chrome'],
+    debian: 'chromium',
+    tests: 'cors and pages in a real browser',
+  },
+  { command: 'openssl', debian: 'openssl', tests: 'https, and MQTT over TLS' },
 ]
 
 /** Debian starts a server when its package is installed, unless this file says no. */
@@ -75,9 +81,10 @@ function isServed({ second, without }) {
 /** @param {string} root @param {number} deadline */
 async function absent(root, deadline) {
   const found = await Promise.all(
-    services.map(({ command, where }) => {
-      const outside = where === undefined ? '' : ` || ls ${where}/${command}`
-      return run('sh', ['-c', `command -v ${command}${outside}`], { cwd: root, deadline })
+    services.map(({ command, others = [], where }) => {
+      const ways = [command, ...others].map((name) => `command -v ${name}`)
+      if (where !== undefined) ways.push(`ls ${where}/${command}`)
+      return run('sh', ['-c', ways.join(' || ')], { cwd: root, deadline })
     }),
   )
   return services.filter((_, i) => found[i]?.code !== 0)
