@@ -16,7 +16,7 @@ export async function loadCrons({ crons, isDefaultGlob }: CronSettings, log: Log
   const sources = {
     sources: crons,
     isDefault: isDefaultGlob,
-    takes: 'crons takes classes that extend BaseCron and have @cron methods, handles of cron(), and globs',
+    takes: 'it takes classes that extend BaseCron and have @cron methods, handles of cron(), and globs',
     other(value: unknown, where: string) {
       const handle = handleOf(value)
       if (handle?.wasStarted() === false) {

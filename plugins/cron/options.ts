@@ -1,4 +1,5 @@
 import { checkOptions, type Logger, type Middleware, OptionError } from '../../kernel/index.ts'
+import { checkSources } from '../shared/service-class.ts'
 import type { BaseCronClass } from './base-cron.ts'
 import type { CronClock } from './clock.ts'
 import type { CronErrorHandler } from './failures.ts'
@@ -105,11 +106,13 @@ export function settingsOf(options: CronServiceOptions & { logger?: Logger }, mo
 }
 
 function sourcesOf(crons: unknown): readonly CronSource[] | undefined {
-  const isSource = (one: unknown) => (typeof one === 'string' && one.trim() !== '') || typeof one === 'function'
-  if (crons !== undefined && !(Array.isArray(crons) && crons.every(isSource))) {
+  if (crons === undefined) return undefined
+  if (!Array.isArray(crons)) {
     throw OptionError('cron.crons', crons, "a list of globs ('src/crons/**/*.js'), classes and handles")
   }
-  return crons as readonly CronSource[] | undefined
+  const takes = `a glob such as 'src/crons/**/*.js', a class that extends BaseCron, or a handle. A function becomes a job by cron('0 3 * * *').start(handler)`
+  checkSources('cron.crons', crons, takes)
+  return crons
 }
 
 export function checkTimezone(option: string, timezone: unknown): void {

@@ -1,5 +1,5 @@
-import { OptionError } from '../../kernel/index.ts'
-import { checkPublishOptions } from './message-options.ts'
+import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkPublishOptions, publishOptions } from './message-options.ts'
 import { checkTopic } from './names.ts'
 import type { MqttWill } from './options.ts'
 import { bytesOf } from './payload.ts'
@@ -65,6 +65,7 @@ const pem: Check = [
   'PEM as text or bytes: "-----BEGIN …"',
 ]
 const ms = between(1, 2_147_483_647, 'milliseconds')
+const seconds = between(0, 4_294_967_295, 'seconds')
 const flag = oneOf(true, false)
 
 const checks: { readonly [Name in keyof Required<ConnectionOptions>]: Check } = {
@@ -79,7 +80,7 @@ const checks: { readonly [Name in keyof Required<ConnectionOptions>]: Check } = 
   password: [(value) => typeof value === 'string' || value instanceof Uint8Array, 'text or bytes'],
   keepalive: between(1, 65_535, 'seconds'),
   clean: flag,
-  sessionExpiryInterval: between(0, 4_294_967_295, 'seconds'),
+  sessionExpiryInterval: seconds,
   will: [(value) => typeof value === 'object' && value !== null, '{ topic, message }'],
   ca: [
     (value) => (Array.isArray(value) ? value.every(pem[0]) : pem[0](value)),
@@ -121,10 +122,19 @@ export function checkConnection(options: ConnectionOptions): ConnectionOptions {
     const [there, missing] = options.cert === undefined ? ['key', 'cert'] : ['cert', 'key']
     throw OptionError(`mqtt.connect.${missing}`, undefined, `the one that belongs to mqtt.connect.${there}`)
   }
-  if (options.will !== undefined) {
-    const { topic, message, delay: _delay, ...rest } = options.will
-    bytesOf(checkTopic(topic), message)
-    checkPublishOptions('mqtt.connect.will', rest)
-  }
+  if (options.will !== undefined) checkWill(options.will)
   return options
+}
+
+function checkWill(will: MqttWill): void {
+  const name = 'mqtt.connect.will'
+  checkOptions(name, will, ['topic', 'message', 'delay', ...publishOptions])
+  const { topic, message, delay, ...rest } = will
+  if (topic === undefined) throw OptionError(`${name}.topic`, topic, 'the topic that the broker publishes to')
+  if (message === undefined) {
+    throw OptionError(`${name}.message`, message, 'what the broker publishes: text, bytes, or what JSON has a form for')
+  }
+  if (delay !== undefined && !seconds[0](delay)) throw OptionError(`${name}.delay`, delay, seconds[1])
+  bytesOf(checkTopic(topic), message)
+  checkPublishOptions(name, rest)
 }

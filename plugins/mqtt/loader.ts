@@ -6,7 +6,7 @@ import { withdraw } from './declarations.ts'
 import { importedSubscriptions, type MqttNote, shownSubscription } from './mqtt.ts'
 import type { Sources } from './options.ts'
 
-const takes = 'subscribe takes classes that extend BaseMqtt and have @mqtt.subscribe methods, and globs'
+const takes = 'it takes classes that extend BaseMqtt and have @mqtt.subscribe methods, and globs'
 
 /**
  * Imports the files of globs, and makes the classes; other subscriptions declare themselves while their file is imported.

@@ -46,6 +46,8 @@ const properties = [
   'correlationData',
 ] as const
 
+export const publishOptions: readonly string[] = ['qos', 'retain', ...properties]
+
 /** Whether a message has something that only MQTT 5 can carry. */
 export function needsVersion5(options: MqttPublishOptions): string | undefined {
   return properties.find((name) => options[name] !== undefined)
@@ -60,7 +62,7 @@ const isText = (value: unknown) =>
 
 /** @throws OptionError, UnknownOptionError, MqttTopicError */
 export function checkPublishOptions(name: string, options: MqttPublishOptions): void {
-  checkOptions(name, options, ['qos', 'retain', ...properties])
+  checkOptions(name, options, publishOptions)
   const {
     qos,
     retain,

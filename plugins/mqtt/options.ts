@@ -1,4 +1,5 @@
 import { checkOptions, type Logger, OptionError, sizeOption } from '../../kernel/index.ts'
+import { checkSources } from '../shared/service-class.ts'
 import { type Address, addressOf } from './address.ts'
 import type { BaseMqttClass } from './base-mqtt.ts'
 import { type ConnectionOptions, checkConnection, connectionOptions } from './connection-options.ts'
@@ -109,9 +110,11 @@ export interface Sources {
 export function sourcesOf(subscribe: unknown, fallback: readonly string[]): Sources {
   if (subscribe === undefined || subscribe === true) return { isOn: true, sources: fallback, isDefault: true }
   if (subscribe === false) return { isOn: false, sources: [], isDefault: true }
-  const isSource = (one: unknown) => (typeof one === 'string' && one.trim() !== '') || typeof one === 'function'
-  if (!Array.isArray(subscribe) || !subscribe.every(isSource)) {
+  if (!Array.isArray(subscribe)) {
     throw OptionError('mqtt.subscribe', subscribe, "true, false, or a list of globs ('src/mqtt/**/*.ts') and classes")
   }
+  const takes =
+    "a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt. A function becomes a handler by mqtt.subscribe(topic, handler)"
+  checkSources('mqtt.subscribe', subscribe, takes)
   return { isOn: true, sources: subscribe, isDefault: false }
 }

@@ -5,6 +5,7 @@ import {
   type Logger,
   lineLogger,
   type Notes,
+  OptionError,
 } from '../../kernel/index.ts'
 
 /** Classes with decorated methods that a service calls, and how their mistakes are told. */
@@ -30,6 +31,18 @@ export interface ServiceSources {
   readonly takes: string
   /** Told of everything else that is listed or exported, with where; whether it may be listed. */
   other?(value: unknown, where: string): boolean
+}
+
+/**
+ * Checks a list of globs and classes, as far as that can be said before anything is loaded.
+ *
+ * @throws OptionError naming the entry.
+ */
+export function checkSources(option: string, sources: readonly unknown[], takes: string): void {
+  for (const [index, source] of sources.entries()) {
+    const isOne = typeof source === 'string' ? source.trim() !== '' : typeof source === 'function'
+    if (!isOne) throw OptionError(`${option}[${index}]`, source, takes)
+  }
 }
 
 /** The logger of the service that is making an instance; its constructor may log already. */
@@ -59,9 +72,10 @@ export async function loadServiceClasses<Instance>(
     if (isOne) classes.add(value as new () => Instance)
     return isOne
   }
-  for (const source of sources) {
+  for (const [index, source] of sources.entries()) {
+    const where = `${kind.option}[${index}]`
     if (typeof source === 'string') globs.push(source)
-    else if (!take(source) && !other?.(source, kind.option)) throw kind.classError(nameOf(source), takes)
+    else if (!take(source) && !other?.(source, where)) throw kind.classError(`${where} (${nameOf(source)})`, takes)
   }
   await importFiles(globs, {
     unmatched(pattern, folder) {

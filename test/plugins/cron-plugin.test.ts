@@ -84,6 +84,13 @@ describe('jobs run while the server listens', () => {
     expect(log).toMatchObject([{ level: 'warn', fields: { plugin: 'cron', jobs: ['endless'] } }])
   })
 
+  test('a class among several that has no jobs is named with its place in the list', async () => {
+    const { server } = make({ background: { crons: ['none/*.js', class Empty {}] } })
+    await expect(server.listen()).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('crons[1] (Empty): it takes classes that extend BaseCron') },
+    })
+  })
+
   test('a start that fails fails listen, with its cause', async () => {
     const { server } = make({ plugins: { cron: { crons: [class {}] } } })
     await expect(server.listen()).rejects.toMatchObject({ code: 'PluginSetupError', cause: { code: 'CronClassError' } })
@@ -99,6 +106,10 @@ describe('jobs run while the server listens', () => {
   test.each([
     [{ crons: 'src' }, 'cron.crons'],
     [{ crons: [''] }, 'cron.crons'],
+    [
+      { crons: ['src/*.js', { schedule: '* * * * *', handler() {} }] },
+      `"cron.crons[1]" is { schedule, handler }; it takes a glob such as 'src/crons/**/*.js', a class that extends BaseCron, or a handle`,
+    ],
     [{ timezone: 'Mars/Olympus' }, 'cron.timezone'],
     [{ history: -1 }, 'cron.history'],
     [{ clock: {} }, 'cron.clock'],
