@@ -5,7 +5,7 @@ import { queueKinds } from '../scaffold/templates/queue.ts'
 import { queueConfig } from '../scaffold/templates/queue-config.ts'
 
 export const initQueue = ownCommand({
-  details: `Writes src/queues/config.ts: the connection, from the environment, and who is told of failed attempts. Without --type it is
+  details: `Writes src/queues/config.ts: the connection, from .env or the environment, and who is told of failed attempts. Without --type it is
 asked for.`,
   flags: {
     type: { type: 'string', short: 't', value: queueKinds.join('|'), description: 'Where the queues are' },

@@ -4,7 +4,7 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { storage, storageKinds } from '../scaffold/templates/storage.ts'
 
 export const initStorage = ownCommand({
-  details: `Writes src/storage.ts: where objects are kept, from the environment, and a test. Without --type it is asked for.`,
+  details: `Writes src/storage.ts: where objects are kept, from .env or the environment, and a test. Without --type it is asked for.`,
   flags: {
     type: { type: 'string', short: 't', value: storageKinds.join('|'), description: 'Where objects are kept' },
     ...generateFlags,

@@ -1,6 +1,7 @@
 import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { imports, named } from '../source.ts'
+import { environment, secret, textOr } from './environment.ts'
 
 interface Adapter {
   /** The expression that makes it. */
@@ -68,7 +69,8 @@ export function mailer(place: Place, kind: MailKind): Scaffold {
       ...(template === undefined ? [] : [`${template} is read relative to the folder in which the process runs.`]),
     ],
     environment: {
-      about: 'In the environment; without SMTP_URL mails stay in the memory of the process:',
+      about:
+        'In .env or the environment. Without SMTP_URL the server does not start, but in development, where mails stay in memory:',
       variables: ['SMTP_URL=smtp://user:password@host:587', 'MAIL_FROM=shop@example.org'],
     },
   }
@@ -82,17 +84,31 @@ function source(adapter: Adapter, template: string | undefined, isCustom: boolea
       ? `.text(\`Hello \${name}, it is good that you are here.\`)`
       : `.templateFile('${template}', { name })`
   const line = adapter.made === undefined ? '' : `        templateAdapter: ${adapter.made},\n`
-  return `${imports(['framework', named(...own, ...types, 'memoryTransport')])}
+  return `${imports(['framework', named(...own, ...types, 'createEnvSchema', 'logger', 'memoryTransport')])}
+
+${environment({ SMTP_URL: secret, MAIL_FROM: textOr('shop@example.org') })}
 ${isCustom ? custom : ''}
-/** The options of the mailer plugin. Without SMTP_URL, and in tests, mails stay in the memory of this process. */
-export function mailOptions(
-  transporter: string | MailTransporter = process.env.SMTP_URL || memoryTransport(),
-): MailerOptions {
+/** By SMTP_URL. In tests, and in development without it, mails stay in the memory of this process. */
+function transport(): string | MailTransporter {
+  const { NODE_ENV } = process.env
+  if (NODE_ENV === 'test') return memoryTransport()
+  const url = env.get('SMTP_URL')
+  if (url !== undefined) return url
+  // Whoever sends a mail must not be told that it was sent when none leaves.
+  if (NODE_ENV !== 'development') {
+    throw new Error('SMTP_URL is missing in .env and the environment. With NODE_ENV=development mails stay in memory')
+  }
+  logger.warn('SMTP_URL is missing: mails stay in memory')
+  return memoryTransport()
+}
+
+/** The options of the mailer plugin. */
+export function mailOptions(transporter = transport()): MailerOptions {
   return {
     providers: {
       main: {
         transporter,
-${line}        from: { name: 'Shop', address: (process.env.MAIL_FROM || 'shop@example.org') as EmailAddress },
+${line}        from: { name: 'Shop', address: env.get('MAIL_FROM') as EmailAddress },
       },
     },
     defaultProvider: 'main',

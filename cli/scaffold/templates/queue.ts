@@ -14,9 +14,6 @@ export const queuePackages = {
 export type QueueKind = keyof typeof queuePackages
 export const queueKinds = Object.keys(queuePackages) as [QueueKind, ...QueueKind[]]
 
-/** What every AWS client reads. */
-export const awsVariables = ['AWS_REGION=eu-south-1', 'AWS_ACCESS_KEY_ID=…', 'AWS_SECRET_ACCESS_KEY=…']
-
 /** A queue with a subscriber. */
 export function queue(place: Place, { kebab, camel }: Names, kind: QueueKind): Scaffold {
   const file = inFolder(place, `${kebab}.ts`)

@@ -4,12 +4,14 @@ import type { ScaffoldFile } from '../files.ts'
 import { ignoring } from '../ignore.ts'
 import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
-import { imports } from '../source.ts'
-import { awsVariables } from './queue.ts'
+import { imports, named } from '../source.ts'
+import { awsSource, awsTypes, awsVariables, environment, optional, secret, textOr } from './environment.ts'
 
 interface Provider {
   readonly imported: string
   readonly packages: readonly string[]
+  /** Variables that it reads. */
+  readonly variables: Readonly<Record<string, string>>
   /** The function that makes it. */
   readonly source: string
   /** What its test holds. */
@@ -20,9 +22,10 @@ interface Provider {
 const local: Provider = {
   imported: 'LocalStorageProvider',
   packages: [],
+  variables: { STORAGE_ROOT: textOr('storage'), STORAGE_SECRET: secret },
   source: `/** Files below STORAGE_ROOT. With STORAGE_SECRET, of 16 characters or more, there are addresses to download and upload. */
-export function files(root = process.env.STORAGE_ROOT || 'storage'): LocalStorageProvider {
-  const secret = process.env.STORAGE_SECRET
+export function files(root = env.get('STORAGE_ROOT')): LocalStorageProvider {
+  const secret = env.get('STORAGE_SECRET')
   return new LocalStorageProvider({ root, ...(secret && { signedUrls: { secret } }) })
 }`,
   test: `test('objects are kept in files', async () => {
@@ -38,7 +41,8 @@ export function files(root = process.env.STORAGE_ROOT || 'storage'): LocalStorag
   await rm(root, { recursive: true })
 })`,
   environment: {
-    about: 'In the environment, without it the folder storage where the process runs, which .gitignore leaves out:',
+    about:
+      'In .env or the environment, without it the folder storage where the process runs, which .gitignore leaves out:',
     variables: ['STORAGE_ROOT=/var/lib/shop', 'STORAGE_SECRET=…'],
   },
 }
@@ -46,10 +50,13 @@ export function files(root = process.env.STORAGE_ROOT || 'storage'): LocalStorag
 const s3: Provider = {
   imported: 'S3StorageProvider',
   packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', '@aws-sdk/s3-request-presigner'],
-  source: `/** Objects of the bucket S3_BUCKET; region and credentials are those of the environment, as for every AWS client. */
-export function files(bucket = process.env.S3_BUCKET || 'shop'): S3StorageProvider {
-  const endpoint = process.env.S3_ENDPOINT
-  return new S3StorageProvider({ bucket, ...(endpoint && { endpoint }) })
+  variables: { S3_BUCKET: textOr('shop'), S3_ENDPOINT: optional, ...awsTypes },
+  source: `${awsSource}
+
+/** Objects of the bucket S3_BUCKET. */
+export function files(bucket = env.get('S3_BUCKET')): S3StorageProvider {
+  const endpoint = env.get('S3_ENDPOINT')
+  return new S3StorageProvider({ bucket, ...aws(), ...(endpoint && { endpoint }) })
 }`,
   test: `test('the storage is made without a connection', async () => {
   const storage = new Storage({ files: files('reports') })
@@ -57,7 +64,7 @@ export function files(bucket = process.env.S3_BUCKET || 'shop'): S3StorageProvid
   await assert.rejects(storage.getObject('../secret'), { code: 'StorageKeyError' })
 })`,
   environment: {
-    about: 'In the environment; S3_ENDPOINT only for another service than AWS:',
+    about: 'In .env or the environment; S3_ENDPOINT only for another service than AWS:',
     variables: ['S3_BUCKET=shop', 'S3_ENDPOINT=http://127.0.0.1:9000', ...awsVariables],
   },
 }
@@ -65,13 +72,15 @@ export function files(bucket = process.env.S3_BUCKET || 'shop'): S3StorageProvid
 const azure: Provider = {
   imported: 'AzureBlobStorageProvider',
   packages: ['@azure/storage-blob'],
+  variables: { AZURE_STORAGE_CONTAINER: textOr('shop'), AZURE_STORAGE_CONNECTION_STRING: secret },
   source: `/** Blobs of the container AZURE_STORAGE_CONTAINER, in the account that AZURE_STORAGE_CONNECTION_STRING names. */
-export function files(container = process.env.AZURE_STORAGE_CONTAINER || 'shop'): AzureBlobStorageProvider {
-  return new AzureBlobStorageProvider({ container })
+export function files(container = env.get('AZURE_STORAGE_CONTAINER')): AzureBlobStorageProvider {
+  const connectionString = env.get('AZURE_STORAGE_CONNECTION_STRING')
+  return new AzureBlobStorageProvider({ container, ...(connectionString && { connectionString }) })
 }`,
   test: s3.test,
   environment: {
-    about: 'In the environment:',
+    about: 'In .env or the environment:',
     variables: [
       'AZURE_STORAGE_CONTAINER=shop',
       'AZURE_STORAGE_CONNECTION_STRING=DefaultEndpointsProtocol=https;AccountName=…;AccountKey=…',
@@ -112,7 +121,12 @@ function ignored({ project }: Place): ScaffoldFile {
   return { path: '.gitignore', text: ignoring(text, ['/storage/']), existing: 'update' }
 }
 
-const source = ({ imported, source }: Provider) => `import { ${imported}, type StorageOptions } from 'framework'
+const source = ({ imported, source, variables }: Provider) => `${imports([
+  'framework',
+  named(imported, 'createEnvSchema', 'type StorageOptions'),
+])}
+
+${environment(variables)}
 
 ${source}
 

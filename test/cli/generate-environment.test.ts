@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commandOf, targets } from '../conformance/targets.ts'
+import { startRunner } from '../support/cli/many.ts'
+import { makeProject, type Project, runIn } from '../support/cli.ts'
+import { type SmtpServer, startSmtp } from '../support/smtp.ts'
+
+// What the generated modules have made of the environment; only a mail goes anywhere.
+const script = `import { Server, Storage } from 'framework'
+import { storageOptions as azure } from './src/azure/storage.ts'
+import { queueConfig as bullmq } from './src/bullmq/config.ts'
+import { storageOptions as local } from './src/local/storage.ts'
+import { mailOptions, welcome } from './src/mailer.ts'
+import { queueConfig as pgboss } from './src/pgboss/config.ts'
+import { storageOptions as s3 } from './src/s3/storage.ts'
+import { queueConfig as sqs } from './src/sqs/config.ts'
+
+const { connection } = bullmq.bullmq
+const { connectionString } = pgboss.pgboss
+const { region, credentials, endpoint } = sqs.sqs
+const url = ({ providers }, method) => new Storage(providers)[method]('a.txt').then((url) => url.split('?')[0], String)
+const signed = new URL(await new Storage(s3.providers).getDownloadUrl('a.txt'))
+const mails = {}
+for (const mode of ['production', undefined, 'development', 'test']) {
+  if (mode === undefined) delete process.env.NODE_ENV
+  else process.env.NODE_ENV = mode
+  try {
+    const server = new Server({ plugins: { mailer: mailOptions() } })
+    await server.services.get('mailer').send(welcome('ada@example.org', mode ?? 'nobody'))
+    mails[mode] = 'sent'
+    await server.close()
+  } catch (error) {
+    mails[mode] = error.message
+  }
+}
+console.log(JSON.stringify({
+  queues: [connection, connectionString, region, credentials, endpoint],
+  azure: await url(azure, 'getPublicUrl'),
+  local: await url(local, 'getDownloadUrl'),
+  s3: [signed.host, signed.pathname, signed.searchParams.get('X-Amz-Credential').split('/')[0]],
+  mails,
+}))
+`
+
+const file = {
+  REDIS_URL: 'redis://file:6379',
+  DATABASE_URL: 'postgres://file/db',
+  SQS_ENDPOINT: 'http://file:9324',
+  S3_BUCKET: 'file-bucket',
+  S3_ENDPOINT: 'http://file:9000',
+  AWS_REGION: 'eu-south-1',
+  AWS_ACCESS_KEY_ID: 'FILEKEY',
+  AWS_SECRET_ACCESS_KEY: 'file-secret',
+  AZURE_STORAGE_CONTAINER: 'file-container',
+  AZURE_STORAGE_CONNECTION_STRING:
+    'DefaultEndpointsProtocol=https;AccountName=file;AccountKey=a2V5;EndpointSuffix=core.windows.net',
+  STORAGE_SECRET: 'the secret of the file',
+}
+const credentials = { accessKeyId: 'FILEKEY', secretAccessKey: 'file-secret' }
+const ofFile = {
+  queues: [file.REDIS_URL, file.DATABASE_URL, 'eu-south-1', credentials, file.SQS_ENDPOINT],
+  azure: 'https://file.blob.core.windows.net/file-container/a.txt',
+  local: '/storage/a.txt',
+  s3: ['file:9000', '/file-bucket/a.txt', 'FILEKEY'],
+  mails: { production: 'sent', undefined: 'sent', development: 'sent', test: 'sent' },
+}
+const textOf = (variables: object) =>
+  Object.entries(variables)
+    .map(([name, value]) => `${name}='${value}'\n`)
+    .join('')
+
+let project: Project
+let smtp: SmtpServer
+beforeAll(async () => {
+  smtp = await startSmtp()
+  project = makeProject({ 'script.js': script }, [
+    ...['tsx', 'nodemailer', '@aws-sdk', '@azure'],
+    // Deno looks for what these need beside them.
+    ...['@smithy', 'tslib'],
+  ])
+  const runner = startRunner()
+  const commands = [
+    ['init-mailer', '-t', 'none'],
+    ...['bullmq', 'pgboss', 'sqs'].map((kind) => ['init-queue', '-t', kind, '--dir', `src/${kind}`]),
+    ...['local', 's3', 'azure'].map((kind) => ['init-storage', '-t', kind, '--dir', `src/${kind}`]),
+  ]
+  for (const argv of commands) expect((await runner.run(project.folder, argv)).code, argv.join(' ')).toBe(0)
+  runner.close()
+  project.write({
+    '.env': textOf({ ...file, SMTP_URL: `smtp://127.0.0.1:${smtp.port}`, MAIL_FROM: 'file@example.org' }),
+  })
+})
+afterAll(async () => {
+  project.remove()
+  await smtp.stop()
+})
+
+const unset = Object.fromEntries(
+  [...Object.keys(file), 'SMTP_URL', 'MAIL_FROM', 'AWS_SESSION_TOKEN'].map((name) => [name, undefined]),
+)
+
+async function run(name: string, env: NodeJS.ProcessEnv = {}) {
+  const [command] = commandOf(targets.find((target) => target.name === name)!)
+  const deno = ['run', '-A', '--no-check', '--node-modules-dir=manual']
+  const flags = { node: ['--import', 'tsx'], bun: ['run'], deno }[name]!
+  const all = { ...unset, NODE_ENV: undefined, NO_COLOR: '1', ...env }
+  const { stdout, stderr } = await runIn(project.folder, [command!, ...flags, 'script.js'], all)
+  const lines = stdout.trim().split('\n')
+  expect(lines, stderr).not.toEqual([''])
+  return { made: JSON.parse(lines.at(-1)!), log: lines.slice(0, -1).join('\n') }
+}
+
+test.each([
+  'node',
+  'bun',
+  'deno',
+])('what is generated reads .env on %s, and mails leave, those of tests do not', async (name) => {
+  smtp.received.splice(0)
+  expect((await run(name)).made).toEqual(ofFile)
+  expect(smtp.received).toHaveLength(3)
+  expect(smtp.received[0]).toMatchObject({ from: 'file@example.org', to: ['ada@example.org'] })
+})
+
+test('the environment of the process wins; without SMTP_URL no mail is reported as sent that stays here', async () => {
+  smtp.received.splice(0)
+  const process = { REDIS_URL: 'redis://process:1', S3_BUCKET: 'of-process', STORAGE_SECRET: '', SMTP_URL: '' }
+  const { made, log } = await run('node', process)
+  const missing = 'SMTP_URL is missing in .env and the environment. With NODE_ENV=development mails stay in memory'
+  expect(made).toEqual({
+    ...ofFile,
+    queues: ['redis://process:1', ...ofFile.queues.slice(1)],
+    local: expect.stringContaining('STORAGE_URL'),
+    s3: ['file:9000', '/of-process/a.txt', 'FILEKEY'],
+    mails: { production: missing, undefined: missing, development: 'sent', test: 'sent' },
+  })
+  expect(log).toMatch(/^.*"msg":"SMTP_URL is missing: mails stay in memory".*$/)
+  expect(smtp.received).toEqual([])
+})
