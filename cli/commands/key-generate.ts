@@ -29,15 +29,15 @@ export const keyGenerate = ownCommand({
   details:
     'A pair is written as keys/app-private.pem and keys/app-public.pem, or as APP_PRIVATE_KEY and APP_PUBLIC_KEY; a secret,\n' +
     '256 random bits for cookies and sessions, as keys/app-secret or APP_SECRET. What is private is for its owner only\n' +
-    '(0600), is added to a .gitignore that lacks it, and is never printed.',
+    '(0600), is left out of git by a .gitignore that gets what it lacks, and is never printed.',
   async run({ flags, print, note }) {
     const { readKeyOptions } = await import('../keys/options.ts')
     const { keyFiles } = await import('../keys/files.ts')
     const { makeKeys } = await import('../keys/make.ts')
     const options = readKeyOptions(flags, process.env)
-    const { root, files, notes } = keyFiles(options, await makeKeys(options.type, options), flags.force)
+    const { root, files, notes, after } = keyFiles(options, await makeKeys(options.type, options), flags.force)
     writeFiles(root, files, { flags, print }, { type: options.type, folder: root })
     if (root !== process.cwd()) note(`In ${root}`)
-    for (const line of notes) note(line)
+    for (const line of [...notes, ...(flags['dry-run'] ? [] : after())]) note(line)
   },
 })

@@ -1,21 +1,98 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { isInside } from '../project/inside.ts'
+import { projectRoot } from '../project/project.ts'
+import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
 
-/** The nearest folder upwards with a `.gitignore`, not beyond the repository. */
-export function ignoringFolder(folder: string): string | undefined {
-  if (existsSync(join(folder, '.gitignore'))) return folder
-  const up = dirname(folder)
-  return up === folder || existsSync(join(folder, '.git')) ? undefined : ignoringFolder(up)
+/** Where the `.gitignore` is, or would be, that is responsible for what a folder holds. */
+export interface IgnorePlace {
+  readonly folder: string
+  /** The repository around; `undefined` where there is none. */
+  readonly repository: string | undefined
 }
 
-/** What the `.gitignore` of a folder has to be for git to leave a path in it out; `undefined` when it does already. */
-export function ignoreFileFor(folder: string, path: string): string | undefined {
-  // Git knows best. Where it is not installed, or where there is no repository yet, the usual spellings are looked for.
-  const { status } = spawnSync('git', ['check-ignore', '--quiet', '--no-index', path], { cwd: folder, stdio: 'ignore' })
-  if (status === 0) return undefined
-  const before = readFileSync(join(folder, '.gitignore'), 'utf8')
-  const text = ignoring(before, [path])
-  return text === before ? undefined : text
+/**
+ * The nearest folder upwards with a `.gitignore`, not beyond the repository or, outside of one, the project. Where none has
+ * one: in a repository the folder of the project, or the top; outside of one the folder itself.
+ */
+export function ignorePlace(folder: string): IgnorePlace {
+  const repository = repositoryOf(folder)
+  const project = projectRoot(folder)
+  const top = repository ?? project ?? folder
+  const nearest = withIgnoreFile(folder, top)
+  if (nearest !== undefined) return { folder: nearest, repository }
+  if (repository === undefined) return { folder, repository }
+  // A package.json above the repository is that of another project.
+  return { folder: project !== undefined && isInside(repository, project) ? project : repository, repository }
 }
+
+function withIgnoreFile(folder: string, top: string): string | undefined {
+  if (lstatSync(join(folder, '.gitignore'), { throwIfNoEntry: false }) !== undefined) return folder
+  return folder === top ? undefined : withIgnoreFile(dirname(folder), top)
+}
+
+/** The repository that a folder is in, which need not be there yet: where a link leads counts, and not where it stands. */
+export function repositoryOf(folder: string): string | undefined {
+  const up = dirname(folder)
+  if (!existsSync(folder)) return up === folder ? undefined : repositoryOf(up)
+  const real = realpathSync(folder)
+  if (existsSync(join(real, '.git'))) return real
+  return dirname(real) === real ? undefined : repositoryOf(dirname(real))
+}
+
+/** What has to be written, and told, for git to leave a path in the folder of a place out. */
+export function leaveOut({ folder, repository }: IgnorePlace, path: string): { file?: ScaffoldFile; notes: string[] } {
+  const ignoreFile = join(folder, '.gitignore')
+  const found = lstatSync(ignoreFile, { throwIfNoEntry: false })
+  if (repository === undefined && found === undefined) return { notes: [outsideNote(folder, path)] }
+  if (repository !== undefined && gitIgnores(folder, path) === true) return { notes: [] }
+  // Git does not follow links here.
+  if (found !== undefined && !found.isFile()) {
+    return {
+      notes: [
+        `Warning: ${ignoreFile} is not a regular file, so nothing keeps ${path} out of git: make it one, with the line ${lineFor(path)}`,
+      ],
+    }
+  }
+  const before = found === undefined ? '' : readFileSync(ignoreFile, 'utf8')
+  const text = ignoring(before, [lineFor(path)])
+  return text === before ? { notes: [] } : { file: { path: '.gitignore', text, existing: 'update' }, notes: [] }
+}
+
+export const outsideNote = (folder: string, path: string): string =>
+  `${folder} is not in a git repository: before it is, put the line ${lineFor(path)} into its .gitignore`
+
+/**
+ * What is to be told of files that git would publish all the same, once they and the `.gitignore` are written. `unless` is
+ * what git has to say of a file that is not told of: where a line was written, and git is not installed, that is enough.
+ */
+export function publishedNotes(folder: string, paths: readonly string[], unless: 'not seen' | 'ignored'): string[] {
+  return paths.flatMap((path) => {
+    if (git(folder, ['ls-files', '--error-unmatch', '--', path]) === 0) {
+      return `Warning: git has ${path} already, and .gitignore changes nothing about that: git rm --cached ${shellWord(path)}`
+    }
+    const ignored = gitIgnores(folder, path)
+    if (ignored === true || (ignored === undefined && unless === 'not seen')) return []
+    const nearest = join(folder, path, '..', '.gitignore')
+    return `Warning: git does not leave ${path} out: put the line ${lineFor(basename(path))} at the end of ${nearest}`
+  })
+}
+
+/** `undefined` where git is not installed, or does not take this for a repository. */
+function gitIgnores(folder: string, path: string): boolean | undefined {
+  const status = git(folder, ['check-ignore', '--quiet', '--no-index', '--', path])
+  return status === 0 || status === 1 ? status === 0 : undefined
+}
+
+const git = (cwd: string, args: string[]) => spawnSync('git', args, { cwd, stdio: 'ignore' }).status
+
+/** As a `.gitignore` spells it: there #, !, \, *, ?, [ and a blank at the end mean something. */
+const lineFor = (path: string) =>
+  path
+    .replace(/[\\*?[]/g, '\\$&')
+    .replace(/^[#!]/, '\\$&')
+    .replace(/ (?=\/?$)/, '\\ ')
+
+const shellWord = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`)

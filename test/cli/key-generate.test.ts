@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import {
   chmodSync,
@@ -17,6 +18,7 @@ import { join } from 'node:path'
 import { parse } from 'dotenv'
 import { createEnvSchema } from 'framework'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { envFile } from '../../cli/keys/env-file.ts'
 import { namesIn, withEntries } from '../../cli/keys/env-text.ts'
 import { ignoring } from '../../cli/scaffold/ignore.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
@@ -132,7 +134,7 @@ describe('files', () => {
       [['--out', '/proc/no-keys'], /^nothing was written: E.*\n$/],
       [
         ['--env', '--out', 'keys/app-private.pem'],
-        'keys/app-private.pem is there and is no file: nothing was written\n',
+        /^keys\/app-private\.pem is a link to .*elsewhere\/stolen: name the file itself with --out; nothing was written\n$/,
       ],
     ] as const) {
       const { code, stderr } = await run(...argv)
@@ -185,7 +187,8 @@ describe('variables', () => {
     write('.env', others)
     chmodSync(join(folder, '.env'), 0o640)
     const first = await generate('--env', '--name', 'web-push')
-    expect([first.code, first.stderr]).toEqual([0, 'Others than you can read .env (mode 640): chmod 600 .env\n'])
+    expect([first.code, modeOf('.env')]).toEqual([0, '600'])
+    expect(first.stderr).toContain('Others can read .env or write to it (mode 640): it gets the mode 600')
     const text = read('.env')
     expect(text.startsWith(`${others}\r\nWEB_PUSH_PRIVATE_KEY="-----BEGIN`)).toBe(true)
     const again = await generate('--env', '--name', 'web_push')
@@ -194,7 +197,7 @@ describe('variables', () => {
     expect((await generate('--env', '--name', 'WebPush', '--force')).code).toBe(0)
     const forced = read('.env')
     const shape = (one: string) => one.replaceAll(/"-----BEGIN.*?"/g, 'PEM')
-    expect([shape(forced), forced === text, modeOf('.env')]).toEqual([shape(text), false, '640'])
+    expect([shape(forced), forced === text]).toEqual([shape(text), false])
     expect((await generate('--env', '-t', 'secret')).code).toBe(0)
     expect(read('.env').startsWith(forced)).toBe(true)
   })
@@ -225,7 +228,7 @@ describe('variables', () => {
   test('are not written into what is no such text', async () => {
     const latin = Buffer.from([0x41, 0x3d, 0xe4])
     for (const [content, told] of [
-      [latin, '.env is no text in UTF-8: nothing was written'],
+      [latin, '.env is not a text in UTF-8: nothing was written'],
       ['{ "A": 1 }', '.env is JSON: --env writes the form of dotenv'],
       ['A'.repeat(100_001), '.env has more than 100 kB: nothing was written'],
     ] as const) {
@@ -235,12 +238,141 @@ describe('variables', () => {
       expect(readFileSync(join(folder, '.env'))).toEqual(Buffer.from(content))
     }
   })
+
+  test('go into a file for its owner only, which others could read', async () => {
+    for (const [mode, told] of [
+      [0o644, 'mode 644'],
+      [0o660, 'mode 660'],
+      [0o602, 'mode 602'],
+    ] as const) {
+      write('.env', 'A=1\n')
+      chmodSync(join(folder, '.env'), mode)
+      const dry = await generate('--env', '-t', 'secret', '--dry-run')
+      expect([dry.stderr.includes(told), statSync(join(folder, '.env')).mode & 0o777]).toEqual([true, mode])
+      const { code, stderr } = await generate('--env', '-t', 'secret')
+      expect([code, stderr.includes(`Others can read .env or write to it (${told}): it gets the mode 600`)]).toEqual([
+        0,
+        true,
+      ])
+      expect([modeOf('.env'), read('.env')]).toEqual(['600', expect.stringMatching(/^A=1\nAPP_SECRET=\S{43}\n$/)])
+      const { stderr: quiet } = await generate('--env', '-t', 'secret', '--force')
+      expect(quiet).not.toContain('Others can read')
+    }
+  })
+
+  test.each([
+    ['a link', '.env is a link to shared: name the file itself with --out; nothing was written\n'],
+    ['a folder', '.env is a folder: name a file with --out; nothing was written\n'],
+    ['read-only', '.env is read-only: chmod u+w .env, or name another file with --out; nothing was written\n'],
+    ['a pipe', '.env is not a regular file: name one with --out; nothing was written\n'],
+  ])('are not written into what is %s', async (kind, told) => {
+    const file = join(folder, '.env')
+    write('shared', 'A=1\n')
+    if (kind === 'a link') symlinkSync('shared', file)
+    else if (kind === 'a folder') mkdirSync(file)
+    else if (kind === 'a pipe') execFileSync('mkfifo', [file])
+    else writeFileSync(file, 'A=1\n', { mode: 0o400 })
+    const ended = await runner.run(folder, ['key-generate', '--env', '-t', 'secret', '--force'])
+    expect(ended).toEqual({ code: 1, stdout: '', stderr: told })
+    expect([read('shared'), readdirSync(folder).sort()]).toEqual(['A=1\n', ['.env', 'shared']])
+  })
+
+  test('of somebody else stay, unless root writes them, who leaves the file to whom it belongs', async () => {
+    write('.env', 'A=1\n')
+    const { uid } = statSync(join(folder, '.env'))
+    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(uid + 1)
+    try {
+      const change = () => envFile(join(folder, '.env'), '.env', { B: '1' }, true)
+      expect(change).toThrow(
+        `.env belongs to another user (uid ${uid}): run this as that user, or name another file with --out; nothing was written`,
+      )
+      getuid.mockReturnValue(0)
+      expect(change().file.text).toBe('A=1\nB=1\n')
+    } finally {
+      getuid.mockRestore()
+    }
+  })
 })
 
 describe('.gitignore', () => {
+  const git = (...argv: string[]) =>
+    runIn(folder, ['git', '-c', 'user.name=a', '-c', 'user.email=a@example.org', ...argv])
+  /** What git would publish if everything were added now. */
+  const published = async () => {
+    await git('add', '--all')
+    return (await git('ls-files')).stdout.trim().split('\n')
+  }
+
+  test('outside of a repository is left to whoever makes one, and the line for it is told', async () => {
+    const { code, stderr } = await generate()
+    expect([code, stderr]).toEqual([
+      0,
+      `${folder} is not in a git repository: before it is, put the line keys/ into its .gitignore\n`,
+    ])
+    expect((await generate('--env', '-t', 'secret')).stderr).toContain('put the line .env into its .gitignore\n')
+    expect(readdirSync(folder).sort()).toEqual(['.env', 'keys'])
+  })
+
+  test('is made in a repository that has none, in the folder of the project', async () => {
+    await git('init', '--quiet')
+    mkdirSync(join(folder, 'api/src'), { recursive: true })
+    write('api/package.json', '{}')
+    const ended = await runner.run(join(folder, 'api/src'), ['key-generate', '-t', 'secret'])
+    expect([ended.code, ended.stdout]).toEqual([0, 'created  keys/app-secret\ncreated  .gitignore\n'])
+    expect(read('api/.gitignore')).toBe('keys/\n')
+    expect((await generate('-t', 'secret', '--env')).stdout).toBe('created  .env\ncreated  .gitignore\n')
+    expect((await generate('-t', 'secret', '--out', '#[my] keys*')).code).toBe(0)
+    expect(await published()).toEqual(['.gitignore', 'api/.gitignore', 'api/package.json'])
+  })
+
+  test('is made without git, too, where there is a repository', async () => {
+    await git('init', '--quiet')
+    const { stdout, stderr } = await runner.run(folder, ['key-generate', '-t', 'secret'], { PATH: folder })
+    expect([stdout, stderr]).toEqual(['created  keys/app-secret\ncreated  .gitignore\n', ''])
+    expect(await published()).toEqual(['.gitignore'])
+  })
+
+  test('that does not help is told, with what does', async () => {
+    await git('init', '--quiet')
+    write('.env', 'A=1\n')
+    await published()
+    const tracked = await generate('--env', '-t', 'secret')
+    expect(tracked.stderr).toContain(
+      'Warning: git has .env already, and .gitignore changes nothing about that: git rm --cached .env\n',
+    )
+    mkdirSync(join(folder, 'api'))
+    write('api/.gitignore', '!.env\n')
+    const back = await generate('--env', '-t', 'secret', '--out', 'api/.env')
+    const line = `put the line .env at the end of ${folder}/api/.gitignore\n`
+    expect(back.stderr).toContain(`Warning: git does not leave api/.env out: ${line}`)
+    rmSync(join(folder, '.gitignore'))
+    symlinkSync('api/.gitignore', join(folder, '.gitignore'))
+    const linked = await generate('-t', 'secret')
+    expect([linked.code, linked.stderr]).toEqual([
+      0,
+      `Warning: ${folder}/.gitignore is not a regular file, so nothing keeps keys/ out of git: make it one, with the line keys/\n`,
+    ])
+    expect(read('api/.gitignore')).toBe('!.env\n')
+  })
+
+  test('of another repository is not touched: what it lacks is told', async () => {
+    mkdirSync(join(folder, 'here'))
+    mkdirSync(join(folder, 'other'))
+    for (const name of ['here', 'other']) await git('init', '--quiet', name)
+    const run = () =>
+      runner.run(join(folder, 'here'), ['key-generate', '-t', 'secret', '--force', '--out', '../other/keys'])
+    expect((await run()).stderr).toBe(
+      `In ${folder}/other/keys\nWarning: git does not leave app-secret out: put the line app-secret at the end of ${folder}/other/keys/.gitignore\n`,
+    )
+    expect([existsSync(join(folder, 'other/.gitignore')), existsSync(join(folder, 'here/.gitignore'))]).toEqual([
+      false,
+      false,
+    ])
+    write('other/.gitignore', 'keys\n')
+    expect((await run()).stderr).toBe(`In ${folder}/other/keys\n`)
+  })
+
   test('gets what it lacks, where there is one', async () => {
-    await generate('--name', 'none')
-    expect(existsSync(join(folder, '.gitignore'))).toBe(false)
     write('.gitignore', 'dist')
     const { stdout } = await generate()
     expect(stdout).toMatch(/^updated {2}\.gitignore$/m)

@@ -1,0 +1,68 @@
+import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import { CommandFailure } from '../failure.ts'
+import type { ScaffoldFile } from '../scaffold/files.ts'
+import { namesIn, withEntries } from './env-text.ts'
+
+/** The file of `--env` with these variables; `path` is what messages and the result call it. */
+export function envFile(
+  file: string,
+  path: string,
+  variables: Record<string, string>,
+  force: boolean,
+): { file: ScaffoldFile; notes: string[] } {
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return { file: { path, text: withEntries('', variables), mode: 0o600 }, notes: [] }
+  const why = whyNot(found, file, path)
+  if (why !== undefined) throw new CommandFailure(`${path} ${why}; nothing was written`)
+  const text = textOf(file, path)
+  const taken = namesIn(text, Object.keys(variables))
+  if (taken.length > 0 && !force) {
+    throw new CommandFailure(
+      `${path} has ${taken.join(' and ')} already: nothing was written; --force replaces them, and what they have signed or encrypted is lost`,
+    )
+  }
+  const changed = { path, text: withEntries(text, variables), existing: 'update' } as const
+  // Windows knows no such bits: every file seems to be readable by everybody.
+  if ((found.mode & 0o077) === 0 || process.platform === 'win32') return { file: changed, notes: [] }
+  const before = (found.mode & 0o777).toString(8)
+  return {
+    file: { ...changed, mode: 0o600 },
+    notes: [`Others can read ${path} or write to it (mode ${before}): it gets the mode 600, for its owner only`],
+  }
+}
+
+/** Why a file that is there is not changed. */
+function whyNot(found: Stats, file: string, path: string): string | undefined {
+  if (found.isSymbolicLink()) return `is a link to ${readlinkSync(file)}: name the file itself with --out`
+  if (found.isDirectory()) return 'is a folder: name a file with --out'
+  if (!found.isFile()) return 'is not a regular file: name one with --out'
+  const user = process.getuid?.() ?? 0
+  // It would be replaced, and be this user's from then on. Root, who may do that, leaves it to whom it belongs.
+  if (user !== 0 && found.uid !== user) {
+    return `belongs to another user (uid ${found.uid}): run this as that user, or name another file with --out`
+  }
+  // Whoever has made it so did not want it changed; a file that is replaced, and root, would not notice.
+  if ((found.mode & 0o200) === 0) return `is read-only: chmod u+w ${path}, or name another file with --out`
+  return undefined
+}
+
+function textOf(file: string, path: string): string {
+  let bytes: Uint8Array
+  try {
+    bytes = readFileSync(file)
+  } catch (error) {
+    throw new CommandFailure(`${path} cannot be read: ${(error as Error).message}; nothing was written`, {
+      cause: error,
+    })
+  }
+  // As much as the env plugin reads.
+  if (bytes.length > 100_000) throw new CommandFailure(`${path} has more than 100 kB: nothing was written`)
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    throw new CommandFailure(`${path} is not a text in UTF-8: nothing was written`, { cause: error })
+  }
+  if (/^\uFEFF?\s*\{/.test(text)) throw new CommandFailure(`${path} is JSON: --env writes the form of dotenv`)
+  return text
+}
