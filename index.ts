@@ -210,6 +210,7 @@ export type {
   OpenApiSchema,
 } from './plugins/openapi/index.ts'
 export {
+  forResource,
   type PolicyCheck,
   type PolicyDecorator,
   type PolicyErrorCallback,

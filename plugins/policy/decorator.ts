@@ -1,4 +1,11 @@
-import { type AnyClass, type AnyMethod, type ClassMark, type MethodMark, routeDecorator } from '../../kernel/index.ts'
+import {
+  type AnyClass,
+  type AnyMethod,
+  type ClassMark,
+  DecoratorError,
+  type MethodMark,
+  routeDecorator,
+} from '../../kernel/index.ts'
 import type { PolicyRecord } from './manager.ts'
 import type { PolicyRequirement } from './options.ts'
 
@@ -9,13 +16,17 @@ export type PolicyDecorator<Policies extends PolicyRecord> = <
 >(
   scope: Scope,
   handler: Name,
+  ...more: never[]
 ) => ClassMark & MethodMark
 
 /** The decorator of a manager; a name that does not exist throws where it is written. */
 export function policyDecorator<Policies extends PolicyRecord>(
   manager: PolicyRequirement['manager'],
 ): PolicyDecorator<Policies> {
-  return function policy(scope, handler) {
+  return function policy(scope, handler, ...more) {
+    // A further check that is dropped would let in whom it refuses.
+    if (more.length > 0)
+      throw DecoratorError('policy', 'a class or a method', 'it takes one check; write one decorator for each')
     manager.askOf(scope, handler)
     return routeDecorator<AnyClass, AnyMethod>('policy', { policy: { manager, scope, handler } }, { adds: true })
   }

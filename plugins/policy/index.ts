@@ -6,6 +6,7 @@ export type { PolicyErrorCallback, PolicyErrorHandler, PolicyErrorOptions } from
 export { type PolicyCheck, PolicyManager, type PolicyManagerOptions, type PolicyRecord } from './manager.ts'
 export type { PolicyOption, PolicyRequirement } from './options.ts'
 export { policy } from './plugin.ts'
+export { forResource } from './resource.ts'
 
 // In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {

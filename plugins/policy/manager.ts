@@ -8,6 +8,8 @@ import {
   type Request,
 } from '../../kernel/index.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
+import { parametersOf } from './parameters.ts'
+import { isForResource } from './resource.ts'
 import { isThenable, verdictOf } from './verdict.ts'
 
 const UnknownPolicyError = defineError(
@@ -19,6 +21,13 @@ const UnknownPolicyError = defineError(
     const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
     return `there is no ${what} ${JSON.stringify(name)}.${guess} Known: ${names}`
   },
+)
+
+const ResourcePolicyError = defineError(
+  'ResourcePolicyError',
+  500,
+  (scope: string, handler: string, why: string) =>
+    `the check ${JSON.stringify(`${scope}.${handler}`)} cannot guard a route: ${why}, and a route asks it with (user, req). Ask it in the handler, about the resource: await policies.canAccess(${JSON.stringify(scope)}, ${JSON.stringify(handler)}, user, resource)`,
 )
 
 /** Says whether a user may do something; anything but `true` is a no. */
@@ -46,6 +55,12 @@ type ArgumentsOf<Check> = Check extends (...args: infer Args) => unknown
     : Args
   : unknown[]
 
+/** A check as its manager keeps it. */
+interface KeptCheck {
+  readonly run: PolicyCheck
+  readonly unfit: string | undefined
+}
+
 /** Asks one check about one request. */
 export type Ask = (req: Request) => boolean | Promise<boolean>
 
@@ -60,7 +75,7 @@ export type Ask = (req: Request) => boolean | Promise<boolean>
  * const policies = new PolicyManager({
  *   posts: {
  *     read: () => true,
- *     edit: (user: User | undefined, post: { author: string }) => user?.id === post.author,
+ *     edit: forResource((user: User | undefined, post: { author: string }) => user?.id === post.author),
  *   },
  *   site: { admin: async (user?: User) => user?.role === 'admin' },
  * })
@@ -70,7 +85,7 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
   /** Exists for the type checker only. */
   declare readonly '~policies': Policies
   // A map of copies: no name reaches a prototype, and no later change of the record changes who may enter.
-  readonly #checks = new Map<string, Map<string, PolicyCheck>>()
+  readonly #checks = new Map<string, Map<string, KeptCheck>>()
   readonly #user: (req: Request) => unknown
   readonly #timeout: number
   readonly #logger: Logger | undefined
@@ -86,10 +101,10 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
     this.#timeout = timeout
     this.#logger = logger
     for (const [scope, checks] of entriesOf('policies', policies)) {
-      const copies = new Map<string, PolicyCheck>()
+      const copies = new Map<string, KeptCheck>()
       for (const [handler, check] of entriesOf(`policies.${scope}`, checks)) {
         if (typeof check !== 'function') throw OptionError(`policies.${scope}.${handler}`, check, 'a function')
-        copies.set(handler, (check as PolicyCheck).bind(checks))
+        copies.set(handler, { run: (check as PolicyCheck).bind(checks), unfit: whyUnfit(check) })
       }
       this.#checks.set(scope, copies)
     }
@@ -108,9 +123,9 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
     handler: Name,
     ...args: ArgumentsOf<Policies[Scope][Name]>
   ): Promise<boolean> {
-    const check = this.#find(scope, handler)
+    const { run } = this.#find(scope, handler)
     return verdictOf(
-      () => check(args[0], ...args.slice(1)),
+      () => run(args[0], ...args.slice(1)),
       this.#timeout,
       (why, error) => logFault(this.#logger ?? lineLogger(), scope, handler, why, error),
     )
@@ -121,7 +136,8 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
    *
    * All that stand on a class and a method must pass, those of the class first, each place from the top down.
    *
-   * @throws (the decorator) UnknownPolicyError for a name that does not exist.
+   * @throws (the decorator) UnknownPolicyError for a name that does not exist, ResourcePolicyError for a check that asks about
+   * a resource.
    * @example
    *   const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
    *   const policy = policies.createDecorator()
@@ -137,9 +153,15 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
     return policyDecorator<Policies>(this)
   }
 
-  /** One check for the requests of a route; what the route option `policy` asks of a manager. */
+  /**
+   * One check for the requests of a route; what the route option `policy` asks of a manager.
+   *
+   * @throws UnknownPolicyError for a name that does not exist. ResourcePolicyError for a check that asks about a resource: it
+   * would be given the request in its place, and compare what neither has, `undefined === undefined`.
+   */
   askOf(scope: string, handler: string): Ask {
-    const check = this.#find(scope, handler)
+    const { run, unfit } = this.#find(scope, handler)
+    if (unfit !== undefined) throw ResourcePolicyError(scope, handler, unfit)
     const user = this.#user
     const timeout = this.#timeout
     return (req) =>
@@ -147,14 +169,14 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
         () => {
           const subject = user(req)
           // A promise in place of a user passes every check that only looks whether there is one.
-          return isThenable(subject) ? Promise.resolve(subject).then((one) => check(one, req)) : check(subject, req)
+          return isThenable(subject) ? Promise.resolve(subject).then((one) => run(one, req)) : run(subject, req)
         },
         timeout,
         (why, error) => logFault(req.log, scope, handler, why, error),
       )
   }
 
-  #find(scope: string, handler: string): PolicyCheck {
+  #find(scope: string, handler: string): KeptCheck {
     const checks = this.#checks.get(scope)
     if (checks === undefined) throw UnknownPolicyError('policy scope', String(scope), [...this.#checks.keys()])
     const check = checks.get(handler)
@@ -165,6 +187,13 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
     }
     return check
   }
+}
+
+/** Why a check cannot be asked by a route; `undefined` when it can. */
+function whyUnfit(check: Function): string | undefined {
+  if (isForResource(check)) return 'it is made by forResource()'
+  const count = parametersOf(check)
+  return count > 2 ? `it has ${count} parameters` : undefined
 }
 
 function entriesOf(name: string, value: unknown): [string, unknown][] {

@@ -14,6 +14,7 @@ import { requirementsOf } from './options.ts'
  */
 export const policy = definePlugin({
   name: 'policy',
+  routeOptions: ['policy'],
   openapi: { failures: ({ options }) => ({ 401: options.policy && 'Unauthorized' }) },
   provide: () => ({ policy: new PolicyDenials() }),
   setup(ctx) {

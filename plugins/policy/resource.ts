@@ -1,0 +1,31 @@
+import { OptionError } from '../../kernel/index.ts'
+
+/** `Symbol.for`, so that a check of another copy of the package is recognised. */
+const brand = Symbol.for('framework.policy.resource')
+
+/**
+ * Marks a check that asks about a resource: `canAccess` gives it one, a route has none to give, and refuses it at boot.
+ *
+ * @example
+ * interface User { id: string }
+ * interface Post { author: string }
+ *
+ * const policies = new PolicyManager({
+ *   posts: { edit: forResource((user: User | undefined, post: Post) => user?.id === post.author) },
+ * })
+ * await policies.canAccess('posts', 'edit', { id: 'ann' }, { author: 'ann' })
+ */
+export function forResource<This, Args extends unknown[], Answer extends boolean | Promise<boolean>>(
+  check: (this: This, ...args: Args) => Answer,
+): (this: This, ...args: Args) => Answer {
+  if (typeof check !== 'function') throw OptionError('forResource', check, 'a function (user, resource) => boolean')
+  // A function of its own: the one that was given may be a check of a route elsewhere.
+  const marked = function (this: This, ...args: Args): Answer {
+    return check.apply(this, args)
+  }
+  return Object.defineProperty(marked, brand, { value: true })
+}
+
+export function isForResource(check: Function): boolean {
+  return (check as unknown as Record<symbol, unknown>)[brand] === true
+}
