@@ -12,7 +12,7 @@ import {
   type Services,
   setExposure,
 } from './kernel/index.ts'
-import { companionOf } from './plugins/catalog.ts'
+import { companionOf, dispensable, keyOfRouteOption } from './plugins/catalog.ts'
 import type { CronSource } from './plugins/cron/index.ts'
 import type { GraphqlService } from './plugins/graphql/index.ts'
 import { members } from './plugins/members.ts'
@@ -77,6 +77,7 @@ export interface MockServerOptions {
 export class Server<const Plugins extends PluginsOption = {}, out Provided = ProvidedBy<Plugins>> extends Kernel {
   /** Requests without a socket, on one shared instance: `server.inject.get('/users')`. */
   declare readonly inject: Inject & MockMethods
+  readonly #turnedOff: ReadonlySet<string>
 
   // Two signatures: in one union, options without `plugins` would be taken for the plugins themselves.
   constructor(plugins: Plugins & readonly PluginListItem[])
@@ -100,6 +101,7 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
     super(rest)
     setExposure(exposeErrorDetails ?? false)
     Object.assign(this.inject, mockMethods(this.inject))
+    this.#turnedOff = new Set(Object.entries(plugins ?? {}).flatMap(([key, value]) => (value === false ? [key] : [])))
     const { crons, queues, mqtt } = background
     const cron = crons === undefined ? undefined : { crons }
     const registrations = resolvePlugins(plugins as PluginsOption | undefined, { graphql, cron, queues, mqtt })
@@ -109,6 +111,13 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
 
   override companion(name: string): Registration | undefined {
     return companionOf(name)
+  }
+
+  override absentPlugin(option: string): ReturnType<Kernel['absentPlugin']> {
+    const plugin = keyOfRouteOption(option)
+    if (plugin === undefined) return undefined
+    if (this.#turnedOff.has(plugin)) return { plugin, absence: 'meant' }
+    return { plugin, absence: dispensable.includes(plugin) ? 'warning' : 'error' }
   }
 
   override get services(): ServiceStore & Partial<Services> & Provided {

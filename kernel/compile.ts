@@ -2,6 +2,7 @@ import type { Terminal } from './http/compose.ts'
 import { type Serialize, toJson } from './http/reply.ts'
 import type { ErrorHandler, Hook } from './plugin/hooks.ts'
 import type { PluginEntry, Scope } from './plugin/scope.ts'
+import { type AbsentPlugin, type IdleOption, placeOf, RouteOptionCheck, reportIdle } from './route-options.ts'
 import { DuplicateRouteError, type RouteCollection, type RouteRecord } from './routing/collection.ts'
 import { Route, type Step } from './routing/route.ts'
 import { RouteTable } from './routing/table.ts'
@@ -11,7 +12,8 @@ import type { Logger } from './support/logger.ts'
 export const RouteCompileError = defineError(
   'RouteCompileError',
   500,
-  (route: string, plugin: string, why: string) => `${route} cannot be compiled: ${why} (plugin "${plugin}")`,
+  (route: string, place: string, plugin: string, why: string) =>
+    `${route} cannot be compiled: ${why} (plugin "${plugin}"). It is registered at ${place}`,
 )
 
 /** Everything a request needs once its route is known, decided before the first request. */
@@ -70,7 +72,8 @@ function compileRoute(record: RouteRecord, owner: PluginEntry | undefined, root:
       route.extend({ plugin: entry.name, scope: entry.scope.name }, run)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      throw Object.assign(RouteCompileError(`${record.method} ${record.path}`, entry.name, why), { cause: error })
+      const failure = RouteCompileError(`${record.method} ${record.path}`, placeOf(record, owner), entry.name, why)
+      throw Object.assign(failure, { cause: error })
     }
   }
   return {
@@ -98,6 +101,7 @@ export class CompiledRoutes {
   readonly #owners: ReadonlyMap<RouteRecord, PluginEntry>
   readonly #root: Scope
   readonly #lanes = new WeakMap<RouteRecord, Lane>()
+  readonly #options: RouteOptionCheck
   #mountedVersion = -1
   #ownVersion = -1
   #table = new RouteTable<Lane>()
@@ -108,7 +112,9 @@ export class CompiledRoutes {
     own: RouteCollection,
     owners: ReadonlyMap<RouteRecord, PluginEntry>,
     root: Scope,
+    absent: (option: string) => AbsentPlugin | undefined,
   ) {
+    this.#options = new RouteOptionCheck(absent)
     this.#mounted = mounted
     this.#own = own
     this.#owners = owners
@@ -116,8 +122,8 @@ export class CompiledRoutes {
   }
 
   /** Compiles everything; the first failure is thrown. For boot. */
-  compile(): void {
-    this.#build((error) => {
+  compile(logger: Logger): void {
+    this.#build(logger, (error) => {
       throw error
     })
   }
@@ -125,7 +131,7 @@ export class CompiledRoutes {
   /** The table as of now. A route that was added after boot and is faulty is left out and logged. */
   current(logger: Logger): RouteTable<Lane> {
     if (this.#mountedVersion !== this.#mounted.version || this.#ownVersion !== this.#own.version) {
-      this.#build((error) => logger.error({ err: error }, 'a route that was registered after boot is left out'))
+      this.#build(logger, (error) => logger.error({ err: error }, 'a route that was registered after boot is left out'))
     }
     return this.#table
   }
@@ -154,7 +160,8 @@ export class CompiledRoutes {
     return this.#owners.get(record)
   }
 
-  #build(failed: (error: unknown) => void): void {
+  #build(logger: Logger, failed: (error: unknown) => void): void {
+    const idle: IdleOption[] = []
     const table = new RouteTable<Lane>()
     const taken = new Map<string, RouteRecord>()
     const own = new Set<RouteRecord>(this.#own.routes)
@@ -163,7 +170,9 @@ export class CompiledRoutes {
         if (own.size > 0) claim(record, taken)
         let lane = this.#lanes.get(record)
         if (lane === undefined) {
-          lane = compileRoute(record, this.#owners.get(record), this.#root)
+          const owner = this.#owners.get(record)
+          idle.push(...this.#options.check(record, owner, owner?.scope ?? this.#root))
+          lane = compileRoute(record, owner, this.#root)
           this.#lanes.set(record, lane)
         }
         table.add(record, lane)
@@ -171,6 +180,7 @@ export class CompiledRoutes {
         failed(error)
       }
     }
+    reportIdle(idle, logger)
     this.#table = table
     this.#mountedVersion = this.#mounted.version
     this.#ownVersion = this.#own.version

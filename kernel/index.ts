@@ -26,14 +26,7 @@ export { webRequest } from './http/web-request.ts'
 export type { Explanation } from './inspect.ts'
 export { type Inject, Kernel } from './kernel.ts'
 export type { ListedPlugin, ListedRoute, Listing } from './listing.ts'
-export {
-  checkOptions,
-  type KernelOptions,
-  kernelOptions,
-  OptionError,
-  type ResolvedKernelOptions,
-  sizeOption,
-} from './options.ts'
+export { type KernelOptions, kernelOptions, type ResolvedKernelOptions } from './options.ts'
 export { Command } from './plugin/command.ts'
 export {
   type CommandArgument,
@@ -110,4 +103,5 @@ export {
 export { type FileLoading, type FoundFiles, findFiles, importFiles } from './support/files.ts'
 export { type Logger, type LogMethod, lineLogger } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
+export { checkOptions, OptionError, sizeOption } from './support/options.ts'
 export { peer } from './support/peer.ts'

@@ -11,9 +11,19 @@ import { type ContextHost, HookError, PluginAfterBootError } from './plugin/cont
 import { decorate } from './plugin/decorate.ts'
 import type { Registration } from './plugin/define.ts'
 import type { ErrorHandler } from './plugin/hooks.ts'
-import { enroll, type PluginEntry, type RegisterOptions, type Registrable, rootEntry } from './plugin/scope.ts'
+import {
+  checkRegistrable,
+  enroll,
+  type PluginEntry,
+  type RegisterOptions,
+  type Registrable,
+  registerArguments,
+  registeredName,
+  rootEntry,
+} from './plugin/scope.ts'
 import type { ServiceStore, Services } from './plugin/services.ts'
 import { type PluginNode, printTree, snapshot } from './plugin/tree.ts'
+import type { AbsentPlugin } from './route-options.ts'
 import { RouteCollection, type RouteRecord } from './routing/collection.ts'
 import type { Middleware } from './routing/middleware.ts'
 import { router as sharedRouter } from './routing/router.ts'
@@ -64,7 +74,8 @@ export class Kernel extends RouteVerbs {
       Request: class Request extends KernelRequest {},
       Response: class Response extends KernelResponse {},
     }
-    this.#routes = new CompiledRoutes(this.router, this.#own, this.#owners, this.#root.scope)
+    const absent = (option: string) => this.absentPlugin(option)
+    this.#routes = new CompiledRoutes(this.router, this.#own, this.#owners, this.#root.scope, absent)
     this.#dispatcher = new Dispatcher(this, this.#routes, this.#root.scope, classes)
     this.#host = {
       server: this,
@@ -100,17 +111,24 @@ export class Kernel extends RouteVerbs {
     this.#own.add(...route)
   }
 
-  /** Registers a plugin or a middleware; with a prefix it gets a scope of its own. */
-  register(plugin: Registrable, options?: RegisterOptions): this {
-    if (this.#host.booted) throw PluginAfterBootError('register() was called')
+  /** Registers one plugin or one middleware; with a prefix it gets a scope of its own. */
+  register(plugin: Registrable, options?: RegisterOptions): this
+  register(...args: readonly unknown[]): this {
+    if (this.#host.booted) throw PluginAfterBootError('register() was called', `, with ${registeredName(args[0])}`)
+    const [plugin, options] = registerArguments(args)
     enroll(this.#root, plugin, options)
     return this
   }
 
-  /** Registers a middleware for every request; the same as {@link Kernel.register}, so the order of calls is the order of running. */
-  use(middleware: Middleware): this {
-    if (this.#host.booted) throw PluginAfterBootError('use() was called')
-    enroll(this.#root, middleware)
+  /**
+   * Registers middlewares for every request, in the order of writing; the same as {@link Kernel.register} for each, so the
+   * order of calls is the order of running.
+   */
+  use(...middlewares: readonly [Middleware, ...Middleware[]]): this {
+    const names = middlewares.map(registeredName).join(', ')
+    if (this.#host.booted) throw PluginAfterBootError('use() was called', `, with ${names}`)
+    checkRegistrable(middlewares)
+    for (const middleware of middlewares) enroll(this.#root, middleware)
     return this
   }
 
@@ -130,6 +148,11 @@ export class Kernel extends RouteVerbs {
 
   /** The plugin to register by itself where another depends on it and it is missing; the kernel has none to give. @internal */
   companion(_name: string): Registration | undefined {
+    return undefined
+  }
+
+  /** The plugin that would take a route option if it were registered; the kernel knows none. @internal */
+  absentPlugin(_option: string): AbsentPlugin | undefined {
     return undefined
   }
 

@@ -81,7 +81,7 @@ export class LifeCycle {
     const start = performance.now()
     try {
       await bootTree(root, host, settings.bootTimeout)
-      routes.compile()
+      routes.compile(this.#parts.logger())
       dispatcher.compile()
       host.booted = true
       await this.#runHooks(host.lifeCycle.onReady, 'a ready hook', (run) => run())

@@ -76,6 +76,15 @@ export function factoryOf(key: CatalogKey): PluginFactory<unknown, object> {
   return catalog[key] as PluginFactory<unknown, object>
 }
 
+/** Plugins whose route options promise nothing to who calls: without them an answer is slower, larger, or not logged. */
+export const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
+
+/** The plugin of the catalog that takes an option of routes. */
+export function keyOfRouteOption(option: string): CatalogKey | undefined {
+  const keys = Object.keys(catalog) as CatalogKey[]
+  return keys.find((key) => factoryOf(key).plugin.routeOptions?.some((one) => one === option))
+}
+
 /** Plugins that are registered by themselves where another depends on them and nobody has registered them. */
 const companions: readonly string[] = ['cookie'] satisfies CatalogKey[]
 

@@ -2,20 +2,28 @@ import type { Request } from '../http/request.ts'
 import type { Response } from '../http/response.ts'
 import type { Rewriter } from '../http/rewrite.ts'
 import type { Kernel } from '../kernel.ts'
-import { type Middleware, nameOf } from '../routing/middleware.ts'
+import { type Middleware, NotAMiddlewareError, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
+import { isPluginFactory } from './define.ts'
 import type { ErrorHandler, Hook, HookLists, HookName, HookTypes, LifeCycleHookName } from './hooks.ts'
-import { enroll, type PluginEntry, type RegisterOptions, type Registrable } from './scope.ts'
+import {
+  enroll,
+  type PluginEntry,
+  type RegisterOptions,
+  type Registrable,
+  registerArguments,
+  registeredName,
+} from './scope.ts'
 import type { ServiceStore, Services } from './services.ts'
 
 export const PluginAfterBootError = defineError(
   'PluginAfterBootError',
   500,
-  (what: string) =>
-    `${what} after boot. Plugins, middlewares and hooks are fixed once the server is ready: register them before listen(), ready() or the first request`,
+  (what: string, which = '') =>
+    `${what} after boot${which}. Plugins, middlewares and hooks are fixed once the server is ready: register them before listen(), ready() or the first request`,
 )
 export const HookError = defineError(
   'HookError',
@@ -89,20 +97,28 @@ export class Context extends RouteVerbs {
     return this.#entry.scope.services as ServiceStore & Partial<Services>
   }
 
-  /** Adds a middleware for every route of this scope and below; the root's also run for 404 and 405. */
-  use(middleware: Middleware): void {
-    const name = typeof middleware === 'function' ? nameOf(middleware, this.#entry.name) : String(middleware)
-    this.#mustBoot(`the plugin "${this.#entry.name}" adds the middleware ${name}`)
-    if (typeof middleware !== 'function') throw HookError('use', this.#entry.name)
-    const scope = this.#entry.scope
-    const step = { slot: 'scope' as const, name, plugin: this.#entry.name, scope: scope.name, run: middleware }
-    scope.middlewares.push({ step, entry: this.#entry })
-    this.#entry.middlewares.push(name)
+  /** Adds middlewares for every route of this scope and below, in the order of writing; the root's also run for 404 and 405. */
+  use(...middlewares: readonly [Middleware, ...Middleware[]]): void {
+    const { name: plugin, scope } = this.#entry
+    const names = middlewares.map((one) => (typeof one === 'function' ? nameOf(one, plugin) : typeof one))
+    this.#mustBoot(`the plugin "${plugin}" adds the middleware ${names.join(', ')}`)
+    // All or none: one that is dropped may be the one that asks who somebody is.
+    if (names.length === 0 || middlewares.some((one) => typeof one !== 'function')) throw HookError('use', plugin)
+    const factory = middlewares.find(isPluginFactory)
+    if (factory !== undefined)
+      throw NotAMiddlewareError(`ctx.use() was given the plugin "${factory.name}", which register() takes`)
+    for (const [i, run] of middlewares.entries()) {
+      const step = { slot: 'scope' as const, name: names[i]!, plugin, scope: scope.name, run }
+      scope.middlewares.push({ step, entry: this.#entry })
+      this.#entry.middlewares.push(names[i]!)
+    }
   }
 
-  /** Registers a plugin or a middleware below this one. */
-  register(plugin: Registrable, options?: RegisterOptions): void {
-    this.#mustBoot(`the plugin "${this.#entry.name}" registers another`)
+  /** Registers one plugin or one middleware below this one. */
+  register(plugin: Registrable, options?: RegisterOptions): void
+  register(...args: readonly unknown[]): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" registers ${registeredName(args[0])}`)
+    const [plugin, options] = registerArguments(args)
     enroll(this.#entry, plugin, options)
   }
 

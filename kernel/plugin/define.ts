@@ -60,6 +60,11 @@ export interface PluginDefinition<Options, Provided extends object> {
   readonly dependencies?: readonly string[]
   /** A context of its own: what it adds reaches only what it registers itself. */
   readonly scoped?: boolean
+  /**
+   * The options of a route that this plugin reads in its `onRoute` hooks. A route that has an option which no plugin of its scope
+   * names fails the boot.
+   */
+  readonly routeOptions?: readonly (keyof RouteOptions | symbol)[]
   /** Makes the services, at once and without I/O: they exist as soon as the plugin is registered. */
   provide?(options: Options): Provided
   /** Wires them, during boot: middlewares, hooks, routes, connections. May be async. */
@@ -75,6 +80,9 @@ export interface Registration<Provided extends object = object> {
   readonly options: unknown
   readonly site: CallSite
 }
+
+/** Refuses a `provide` that is asynchronous: services are there as soon as the plugin is registered. */
+type AtOnce<Provided> = Provided extends PromiseLike<unknown> ? { readonly provide: never } : unknown
 
 /** Makes registrations; its options may be left out exactly when the plugin can do without them. */
 export interface PluginFactory<Options, Provided extends object = {}> {
@@ -102,7 +110,7 @@ export type OptionsOf<Factory> = Factory extends PluginFactory<infer Options, ob
  * new Server({ plugins: [greeter({ greeting: 'you' })] })
  */
 export function definePlugin<Options = undefined, Provided extends object = {}>(
-  definition: PluginDefinition<Options, Provided>,
+  definition: PluginDefinition<Options, Provided> & AtOnce<Provided>,
 ): PluginFactory<Options, Provided> {
   checkDefinition(definition)
   const factory = (options?: unknown): Registration<Provided> => {
@@ -115,10 +123,10 @@ export function definePlugin<Options = undefined, Provided extends object = {}>(
   return Object.assign(factory, { plugin: definition }) as PluginFactory<Options, Provided>
 }
 
-const members = ['name', 'version', 'dependencies', 'scoped', 'provide', 'setup', 'commands', 'openapi']
+const members = ['name', 'version', 'dependencies', 'scoped', 'routeOptions', 'provide', 'setup', 'commands', 'openapi']
 
 function checkDefinition(definition: PluginDefinition<never, object> | PluginDefinition<unknown, object>): void {
-  const { name, dependencies } = definition
+  const { name, dependencies, routeOptions } = definition
   if (typeof name !== 'string' || name.trim() === '') {
     throw PluginDefinitionError(String(name), 'a plugin needs a name: name: "my-plugin"')
   }
@@ -127,6 +135,10 @@ function checkDefinition(definition: PluginDefinition<never, object> | PluginDef
     (!Array.isArray(dependencies) || dependencies.some((one) => typeof one !== 'string'))
   ) {
     throw PluginDefinitionError(name, 'dependencies must be an array of plugin names')
+  }
+  const isName = (one: unknown) => typeof one === 'string' || typeof one === 'symbol'
+  if (routeOptions !== undefined && (!Array.isArray(routeOptions) || !routeOptions.every(isName))) {
+    throw PluginDefinitionError(name, 'routeOptions must be an array of names of route options')
   }
   for (const member of Object.keys(definition)) {
     // What is close to a member is meant to be that one; anything else may be its author's own.

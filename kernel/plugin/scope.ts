@@ -1,7 +1,8 @@
 import { type Middleware, nameOf } from '../routing/middleware.ts'
-import { joinPaths } from '../routing/pattern.ts'
+import { joinPaths, parsePattern } from '../routing/pattern.ts'
 import type { Step } from '../routing/route.ts'
 import { defineError } from '../support/errors.ts'
+import { checkOptions, OptionError } from '../support/options.ts'
 import { isPluginFactory, isRegistration, type PluginDefinition, type Registration } from './define.ts'
 import { type ErrorHandler, emptyHooks, type Hook, type HookLists, type HookName } from './hooks.ts'
 import { ServiceStore } from './services.ts'
@@ -17,6 +18,12 @@ export const NotAPluginError = defineError(
   500,
   (what: string) =>
     `${what} is neither a plugin nor a middleware. Pass a registration (cors({ … })) or a function (req, res, next)`,
+)
+export const RegisterArgumentsError = defineError(
+  'RegisterArgumentsError',
+  500,
+  (why: string) =>
+    `register() takes one plugin, or one middleware, and options: register(plugin, { prefix: '/path' }). ${why}`,
 )
 export const PluginSetupError = defineError(
   'PluginSetupError',
@@ -162,6 +169,35 @@ export interface RegisterOptions {
   prefix?: string
 }
 
+/** The name of what somebody wants to register, for messages. */
+export function registeredName(given: unknown): string {
+  const plugin = isPluginFactory(given) || isRegistration(given) ? given.plugin.name : undefined
+  if (plugin !== undefined) return `the plugin "${plugin}"`
+  return typeof given === 'function' ? `the middleware ${nameOf(given)}` : 'something that is neither'
+}
+
+/** All or none: one that is left out may be the one that asks who somebody is. */
+export function checkRegistrable(list: readonly unknown[]): void {
+  const wrong = list.length === 0 ? 0 : list.findIndex((one) => typeof one !== 'function' && !isRegistration(one))
+  if (wrong !== -1) throw NotAPluginError(describe(list[wrong]))
+}
+
+/** What `register` was called with; more than it takes is an error, for it may be what asks who somebody is. */
+export function registerArguments(args: readonly unknown[]): [plugin: unknown, options: RegisterOptions | undefined] {
+  const [plugin, options, ...more] = args
+  if (more.length > 0) throw RegisterArgumentsError(`It was given ${args.length} arguments`)
+  if (typeof options === 'function' || isRegistration(options)) {
+    throw RegisterArgumentsError(`The second argument is ${registeredName(options)}: register it by a call of its own`)
+  }
+  if (options === undefined) return [plugin, undefined]
+  checkOptions('register', options as object, ['prefix'])
+  const { prefix } = options as { prefix?: unknown }
+  if (prefix !== undefined && typeof prefix !== 'string')
+    throw OptionError('register.prefix', prefix, "a path: '/admin'")
+  if (prefix !== undefined && prefix !== '') parsePattern(prefix)
+  return [plugin, options as RegisterOptions]
+}
+
 /**
  * The one place where a plugin enters the tree and where child scopes are born: from the `plugins` option, `use`,
  * `register` and nested registrations alike. `provide` runs here, so services exist at once.
@@ -207,8 +243,15 @@ function provideServices(entry: PluginEntry, provide: (options: never) => object
   } catch (error) {
     throw entry.failure('provide', error)
   }
-  if (provided instanceof Promise)
+  const given: unknown = provided
+  if (typeof (given as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function') {
+    // What it fails with would end the process as a rejection that nothing handles.
+    ;(given as PromiseLike<unknown>).then(undefined, () => {})
     throw entry.failure('provide', new Error('it is async; make the objects there and connect in setup'))
+  }
+  if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))) {
+    throw entry.failure('provide', new Error('it returns no object of services: { name: service }'))
+  }
   for (const [name, value] of Object.entries(provided ?? {})) {
     entry.scope.services.provide(name, value, entry.name)
     entry.services.push(name)

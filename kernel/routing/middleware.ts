@@ -1,5 +1,6 @@
 import type { Request } from '../http/request.ts'
 import type { Response } from '../http/response.ts'
+import { defineError } from '../support/errors.ts'
 
 /**
  * Goes on to the next step and settles when everything behind it has.
@@ -15,6 +16,12 @@ export type Next = (error?: unknown) => void | Promise<void>
  */
 // The type of a method, so that a middleware for an extended request fits wherever middlewares are taken.
 export type Middleware = { run(req: Request, res: Response, next: Next): unknown }['run']
+
+export const NotAMiddlewareError = defineError(
+  'NotAMiddlewareError',
+  500,
+  (what: string) => `${what}. A middleware is one function (req, res, next)`,
+)
 
 /** A middleware that tells the type checker what it adds to the request for everyone behind it. */
 export interface TypedMiddleware<Extension extends object = {}> {
@@ -36,7 +43,11 @@ export interface TypedMiddleware<Extension extends object = {}> {
  */
 export function defineMiddleware<Extension extends object = {}>(
   middleware: (req: Request & Extension, res: Response, next: Next) => unknown,
+  ...more: never[]
 ): TypedMiddleware<Extension> {
+  if (more.length > 0)
+    throw NotAMiddlewareError('defineMiddleware() was given several; define each by a call of its own')
+  if (typeof middleware !== 'function') throw NotAMiddlewareError('defineMiddleware() was given no function')
   return middleware
 }
 

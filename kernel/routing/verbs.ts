@@ -90,6 +90,7 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
     options: verb('OPTIONS'),
     any: verb('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'),
     group(path: string, ...rest: unknown[]) {
+      if (rest.length > 2) throw GroupArgumentsError(String(path), `it was given ${rest.length + 1} arguments`)
       const define = rest.at(-1)
       const middlewares = rest.length > 1 ? rest[0] : []
       if (typeof define !== 'function') throw GroupArgumentsError(String(path), 'the last argument is not a function')

@@ -60,6 +60,15 @@ export function defineError<Values extends readonly unknown[]>(
   status: number,
   template: Template<Values>,
 ): ErrorFactory<Values> {
+  // It would break where the error is thrown, which tests reach last.
+  if (typeof code !== 'string' || code === '')
+    throw ErrorDefinitionError(String(code), 'the code is a name: "PortInUseError"')
+  if (!Number.isInteger(status) || status < 400 || status > 599) {
+    throw ErrorDefinitionError(code, 'the status is a whole number from 400 to 599')
+  }
+  if (typeof template !== 'function') {
+    throw ErrorDefinitionError(code, 'the message is made by a function: (port: number) => `port ${port} is taken`')
+  }
   const prefix = messagePrefix(code)
   const make = (...values: Values): FrameworkError => {
     const error = new FrameworkError(code, status, `${prefix}: ${template(...values)}`)
@@ -69,6 +78,12 @@ export function defineError<Values extends readonly unknown[]>(
   }
   return Object.assign(make, { code, status })
 }
+
+const ErrorDefinitionError = defineError(
+  'ErrorDefinitionError',
+  500,
+  (code: string, why: string) => `defineError(${code}): ${why}`,
+)
 
 /** Sets `error.cause` and returns the error: for the rows above that wrap another failure. */
 export function withCause<E extends Error>(error: E, cause: unknown): E {

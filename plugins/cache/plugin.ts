@@ -35,6 +35,7 @@ async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onC
  */
 export const cache = definePlugin({
   name: 'cache',
+  routeOptions: ['cache'],
   provide(options: CacheOptions = {}) {
     settingsOf(options)
     const cache = new CacheService()

@@ -15,6 +15,7 @@ import { compressStream } from './stream.ts'
  */
 export const compression = definePlugin({
   name: 'compression',
+  routeOptions: ['compress'],
   async setup(ctx, options: CompressionOptions = {}) {
     const { threshold, encodings } = settingsOf(options)
     // Not on import: a server without it should not load them.

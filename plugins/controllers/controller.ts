@@ -20,12 +20,15 @@ import { type ControllerClass, declareController, withdrawController } from './m
  *     }
  *   }
  */
-export function controller(prefix = ''): ClassMark<ControllerClass> {
+export function controller(prefix = '', ...more: never[]): ClassMark<ControllerClass> {
   deprecate('FRAMEWORK_DEP0001')
   const given: unknown = prefix
   if (typeof given !== 'string') {
     const place = typeof given === 'function' ? given.name || 'a class' : 'a class'
     throw DecoratorError('controller', place, `it takes a prefix or nothing: @controller('/prefix') or @controller()`)
+  }
+  if (more.length > 0) {
+    throw DecoratorError('controller', 'a class', 'it takes a prefix alone; middlewares stand in @middleware(…)')
   }
   return decorator<ControllerClass>({
     name: 'controller',

@@ -1,3 +1,3 @@
 /** Internal route options: what decorators ask of the plugin for a route. */
-export const checks = Symbol('framework.controllers.checks')
-export const serialized = Symbol('framework.controllers.serialized')
+export const checks = Symbol('@validate')
+export const serialized = Symbol('@serialize')

@@ -39,6 +39,7 @@ function describeMarked(options: RouteOptions): RouteOptions[] {
  */
 export const controllers = definePlugin({
   name: 'controllers',
+  routeOptions: [checks, serialized],
   openapi: { describe: describeMarked },
   provide(options: ControllersOptions = {}) {
     checkControllersOptions(options)

@@ -29,10 +29,11 @@ export const routeNotes = new Notes<RouteNote>()
 export type VerbDecorator = <const Options extends RouteOptions>(
   path: string,
   options?: Options & OptionChecks<Options> & { readonly [Name in Exclude<keyof Options, keyof RouteOptions>]: never },
+  ...more: never[]
 ) => MethodMark<ControllerMethod>
 
 function verb(name: string, method: Method): VerbDecorator {
-  return (path, options) => {
+  return (path, options, ...more) => {
     deprecate('FRAMEWORK_DEP0001')
     const given: unknown = path
     const place = typeof given === 'function' ? given.name || 'a member' : 'a method'
@@ -41,6 +42,7 @@ function verb(name: string, method: Method): VerbDecorator {
     if (rest !== undefined && (typeof rest !== 'object' || rest === null || Array.isArray(rest))) {
       throw DecoratorError(name, place, `the options of ${path} are no object: @${name}('/path', { … })`)
     }
+    if (more.length > 0) throw DecoratorError(name, place, `it takes a path and options: @${name}('/path', { … })`)
     const note: RouteNote = { method, path, options: options ?? {} }
     return decorator<ControllerMethod>({ name, method: (on) => routeNotes.add(on, note) })
   }

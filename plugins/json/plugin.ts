@@ -16,6 +16,7 @@ import { parseJson } from './parse.ts'
  */
 export const json = definePlugin({
   name: 'json',
+  routeOptions: ['json'],
   openapi: { failures: (route) => (route.options.json === false ? {} : bodyFailures(route)) },
   setup(ctx, options: JsonOptions = {}) {
     const ofServer = limitsOf(options)

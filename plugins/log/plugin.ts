@@ -16,6 +16,7 @@ const supplied = new WeakSet<Kernel>()
  */
 export const log = definePlugin({
   name: 'log',
+  routeOptions: ['log'],
   setup(ctx, options: LogOptions = {}) {
     const settings = settingsOf(options)
     const { server } = ctx

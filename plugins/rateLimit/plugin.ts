@@ -16,6 +16,7 @@ import type { RateLimitStore } from './store.ts'
  */
 export const rateLimit = definePlugin({
   name: 'rateLimit',
+  routeOptions: ['rateLimit'],
   openapi: { failures },
   async setup(ctx, options: RateLimitOptions = {}) {
     const rule = ruleOf(options)

@@ -13,6 +13,7 @@ import { limitOf, limitOfRoute, type TimeoutOptions } from './options.ts'
  */
 export const timeout = definePlugin({
   name: 'timeout',
+  routeOptions: ['timeout'],
   setup(ctx, options: TimeoutOptions = {}) {
     const ofServer = limitOf(options)
     // By route and not in one of its slots: those run behind the scope's middlewares, which count too.

@@ -22,6 +22,7 @@ import { limitOf, type UrlencodedOptions } from './options.ts'
  */
 export const urlencoded = definePlugin({
   name: 'urlencoded',
+  routeOptions: ['urlencoded'],
   openapi: { failures: (route) => (route.options.urlencoded === false ? {} : bodyFailures(route)) },
   setup(ctx, options: UrlencodedOptions = {}) {
     const ofServer = limitOf(options)

@@ -18,6 +18,7 @@ import { Validation } from './service.ts'
  */
 export const validation = definePlugin({
   name: 'validation',
+  routeOptions: parts,
   openapi: { failures },
   provide: () => ({ validation: new Validation() }),
   setup(ctx) {

@@ -40,6 +40,31 @@ const audit = definePlugin({
 })
 const s = new Server({ plugins: [audit({ keep: 2 }), (req, res, next) => next(), user] })
 const n: number = s.services.audit.n
+s.use(user, (req, res, next) => next())
+// @ts-expect-error a middleware at least
+s.use()
+// @ts-expect-error one at a time, and options
+s.register(audit({ keep: 1 }), audit({ keep: 2 }))
+// @ts-expect-error one at a time, and options
+s.register(audit({ keep: 1 }), user)
+// @ts-expect-error no such option
+s.register(audit({ keep: 1 }), { prefx: '/a' })
+// @ts-expect-error one list of middlewares
+router.group('/g', [user], [user], () => {})
+// @ts-expect-error one middleware
+defineMiddleware((req, res, next) => next(), user)
+definePlugin({
+  name: 'scope',
+  // @ts-expect-error no such option of routes
+  routeOptions: ['polciy'],
+  setup(ctx) {
+    ctx.use(user, (req, res, next) => next())
+    // @ts-expect-error one at a time, and options
+    ctx.register(audit({ keep: 1 }), user)
+  },
+})
+// @ts-expect-error services are made at once: connect in setup
+definePlugin({ name: 'late', provide: async () => ({ db: 1 }) })
 // @ts-expect-error options are required
 audit()
 // @ts-expect-error wrong key

@@ -13,6 +13,7 @@ declare module 'framework' {
 export const slow = definePlugin({
   name: 'slow',
   version: '1.2.0',
+  routeOptions: ['slowAfter'],
   provide: ({ keep = 20 }: SlowOptions = {}) => ({ slow: new SlowLog(keep) }),
   setup(ctx, { after = 100 }: SlowOptions = {}) {
     const log = ctx.services.get('slow')

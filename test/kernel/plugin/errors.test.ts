@@ -137,9 +137,17 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
       },
     })
     expect(() => kernel.register(throws())).toThrow(/"p" failed in provide: nope/)
-    expect(() => kernel.register(definePlugin({ name: 'q', provide: async () => ({}) })())).toThrow(
-      /"q" failed in provide: it is async/,
-    )
+    const rejected = () => Promise.reject(new Error('later'))
+    // biome-ignore lint/suspicious/noThenProperty: what is asynchronous need be no promise
+    const thenable = () => ({ then() {} })
+    for (const provide of [async () => ({}), rejected, thenable]) {
+      const late = definePlugin({ name: 'q', provide: provide as () => object })
+      expect(() => makeKernel().kernel.register(late())).toThrow(/"q" failed in provide: it is async/)
+    }
+    for (const wrong of [[], 'db', 5, null]) {
+      const plugin = definePlugin({ name: 'r', provide: (() => wrong) as () => object })
+      expect(() => makeKernel().kernel.register(plugin())).toThrow(/"r" failed in provide: it returns no object/)
+    }
   })
 
   test('a factory that was not called and needs options', () => {

@@ -186,6 +186,12 @@ describe('registration errors', () => {
     [[{ middlewares: [5] }, () => {}]],
     [[{ middlewares: () => {} }, () => {}]],
     [[{ middlewares: null }, () => {}]],
+    [[() => {}, () => {}, () => {}]],
+    [[() => {}, () => {}, () => {}, {}]],
+    [[[() => {}], [() => {}], () => {}]],
+    [[{}, () => {}, () => {}]],
+    [[() => {}, {}, {}]],
+    [[() => {}, () => {}, 'described']],
   ])('the arguments %j', (rest) => {
     const get = new RouteCollection().get as unknown as (...args: unknown[]) => void
     expect(() => get('/x', ...rest)).toThrow(/GET \/x: .* A route is registered as/)
@@ -196,6 +202,15 @@ describe('registration errors', () => {
     expect(() => group('/x')).toThrow(/group \/x: the last argument is not a function/)
     expect(() => group('/x', {}, () => {})).toThrow(/not an array of functions/)
     expect(() => group('/x/*', () => {})).toThrow(/cannot end in a wildcard/)
+    expect(() => group('/x', [() => {}], [() => {}], () => {})).toThrow(/group \/x: it was given 4 arguments/)
+    expect(() =>
+      group(
+        '/x',
+        [() => {}],
+        () => {},
+        () => {},
+      ),
+    ).toThrow(/group \/x: it was given 4 arguments/)
   })
 })
 

@@ -1,0 +1,105 @@
+import type { PluginEntry, Scope } from './plugin/scope.ts'
+import type { RouteRecord } from './routing/collection.ts'
+import { defineError } from './support/errors.ts'
+import type { Logger } from './support/logger.ts'
+import { nearest } from './support/nearest.ts'
+
+export const UnknownRouteOptionError = defineError(
+  'UnknownRouteOptionError',
+  500,
+  (route: string, place: string, what: string) => `${route} (registered at ${place}): ${what}`,
+)
+
+/** The kernel's own; every other one belongs to a plugin, which names it in its definition. */
+const own: readonly PropertyKey[] = ['middlewares', 'apidoc']
+
+/** The plugin that would take an option if it were registered. */
+export interface AbsentPlugin {
+  readonly plugin: string
+  /** What its absence is: meant, a loss that a warning tells, or a mistake, for who sets a limit counts on it. */
+  readonly absence: 'meant' | 'warning' | 'error'
+}
+
+/** An option that does nothing, because its plugin is not there. */
+export interface IdleOption {
+  readonly option: string
+  readonly plugin: string
+  readonly route: string
+}
+
+/** The names of the options that a route of a scope can have: those of the kernel and of the plugins that reach it. */
+function optionsIn(scope: Scope): ReadonlySet<PropertyKey> {
+  const { lineage } = scope
+  const entries = lineage.flatMap((from) => [...from.plugins.values()]).filter((entry) => lineage.includes(entry.scope))
+  return new Set([...own, ...entries.flatMap(({ definition }) => definition.routeOptions ?? [])])
+}
+
+/** Where a route was registered, as far as that is known. */
+export function placeOf(record: RouteRecord, owner: PluginEntry | undefined): string {
+  const site = String(record.site)
+  return owner === undefined ? site : `${site}, by the plugin "${owner.name}"`
+}
+
+/**
+ * Checks the names in the options of routes. A misspelt guard would leave its route open without a word, so a name that
+ * nothing takes is an error.
+ */
+export class RouteOptionCheck {
+  readonly #known = new Map<Scope, ReadonlySet<PropertyKey>>()
+  readonly #absent: (option: string) => AbsentPlugin | undefined
+
+  constructor(absent: (option: string) => AbsentPlugin | undefined) {
+    this.#absent = absent
+  }
+
+  /**
+   * @returns those that do nothing, to warn of.
+   * @throws UnknownRouteOptionError for any other that nothing takes.
+   */
+  check(record: RouteRecord, owner: PluginEntry | undefined, scope: Scope): IdleOption[] {
+    const known = this.#known.get(scope) ?? optionsIn(scope)
+    this.#known.set(scope, known)
+    const options = record.options as Readonly<Record<PropertyKey, unknown>>
+    const route = `${record.method} ${record.path}`
+    const fail = (what: string) => UnknownRouteOptionError(route, placeOf(record, owner), what)
+    const idle: IdleOption[] = []
+    for (const key of Reflect.ownKeys(options)) {
+      const value = options[key]
+      if (value === undefined || known.has(key)) continue
+      const name = typeof key === 'symbol' ? String(key.description) : key
+      const absent = typeof key === 'symbol' ? undefined : this.#absent(name)
+      // «Nothing of it here» holds without the plugin. A plugin's own routes say so whether it is known or not.
+      if (value === false && (absent !== undefined || owner !== undefined)) continue
+      if (absent === undefined) throw fail(describeUnknown(name, known))
+      const { plugin, absence } = absent
+      if (absence === 'error') throw fail(describeAbsent(name, plugin))
+      if (absence === 'warning') idle.push({ option: name, plugin, route: `${route} (${placeOf(record, owner)})` })
+    }
+    const misplaced = Object.keys(Object(options.apidoc)).find((name) => known.has(name) && name !== 'responses')
+    if (misplaced !== undefined) {
+      throw fail(`"${misplaced}" stands in its apidoc, where it does nothing. It is an option of the route itself`)
+    }
+    return idle
+  }
+}
+
+function describeAbsent(option: string, plugin: string): string {
+  return `the plugin "${plugin}", which takes the route option "${option}", is not registered in its scope. Register it, plugins: { ${plugin}: … }, or turn it off, plugins: { ${plugin}: false }`
+}
+
+function describeUnknown(name: string, known: ReadonlySet<PropertyKey>): string {
+  const names = [...known].filter((one) => typeof one === 'string')
+  const near = nearest(name, names)
+  const guess = near === undefined ? '' : ` Did you mean "${near}"?`
+  return `no plugin here takes the route option "${name}".${guess} There are ${names.sort().join(', ')}; a plugin names those that it reads in routeOptions of its definition`
+}
+
+/** Warns once of each option and not of each route: what is missing is one plugin. */
+export function reportIdle(idle: readonly IdleOption[], logger: Logger): void {
+  for (const option of new Set(idle.map((one) => one.option))) {
+    const [first, ...others] = idle.filter((one) => one.option === option)
+    const { route, plugin } = first!
+    const more = others.length === 0 ? '' : ` and ${others.length} more`
+    logger.warn({ option, plugin }, `${route}${more}: ${describeAbsent(option, plugin)}`)
+  }
+}

@@ -1,0 +1,127 @@
+import { definePlugin, RouteCollection, type RouteOptions, Server } from 'framework'
+import { Kernel } from 'framework/kernel'
+import { policy } from 'framework/plugins/policy'
+import { describe, expect, test } from 'vitest'
+import { makeKernel, memoryLogger, send } from '../../support/kernel.ts'
+
+const loose = (options: object) => options as RouteOptions
+const limited = definePlugin({ name: 'limited', routeOptions: ['max' as never], setup() {} })
+
+function serverWith(options: object, more: object = {}) {
+  const logger = memoryLogger()
+  const server = new Server<{}>({ router: new RouteCollection(), logger, ...more })
+  server.get('/door', loose(options), () => 'open')
+  return { server, log: logger.entries }
+}
+
+describe('an option of a route that no plugin takes fails the boot', () => {
+  test.each<[string, object, RegExp]>([
+    ['in the singular', { middleware: () => {} }, /"middleware"\. Did you mean "middlewares"\?/],
+    ['misspelt', { polciy: {} }, /"polciy"\. Did you mean "policy"\?/],
+    ['of another case', { Policy: {} }, /"Policy"\. Did you mean "policy"\?/],
+    ['like nothing there', { authenticated: true }, /"authenticated"\. There are all, apidoc, body, headers, json, /],
+    ['turned off', { jsno: false }, /"jsno"\. Did you mean "json"\?/],
+    ['of null', { guard: null }, /"guard"/],
+    ['named by a symbol', { [Symbol('@guarded')]: true }, /"@guarded"/],
+    ['in the description', { apidoc: { policy: {} } }, /"policy" stands in its apidoc, where it does nothing/],
+  ])('%s', async (_what, options, message) => {
+    await using server = serverWith(options).server
+    await expect(server.ready()).rejects.toThrow(message)
+    await expect(server.ready()).rejects.toThrow(
+      /^UNKNOWN_ROUTE_OPTION: GET \/door \(registered at .*route-options\.test\.ts:\d+:\d+\)/,
+    )
+  })
+
+  test('in a group, in the older form, and on the route of a plugin, which is named', async () => {
+    const routes = new RouteCollection()
+    routes.group('/g', [], (r) => r.get('/x', loose({ gaurd: 1 }), () => 1))
+    await expect(new Server({ router: routes }).ready()).rejects.toThrow(/GET \/g\/x .*"gaurd"/)
+
+    const old = new RouteCollection()
+    old.get('/x', [], () => 1, { policy: {} } as never)
+    await expect(new Server({ router: old }).ready()).rejects.toThrow('"policy" stands in its apidoc')
+
+    const { kernel } = makeKernel()
+    const pages = definePlugin({ name: 'pages', setup: (ctx) => ctx.get('/p', loose({ gaurd: 1 }), () => 1) })
+    kernel.register(pages())
+    await expect(kernel.ready()).rejects.toThrow(/GET \/p \(registered at .*, by the plugin "pages"\): .*"gaurd"/)
+  })
+
+  test('a late one is left out and logged, not left open', async () => {
+    const { server, log } = serverWith({})
+    await server.ready()
+    server.get('/late', loose({ polciy: {} }), () => 'open')
+    ;(await server.inject.get('/late')).assertStatus(404)
+    expect(log.map(({ message }) => message)).toEqual(['a route that was registered after boot is left out'])
+    await server.close()
+  })
+
+  test('a kernel knows what its plugins name, and `policy` without its plugin is no open route', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/x', loose({ policy: {} }), () => 'open')
+    await expect(kernel.ready()).rejects.toThrow('no plugin here takes the route option "policy"')
+    const guarded = new Kernel({ router, gracefulShutdown: false }).register(policy())
+    await expect(guarded.ready()).rejects.toThrow('policy.manager')
+  })
+
+  test('those of a plugin hold in its scope and below, and nowhere else', async () => {
+    const { kernel, router } = makeKernel()
+    const inner = definePlugin({ name: 'inner', setup: (ctx) => ctx.get('/deep', loose({ max: 1 }), () => 1) })
+    const outer = definePlugin({
+      name: 'outer',
+      scoped: true,
+      setup(ctx) {
+        ctx.register(limited())
+        ctx.register(inner(), { prefix: '/in' })
+        ctx.get('/near', loose({ max: 1 }), () => 1)
+      },
+    })
+    kernel.register(outer())
+    await kernel.ready()
+    expect((await send(kernel, '/in/deep')).status).toBe(200)
+    expect((await send(kernel, '/near')).status).toBe(200)
+    router.get('/far', loose({ max: 1 }), () => 1)
+    expect((await send(kernel, '/far')).status).toBe(404)
+  })
+})
+
+describe('an option whose plugin is in the catalog and not on the server', () => {
+  test.each<[string, object]>([
+    ['rateLimit', { rateLimit: { limit: 5 } }],
+    ['timeout', { timeout: 500 }],
+    ['helmet', { helmet: {} }],
+    ['upload', { upload: { maxFiles: 1 } }],
+    ['urlencoded', { urlencoded: { sizeLimit: '1kb' } }],
+  ])('%s, on which a route counts, fails the boot with the plugin to register', async (plugin, options) => {
+    await using server = serverWith(options).server
+    await expect(server.ready()).rejects.toThrow(
+      `the plugin "${plugin}", which takes the route option "${plugin}", is not registered in its scope. Register it, plugins: { ${plugin}: … }, or turn it off, plugins: { ${plugin}: false }`,
+    )
+    await using off = serverWith(options, { plugins: { [plugin]: false } }).server
+    ;(await off.inject.get('/door')).assertStatus(200)
+  })
+
+  test('false is what holds anyway', async () => {
+    const { server, log } = serverWith({ rateLimit: false, timeout: false, helmet: false, upload: false, cache: false })
+    ;(await server.inject.get('/door')).assertStatus(200)
+    expect(log).toEqual([])
+    await server.close()
+  })
+
+  test('one that promises nothing is a warning, once for all its routes', async () => {
+    const { server, log } = serverWith({ cache: { ttl: 5 }, log: true })
+    server.get('/second', { cache: true }, () => 1)
+    ;(await server.inject.get('/door')).assertStatus(200).assertHeaderNotExists('x-cache')
+    expect(log.map(({ level, message }) => `${level} ${message}`)).toEqual([
+      expect.stringMatching(/^warn GET \/door \(.+\) and 1 more: the plugin "cache", which takes .* is not registered/),
+      expect.stringMatching(/^warn GET \/door \(.+\): the plugin "log"/),
+    ])
+    await server.close()
+  })
+})
+
+test('what a plugin says about its route options is checked where it is defined', () => {
+  for (const wrong of ['max', [5], {}]) {
+    expect(() => definePlugin({ name: 'p', routeOptions: wrong as never })).toThrow('routeOptions must be an array')
+  }
+})

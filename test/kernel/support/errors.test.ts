@@ -1,0 +1,15 @@
+import { defineError } from 'framework/kernel'
+import { expect, test } from 'vitest'
+
+type Loose = (...args: unknown[]) => unknown
+
+test.each<[unknown[], string]>([
+  [['PortError', 500, 'the port is taken'], 'defineError(PortError): the message is made by a function'],
+  [['PortError', 500], 'the message is made by a function'],
+  [['PortError', '500', () => 'x'], 'the status is a whole number from 400 to 599'],
+  [['PortError', 200, () => 'x'], 'the status is a whole number from 400 to 599'],
+  [['', 500, () => 'x'], 'the code is a name'],
+  [[undefined, 500, () => 'x'], 'the code is a name'],
+])('an error that is defined as %j fails where it is defined', (args, message) => {
+  expect(() => (defineError as Loose)(...args)).toThrow(message)
+})
