@@ -52,7 +52,7 @@ export interface ErrorFactory<Values extends readonly unknown[]> {
  * Declares one row of the table of errors: code, status and a typed message template.
  *
  * @example
- * const PortInUse = defineError('PortInUseError', 500, (port: number) => `port ${port} is taken`)
+ * const PortInUse = defineError('PortInUseError', 500, (port: number) => "taken: " + port)
  * throw PortInUse(3000)
  */
 export function defineError<Values extends readonly unknown[]>(
@@ -67,7 +67,7 @@ export function defineError<Values extends readonly unknown[]>(
     throw ErrorDefinitionError(code, 'the status is a whole number from 400 to 599')
   }
   if (typeof template !== 'function') {
-    throw ErrorDefinitionError(code, 'the message is made by a function: (port: number) => `port ${port} is taken`')
+    throw ErrorDefinitionError(code, 'the message is made by a function: (port: number) => "taken: " + port')
   }
   const prefix = messagePrefix(code)
   const make = (...values: Values): FrameworkError => {

@@ -7,12 +7,12 @@ import {
   routeDecorator,
 } from '../../kernel/index.ts'
 import type { PolicyRecord } from './manager.ts'
-import type { PolicyRequirement } from './options.ts'
+import type { PolicyRequirement, RouteCheckName } from './options.ts'
 
 /** Puts a check of one manager on a method, or on every method of a class. */
 export type PolicyDecorator<Policies extends PolicyRecord> = <
   Scope extends keyof Policies & string,
-  Name extends keyof Policies[Scope] & string,
+  Name extends RouteCheckName<Policies[Scope]> & string,
 >(
   scope: Scope,
   handler: Name,

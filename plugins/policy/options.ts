@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, type Request } from '../../kernel/index.ts'
 import type { Ask, PolicyRecord } from './manager.ts'
 
 /** One check that a route asks for: of which manager, and its name there. */
@@ -11,6 +11,14 @@ export interface PolicyRequirement {
 /** What the route option `policy` takes. */
 export type PolicyOption = PolicyRequirement | readonly PolicyRequirement[]
 
+/**
+ * The names of the checks that a route can ask, with `(user, req)`. One that asks about a resource would be given the request
+ * in its place, and compare what neither has.
+ */
+export type RouteCheckName<Checks> = {
+  [Name in keyof Checks]: Checks[Name] extends (user: never, req: Request) => unknown ? Name : never
+}[keyof Checks]
+
 /** What one requirement must be: names of its manager, and no member that has no meaning. */
 type CheckedRequirement<Given> = Given extends {
   readonly manager: { readonly '~policies': infer Policies }
@@ -18,7 +26,7 @@ type CheckedRequirement<Given> = Given extends {
 }
   ? {
       readonly scope: keyof Policies
-      readonly handler: Scope extends keyof Policies ? keyof Policies[Scope] : never
+      readonly handler: Scope extends keyof Policies ? RouteCheckName<Policies[Scope]> : never
     } & { readonly [Name in Exclude<keyof Given, keyof PolicyRequirement>]: never }
   : unknown
 

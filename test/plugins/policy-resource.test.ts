@@ -82,7 +82,8 @@ describe('a check that asks about a resource', () => {
     const { server, manager } = serverWith(() => true)
     await using open = server
     await open.ready()
-    const late = new PolicyManager({ posts: { edit: forResource(isAuthor) } })
+    // Its type would keep it from compiling here.
+    const late: PolicyManager = new PolicyManager({ posts: { edit: forResource(isAuthor) } })
     open.get('/late', { policy: { manager: late, scope: 'posts', handler: 'edit' } }, () => 1)
     ;(await open.inject.get('/late')).assertStatus(404)
     expect(await manager.canAccess('posts', 'edit')).toBe(true)

@@ -1,4 +1,13 @@
-import { defineMiddleware, PolicyManager, type PolicyRequirement, RouteCollection, router, Server } from 'framework'
+import {
+  defineMiddleware,
+  forResource,
+  PolicyManager,
+  type PolicyRequirement,
+  type Request,
+  RouteCollection,
+  router,
+  Server,
+} from 'framework'
 import type { Equal, Expect } from './expect.ts'
 
 interface User {
@@ -80,6 +89,38 @@ router.get('/types/p7', { policy: { scope: 'posts', handler: 'read' } }, () => 1
 router.get('/types/p8', { policy: { manager: {}, scope: 'posts', handler: 'read' } }, () => 1)
 // @ts-expect-error no such member
 router.get('/types/p9', { policy: { manager: policies, scope: 'posts', handler: 'read', args: [] } }, () => 1)
+
+// A check about a resource: the request would stand in its place.
+const resources = new PolicyManager({
+  posts: {
+    edit: (user: User | undefined, post: Post) => user?.id === post.author,
+    move(user: User | undefined, post: Post) {
+      return user?.id === post.author
+    },
+    marked: forResource((user: User | undefined, post: Post) => user?.id === post.author),
+    many: (user: User | undefined, ...posts: Post[]) => posts.every((post) => user?.id === post.author),
+    own: (user: User | undefined, { params }: Pick<Request, 'params'>) => user?.id === params.id,
+    either: (_user: unknown, req?: Request) => req?.ip === '127.0.0.1',
+    untyped: (user) => user !== undefined,
+  },
+})
+const ask = resources.createDecorator()
+router.get('/types/r1', { policy: { manager: resources, scope: 'posts', handler: 'own' } }, () => 1)
+router.get('/types/r2', { policy: { manager: resources, scope: 'posts', handler: 'either' } }, () => 1)
+router.get('/types/r3', { policy: [{ manager: resources, scope: 'posts', handler: 'untyped' }] }, () => 1)
+ask('posts', 'own')
+// @ts-expect-error a post is asked for
+router.get('/types/r4', { policy: { manager: resources, scope: 'posts', handler: 'edit' } }, () => 1)
+// @ts-expect-error the same as a method
+router.get('/types/r5', { policy: { manager: resources, scope: 'posts', handler: 'move' } }, () => 1)
+// @ts-expect-error the same, marked
+router.get('/types/r6', { policy: { manager: resources, scope: 'posts', handler: 'marked' } }, () => 1)
+// @ts-expect-error the same with several
+router.get('/types/r7', { policy: { manager: resources, scope: 'posts', handler: 'many' } }, () => 1)
+// @ts-expect-error the same in a list
+router.get('/types/r8', { policy: [{ manager: resources, scope: 'posts', handler: 'edit' }] }, () => 1)
+// @ts-expect-error the same in a decorator
+ask('posts', 'edit')
 
 // Groups, servers and plugins have the same verbs.
 const user = defineMiddleware<{ user: User }>((req, _res, next) => {
