@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { isAbsolute, resolve } from 'node:path'
 import { variablesOf } from './parse.ts'
 
 /** Where a variable comes from, and what it is there. */
@@ -29,7 +29,7 @@ function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw Object.assign(new Error(), { code: 'no UTF-8' })
+    throw Object.assign(new Error(), { code: 'not UTF-8' })
   }
 }
 
@@ -57,22 +57,25 @@ export function readFiles(
     try {
       // A named pipe would never end.
       const stats = statSync(path)
-      if (!stats.isFile()) throw Object.assign(new Error(), { code: 'no file' })
+      if (!stats.isFile()) throw Object.assign(new Error(), { code: 'not a regular file' })
       if (stats.size > maxBytes) throw Object.assign(new Error(), { code: 'larger than 100 kB' })
       text = textOf(readFileSync(path))
     } catch (error) {
       const why = whyUnreadable(error, file)
       if (why !== undefined) report(`the file ${file}`, why)
-      else if (index === 0 && mustExist) report(`the file ${file}`, `does not exist in ${process.cwd()}`)
+      else if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+        report(`the file ${file}`, `is a link to ${readlinkSync(path)}, which does not exist`)
+      else if (index === 0 && mustExist)
+        report(`the file ${file}`, isAbsolute(file) ? 'does not exist' : `does not exist in ${process.cwd()}`)
       continue
     }
     if (longestBlank(text) > maxBlanks) {
       report(`the file ${file}`, `has more than ${maxBlanks} spaces or empty lines in a row`)
       continue
     }
-    const variables = variablesOf(text)
-    if (variables === undefined) {
-      report(`the file ${file}`, 'begins like JSON and is no valid JSON object, or has a key that reaches a prototype')
+    const variables = variablesOf(text, file)
+    if (typeof variables === 'string') {
+      report(`the file ${file}`, variables)
       continue
     }
     read.push(file)

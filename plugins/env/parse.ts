@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { parse as parseSafely } from 'secure-json-parse'
+import { jsonFault } from './json-fault.ts'
 
 // Only when a file is read: who has no env file does not pay for the parser.
 const load = createRequire(import.meta.url)
@@ -17,12 +18,22 @@ export function isObject(value: unknown): value is { readonly [name: string]: un
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The variables of a file, a JSON object or lines in the form of dotenv; `undefined` when it begins like JSON and is none. */
-export function variablesOf(text: string): readonly (readonly [name: string, value: unknown])[] | undefined {
-  if (!/^\s*[[{]/.test(text)) {
+/** The variables of a file by name, or why there are none. */
+type Parsed = readonly (readonly [name: string, value: unknown])[] | string
+
+/**
+ * The variables of a file: a JSON object where its name ends in `.json` or its text begins like one, else lines in the form
+ * of dotenv; or why there are none.
+ */
+export function variablesOf(text: string, file: string): Parsed {
+  if (!/\.json$/i.test(file) && !/^\s*[[{]/.test(text)) {
     const { parse } = load('dotenv') as typeof import('dotenv')
     return Object.entries(parse(text))
   }
   const json = jsonOf(text)
-  return isObject(json) ? Object.entries(json) : undefined
+  if (isObject(json)) return Object.entries(json)
+  const fault = jsonFault(text)
+  return fault === undefined
+    ? 'has a name that reaches a prototype: "__proto__", or "constructor" with "prototype" in it'
+    : `is not a JSON object: ${fault}`
 }

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { createEnvSchema, definePlugin, type EnvFileOptions, type EnvSchema, Server } from 'framework'
 import { env } from 'framework/plugins/env'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { jsonFault } from '../../plugins/env/json-fault.ts'
 
 let folder: string
 let before: string
@@ -231,6 +232,69 @@ describe('files', () => {
     expect(refused(undefined, { file: 'a.env', environment: {} })).toEqual([
       `the file a.env does not exist in ${process.cwd()}`,
     ])
+    const file = join(folder, 'a.env')
+    expect(refused(undefined, { file, environment: {} })).toEqual([`the file ${file} does not exist`])
+    symlinkSync('shared.env', join(folder, '.env'))
+    expect(refused(undefined)).toEqual(['the file .env is a link to shared.env, which does not exist'])
+  })
+
+  test.each([
+    ['', 'line 1, column 1, where "{" is expected'],
+    ['A=hunter2', 'line 1, column 1, where "{" is expected'],
+    ['\n "hunter2"', 'line 2, column 2, where "{" is expected'],
+    ['["hunter2"]', 'line 1, column 1, where "{" is expected'],
+    ['{"A":"hunter2"', 'line 1, column 15, where "," or "}" is expected'],
+    ['{\r\n  "A": "hunter2"\r\n  "B": 1\r\n}', 'line 3, column 3, where "," or "}" is expected'],
+    ['{\n  "A": "hunter2",\n}', 'line 3, column 1, where a name in double quotes is expected'],
+    ['{ // hunter2', 'line 1, column 3, where a name in double quotes or "}" is expected'],
+    ['{"A" "hunter2"}', 'line 1, column 6, where ":" is expected'],
+    ['{"A": hunter2}', 'line 1, column 7, where a value is expected'],
+    ["{'A': 'hunter2'}", 'line 1, column 2, where a name in double quotes or "}" is expected'],
+    ['{"A": ["hunter2", ]}', 'line 1, column 19, where a value is expected'],
+    ['{"A": [hunter2]}', 'line 1, column 8, where a value or "]" is expected'],
+    ['{"A": [1 2]}', 'line 1, column 10, where "," or "]" is expected'],
+    ['{"A": 01}', 'line 1, column 8, where "," or "}" is expected'],
+    ['{"A": truth}', 'line 1, column 7, where a value is expected'],
+    ['{"A": "hunt\ner2"}', 'line 1, column 12, where the double quote that ends a text is expected'],
+    ['{"A": "C:\\hunter2"}', 'line 1, column 10, where an escape that JSON knows is expected'],
+    ['{"A\\x": 1}', 'line 1, column 4, where an escape that JSON knows is expected'],
+    ['{"A": {"B": []}}}', 'line 1, column 17, where the end of the file is expected'],
+    [`{"A": ${'['.repeat(90_000)}`, 'line 1, column 90007, where a value or "]" is expected'],
+  ])('a file whose name says JSON is not read in another way, and where it is wrong is told: %j', (text, why) => {
+    write('app.json', text)
+    const problems = refused(undefined, { file: 'app.json', environment: {} })
+    expect(problems).toEqual([`the file app.json is not a JSON object: ${why}`])
+    write('app.json', '{}')
+    write('app.local.json', text)
+    expect(refused(undefined, { file: 'app.json', environment: {} })[0]).toContain(
+      'app.local.json is not a JSON object',
+    )
+  })
+
+  test('what JSON.parse takes is never told to be wrong', () => {
+    const text = JSON.stringify(
+      { a: [{}, [], [[]], -0.5e-7, 1e3, true, false, null, '"\\/\b\u2028é\u0000'], '': { b: {} } },
+      null,
+      '\t',
+    )
+    expect(jsonFault(text)).toBeUndefined()
+    const alphabet = ['{', '}', '[', ']', ',', ':', '"', '\\', 'a', '1', '-', '.', 'e', ' ', '\n', 'null', '"a"']
+    let seed = 7
+    const next = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+      return Math.floor((seed / 2_147_483_648) * below)
+    }
+    for (let i = 0; i < 5000; i++) {
+      const at = next(text.length)
+      const changed = text.slice(0, at) + alphabet[next(alphabet.length)] + text.slice(at + next(3))
+      let isObject = true
+      try {
+        isObject = !Array.isArray(JSON.parse(changed))
+      } catch {
+        isObject = false
+      }
+      expect([changed, jsonFault(changed) === undefined]).toEqual([changed, isObject])
+    }
   })
 
   test('what cannot be read is told beside everything else', () => {
@@ -239,20 +303,25 @@ describe('files', () => {
       write('.env', content)
       return refused(build)
     }
-    const invalid = 'the file .env begins like JSON and is no valid JSON object, or has a key that reaches a prototype'
+    const reaching =
+      'the file .env has a name that reaches a prototype: "__proto__", or "constructor" with "prototype" in it'
+    const begins = 'the file .env is not a JSON object: line 1, column'
     const missing = 'A is missing; it takes text'
-    expect(why('{"A":"hunter2"')).toEqual([invalid, missing])
-    expect(why('["hunter2"]')).toEqual([invalid, missing])
-    expect(why('{"__proto__":{"A":"x"}}')).toEqual([invalid, missing])
-    expect(why('{"db":{"constructor":{"prototype":{"A":"x"}}}}')).toEqual([invalid, missing])
+    expect(why('{"A":"hunter2"')).toEqual([`${begins} 15, where "," or "}" is expected`, missing])
+    expect(why('["hunter2"]')).toEqual([`${begins} 1, where "{" is expected`, missing])
+    expect(why('{"__proto__":{"A":"x"}}')).toEqual([reaching, missing])
+    expect(why('{"db":{"constructor":{"prototype":{"A":"x"}}}}')).toEqual([reaching, missing])
     writeFileSync(join(folder, '.env'), Buffer.from('\uFEFFA=hunter2\n', 'utf16le'))
-    expect(refused(build)).toEqual(['the file .env cannot be read (no UTF-8)', missing])
+    expect(refused(build)).toEqual(['the file .env cannot be read (not UTF-8)', missing])
     expect(why('x'.repeat(10_000_000))).toEqual(['the file .env cannot be read (larger than 100 kB)', missing])
     expect(why('\n'.repeat(90_000))).toEqual([
       'the file .env has more than 1000 spaces or empty lines in a row',
       missing,
     ])
-    expect(refused(build, { file: '.', environment: {} })).toEqual(['the file . cannot be read (no file)', missing])
+    expect(refused(build, { file: '.', environment: {} })).toEqual([
+      'the file . cannot be read (not a regular file)',
+      missing,
+    ])
     expect(refused(build, withEnv({ NODE_ENV: '../../etc' }))[0]).toBe(
       'NODE_ENV is not usable; it takes letters, digits, "_", "-" and single dots',
     )
