@@ -11,7 +11,7 @@ export class ReadFirstStore implements ExactStore {
   readonly touch?: SessionStore['touch']
   readonly #store: SessionStore
   // Made with the first that ends: it takes its whole room at once.
-  #ended: LRUCache<string, true> | undefined
+  #ended: LRUCache<string, Promise<boolean>> | undefined
 
   constructor(store: SessionStore) {
     this.#store = store
@@ -36,18 +36,28 @@ export class ReadFirstStore implements ExactStore {
   }
 
   async destroy(id: string): Promise<boolean> {
-    if (this.#hasEnded(id)) return false
-    // First, so that nothing is written while the store is at it.
+    const before = this.#ended?.get(id)
+    if (before !== undefined) {
+      // Only when that has succeeded is this one told that the session is gone.
+      await before
+      return false
+    }
     this.#ended ??= new LRUCache({ max: 10_000, ttl: 60_000 })
-    this.#ended.set(id, true)
+    const ending = this.#end(id)
+    // At once, so that nothing is written while the store is at it.
+    this.#ended.set(id, ending)
     try {
-      const found = await this.#store.get(id)
-      await this.#store.destroy(id)
-      return found !== undefined && found !== null
+      return await ending
     } catch (error) {
       this.#ended.delete(id)
       throw error
     }
+  }
+
+  async #end(id: string): Promise<boolean> {
+    const found = await this.#store.get(id)
+    await this.#store.destroy(id)
+    return found !== undefined && found !== null
   }
 
   async #isThere(id: string): Promise<boolean> {

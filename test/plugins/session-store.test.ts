@@ -1,6 +1,6 @@
 import type { SessionStore } from 'framework'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryStore } from '../../plugins/session/memory-store.ts'
 import { ReadFirstStore } from '../../plugins/session/read-first.ts'
 import { RedisStore } from '../../plugins/session/redis-store.ts'
@@ -37,6 +37,23 @@ describeStore('a Map', () => ({
 }))
 
 describeStore('a Map without update', () => new ReadFirstStore(plain))
+
+test('a store without update tells nobody that a session is gone while that may still fail', async () => {
+  let fail = (_error: Error) => {}
+  const store = new ReadFirstStore({
+    ...plain,
+    destroy: () =>
+      new Promise<void>((_resolve, reject) => {
+        fail = reject
+      }),
+  })
+  await store.set('an id', { user: 'ada' }, 60)
+  const both = [store.destroy('an id'), store.destroy('an id')]
+  await new Promise((resolve) => setImmediate(resolve))
+  fail(new Error('down'))
+  expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(await store.update('an id', { user: 'bob' }, 60)).toBe(true)
+})
 
 // One that takes its time, so that what overlaps does so in every order.
 describeStore('a slow one without update, with touch', () => {

@@ -316,14 +316,13 @@ describe('signed addresses of a disk', () => {
   })
 
   test('have an origin and a path of their own, and secrets that can be replaced', async () => {
-    const old = new LocalStorageProvider({ root: folder(), signedUrls: { secret } })
+    const old = new LocalStorageProvider({ root: folder(), signedUrls: { secret, path: '/files/private' } })
     const signed = { secret: ['the newer secret, which signs', secret], path: '/files/private' }
     const { storage, at } = await serving(signed)
     await storage.putObject('a', 'x')
     expect(await storage.getDownloadUrl('a')).toMatch(/^\/files\/private\/a\?expires=\d+&signature=[\w-]+$/)
     expect((await fetch(await at(storage.getDownloadUrl('a')))).status).toBe(200)
-    const before = (await old.downloadUrl!('a', 60)).replace('/storage/', '/files/private/')
-    expect((await fetch(await at(before))).status).toBe(200)
+    expect((await fetch(await at(old.downloadUrl!('a', 60)))).status).toBe(200)
     const elsewhere = { secret, origin: 'https://files.example.org' }
     const away = new LocalStorageProvider({ root: folder(), signedUrls: elsewhere })
     expect(await new Storage({ away }).getUploadUrl('a')).toMatch(/^https:\/\/files\.example\.org\/storage\/a\?/)
@@ -340,6 +339,21 @@ describe('signed addresses of a disk', () => {
     const url = `http://127.0.0.1:${port}${await storage.getUploadUrl('a.json', 60)}`
     expect((await fetch(url, { method: 'PUT', body: '{"a":1}', headers })).status).toBe(500)
     expect(await storage.exists('a.json')).toBe(false)
+  })
+
+  test('of one disk are none of another with the same secret', async () => {
+    const disk = (path: string) => new LocalStorageProvider({ root: folder(), signedUrls: { secret, path } })
+    const providers = { open: disk('/open'), closed: disk('/closed') }
+    const plugins = { storage: { providers, defaultProvider: 'open' } }
+    const server = started(new Server({ ...quiet, router: new RouteCollection(), logger: silent, plugins }))
+    const { port } = await server.listen()
+    const storage = server.services.get('storage')
+    for (const name of ['open', 'closed'] as const) await storage.use(name).putObject('a', name)
+    const swapped = async (url: string) => `http://127.0.0.1:${port}${url.replace('/open/', '/closed/')}`
+    expect((await fetch(await swapped(await storage.getDownloadUrl('a')))).status).toBe(403)
+    const upload = await swapped(await storage.getUploadUrl('a'))
+    expect((await fetch(upload, { method: 'PUT', body: 'forged' })).status).toBe(403)
+    expect(await storage.use('closed').getObject('a', 'text')).toBe('closed')
   })
 
   test('two disks cannot share a path', async () => {

@@ -21,7 +21,7 @@ export interface Grant {
   readonly contentType: string | undefined
 }
 
-/** Addresses that hold for one method, one key and a time; who changes one of them has no signature for it. */
+/** Addresses that hold for one disk, one method, one key and a time; who changes one of them has no signature for it. */
 export class SignedUrls {
   readonly path: string
   readonly maxUploadSize: number
@@ -54,7 +54,7 @@ export class SignedUrls {
     const expires = String(Math.floor(Date.now() / 1000) + seconds)
     const query = new URLSearchParams({ expires })
     if (contentType !== undefined) query.set('type', contentType)
-    query.set('signature', sign(this.#secrets[0]!, method, key, expires, contentType))
+    query.set('signature', this.#sign(this.#secrets[0]!, method, key, expires, contentType))
     return `${this.#origin}${this.path}/${encodeKey(key)}?${query}`
   }
 
@@ -65,18 +65,21 @@ export class SignedUrls {
     if (type !== undefined && typeof type !== 'string') return undefined
     const given = Buffer.from(signature)
     const isOurs = this.#secrets.some((secret) => {
-      const right = Buffer.from(sign(secret, method, key, expires, type))
+      const right = Buffer.from(this.#sign(secret, method, key, expires, type))
       return given.length === right.length && timingSafeEqual(given, right)
     })
     // Seconds that were signed are digits.
     if (!isOurs || Number(expires) * 1000 <= Date.now()) return undefined
     return { key, contentType: type }
   }
-}
 
-/** In JSON, so that no two lists of values are one text. */
-function sign(secret: string, method: string, key: string, expires: string, type: string | undefined): string {
-  return createHmac('sha256', secret)
-    .update(JSON.stringify([method, key, expires, type ?? null]))
-    .digest('base64url')
+  /**
+   * With the path, or an address of one disk would hold for another that has the same secret. In JSON, so that no two lists of
+   * values are one text.
+   */
+  #sign(secret: string, method: string, key: string, expires: string, type: string | undefined): string {
+    return createHmac('sha256', secret)
+      .update(JSON.stringify([this.path, method, key, expires, type ?? null]))
+      .digest('base64url')
+  }
 }
