@@ -1,7 +1,7 @@
 /**
  * The declaration of `env` in a generated module, with its variables as expressions of the schema.
  *
- * Each module reads its own: it works in a project without src/env.ts, and `.env` counts on every runtime. Of Node.js and
+ * Each module reads its own: it works in a project without src/env.ts, and `.env` counts on every runtime: on Node.js and
  * Deno `process.env` has nothing of that file.
  */
 export const environment = (variables: Readonly<Record<string, string>>): string =>
@@ -16,10 +16,10 @@ export const optional = 'string({ optional: true })'
 export const secret = 'string({ optional: true, secret: true })'
 export const textOr = (value: string): string => `string({ default: '${value}' })`
 
-/** What every AWS client reads: the lines for `.env`, */
+/** What every AWS client reads, as lines of `.env`. */
 export const awsVariables = ['AWS_REGION=eu-south-1', 'AWS_ACCESS_KEY_ID=…', 'AWS_SECRET_ACCESS_KEY=…']
 
-/** their types, */
+/** The types of these, and of the token that temporary keys have. */
 export const awsTypes = {
   AWS_REGION: optional,
   AWS_ACCESS_KEY_ID: optional,
@@ -27,7 +27,7 @@ export const awsTypes = {
   AWS_SESSION_TOKEN: secret,
 }
 
-/** and the function that hands them to a client, which looks into the environment of the process alone. */
+/** The function of a generated module that hands them to a client, which by itself reads the environment of the process alone. */
 export const awsSource = `/** What is not set the client looks for as every AWS client does: in a profile, or by the role of the machine. */
 function aws() {
   const region = env.get('AWS_REGION')

@@ -70,7 +70,7 @@ export function mailer(place: Place, kind: MailKind): Scaffold {
     ],
     environment: {
       about:
-        'In .env or the environment. Without SMTP_URL the server does not start, but in development, where mails stay in memory:',
+        'In .env or the environment. Without SMTP_URL the server starts in development and tests alone, and mails stay in memory:',
       variables: ['SMTP_URL=smtp://user:password@host:587', 'MAIL_FROM=shop@example.org'],
     },
   }
