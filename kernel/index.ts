@@ -101,7 +101,7 @@ export {
   UnsupportedMediaTypeError,
 } from './support/errors.ts'
 export { type FileLoading, type FoundFiles, findFiles, importFiles } from './support/files.ts'
-export { type Logger, type LogMethod, lineLogger } from './support/logger.ts'
+export { applicationLogger, type Logger, type LogMethod, lineLogger } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
 export { checkOptions, OptionError, sizeOption } from './support/options.ts'
 export { peer } from './support/peer.ts'

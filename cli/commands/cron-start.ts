@@ -5,7 +5,7 @@ import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { sendLogsTo } from '../run/quiet.ts'
+import { leaveOutputToApplication, sendLogsTo } from '../run/quiet.ts'
 
 export const cronStart = ownCommand({
   details: `Boots the application and runs its jobs, in the foreground and without listening: what the plugin "cron" or
@@ -28,6 +28,7 @@ SIGINT or SIGTERM lets running jobs end, within the closeTimeout of the server.`
         `${entry} has no cron jobs: none in the files of its option "crons" (default src/crons/**/*.{ts,js}), and no cron(pattern) was started`,
       )
     }
+    leaveOutputToApplication()
     for (const line of columns(jobs.map(rowOf), widthOf(process.stdout))) print(line)
     note(`${jobs.length} cron ${jobs.length === 1 ? 'job' : 'jobs'} of ${entry}; Ctrl+C stops`)
     await ended

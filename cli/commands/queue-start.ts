@@ -4,7 +4,7 @@ import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { sendLogsTo } from '../run/quiet.ts'
+import { leaveOutputToApplication, sendLogsTo } from '../run/quiet.ts'
 
 export const queueStart = ownCommand({
   details: `Boots the application and gives its subscribers the messages of their queues, in the foreground and without
@@ -25,6 +25,7 @@ running handlers end, within the closeTimeout of the server.`,
       throw new CommandFailure(`${entry} subscribes to no queue: does it import the modules that call subscribe()?`)
     }
     await service.run()
+    leaveOutputToApplication()
     const rows = subscribers.map(({ queue, kind, concurrency }) => [queue, kind, `concurrency ${concurrency}`])
     for (const line of columns(rows, widthOf(process.stdout))) print(line)
     note(`${subscribers.length} ${subscribers.length === 1 ? 'subscriber' : 'subscribers'} of ${entry}; Ctrl+C stops`)

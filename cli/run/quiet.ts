@@ -6,6 +6,13 @@ export function sendLogsTo(stream: 'stdout' | 'stderr'): void {
   Object.assign(globalThis, { [Symbol.for('framework.log.toStandardError')]: stream === 'stderr' })
 }
 
+let isApplications = false
+
+/** From here on standard output is the application's, to its end: a command that goes on has no result to be kept apart. */
+export function leaveOutputToApplication(): void {
+  isApplications = true
+}
+
 let redirected = 0
 let giveBack = () => {}
 
@@ -26,6 +33,7 @@ function redirectOutput(): () => void {
  * Several may run at once; the last one gives it back.
  */
 export async function quietly<Result>(run: () => Promise<Result>): Promise<Result> {
+  if (isApplications) return run()
   if (redirected++ === 0) giveBack = redirectOutput()
   try {
     return await run()

@@ -51,16 +51,22 @@ function toLine(level: Level, bound: Record<string, unknown>, fields: object, me
 class LineLogger implements Logger {
   readonly #bound: Record<string, unknown>
   readonly #write: (line: string) => void
-  readonly #from: number
+  /** `undefined` where nobody has chosen a level. */
+  readonly #from: Level | undefined
 
-  constructor(write: (line: string) => void, from: Level, bound: Record<string, unknown> = {}) {
+  constructor(write: (line: string) => void, from: Level | undefined, bound: Record<string, unknown> = {}) {
     this.#write = write
-    this.#from = levels[from]
+    this.#from = from
     this.#bound = bound
   }
 
+  /** The same with `info`, unless somebody has chosen a level. */
+  get talkative(): Logger {
+    return new LineLogger(this.#write, this.#from ?? 'info', this.#bound)
+  }
+
   #log(level: Level, first: string | object, message?: string): void {
-    if (levels[level] < this.#from) return
+    if (levels[level] < levels[this.#from ?? 'warn']) return
     const line =
       typeof first === 'string'
         ? toLine(level, this.#bound, {}, first)
@@ -83,13 +89,13 @@ class LineLogger implements Logger {
     this.#log('error', first, message)
   }
   child(fields: Record<string, unknown>): Logger {
-    const next: Level = this.#from <= 20 ? 'debug' : this.#from <= 30 ? 'info' : this.#from <= 40 ? 'warn' : 'error'
-    return new LineLogger(this.#write, next, { ...this.#bound, ...fields })
+    return new LineLogger(this.#write, this.#from, { ...this.#bound, ...fields })
   }
 }
 
 /**
- * The logger of a server that was given none: one JSON line an entry on standard error, from `warn` on.
+ * The logger of a server that was given none: one JSON line an entry on standard error, from `warn` on unless a level is
+ * given.
  *
  * It exists so that a failure is never silent; the log plugin replaces it with pino.
  *
@@ -97,8 +103,16 @@ class LineLogger implements Logger {
  * const log = lineLogger((line) => console.error(line), 'debug')
  * log.info({ port: 3000 }, 'listening')
  */
-export function lineLogger(write?: (line: string) => void, from: Level = 'warn'): Logger {
+export function lineLogger(write?: (line: string) => void, from?: Level): Logger {
   return new LineLogger(write ?? writeToStandardError, from)
+}
+
+/**
+ * The logger for what application code has to say by itself, in a job for example: `info` counts too where nobody has chosen
+ * a logger or a level. What the framework says stays as rare as it is.
+ */
+export function applicationLogger(logger: Logger): Logger {
+  return logger instanceof LineLogger ? logger.talkative : logger
 }
 
 let guarded = false

@@ -1,4 +1,4 @@
-import { decoratedMethods, type Logger } from '../../kernel/index.ts'
+import { applicationLogger, decoratedMethods, type Logger } from '../../kernel/index.ts'
 import { type ImportedMethod, instanceStandIn } from '../shared/imported-methods.ts'
 import { instanceLogger, makeInstance, type ServiceClassKind } from '../shared/service-class.ts'
 import { Activity } from './activity.ts'
@@ -78,7 +78,7 @@ export function jobsOfClass(cls: BaseCronClass, logger: Logger): Declared[] {
 /** The job of a method whose class is not known: it runs with nothing of its instance but the logger. */
 export function classlessJob({ note, label, value }: ImportedMethod<CronNote>, logger: Logger): Declared {
   const text = asName(label)
-  const instance = instanceStandIn(logger.child({ cron: text }), (member) =>
+  const instance = instanceStandIn(applicationLogger(logger).child({ cron: text }), (member) =>
     CronClassError(
       text,
       `it uses this.${member}, and there is no instance of its class, which is neither exported by a file of crons nor listed there. Do one of them: crons: [TheClass]`,

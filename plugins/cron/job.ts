@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
+import { applicationLogger, type Logger } from '../../kernel/index.ts'
 import { lastTime, nextTime } from './calendar.ts'
 import type { CronClock } from './clock.ts'
 import type { Declared } from './declarations.ts'
@@ -45,7 +45,7 @@ export class Job {
     this.declared = declared
     this.#around = around
     this.#zone = zoneByName(this.timezone)
-    this.#logger = around.logger.child({ job: declared.name })
+    this.#logger = applicationLogger(around.logger).child({ job: declared.name })
   }
 
   get timezone(): string | undefined {

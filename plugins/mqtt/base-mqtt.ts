@@ -1,4 +1,4 @@
-import { type AnyClass, decoratedMethods, type Logger } from '../../kernel/index.ts'
+import { type AnyClass, applicationLogger, decoratedMethods, type Logger } from '../../kernel/index.ts'
 import { type ImportedMethod, instanceStandIn } from '../shared/imported-methods.ts'
 import { instanceLogger, makeInstance, type ServiceClassKind } from '../shared/service-class.ts'
 import { type Declared, declare, withdraw } from './declarations.ts'
@@ -93,7 +93,7 @@ export function instantiate(cls: BaseMqttClass, logger: Logger): void {
 
 /** Subscribes a method whose class is not known: it runs with nothing of its instance but the logger. */
 export function subscribeClassless({ note, label, value }: ImportedMethod<MqttNote>, logger: Logger): Declared {
-  const instance = instanceStandIn(logger.child({ mqtt: label }), (member) =>
+  const instance = instanceStandIn(applicationLogger(logger).child({ mqtt: label }), (member) =>
     MqttClassError(
       label,
       `it uses this.${member}, and there is no instance of its class. Make one: new TheClass(), or list it: subscribe: [TheClass]`,

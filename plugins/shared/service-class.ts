@@ -1,5 +1,6 @@
 import {
   type AnyClass,
+  applicationLogger,
   decoratedMethods,
   importFiles,
   type Logger,
@@ -50,7 +51,7 @@ let loggerNow: Logger | undefined
 
 /** For the constructor of a base: the logger of whoever makes the instance, with the name of its class. */
 export const instanceLogger = (kind: string, cls: { readonly name: string }): Logger =>
-  (loggerNow ?? lineLogger()).child({ [kind]: cls.name })
+  applicationLogger(loggerNow ?? lineLogger()).child({ [kind]: cls.name })
 
 /**
  * Imports the files of globs, and gives the classes that they export or that are listed; what else the files declare they do
