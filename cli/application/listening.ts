@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url'
+import type { Kernel } from '../../kernel/index.ts'
 import { CommandFailure } from '../failure.ts'
 import { resolveFrom } from './resolve.ts'
 
@@ -16,11 +17,18 @@ export async function forbidListening(file: string, shown: string): Promise<() =
   if (door === undefined) return () => {}
   // Where it cannot be imported, another layout, what listens is found out afterwards.
   const { Server } = await import(pathToFileURL(door).href).catch(() => ({}) as { Server?: never })
-  const prototype = (Server as { readonly prototype: object } | undefined)?.prototype
+  const prototype = (Server as { readonly prototype: Kernel } | undefined)?.prototype
   if (prototype === undefined) return () => {}
-  const refuse = async () => {
-    throw listens(shown)
+  const { listen } = prototype
+  let isForbidden = true
+  const guarded: Kernel['listen'] = async function (this: Kernel, ...given) {
+    if (isForbidden) throw listens(shown)
+    return listen.apply(this, given)
   }
-  Object.defineProperty(prototype, 'listen', { configurable: true, value: refuse })
-  return () => Reflect.deleteProperty(prototype, 'listen')
+  // A server keeps the one that it was made with: it must listen where a command asks for it afterwards.
+  Object.defineProperty(prototype, 'listen', { configurable: true, writable: true, value: guarded })
+  return () => {
+    isForbidden = false
+    Reflect.deleteProperty(prototype, 'listen')
+  }
 }
