@@ -25,6 +25,12 @@ export const QueueFullError = defineError(
   (queue: string, size: number) =>
     `the queue "${queue}" holds ${size} messages, as many as memory.maxSize lets it. Subscribe a handler that keeps up, or raise memory.maxSize`,
 )
+export const QueueIdleError = defineError(
+  'QueueIdleError',
+  500,
+  (queue: string, size: number) =>
+    `the queue "${queue}" will not be drained: ${size === 1 ? 'a message waits' : `${size} messages wait`} and no subscriber is at work. Subscribe a handler; beside a server with queues let that listen with run: true, or call QueueService.run()`,
+)
 export const QueueMissingError = defineError(
   'QueueMissingError',
   500,

@@ -19,7 +19,11 @@ export interface QueueOptions<Schema extends PayloadSchema = PayloadSchema> {
 
 /** A queue in the memory of this process, with what tests need. */
 export class MemoryQueue<Payload, Received = Payload> extends Queue<Payload, MemoryPublishOptions, Received> {
-  /** Resolves as soon as no message waits, is in work, or is delayed. */
+  /**
+   * Resolves as soon as no message waits, is in work, or is delayed.
+   *
+   * @throws QueueIdleError (as a rejection) when there are messages and no subscriber is at work.
+   */
   drained(): Promise<void> {
     return memory.topic(this.name).drained()
   }

@@ -394,6 +394,44 @@ describe('in memory, without a server', () => {
     expect(order).toHaveLength(3)
   })
 
+  test('drained rejects where nobody works, and not where somebody is about to', async () => {
+    const queue = memoryQueue<number>(freshName('idle'))
+    await expect(queue.drained()).resolves.toBeUndefined()
+    await queue.publishMany([1, 2])
+    await expect(queue.drained()).rejects.toMatchObject({
+      code: 'QueueIdleError',
+      message: expect.stringContaining(`the queue "${queue.name}" will not be drained: 2 messages wait`),
+    })
+    const seen: number[] = []
+    const subscribed = queue.subscribe((payload) => void seen.push(payload))
+    await queue.drained()
+    expect(seen).toEqual([1, 2])
+    // Whoever waits is told as well when the last one leaves.
+    await queue.publish(3, { delay: 60_000 })
+    const waiting = expect(queue.drained()).rejects.toMatchObject({ code: 'QueueIdleError' })
+    await (await subscribed).unsubscribe()
+    await waiting
+    queue.clear()
+  })
+
+  test('drained waits for what an unsubscribed handler has in work, and then rejects for the rest', async () => {
+    const queue = memoryQueue<number>(freshName('left'))
+    const first = gate()
+    const handle = await queue.subscribe(() => first.opened)
+    await queue.publishMany([1, 2])
+    await until(async () => (await queue.counts()).active === 1, 'the handler')
+    await handle.unsubscribe()
+    let isOver = false
+    const drained = queue.drained().finally(() => {
+      isOver = true
+    })
+    await pause(10)
+    expect(isOver).toBe(false)
+    first.open()
+    await expect(drained).rejects.toMatchObject({ code: 'QueueIdleError' })
+    queue.clear()
+  })
+
   test('it is bounded: publish rejects, all or none of a batch', async () => {
     defineQueueConfiguration({ memory: { maxSize: 3 } })
     const queue = memoryQueue<number>(freshName('bounded'))

@@ -1,4 +1,4 @@
-import { QueueFullError } from '../errors.ts'
+import { QueueFullError, QueueIdleError } from '../errors.ts'
 import type { MemoryPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
 import { Waiting } from './waiting.ts'
@@ -40,7 +40,7 @@ class Topic {
   readonly dead: DeadMessage[] = []
   readonly consumers = new Set<MemoryConsumer>()
   active = 0
-  #whenDrained: (() => void)[] = []
+  #whenDrained: { resolve(): void; reject(error: Error): void }[] = []
 
   constructor(name: string) {
     this.name = name
@@ -73,6 +73,13 @@ class Topic {
       if (error !== undefined) this.#bury(message, error)
     }
     this.#tellDrained()
+    this.#lookForWork()
+  }
+
+  /** Takes no more for this one. */
+  leave(consumer: MemoryConsumer): void {
+    this.consumers.delete(consumer)
+    this.#lookForWork()
   }
 
   /** Forgets everything but the subscribers and what they have in work. */
@@ -86,7 +93,20 @@ class Topic {
   }
 
   #tellDrained(): void {
-    if (this.size === 0) for (const resolve of this.#whenDrained.splice(0)) resolve()
+    if (this.size === 0) for (const { resolve } of this.#whenDrained.splice(0)) resolve()
+  }
+
+  get #isIdle(): boolean {
+    return this.size > 0 && this.active === 0 && this.consumers.size === 0
+  }
+
+  /** Nobody would ever drain it: whoever waits for that is told. In the next turn, as a subscriber may be on its way. */
+  #lookForWork(): void {
+    if (this.#whenDrained.length === 0 || !this.#isIdle) return
+    setImmediate(() => {
+      if (!this.#isIdle) return
+      for (const { reject } of this.#whenDrained.splice(0)) reject(QueueIdleError(this.name, this.size))
+    })
   }
 
   #bury({ id, text, attempt }: Message, error: Error): void {
@@ -98,8 +118,14 @@ class Topic {
     if (this.size === 0) return
     // The timers of delayed messages do not keep the process alive; who waits for them wants them to.
     const awake = setInterval(() => {}, 1 << 30)
-    await new Promise<void>((resolve) => this.#whenDrained.push(resolve))
-    clearInterval(awake)
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#whenDrained.push({ resolve, reject })
+        this.#lookForWork()
+      })
+    } finally {
+      clearInterval(awake)
+    }
   }
 }
 
@@ -136,7 +162,7 @@ class MemoryConsumer implements Consumer {
 
   stop(): void {
     this.#stopped = true
-    this.#topic.consumers.delete(this)
+    this.#topic.leave(this)
     if (this.#free === this.#hands) this.#end()
   }
 
