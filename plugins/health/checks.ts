@@ -1,4 +1,4 @@
-import type { Check } from './options.ts'
+import type { Check, CheckedServices } from './options.ts'
 
 export type Outcome = 'ok' | 'error'
 
@@ -8,14 +8,14 @@ export type OnChange = (name: string, outcome: Outcome, error: unknown) => void
 /** One check with what is known of it. */
 class Watched {
   readonly #name: string
-  readonly #check: Check
+  readonly #check: () => unknown
   readonly #timeout: number
   readonly #onChange: OnChange
   /** The run that has not ended; probes come every few seconds and must not pile up behind a check that hangs. */
   #running: Promise<unknown> | undefined
   #last: Outcome = 'ok'
 
-  constructor(name: string, check: Check, timeout: number, onChange: OnChange) {
+  constructor(name: string, check: () => unknown, timeout: number, onChange: OnChange) {
     this.#name = name
     this.#check = check
     this.#timeout = timeout
@@ -64,9 +64,12 @@ class Watched {
 /** Makes a function that runs all checks side by side, each within its time. Why one failed is told apart from its outcome. */
 export function watchChecks(
   checks: { readonly [name: string]: Check },
+  services: CheckedServices,
   timeout: number,
   onChange: OnChange,
 ): () => Promise<Record<string, Outcome>> {
-  const watched = Object.entries(checks).map(([name, check]) => new Watched(name, check, timeout, onChange))
+  const watched = Object.entries(checks).map(
+    ([name, check]) => new Watched(name, () => check(services), timeout, onChange),
+  )
   return async () => Object.fromEntries(await Promise.all(watched.map((one) => one.outcome())))
 }

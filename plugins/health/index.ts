@@ -1,2 +1,2 @@
-export type { Check, HealthOptions } from './options.ts'
+export type { Check, CheckedServices, HealthOptions } from './options.ts'
 export { health } from './plugin.ts'

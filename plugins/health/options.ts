@@ -1,7 +1,13 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, type ServiceStore, type Services } from '../../kernel/index.ts'
 
-/** Says whether one part works: `false`, a throw and a rejection mean no, everything else yes. */
-export type Check = () => unknown
+/** The services that the scope of the probes has. */
+export type CheckedServices = ServiceStore & Partial<Services>
+
+/**
+ * Says whether one part works: `false`, a throw and a rejection mean no, everything else yes. It is given the services, as
+ * the server that it is an option of cannot be named there.
+ */
+export type Check = (services: CheckedServices) => unknown
 
 /** Options of the health probes. */
 export interface HealthOptions {

@@ -9,13 +9,15 @@ import { type HealthOptions, settingsOf } from './options.ts'
  * balancer takes it out first), and while a check fails. Live stays 200. Neither is cached, nor logged.
  *
  * @example
- * new Server({ plugins: { health: { checks: { database: () => pool.query('select 1') } } } })
+ * const checks = { database: () => pool.query('select 1') }
+ * new Server({ plugins: { health: { checks } } })
+ * new Server({ plugins: { queues: true, health: { checks: { queues: (services) => services.get('queues').health() } } } })
  */
 export const health = definePlugin({
   name: 'health',
   setup(ctx, options: HealthOptions = {}) {
     const { live, ready, checks, timeout } = settingsOf(options)
-    const check = watchChecks(checks, timeout, (name, outcome, error) => {
+    const check = watchChecks(checks, ctx.services, timeout, (name, outcome, error) => {
       if (outcome === 'ok') ctx.log.warn({ check: name }, `the health check "${name}" passes again`)
       else ctx.log.warn({ check: name, err: error }, `the health check "${name}" fails`)
     })

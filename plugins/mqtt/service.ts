@@ -103,8 +103,7 @@ export class MqttService {
    *
    * @throws MqttUnavailableError telling why the broker is not there.
    * @example
-   * const service = await MqttService.connect({ host: 'broker.example', required: false })
-   * new Server({ plugins: { health: { checks: { mqtt: () => service.check() } } } })
+   * new Server({ background: { mqtt: {} }, plugins: { health: { checks: { mqtt: (services) => services.get('mqtt').check() } } } })
    */
   check(): true {
     if (this.isConnected) return true

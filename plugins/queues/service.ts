@@ -79,8 +79,7 @@ export class QueueService {
    * Resolves while the engine of every queue answers, else rejects with the first failure: for health checks.
    *
    * @example
-   * const service = new QueueService()
-   * new Server({ plugins: { health: { checks: { queues: () => service.health() } } } })
+   * new Server({ plugins: { queues: true, health: { checks: { queues: (services) => services.get('queues').health() } } } })
    */
   async health(): Promise<void> {
     const one = new Map(declaredQueues().map((queue) => [queue.kind, queue]))

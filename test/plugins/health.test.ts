@@ -1,5 +1,6 @@
 import { definePlugin, RouteCollection, Server } from 'framework'
 import { health } from 'framework/plugins'
+import type { CheckedServices } from 'framework/plugins/health'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger, pause } from '../support/kernel.ts'
 
@@ -38,6 +39,20 @@ describe('the probes', () => {
     ready.assertStatus(200).assertBodyDeepEqual({ status: 'ok', checks: {} }).assertHeader('cache-control', 'no-store')
     ;(await server.inject.head('/health/ready')).assertStatus(200)
     ;(await server.inject.post('/health/live')).assertStatus(405).assertHeader('allow', 'GET')
+  })
+
+  test('a check is given the services, also in a scope of its own', async () => {
+    const seen: unknown[] = []
+    const checks = {
+      queues: async (services: CheckedServices) => void seen.push(await services.get('queues').counts()),
+    }
+    for (const prefix of [undefined, '/internal']) {
+      const server = new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins: { queues: true } })
+      servers.push(server)
+      server.register(health({ checks }), prefix === undefined ? {} : { prefix })
+      ;(await server.inject.get(`${prefix ?? ''}/health/ready`)).assertStatus(200)
+    }
+    expect(seen).toEqual([[], []])
   })
 
   test('paths of their own, or none', async () => {

@@ -1,4 +1,4 @@
-import { type Logger, logger, router, Server } from 'framework'
+import { type Logger, logger, type MqttService, router, Server } from 'framework'
 import { health, log } from 'framework/plugins'
 import type { Equal, Expect } from './expect.ts'
 
@@ -22,6 +22,22 @@ logger.child({ job: 1 }).error({ err: new Error('x') }, 'text')
 // @ts-expect-error the fields come first
 logger.info('text', { a: 1 })
 
+const withServices = new Server({
+  background: { queues: {} },
+  plugins: {
+    mqtt: { connect: { provider: 'memory' } },
+    health: {
+      checks: {
+        mqtt: (services) => services.get('mqtt').check(),
+        queues: (services) => services.get('queues').health(),
+        mails: async ({ mailer }) => mailer?.verify(),
+      },
+    },
+  },
+})
+type _mqtt = Expect<Equal<typeof withServices.services.mqtt, MqttService>>
+// @ts-expect-error no such service
+health({ checks: { a: (services) => services.get('nothing') } })
 health({ checks: { a: () => true, b: async () => {} }, timeout: 500, live: '/livez', ready: false })
 // @ts-expect-error a check is a function
 health({ checks: { a: true } })
