@@ -9,6 +9,12 @@ export interface BodySource {
   cancel(): void
 }
 
+/**
+ * How much of a body that nobody reads is taken off the wire, so that its connection can go on with the next request; where
+ * more is to come, the connection ends instead. Without a limit a 404 took 3 GB in 4 s.
+ */
+export const mostUnread = 262_144
+
 /** Opens a stream for reading piece by piece. */
 export function openSource(body: StreamBody): BodySource {
   if (body instanceof Readable) {

@@ -2,7 +2,7 @@ import { hostFor } from '../http/host.ts'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { type FrameworkError, HeaderTooLargeError } from '../support/errors.ts'
 import type { RequestHandler } from './adapter.ts'
-import { declaredLength } from './body-source.ts'
+import { declaredLength, mostUnread } from './body-source.ts'
 import { breakingOff, plainBody, webHeaders, webStream } from './fetch-body.ts'
 import { type FetchContext, inProcess, type Phase } from './fetch-context.ts'
 import { IncomingBody } from './incoming-body.ts'
@@ -181,7 +181,7 @@ class FetchRequest implements RawRequest {
     if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
       this.#settle()
       // A stream that breaks off would be a failed answer in HTTP/2, where a request rarely has a Host.
-      if (body !== null && this.#isLeft && this.#context.keepsUnread && this.#request.headers.has('host'))
+      if (body !== null && this.#context.keepsUnread && this.#isLeft && this.#request.headers.has('host'))
         return new Response(breakingOff(body), init)
       return new Response(plainBody(body, headers), init)
     }
@@ -206,16 +206,22 @@ class FetchRequest implements RawRequest {
     if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
     this.#onGone = undefined
     this.#body?.settle()
-    if (this.#busy) this.#enter(this.#isLeft ? 'left' : 'done')
+    if (this.#isLeft) this.#enter('left')
+    else if (this.#busy) this.#enter('done')
     this.#settled = true
     if (this.#waiting === undefined) return
     for (const listener of this.#waiting) listener()
     this.#waiting = undefined
   }
 
-  /** Some of the body is still to come, and nobody will read it. */
+  /** Some of the body is still to come, and nobody will read it: the connection may have to end. */
   get #isLeft(): boolean {
-    return this.#body?.isAbandoned === true
+    const body = this.#body
+    if (body?.isRead || body?.isAbandoned) return body.isAbandoned
+    if (!this.#context.wire) return false
+    const { headers } = this.#request
+    const length = headers.get('content-length')
+    return length === null ? headers.has('transfer-encoding') : Number(length) > mostUnread
   }
 
   #enter(phase: Phase): void {

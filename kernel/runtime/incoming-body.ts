@@ -16,7 +16,8 @@ export class IncomingBody {
   readonly #deadlines: Deadlines | undefined
   /** The rest of it will never be read. */
   isAbandoned = false
-  #isRead = false
+  /** Somebody reads it, or has. */
+  isRead = false
   /** Ends the deadline of a body that nobody waits for. */
   #rest: (() => void) | undefined
 
@@ -45,8 +46,8 @@ export class IncomingBody {
   }
 
   #begin(): void {
-    if (this.#isRead || this.#request.bodyUsed) throw BodyReadError()
-    this.#isRead = true
+    if (this.isRead || this.#request.bodyUsed) throw BodyReadError()
+    this.isRead = true
   }
 
   /** Piece by piece, from the first one that is asked for; leaving the loop early cancels the rest, also while a piece is waited for. */

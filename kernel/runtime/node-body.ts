@@ -4,9 +4,6 @@ import type { StreamBody } from '../http/raw.ts'
 import { BadRequestError, PayloadTooLargeError } from '../support/errors.ts'
 import { asChunk, lengthGuard, openSource } from './body-source.ts'
 
-/** How long an unread connection may live after its last answer: long enough for the client to read that answer. */
-const lingerMs = 500
-
 /**
  * Reads the whole body into one piece of memory, never more than `limit` bytes of it. `onLeft` is called before the
  * promise rejects: a `catch` of the caller would be one more promise for every body that arrives whole.
@@ -42,6 +39,18 @@ export function readBody(message: IncomingMessage, limit: number, onLeft: () => 
     message.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
     if (message.destroyed) onGone()
   })
+}
+
+/** Takes a body that nobody reads off the wire, so that the next request can come, and no more than `limit` bytes of it. */
+export function discardBody(message: IncomingMessage, limit: number, onTooMuch: () => void): void {
+  let size = 0
+  const onData = (chunk: Uint8Array) => {
+    size += chunk.length
+    if (size <= limit) return
+    message.off('data', onData).pause()
+    onTooMuch()
+  }
+  message.on('data', onData).on('error', ignore)
 }
 
 /** A body that is read piece by piece. */
@@ -93,37 +102,6 @@ export function streamBody(message: IncomingMessage, onBegin: () => void, onLeft
 
 function raiseGone(): never {
   throw BadRequestError('the connection ended before the body was complete')
-}
-
-/**
- * Ends the connection after the answer, without reading the rest of the body.
- *
- * Closing a socket that holds unread bytes sends a reset, which can overtake the answer; so the answer is sent, our
- * half is closed, and only then, after a moment, the socket is destroyed.
- */
-export function closeUnread(message: IncomingMessage): void {
-  const { socket } = message
-  // With a 'readable' listener node does not dump (that is: read) the rest of the body after the answer.
-  if (!message.readableEnded) message.on('readable', ignore)
-  socket.destroySoon = () => {
-    socket.end()
-    setTimeout(() => socket.destroy(), lingerMs).unref()
-  }
-}
-
-/**
- * The same for Bun, which ends a connection at once that is to be closed, and with it the answer of every third client that
- * still sends. So the answer does not say it, and for that moment the rest is read: what has not arrived by then never will.
- */
-export function closeIncomplete(message: IncomingMessage, response: ServerResponse): void {
-  const linger = () => {
-    setTimeout(() => {
-      if (!message.complete) message.socket.destroy()
-    }, lingerMs).unref()
-  }
-  message.resume()
-  if (response.writableFinished) linger()
-  else response.once('finish', linger)
 }
 
 /**

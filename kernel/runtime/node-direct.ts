@@ -19,6 +19,7 @@ export interface OpenResponse extends ServerResponse {
 export interface OpenSocket extends Socket {
   _httpMessage?: ServerResponse | null
   _hadError?: boolean
+  _paused?: boolean
 }
 
 type Encoding = 'latin1' | 'utf8'

@@ -10,6 +10,7 @@ import {
   PayloadTooLargeError,
 } from '../support/errors.ts'
 import { isBun } from './detect.ts'
+import { pipelineOf } from './node-pipeline.ts'
 
 /** The methods that a server may have at all; only for answers that are given before a route can be known. */
 const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -19,9 +20,8 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
   const code = error.code ?? ''
   const timedOut = code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const current = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
-  if (code.startsWith('HPE_') && current?.req.complete && !current.headersSent) {
-    // Rubbish behind a whole request: that one gets its own answer, and nothing after it.
-    current.shouldKeepAlive = false
+  if ((timedOut || code.startsWith('HPE_')) && current?.req.complete) {
+    pipelineOf(socket).endBehind(current, () => refuseConnection(error, socket))
     return
   }
   // Resets, failed handshakes and write errors leave nobody to talk to; a head that has begun must not get a second one.
@@ -45,7 +45,6 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
 
 /** `CONNECT` would turn the server into a proxy; it never reaches the kernel because there is no answer object for it. */
 export function refuseConnect(target: string | undefined, socket: Duplex): void {
-  socket.on('error', () => socket.destroy())
   write(socket, 405, MethodNotAllowedError('CONNECT', target ?? ''), `Allow: ${allow}\r\n`)
 }
 

@@ -12,10 +12,12 @@ import {
 } from '../support/errors.ts'
 import type { Activity } from './activity.ts'
 import type { Limits } from './adapter.ts'
-import { declaredLength } from './body-source.ts'
+import { declaredLength, mostUnread } from './body-source.ts'
 import { isBun } from './detect.ts'
-import { closeIncomplete, closeUnread, readBody, streamBody, writeStream } from './node-body.ts'
+import { discardBody, readBody, streamBody, writeStream } from './node-body.ts'
 import type { DirectWriter } from './node-direct.ts'
+import { closeIncomplete, closeUnread } from './node-linger.ts'
+import { type Pipeline, pipelineOf, whenAnswered } from './node-pipeline.ts'
 
 /** How long a body that nobody waits for may hold up its connection behind the answer. */
 const stalledMs = 1_000
@@ -38,15 +40,25 @@ export class NodeRequest implements RawRequest {
   readonly #context: NodeContext
   /** The client waits for `100 Continue` before it sends the body. */
   readonly #expectsContinue: boolean
+  /** Where the request came behind another one. */
+  readonly #pipeline: Pipeline | undefined
   /** The rest of the body will never be read. */
   #abandoned = false
   #isRead = false
+  #hasBody: boolean | undefined = undefined
 
-  constructor(message: IncomingMessage, response: ServerResponse, context: NodeContext, expectsContinue: boolean) {
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    context: NodeContext,
+    expectsContinue: boolean,
+    pipeline: Pipeline | undefined,
+  ) {
     this.#message = message
     this.#response = response
     this.#context = context
     this.#expectsContinue = expectsContinue
+    this.#pipeline = pipeline
   }
 
   get method(): string {
@@ -97,6 +109,11 @@ export class NodeRequest implements RawRequest {
   }
 
   get hasBody(): boolean {
+    this.#hasBody ??= this.#declaresBody()
+    return this.#hasBody
+  }
+
+  #declaresBody(): boolean {
     const length = this.header('content-length')
     return length === undefined ? this.header('transfer-encoding') !== undefined : Number(length) > 0
   }
@@ -165,43 +182,66 @@ export class NodeRequest implements RawRequest {
   }
 
   respond(reply: Reply): void {
-    const { activity, direct } = this.#context
+    const { activity } = this.#context
     activity.count++
     activity.working--
+    const sending = this.#write(reply)
+    const pipeline = this.#pipeline
+    if (pipeline === undefined) return
+    const answered = () => pipeline.answered(this.#response)
+    if (sending === undefined) answered()
+    else void sending.then(answered)
+  }
+
+  /** A promise where a stream is sent; it never rejects. */
+  #write(reply: Reply): Promise<void> | undefined {
     const response = this.#response
     const { body } = reply
     let { headers } = reply
-    if (this.#abandoned) {
+    // The next request may have come with the end of a body that is too large.
+    if (this.#message.complete) this.#abandoned && this.#message.resume()
+    else if (this.#abandoned || this.#leavesMuch()) {
       if (isBun) closeIncomplete(this.#message, response)
       else {
         headers = closing(headers)
         closeUnread(this.#message)
       }
-    }
+    } else if (!this.#isRead && this.hasBody) discardBody(this.#message, mostUnread, () => this.#closeAfterAnswer())
     try {
-      if (typeof body === 'string' && direct?.(response, reply.status, headers, body)) return
+      if (typeof body === 'string' && this.#context.direct?.(response, reply.status, headers, body)) return undefined
+      if (isClosing(headers) && !pipelineOf(this.#message.socket).endsWith(response))
+        headers = withoutConnection(headers)
       response.writeHead(reply.status, headers as string[])
       if (body === null) response.end()
       else if (typeof body === 'string') response.end(hasLatin1(headers) ? Buffer.from(body) : body)
       else if (body instanceof Uint8Array) response.end(body)
-      else this.#sendStream(body, headers)
+      else return this.#sendStream(body, headers)
     } catch (error) {
       this.#fail('an answer could not be written', error)
     }
+    return undefined
   }
 
-  #sendStream(body: StreamBody, headers: readonly string[]): void {
-    writeStream(this.#response, body, declaredLength(headers), hasLatin1(headers)).catch((error: unknown) => {
+  /** Whether nobody has read the body, and more of it is to come than is worth reading for the next request. */
+  #leavesMuch(): boolean {
+    if (this.#isRead || !this.hasBody) return false
+    // Who waits for `100 Continue` may now send the body, or the next request in its place.
+    return this.#expectsContinue || Number(this.header('content-length') ?? 0) > mostUnread
+  }
+
+  #sendStream(body: StreamBody, headers: readonly string[]): Promise<void> {
+    return writeStream(this.#response, body, declaredLength(headers), hasLatin1(headers)).catch((error: unknown) => {
       this.#fail('a streamed answer broke off', error)
     })
   }
 
-  /** What is half written must not look finished, so the connection ends here. */
+  /** What is half written must not look finished, so the connection ends here, when those in front have their answers. */
   #fail(message: string, error: unknown): void {
     this.#context.onWarning(message, error)
     const response = this.#response
     if (response.headersSent) {
-      this.#message.socket.destroy()
+      const { socket } = this.#message
+      whenAnswered(socket, () => socket.destroy(), response)
       return
     }
     response.writeHead(500, ['content-length', '0'])
@@ -236,6 +276,15 @@ function hasLatin1(headers: readonly string[]): boolean {
 const latin1 = /[\x80-\xff]/
 
 function closing(headers: readonly string[]): readonly string[] {
-  for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'connection') return headers
-  return [...headers, 'connection', 'close']
+  return [...withoutConnection(headers), 'connection', 'close']
+}
+
+function isClosing(headers: readonly string[]): boolean {
+  for (let i = 0; i < headers.length; i += 2)
+    if (headers[i] === 'connection' && /\bclose\b/i.test(headers[i + 1]!)) return true
+  return false
+}
+
+function withoutConnection(headers: readonly string[]): readonly string[] {
+  return headers.filter((_, i) => headers[i - (i % 2)] !== 'connection')
 }

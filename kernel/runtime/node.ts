@@ -5,7 +5,10 @@ import { type Activity, busiestMoment, silence } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { isBun } from './detect.ts'
 import { listenError } from './listen-errors.ts'
+import type { OpenSocket } from './node-direct.ts'
 import { announce, endIdle } from './node-idle.ts'
+import { isLingering } from './node-linger.ts'
+import { type Pipeline, pipelineOf, whenAnswered } from './node-pipeline.ts'
 import { findDirectWriter, showsOwners } from './node-probe.ts'
 import { refuseConnect, refuseConnection } from './node-refuse.ts'
 import { type NodeContext, NodeRequest } from './node-request.ts'
@@ -67,7 +70,11 @@ class NodeAdapter implements Adapter {
         onWarning('malformed request', error)
       refuseConnection(error, socket)
     })
-    server.on('connect', (message: IncomingMessage, socket) => refuseConnect(message.url, socket))
+    server.on('connect', ({ url, socket }: IncomingMessage, stream) => {
+      // No one else listens any more: an error would end the process.
+      for (const one of [socket, stream]) one.on('error', () => one.destroy())
+      whenAnswered(socket, () => refuseConnect(url, stream))
+    })
     await bind(server, host, port)
     if (announced > 0) this.#stopSweeping = endIdle(this.#sockets, announced)
     server.on('error', (error) => onWarning('the server reported an error', error))
@@ -112,11 +119,18 @@ class NodeAdapter implements Adapter {
   }
 
   #endIdle(server: Server): void {
-    server.closeIdleConnections()
+    // It would also end connections whose last answer is still being sent, or read.
+    if (!this.#isSending()) server.closeIdleConnections()
     // Node counts a connection without a single byte as busy and would wait for it for ever. Bun shows a connection
     // only with its first request, and counts no bytes.
     if (isBun) return
     for (const socket of [...this.#sockets, ...this.#secured]) if (socket.bytesRead === 0) socket.destroy()
+  }
+
+  #isSending(): boolean {
+    for (const socket of [...this.#sockets, ...this.#secured])
+      if ((socket as OpenSocket)._httpMessage?.writableEnded || isLingering(socket)) return true
+    return false
   }
 }
 
@@ -167,11 +181,21 @@ function pem(material: string | Uint8Array): string | Buffer {
 }
 
 function requestListener(context: NodeContext, handler: RequestHandler, expectsContinue: boolean) {
+  const { activity, announced } = context
+  const begin = (message: IncomingMessage, response: ServerResponse, pipeline: Pipeline | undefined) => {
+    activity.count++
+    activity.working++
+    handler(new NodeRequest(message, response, context, expectsContinue, pipeline))
+  }
   return (message: IncomingMessage, response: ServerResponse) => {
-    context.activity.count++
-    context.activity.working++
-    if (context.announced > 0) announce(response, context.announced)
-    handler(new NodeRequest(message, response, context, expectsContinue))
+    if (announced > 0) announce(response, announced)
+    const { socket } = message
+    if (response.socket === null) {
+      const pipeline = pipelineOf(socket)
+      pipeline.take({ response, begin: () => begin(message, response, pipeline) })
+    }
+    // Otherwise the connection ends, as the client was told: what it sends all the same does not begin.
+    else if (socket.writable) begin(message, response, undefined)
   }
 }
 

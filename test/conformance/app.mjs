@@ -33,6 +33,13 @@ server.register(
 
 server.register(webBodies(events))
 
+// Tells on standard error what was begun: when the server has closed, nobody can ask it any more.
+server.post('/work/:id', async (req) => {
+  process.stderr.write(`${req.params.id}\n`)
+  await new Promise((resolve) => setTimeout(resolve, 150))
+  return { id: req.params.id }
+})
+
 server.get('/listen-again', async () => {
   const { adapter } = JSON.parse(process.argv[2] ?? '{}')
   const second = new Server({ port, host: '127.0.0.1', gracefulShutdown: false, ...(adapter && { adapter }) })

@@ -2,8 +2,9 @@ import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { closesPipelines } from './gaps.ts'
 import { sendRaw } from './raw-client.ts'
-import { startApp, type Target, targets } from './targets.ts'
+import { startApp, type Target, targets, usesNodeHttp } from './targets.ts'
 
 const clients = 40
 /** They close their port while connections wait to be accepted, which resets those; on a busy machine there are some. */
@@ -90,6 +91,40 @@ describe('GS-01 SIGTERM under load loses no request', () => {
   }
   it.each(targets.filter((target) => !mayLose(target)))('$name', drains)
   it.each(targets.filter(mayLose))('$name', { retry: 2 }, drains)
+})
+
+describe('GS-01 requests sent without waiting for answers: what was begun before SIGTERM is answered', () => {
+  it.concurrent.each(targets)('$name', async (target) => {
+    const app = await startApp(target)
+    try {
+      const one = (id: string) => `POST /work/${id} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
+      const ids = (client: number) => [0, 1, 2, 3].map((n) => `${client}-${n}`)
+      const clients = Array.from({ length: 10 }, (_, client) =>
+        sendRaw(app.port, ids(client).map(one).join(''), { waitMs: 5000 }),
+      )
+      const begun = () => app.stderr().split('\n').filter(Boolean)
+      await expect.poll(() => begun().filter((id) => id.endsWith('-0')).length, { timeout: 5000 }).toBe(10)
+      app.signal('SIGTERM')
+      expect(await app.exited).toBe(0)
+      const answers = await Promise.all(clients)
+      if (closesPipelines(target)) {
+        expect([answers.filter(({ text }) => text !== ''), begun().length]).toEqual([[], 10])
+        return
+      }
+      for (const [client, { text, statuses, closed }] of answers.entries()) {
+        const answered = [...text.matchAll(/"id":"(\d-\d)"/g)].map(([, id]) => id)
+        expect(answered).toEqual(ids(client).slice(0, answered.length))
+        expect(statuses).toEqual(answered.map(() => 200))
+        expect(closed).toBe(true)
+        // Only the last one says that the connection ends.
+        if (usesNodeHttp(target))
+          expect(text.split(/connection: close/i).at(-1)).toContain(`{"id":"${answered.at(-1)}"}`)
+      }
+      expect(answers.reduce((sum, { statuses }) => sum + statuses.length, 0)).toBe(begun().length)
+    } finally {
+      await app.stop()
+    }
+  })
 })
 
 describe('GS-02 a request that never ends is cut at the deadline', () => {

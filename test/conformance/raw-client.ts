@@ -63,6 +63,37 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
   })
 }
 
+/** Sends a head and then pieces without end, as fast as they are taken, until the server ends the connection. */
+export function flood(port: number, head: string, piece: Buffer, waitMs: number): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    let text = ''
+    let closed = false
+    let started = 0
+    const socket = connect(port, '127.0.0.1')
+    const timer = setTimeout(() => socket.destroy(), waitMs)
+    const pump = () => {
+      while (!closed && socket.write(piece));
+    }
+    socket.on('connect', () => {
+      started = performance.now()
+      socket.write(head)
+      pump()
+    })
+    socket.on('drain', pump)
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+    })
+    for (const event of ['end', 'error'])
+      socket.on(event, () => {
+        closed = true
+      })
+    socket.on('close', () => {
+      clearTimeout(timer)
+      resolve({ text, statuses: finals(text), closed, ms: performance.now() - started })
+    })
+  })
+}
+
 /** The first answer's body, decoded when it is JSON. */
 export function bodyOf(answer: RawAnswer): unknown {
   const bytes = Buffer.from(answer.text.slice(answer.text.indexOf('\r\n\r\n') + 4), 'latin1')

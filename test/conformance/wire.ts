@@ -2,7 +2,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { corpus, type Expectation } from './corpus.ts'
 import { closesByTicks, closesPipelines, dropsBodyOfGet, gapOf } from './gaps.ts'
-import { bodyOf, type RawAnswer, sendRaw } from './raw-client.ts'
+import { bodyOf, flood, type RawAnswer, sendRaw } from './raw-client.ts'
 import { type RunningApp, startApp, type Target } from './targets.ts'
 
 /** Bytes on the wire: the raw corpus, unread and oversized bodies, pipelining, and that nothing of it hurts the process. */
@@ -173,6 +173,25 @@ export function wireConformance(target: Target): void {
         expect(answer.statuses).toEqual(answer.statuses.length === 1 && answer.closed ? [200] : [200, 200])
         expect(answer.text).not.toContain('second')
       }
+    })
+
+    // Bun ends such a connection as well, within 8 seconds of whatever speed the client has.
+    it.skipIf(closesByTicks(target))('BO-13 a body that nobody reads does not come in without end', async () => {
+      const piece = Buffer.alloc(65_536, 120)
+      const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')])
+      const framings = [
+        ['Content-Length: 100000000000', piece],
+        ['Transfer-Encoding: chunked', chunk],
+      ] as const
+      const asked = ['POST /nowhere', 'POST /unread', 'POST /json', 'GET /hello'].flatMap((line) =>
+        framings.map(async ([framing, data]) => {
+          const start = `${line} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n${framing}\r\n\r\n`
+          const { statuses, closed, ms } = await flood(app.port, start, data, 6000)
+          return [line, framing, statuses.length, closed && ms < 4000]
+        }),
+      )
+      for (const [line, framing, answers, closed] of await Promise.all(asked))
+        expect([line, framing, answers, closed]).toEqual([line, framing, 1, true])
     })
 
     it('Expect: 100-continue is honoured', async () => {

@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+/** How long a connection may live after its last answer: long enough for the client to read that answer. */
+const lingerMs = 500
+
+const lingering = new WeakSet<Duplex>()
+
+/**
+ * Lets a connection end slowly behind its last answer.
+ *
+ * Closing a socket that holds unread bytes sends a reset, which can overtake the answer; so the answer is sent, our
+ * half is closed, and only then, after a moment, the socket is destroyed.
+ */
+export function lingerAfter(socket: Duplex & { destroySoon?: () => void }): void {
+  if (lingering.has(socket)) return
+  lingering.add(socket)
+  socket.destroySoon = () => {
+    socket.end()
+    setTimeout(() => socket.destroy(), lingerMs).unref()
+  }
+}
+
+/** Whether a connection ends by itself within that time after its last answer. */
+export function isLingering(socket: Duplex): boolean {
+  return lingering.has(socket)
+}
+
+/** Ends the connection after the answer, without reading the rest of the body. */
+export function closeUnread(message: IncomingMessage): void {
+  // With a 'readable' listener node does not dump (that is: read) the rest of the body after the answer.
+  if (!message.readableEnded) message.on('readable', ignore)
+  lingerAfter(message.socket)
+}
+
+/**
+ * The same for Bun, which ends a connection at once that is to be closed, and with it the answer of every third client that
+ * still sends. So the answer does not say it, and for that moment the rest is read: what has not arrived by then never will.
+ */
+export function closeIncomplete(message: IncomingMessage, response: ServerResponse): void {
+  const linger = () => {
+    setTimeout(() => {
+      if (!message.complete) message.socket.destroy()
+    }, lingerMs).unref()
+  }
+  message.resume()
+  if (response.writableFinished) linger()
+  else response.once('finish', linger)
+}
+
+function ignore(): void {}
