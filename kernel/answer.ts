@@ -116,7 +116,10 @@ export class Answers {
     if (lane.onError.length > 0) this.#tellReported(lane, req, res, error)
     this.#notify(lane.onError, (run) => run(error as Thrown, req, res), req)
     if (isAnsweredByFramework(error)) {
-      if (error.code === RequestTimeoutError.code && error.status === 503) req.log.error({ err: error }, error.message)
+      if (error.code === RequestTimeoutError.code && error.status === 503) {
+        const detail = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+        req.log.error({ err: error }, error.message + detail)
+      }
       // The client asked for nothing wrong, and what the handler has done is not undone.
       else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
       res.answer('json', failureBody(error), error.status)

@@ -11,6 +11,7 @@ import { type Rewriter, rewriteRequest } from './http/rewrite.ts'
 import { parseTarget, type Target } from './http/target.ts'
 import type { Kernel } from './kernel.ts'
 import type { Scope } from './plugin/scope.ts'
+import type { RouteTable } from './routing/table.ts'
 import {
   BadRequestError,
   defineError,
@@ -18,6 +19,7 @@ import {
   RequestTimeoutError,
   RouteNotFoundError,
   ServerClosingError,
+  withCause,
 } from './support/errors.ts'
 
 const ClientGoneError = defineError('ClientGoneError', 499, () => 'the client went away')
@@ -31,6 +33,7 @@ export type FallbackHandler = (req: Request, res: Response) => void | Promise<vo
 /** Where a fallback holds, and behind whose middlewares. */
 export interface Fallback {
   readonly scope: Scope
+  readonly plugin: string
   /** `''` for everything. */
   readonly path: string
   readonly run: FallbackHandler
@@ -108,7 +111,7 @@ export class Dispatcher {
         table.match(method, target.match) ?? (method === 'HEAD' ? table.match('GET', target.match) : undefined)
       if (match === undefined) {
         allowed = table.allowed(target.match)
-        lane = this.#missIn(homeOf(table, target.match, allowed) ?? this.#fallbackScope(target.match) ?? this.#root)
+        lane = this.#missIn(this.scopeOfMiss(table, target.match, allowed))
       } else {
         lane = match.target
         params = match.params
@@ -134,23 +137,30 @@ export class Dispatcher {
   }
 
   /**
-   * The chain of a 404 is the root's, or that of the scope whose fallback it may be; that of a 405 is the one of the scope
-   * whose path it is, so that a scope's own cors answers preflights and its guards hold for every method.
+   * Whose middlewares a request meets that no route answers. For a 404 those of the root, or of the scope whose fallback it
+   * may be; for a 405 those of the scope whose path it is, so that a scope's own cors answers preflights and its guards hold
+   * for every method.
    */
+  scopeOfMiss(table: RouteTable<Lane>, match: string, allowed: readonly string[]): Scope {
+    const nearest = () => this.fallbacks.find(({ path }) => isWithin(path, match))?.scope
+    return homeOf(table, match, allowed) ?? nearest() ?? this.#root
+  }
+
+  /** The fallbacks that a scope's requests are answered by, the longest path first; with a path, those it is within. */
+  fallbacksIn(scope: Scope, match?: string): readonly Fallback[] {
+    // One of another scope would be reached without the guards of that scope.
+    const reachable = this.fallbacks.filter((one) => scope.lineage.includes(one.scope))
+    return match === undefined ? reachable : reachable.filter(({ path }) => isWithin(path, match))
+  }
+
   #missIn(scope: Scope): Lane {
     let lane = this.#misses.get(scope)
     if (lane === undefined) {
-      // A fallback of another scope would be reached without the guards of that scope.
-      const fallbacks = this.fallbacks.filter((one) => scope.lineage.includes(one.scope))
+      const fallbacks = this.fallbacksIn(scope)
       lane = laneWithoutRoute(scope, (req, res) => this.#fallBack(fallbacks, 0, req, res))
       this.#misses.set(scope, lane)
     }
     return lane
-  }
-
-  /** The scope of the nearest fallback: that of the longest path. */
-  #fallbackScope(match: string): Scope | undefined {
-    return this.fallbacks.find(({ path }) => isWithin(path, match))?.scope
   }
 
   #fallBack(fallbacks: readonly Fallback[], from: number, req: KernelRequest, res: KernelResponse): unknown {
@@ -190,10 +200,12 @@ export class Dispatcher {
 
   #watch(name: string, req: KernelRequest, giveUp: (error: unknown) => void): () => void {
     const { requestTimeout } = this.#kernel.settings
-    const timer = setTimeout(
-      () => giveUp(RequestTimeoutError(`${name} neither answered nor called next() within ${requestTimeout} ms`)),
-      requestTimeout,
-    )
+    const late = () => {
+      // Which middleware it was is for the log: its name tells a stranger how the application is made.
+      const cause = new Error(`${name} neither answered nor called next() within ${requestTimeout} ms`)
+      giveUp(withCause(RequestTimeoutError(`the request was not answered within ${requestTimeout} ms`), cause))
+    }
+    const timer = setTimeout(late, requestTimeout)
     req.raw.onAbort(() => giveUp(ClientGoneError()))
     return () => clearTimeout(timer)
   }

@@ -1,4 +1,5 @@
-import { type CompiledRoutes, homeOf } from './compile.ts'
+import type { CompiledRoutes } from './compile.ts'
+import type { Dispatcher } from './dispatch.ts'
 import { parseTarget } from './http/target.ts'
 import type { Scope } from './plugin/scope.ts'
 import { nameOf } from './routing/middleware.ts'
@@ -18,13 +19,20 @@ export interface Explanation {
   /** The route's method and path as registered; `undefined` when the request is a 404 or 405. */
   readonly route: string | undefined
   readonly params: Readonly<Record<string, string>>
-  readonly steps: readonly Pick<Step, 'slot' | 'name' | 'plugin' | 'scope'>[]
+  /** In order; behind the middlewares of a miss the fallbacks that may answer it. */
+  readonly steps: readonly ExplainedStep[]
+}
+
+/** One step, with who put it there. */
+export interface ExplainedStep extends Pick<Step, 'name' | 'plugin' | 'scope'> {
+  readonly slot: Step['slot'] | 'fallback'
 }
 
 const plain = ({ slot, name, plugin, scope }: Step) => ({ slot, name, plugin, scope })
 
 export function explainRoute(
   routes: CompiledRoutes,
+  dispatcher: Dispatcher,
   root: Scope,
   booted: boolean,
   logger: Logger,
@@ -34,12 +42,25 @@ export function explainRoute(
   if (!booted) throw NotReadyError('explain()')
   const target = parseTarget(path)
   const table = routes.current(logger)
+  const miss = (match: string): ExplainedStep[] => {
+    const scope = dispatcher.scopeOfMiss(table, match, table.allowed(match))
+    const fallbacks = dispatcher.fallbacksIn(scope, match).map((one) => ({
+      slot: 'fallback' as const,
+      name: nameOf(one.run, `${one.path}/*`),
+      plugin: one.plugin,
+      scope: one.scope.name,
+    }))
+    return [...scope.middlewaresReaching.map(plain), ...fallbacks]
+  }
   const verb = method.toUpperCase()
   const found =
     target && (table.match(verb, target.match) ?? (verb === 'HEAD' ? table.match('GET', target.match) : undefined))
   if (found === undefined) {
-    const home = target && homeOf(table, target.match, table.allowed(target.match))
-    return { route: undefined, params: {}, steps: (home ?? root).middlewaresReaching.map(plain) }
+    return {
+      route: undefined,
+      params: {},
+      steps: target === undefined ? root.middlewaresReaching.map(plain) : miss(target.match),
+    }
   }
   const lane = found.target
   const handler = {

@@ -85,7 +85,8 @@ export class Kernel extends RouteVerbs {
         this.#owners.set(this.#own.add(...route), owner)
       },
       rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
-      fallback: ({ scope }, path, run) => void this.#dispatcher.fallbacks.push({ scope, path, run }),
+      fallback: ({ scope, name }, path, run) =>
+        void this.#dispatcher.fallbacks.push({ scope, plugin: name, path, run }),
       decorate: (target, members, plugin) =>
         decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, plugin),
     }
@@ -273,6 +274,6 @@ export class Kernel extends RouteVerbs {
 
   /** The steps that a request would go through, in order, each with its owner. */
   explain(method: string, path: string): Explanation {
-    return explainRoute(this.#routes, this.#root.scope, this.#host.booted, this.#logger, method, path)
+    return explainRoute(this.#routes, this.#dispatcher, this.#root.scope, this.#host.booted, this.#logger, method, path)
   }
 }

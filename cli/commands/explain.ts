@@ -30,7 +30,7 @@ run before the 404 or 405 are shown all the same.`,
     const allow = methods.filter((one) => server.explain(one, path).route?.startsWith(`${one} `))
     if (flags.json) print(JSON.stringify({ ...explanation, route: explanation.route ?? null, allow }, undefined, 2))
     else for (const line of linesOf(explanation)) print(line)
-    if (explanation.route === undefined) throw new CommandFailure(whyNot(server, method, path, allow))
+    if (explanation.route === undefined) throw new CommandFailure(whyNot(server, explanation, method, path, allow))
   },
 })
 
@@ -47,26 +47,22 @@ function linesOf({ route, params, steps }: Explanation): string[] {
   ]
 }
 
-function whyNot(server: Kernel, method: string, path: string, allow: readonly string[]): string {
+function whyNot(
+  server: Kernel,
+  { steps }: Explanation,
+  method: string,
+  path: string,
+  allow: readonly string[],
+): string {
   if (parseTarget(path) === undefined) return `${method} ${path} is answered with 400: no URL has such a path`
-  if (allow.length > 0) return `${method} ${path} is answered with 405: the path has ${allow.join(', ')}`
-  const fallback = fallbackOf(server, path)
-  if (fallback !== undefined) return `${method} ${path} has no route: ${fallback} may answer it, else it is a 404`
+  const miss = allow.length > 0 ? `405: the path has ${allow.join(', ')}` : '404'
+  const fallback = steps.find(({ slot }) => slot === 'fallback')
+  if (fallback !== undefined) {
+    return `${method} ${path} has no route: the plugin ${fallback.plugin} may answer it, else it is a ${miss}`
+  }
+  if (allow.length > 0) return `${method} ${path} is answered with ${miss}`
   const near = nearestRoute(server, path)
   return `${method} ${path} is answered with 404: no route has this path${near === undefined ? '' : `; did you mean ${near}?`}`
-}
-
-/** What a plugin has said it may answer in place of a 404, `static` for one. */
-function fallbackOf(server: Kernel, path: string): string | undefined {
-  const all = [server.plugins]
-  for (const node of all) {
-    all.push(...node.children)
-    for (const route of node.routes) {
-      const base = /^fallback (.*)\/\*$/.exec(route)?.[1]
-      if (base !== undefined && (path === base || path.startsWith(`${base}/`))) return `the plugin ${node.name}`
-    }
-  }
-  return undefined
 }
 
 /** The one whose path is the least away, with what was typed in the place of parameters. */

@@ -24,14 +24,24 @@ const fields: Record<string, ReadonlySet<string>> = {
   ]),
 }
 
+/** Who added which member, by the class that has it. */
+const owners = new WeakMap<object, Map<string, string>>()
+
 /**
  * Installs members on the class of one server's requests or responses. A getter of the kernel, `ip` for example, may be
  * replaced once; what another plugin has added may not.
  */
 export function decorate(prototype: object, target: string, members: PropertyDescriptorMap, plugin: string): void {
+  const added = owners.get(prototype) ?? new Map<string, string>()
+  owners.set(prototype, added)
   for (const [name, descriptor] of Object.entries(members)) {
-    if (Object.hasOwn(prototype, name)) throw DecorateError(target, name, plugin, 'is there already')
+    if (Object.hasOwn(prototype, name)) {
+      const owner = added.get(name)
+      const whose = owner === undefined ? '' : `: the plugin "${owner}" has added it`
+      throw DecorateError(target, name, plugin, `is there already${whose}`)
+    }
     if (fields[target]?.has(name)) throw DecorateError(target, name, plugin, 'is a field of the kernel')
     Object.defineProperty(prototype, name, { configurable: true, ...descriptor })
+    added.set(name, plugin)
   }
 }

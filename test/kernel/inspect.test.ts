@@ -99,6 +99,37 @@ test('the printed routes show each chain by name, and whose route it is', async 
   )
 })
 
+test('explain shows what a request meets that a fallback may answer', async () => {
+  const { kernel } = application()
+  const files = definePlugin({
+    name: 'files',
+    setup(ctx) {
+      ctx.use(function countDownloads(_req, _res, next) {
+        return next()
+      })
+      ctx.fallback('/', function serveFile() {})
+      ctx.fallback('/deep', () => {})
+      ctx.post('/posted', () => 1)
+    },
+  })
+  kernel.register(definePlugin({ name: 'all', setup: (ctx) => ctx.fallback('/', function page() {}) })())
+  kernel.register(files(), { prefix: '/files' })
+  await kernel.ready()
+  const everywhere = { slot: 'scope', name: 'everywhere', plugin: 'everywhere', scope: 'root' }
+  const count = { slot: 'scope', name: 'countDownloads', plugin: 'files', scope: 'files' }
+  const page = { slot: 'fallback', name: 'page', plugin: 'all', scope: 'root' }
+  const serve = { slot: 'fallback', name: 'serveFile', plugin: 'files', scope: 'files' }
+  const deep = { slot: 'fallback', name: '/files/deep/*', plugin: 'files', scope: 'files' }
+  const steps = (method: string, path: string) => kernel.explain(method, path).steps
+  expect(steps('GET', '/nowhere')).toEqual([everywhere, page])
+  expect(steps('GET', '/files/a')).toEqual([everywhere, count, serve, page])
+  expect(steps('GET', '/files/deep/a')).toEqual([everywhere, count, deep, serve, page])
+  expect(steps('GET', '/files/posted')).toEqual([everywhere, count, serve, page])
+  // A 405 of the root meets no guard of the scope, and none of its files.
+  expect(steps('PUT', '/posts/1')).toEqual([everywhere, page])
+  expect(steps('GET', '/%zz')).toEqual([everywhere])
+})
+
 test('explain lists the steps with slot, plugin and scope', async () => {
   const { kernel } = application()
   expect(() => kernel.explain('GET', '/')).toThrow(/explain\(\) needs a booted server/)

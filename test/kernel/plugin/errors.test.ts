@@ -199,6 +199,8 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
       definePlugin({ name, setup: (ctx) => ctx.decorate('request', { user: { value: name } }) })()
     kernel.register(decorates('one'))
     kernel.register(decorates('two'))
-    await expect(kernel.ready()).rejects.toThrow(/"two" decorates the request with "user", which is there already/)
+    await expect(kernel.ready()).rejects.toThrow(
+      /"two" decorates the request with "user", which is there already: the plugin "one" has added it\. Choose another/,
+    )
   })
 })
