@@ -31,6 +31,7 @@ import { type AddRoute, RouteVerbs } from './routing/verbs.ts'
 import type { Address } from './runtime/adapter.ts'
 import { fetchHandler } from './runtime/fetch.ts'
 import { type InjectRequest, type InjectResponse, injector } from './runtime/inject.ts'
+import { closeMistake, listenMistake } from './support/arguments.ts'
 import { type Logger, lineLogger, warnInto } from './support/logger.ts'
 
 /** What `server.inject` is: a function from one request to its answer. */
@@ -220,7 +221,11 @@ export class Kernel extends RouteVerbs {
    * @example
    * await server.listen(({ port }) => console.log(`on ${port}`))
    */
-  async listen(callback?: (address: Address) => void | Promise<void>): Promise<Address> {
+  listen(callback?: (address: Address) => void | Promise<void>): Promise<Address>
+  async listen(...args: readonly unknown[]): Promise<Address> {
+    const mistake = listenMistake(args)
+    if (mistake !== undefined) throw mistake
+    const [callback] = args as Parameters<this['listen']>
     const address = await this.#life.listen()
     await callback?.(address)
     return address
@@ -235,17 +240,20 @@ export class Kernel extends RouteVerbs {
 
   /**
    * Stops accepting, answers what is in work, and runs the close hooks in reverse, all within `closeTimeout`.
-   * Calling it again gives the same promise.
+   * Calling it again gives the same promise. It takes nothing: how long it may last is the option `closeTimeout`.
    *
    * @throws (as a rejection) the error of a close hook, or an AggregateError of several; everything was closed all the same.
    */
-  close(): Promise<void> {
-    return this.#life.close()
+  close(): Promise<void>
+  close(...args: readonly unknown[]): Promise<void> {
+    const mistake = closeMistake(args[0])
+    return mistake === undefined ? this.#life.close() : Promise.reject(mistake)
   }
 
   /** The same as {@link Kernel.close}. */
-  disconnect(): Promise<void> {
-    return this.close()
+  disconnect(): Promise<void>
+  disconnect(...args: readonly unknown[]): Promise<void> {
+    return this.close(...(args as []))
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 import { hostFor } from '../http/host.ts'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
+import { injectMistake } from '../support/arguments.ts'
 import { BadRequestError, BodyReadError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
 import type { RequestHandler } from './adapter.ts'
 import { asChunk, declaredLength, lengthGuard } from './body-source.ts'
@@ -166,7 +167,11 @@ export function injector(handler: RequestHandler, life: Life): (request: InjectR
     booted = true
     return injectInto(handler, request)
   }
-  return (request) => (booted && !life.closed ? injectInto(handler, request) : boot(request))
+  return (request, ...more: unknown[]) => {
+    const mistake = injectMistake(request, more[0])
+    if (mistake !== undefined) return Promise.reject(mistake)
+    return booted && !life.closed ? injectInto(handler, request) : boot(request)
+  }
 }
 
 /**

@@ -57,9 +57,12 @@ export const cookieAttributes = ['path', 'domain', 'secure', 'httpOnly', 'sameSi
 const maxTtl = 400 * 24 * 3600
 
 export function settingsOf(options: SessionOptions): SessionSettings {
-  if (options?.secret === undefined)
+  const isObject = typeof options === 'object' && options !== null
+  // First: with `secrt` the secret is there, and it is the name that is wrong.
+  if (isObject) checkOptions('session', options, ['secret', 'name', 'ttl', 'store', 'rolling', 'cookie'])
+  if (!isObject || options.secret === undefined) {
     throw OptionError('session.secret', undefined, 'a random text that signs the cookie')
-  checkOptions('session', options, ['secret', 'name', 'ttl', 'store', 'rolling', 'cookie'])
+  }
   const { secret, name = 'sid', ttl = 86_400, store = 'memory', rolling = false, cookie = {} } = options
   if (typeof name !== 'string' || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
     throw OptionError('session.name', name, "the name of a cookie: letters, digits and !#$%&'*+-.^_`|~")

@@ -1,4 +1,4 @@
-import { defineError, failureBody, OptionError, type Request, type Response } from '../../kernel/index.ts'
+import { checkOptions, defineError, failureBody, OptionError, type Request, type Response } from '../../kernel/index.ts'
 import type { Issue } from '../shared/schema/issue.ts'
 import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
@@ -50,6 +50,7 @@ export function toCallback(handler: ValidationErrorHandler): ValidationErrorCall
   if (typeof handler !== 'object' || handler === null) {
     throw OptionError(name, handler, 'a function (req, res, error) or { status, map(error, req) }')
   }
+  checkOptions(name, handler, ['status', 'map'])
   const { status = 422, map } = handler
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     throw OptionError(`${name}.status`, status, 'a whole number from 400 to 599')

@@ -18,6 +18,30 @@ test('GS-11 100 000 requests in process open no socket and keep no memory', asyn
   expect(process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP'))).toEqual([])
 })
 
+test.each<[string, unknown[], RegExp]>([
+  [
+    'a method and a path',
+    ['GET', '/x'],
+    /one object: inject\(\{ url: '\/users' \}\); a Server has inject\.get\('\/users'\)/,
+  ],
+  ['a path', ['/x'], /one object/],
+  ['nothing', [], /one object/],
+  ['null', [null], /one object/],
+  ['a second argument', [{ url: '/x' }, {}], /one object/],
+  ['no url', [{ method: 'GET' }], /takes a url/],
+  ['a URL', [{ url: new URL('http://a.b/x') }], /takes a url/],
+  ['a web request', [new Request('http://a.b/x')], /a web Request is for fetch\(request\)/],
+  ['another member', [{ url: '/x', payload: {} }], /and "payload" is none of them/],
+  ['a misspelt member', [{ url: '/x', header: {} }], /"header" is none of them\. Did you mean "headers"\?/],
+  ['plain data', [{ url: '/x', body: { a: 1 } }], /a body of text, bytes .* JSON\.stringify/],
+])('an inject of %s is refused with what it takes', async (_what, args, message) => {
+  const { kernel } = makeKernel()
+  await expect((kernel.inject as (...args: unknown[]) => Promise<unknown>)(...args)).rejects.toThrow(message)
+  await expect((kernel.inject as (...args: unknown[]) => Promise<unknown>)(...args)).rejects.toThrow(
+    /^ARGUMENTS: inject/,
+  )
+})
+
 test('an inject answers what a socket answers', async () => {
   const { kernel, router } = makeKernel()
   router.get('/users/:id', (req) => ({ params: req.params, query: req.query, path: req.path }))

@@ -119,6 +119,20 @@ describe('listen', () => {
   })
 })
 
+test.each([
+  [[0, () => {}]],
+  [[3000]],
+  [[{ port: 3000 }]],
+  [[() => {}, () => {}]],
+  [[null]],
+])('listen() with the arguments %j is refused before it binds', async (args) => {
+  const { kernel } = makeKernel()
+  const listen = kernel.listen.bind(kernel) as (...args: unknown[]) => Promise<unknown>
+  await expect(listen(...args)).rejects.toThrow(/^ARGUMENTS: listen\(\) takes a callback or nothing; port and host are/)
+  await kernel.listen(undefined)
+  await kernel.close()
+})
+
 describe('close', () => {
   test('runs the hooks in reverse, once, and is the same promise', async () => {
     const { kernel } = makeKernel()
@@ -130,6 +144,23 @@ describe('close', () => {
     await first
     await kernel.disconnect()
     expect(calls).toEqual(['c', 'b', 'a'])
+  })
+
+  test('refuses options and callbacks, which it would ignore, and as a listener closes whatever it is handed', async () => {
+    const { kernel } = makeKernel()
+    await kernel.ready()
+    const close = kernel.close.bind(kernel) as (...args: unknown[]) => Promise<void>
+    const disconnect = kernel.disconnect.bind(kernel) as typeof close
+    for (const given of [{ timeout: 5 }, {}, () => {}]) {
+      await expect(close(given)).rejects.toThrow(/^ARGUMENTS: close\(\) takes nothing, .* new Server\(\{ closeTimeout/)
+      await expect(disconnect(given)).rejects.toThrow('close() takes nothing')
+    }
+    expect(kernel.isClosing).toBe(false)
+    const given = new AbortController()
+    given.signal.addEventListener('abort', close)
+    given.abort()
+    expect(kernel.isClosing).toBe(true)
+    await close('SIGTERM')
   })
 
   test('on a server that never booted does nothing', async () => {

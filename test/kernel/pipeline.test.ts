@@ -248,11 +248,13 @@ describe('a middleware', () => {
     expect(log[0]?.message).toMatch(/chain stopped in forgetful/)
   })
 
-  test('that stays silent is given up after the request time-out, and named', async () => {
+  test('that stays silent is given up after the request time-out, and named in the log alone', async () => {
     const { kernel, router, log } = makeKernel({ requestTimeout: 40 })
     router.get('/x', [function silent() {}], () => 'never')
     const res = await send(kernel, '/x')
     expect(res).toMatchObject({ status: 503, json: { code: 'RequestTimeoutError' } })
+    expect(res.text).toContain('REQUEST_TIMEOUT: the request was not answered within 40 ms')
+    expect(res.text).not.toContain('silent')
     expect(log[0]?.message).toMatch(/silent neither answered nor called next\(\) within 40 ms/)
   })
 

@@ -113,6 +113,7 @@ describe('setPolicyErrorHandler', () => {
     ['a status that is none', { status: 1000 }, 'OptionError'],
     ['a body in place of a map', { map: { error: 'no' } }, 'OptionError'],
     ['another name', { body: {} }, 'UnknownOptionError'],
+    ['a misspelt name', { statsu: 403 }, 'UnknownOptionError'],
   ])('refuses %s', (_what, handler, code) => {
     const { server } = makeServer()
     expect(() => server.setPolicyErrorHandler(handler as never)).toThrow(expect.objectContaining({ code }))

@@ -503,6 +503,7 @@ describe('options', () => {
   test.each<[unknown, string]>([
     [true, 'the option "session.secret" is undefined'],
     [{}, 'the option "session.secret" is undefined'],
+    [{ secrt: secret }, '"session.secrt" is no option. Did you mean "secret"?'],
     [{ secret, nme: 'x' }, '"session.nme" is no option. Did you mean "name"?'],
     [{ secret, name: '' }, 'the option "session.name" is ""'],
     [{ secret, name: 'a b' }, 'the option "session.name" is "a b"'],

@@ -252,6 +252,9 @@ describe('setValidationErrorHandler', () => {
     server.setValidationErrorHandler({ status: 400, map: (error, req) => [error.errors.length, req.method] })
     ;(await server.inject.post('/', { body: {} })).assertStatus(400).assertBodyDeepEqual([1, 'POST'])
     expect(() => server.setValidationErrorHandler({ status: 200 })).toThrow(/400 to 599/)
+    expect(() => server.setValidationErrorHandler({ statsu: 400 } as never)).toThrow(
+      '"setValidationErrorHandler.statsu" is no option. Did you mean "status"?',
+    )
     expect(() => server.setValidationErrorHandler(5 as never)).toThrow(/setValidationErrorHandler/)
   })
 
