@@ -1,11 +1,14 @@
+import { createRequire } from 'node:module'
 import {
   announceMembers,
   checkOptions,
   type ExposeErrorDetails,
+  extendMediaTypes,
   type Inject,
   Kernel,
   type KernelOptions,
   kernelOptions,
+  type MediaTypeLibrary,
   OptionError,
   type Registration,
   type ServiceStore,
@@ -29,6 +32,9 @@ import { type MockMethods, MockServer, mockMethods } from './plugins/testing/ind
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 
 announceMembers(members.request, members.response)
+// Loaded with the first ending that needs it.
+const load = createRequire(import.meta.url)
+extendMediaTypes(() => load('@fastify/send') as MediaTypeLibrary)
 
 /** Options of a server: those of the kernel, and which plugins it has. */
 export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> extends KernelOptions {

@@ -1,3 +1,20 @@
+/** What knows more endings than the table below: what `mime` is in the package `@fastify/send`, and what is text in UTF-8. */
+export interface MediaTypeLibrary {
+  readonly mime: { getType(ending: string): string | null }
+  isUtf8MimeType(type: string): boolean
+}
+
+let loadLibrary: (() => MediaTypeLibrary) | undefined
+
+/**
+ * Lets a library answer for every ending that the table has not. The kernel has none, and the first to give it one is heard; it is
+ * loaded when such an ending comes.
+ */
+export function extendMediaTypes(load: () => MediaTypeLibrary): void {
+  loadLibrary ??= load
+}
+
+/** What browsers are sent every day, with its charset. */
 const types: Record<string, string> = {
   avif: 'image/avif',
   css: 'text/css; charset=utf-8',
@@ -29,15 +46,25 @@ const types: Record<string, string> = {
   zip: 'application/zip',
 }
 
+const unknown = 'application/octet-stream'
+
 /** `json`, `.json` or a whole media type → a media type with its charset; what is unknown stays bytes. */
 export function mediaType(short: string): string {
-  if (short.includes('/')) return short
-  return types[short.replace(/^\./, '').toLowerCase()] ?? 'application/octet-stream'
+  return short.includes('/') ? short : typeOfEnding(short.replace(/^\./, '').toLowerCase())
 }
 
-/** The media type of a file by its name. */
+/** The media type of a file by the ending of its name, or of its path. */
 export function mediaTypeOfFile(path: string): string {
-  return mediaType(/\.([a-z0-9]+)$/i.exec(path)?.[1] ?? '')
+  const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1]
+  return ending === undefined ? unknown : typeOfEnding(ending.toLowerCase())
+}
+
+function typeOfEnding(ending: string): string {
+  if (Object.hasOwn(types, ending)) return types[ending]!
+  const library = loadLibrary?.()
+  const type = library?.mime.getType(ending)
+  if (library === undefined || typeof type !== 'string') return unknown
+  return library.isUtf8MimeType(type) ? `${type}; charset=utf-8` : type
 }
 
 /** The media type of a body whose sender names none, by its kind. */

@@ -2,7 +2,7 @@ import { disposeStream, isStream } from './dispose.ts'
 import { dispositionOf, type FileOptions, openFile } from './file.ts'
 import { bodyHeaders, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
 import { encodeLocation } from './location.ts'
-import { defaultTypes, mediaType } from './media-types.ts'
+import { defaultTypes, mediaType, mediaTypeOfFile } from './media-types.ts'
 import type { StreamBody } from './raw.ts'
 import type { KernelRequest, Request } from './request.ts'
 import type { Response } from './response.ts'
@@ -201,7 +201,8 @@ export class KernelResponse {
       filename ?? (typeof pathOrBytes === 'string' ? pathOrBytes.split(/[\\/]/).at(-1) : undefined) ?? 'download'
     if (this.kind === 'none') this.setHeader('content-disposition', dispositionOf(name))
     if (typeof pathOrBytes === 'string') return this.file(pathOrBytes, options)
-    if (this.kind === 'none' && this.getHeader('content-type') === undefined) this.type(name.split('.').at(-1) ?? '')
+    if (this.kind === 'none' && this.getHeader('content-type') === undefined)
+      this.setHeader('content-type', mediaTypeOfFile(name))
     return Promise.resolve(this.bytes(pathOrBytes))
   }
 

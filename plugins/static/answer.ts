@@ -1,10 +1,13 @@
 import type { Readable } from 'node:stream'
 import send from '@fastify/send'
-import { mediaType, type Request, type Response } from '../../kernel/index.ts'
+import { extendMediaTypes, mediaTypeOfFile, type Request, type Response } from '../../kernel/index.ts'
 import { encodedSibling } from './encoded.ts'
 import type { OpenFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
 import { byteRange, isRangeFresh } from './range.ts'
+
+// For a kernel without a server, which gives it the same.
+extendMediaTypes(() => send)
 
 // Without `cache-control`: the library would send a file anew for `no-cache`, which `fetch` adds to every condition.
 const conditions = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'] as const
@@ -18,7 +21,7 @@ export async function answerFile(
 ): Promise<void> {
   let file = found
   try {
-    const type = typeOf(found.path)
+    const type = mediaTypeOfFile(found.path)
     if (settings.precompressed) {
       res.vary('Accept-Encoding')
       const encoded = await encodedSibling(settings, found, req.headers['accept-encoding'])
@@ -108,14 +111,4 @@ async function judge({ maxAge, immutable }: StaticSettings, { path, stat }: Open
     rest.type === 'file' && rest.metadata.stat.mtimeMs === stat.mtimeMs && rest.metadata.stat.size === stat.size
   if (rest.type === 'error' && statusCode === 412) return { statusCode, headers: {} as Record<string, string> }
   return isSame ? { statusCode, headers: given } : { statusCode: 200, headers: {} as Record<string, string> }
-}
-
-/** The framework's own table first, so that a file has the type that `res.file` gives it. */
-function typeOf(path: string): string {
-  const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1] ?? ''
-  const known = mediaType(ending)
-  if (known !== 'application/octet-stream') return known
-  const type = send.mime.getType(path)
-  if (type === null) return known
-  return send.isUtf8MimeType(type) ? `${type}; charset=utf-8` : type
 }

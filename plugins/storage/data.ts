@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
-import { mediaType, OptionError } from '../../kernel/index.ts'
+import { mediaTypeOfFile, OptionError } from '../../kernel/index.ts'
 import { StorageDataError } from './errors.ts'
 import type { StorageBody } from './providers/contract.ts'
 import { readableOf } from './readable.ts'
@@ -112,5 +112,5 @@ export const unknownType = 'application/octet-stream'
 
 /** What the ending of a key says. */
 export function typeOfKey(key: string): string {
-  return mediaType(/\.([a-z0-9]+)$/i.exec(key)?.[1] ?? '')
+  return mediaTypeOfFile(key)
 }
