@@ -12,7 +12,7 @@ export {
 } from './http/failure.ts'
 export type { FileOptions } from './http/file.ts'
 export { type HeaderPreset, type HeaderValue, presetHeaders } from './http/headers.ts'
-export { mediaType } from './http/media-types.ts'
+export { extendMediaTypes, type MediaTypeLibrary, mediaType, mediaTypeOfFile } from './http/media-types.ts'
 export { personalState, watchPersonal } from './http/personal.ts'
 export { parseQuery, type Query } from './http/query.ts'
 export type { RawRequest, Reply, StreamBody } from './http/raw.ts'
@@ -105,3 +105,10 @@ export { applicationLogger, type Logger, type LogMethod, lineLogger } from './su
 export { nearest } from './support/nearest.ts'
 export { checkOptions, OptionError, sizeOption } from './support/options.ts'
 export { peer } from './support/peer.ts'
+export {
+  kindOf,
+  openRegularFile,
+  type RegularFile,
+  readRegularFile,
+  readRegularFileSync,
+} from './support/regular-file.ts'

@@ -68,7 +68,9 @@ function milliseconds(name: string, value: unknown, fallback: number): number {
   return value
 }
 
-const isText = (value: unknown) => typeof value === 'string' || value instanceof Uint8Array
+/** A path in its place would fail in OpenSSL, which does not say what was meant. */
+const isPem = (value: unknown) =>
+  (typeof value === 'string' || value instanceof Uint8Array) && Buffer.from(value).includes('-----BEGIN ')
 const isBoolean = (value: unknown) => typeof value === 'boolean'
 const has = (value: unknown, ...methods: string[]) =>
   methods.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function')
@@ -84,7 +86,11 @@ const shapes: [name: keyof KernelOptions, fits: (value: never) => boolean, expec
   ],
   ['router', (value: RouteCollection | null) => has(value, 'get', 'clearRoutes'), 'a RouteCollection'],
   ['abortSignal', (value) => has(value, 'addEventListener'), 'an AbortSignal'],
-  ['https', (value: TlsOptions | null) => isText(value?.key) && isText(value?.cert), '{ key, cert } in PEM'],
+  [
+    'https',
+    (value: TlsOptions | null) => isPem(value?.key) && isPem(value?.cert),
+    '{ key, cert } in PEM: what the files hold, and not their paths',
+  ],
 ]
 
 /** The names of the kernel's options. */

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel } from '../../kernel/index.ts'
+import { kindOf } from '../../kernel/support/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'
 import { quietly } from '../run/quiet.ts'
@@ -66,6 +67,7 @@ export async function loadApplication(options: ApplicationOptions = {}): Promise
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
   if (found.isDirectory()) throw new CommandFailure(`the entry ${entry} is a folder: name the file in it`)
+  if (!found.isFile()) throw new CommandFailure(`the entry ${entry} is ${kindOf(found)}, and a file is needed`)
   const server = await importQuietly(file, entry, limitOf(options.timeout), (exported) =>
     pickServer(exported, entry, options.export),
   )

@@ -3,7 +3,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmdirSync,
@@ -12,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Layout } from './layout.ts'
 
@@ -121,7 +121,7 @@ function write(path: string, contents: Uint8Array | string, shown = path): void 
 /** What the last build has written; a list that somebody has bent names nothing. */
 function readManifest(out: string): string[] {
   try {
-    const { files } = JSON.parse(readFileSync(join(out, manifest), 'utf8')) as { files?: unknown }
+    const { files } = JSON.parse(readRegularFileSync(join(out, manifest)).toString('utf8')) as { files?: unknown }
     return Array.isArray(files) ? files.filter((name) => typeof name === 'string' && name !== '') : []
   } catch {
     return []

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { CommandInput, Kernel } from '../../kernel/index.ts'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import type { DescriptionOptions, OpenApiOptions } from '../../plugins/openapi/index.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
@@ -93,7 +94,7 @@ const quote = (word: string) => (/^[\w./@-]+$/.test(word) ? word : `'${word.repl
 
 function read(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegularFileSync(file).toString('utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { runtimeOf } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { ignoring } from '../scaffold/ignore.ts'
@@ -10,7 +11,7 @@ import type { InitSettings } from './settings.ts'
 /** What is there beside code and settings of tools. */
 export function documents(settings: InitSettings): ScaffoldFile[] {
   const ignored = join(settings.folder, '.gitignore')
-  const before = existsSync(ignored) ? readFileSync(ignored, 'utf8') : ''
+  const before = existsSync(ignored) ? readRegularFileSync(ignored).toString('utf8') : ''
   const built = [
     ...(runtimeOf(settings.packageManager) === 'node' ? ['dist/'] : []),
     ...(settings.packageManager === 'yarn' ? ['.yarn/install-state.gz'] : []),

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { readManifest } from '../project/project.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -18,7 +19,7 @@ function existingManifest(folder: string): Fields | undefined {
 /** What it is indented with. */
 export function existingIndent(folder: string): string | undefined {
   const file = join(folder, 'package.json')
-  return existsSync(file) ? /^\{\s*\n([ \t]+)"/.exec(readFileSync(file, 'utf8'))?.[1] : undefined
+  return existsSync(file) ? /^\{\s*\n([ \t]+)"/.exec(readRegularFileSync(file).toString('utf8'))?.[1] : undefined
 }
 
 /** The name that the `package.json` in the folder gives. */

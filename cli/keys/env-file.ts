@@ -1,4 +1,5 @@
-import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
+import { lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { namesIn, withEntries } from './env-text.ts'
@@ -49,7 +50,7 @@ function whyNot(found: Stats, file: string, path: string): string | undefined {
 function textOf(file: string, path: string): string {
   let bytes: Uint8Array
   try {
-    bytes = readFileSync(file)
+    bytes = readRegularFileSync(file)
   } catch (error) {
     throw new CommandFailure(`${path} cannot be read: ${(error as Error).message}; nothing was written`, {
       cause: error,

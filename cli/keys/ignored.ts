@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { isInside } from '../project/inside.ts'
 import { projectRoot } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
@@ -56,7 +57,7 @@ export function leaveOut({ folder, repository }: IgnorePlace, path: string): { f
       ],
     }
   }
-  const before = found === undefined ? '' : readFileSync(ignoreFile, 'utf8')
+  const before = found === undefined ? '' : readRegularFileSync(ignoreFile).toString('utf8')
   const text = ignoring(before, [lineFor(path)])
   return text === before ? { notes: [] } : { file: { path: '.gitignore', text, existing: 'update' }, notes: [] }
 }

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
 
 export type Runtime = 'node' | 'bun' | 'deno'
@@ -99,7 +100,11 @@ export function installCommand(
 export function readManifest(file: string): Record<string, unknown> {
   if (!existsSync(file)) return {}
   try {
-    const manifest: unknown = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''))
+    const manifest: unknown = JSON.parse(
+      readRegularFileSync(file)
+        .toString('utf8')
+        .replace(/^\uFEFF/, ''),
+    )
     if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) throw new Error('it is no object')
     return manifest as Record<string, unknown>
   } catch (error) {

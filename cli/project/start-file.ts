@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
+import { kindOf } from '../../kernel/support/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { typedPath } from './working-folder.ts'
 
@@ -8,9 +9,10 @@ const startFiles = ['src/index', 'index'].flatMap((name) =>
   ['.ts', '.mts', '.js', '.mjs'].map((extension) => name + extension),
 )
 
-const kindOf = (path: string) => {
-  const found = statSync(path, { throwIfNoEntry: false })
-  return found === undefined ? undefined : found.isFile() ? 'file' : 'folder'
+/** What is there: a file, or what it is in place of one. */
+const found = (path: string) => {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat === undefined || stat.isFile() ? stat && 'a file' : kindOf(stat)
 }
 
 /**
@@ -20,16 +22,17 @@ const kindOf = (path: string) => {
  */
 export function findStartFile(folder: string, entry?: string): string {
   if (entry === undefined) {
-    const found = startFiles.find((file) => kindOf(resolve(folder, file)) === 'file')
-    if (found !== undefined) return found
+    const first = startFiles.find((file) => found(resolve(folder, file)) === 'a file')
+    if (first !== undefined) return first
     throw new CommandFailure(
       `no start file found in ${folder}: looked for src/index.ts, index.ts (also .mts, .js, .mjs). Name the module that calls server.listen(): --entry <file>`,
     )
   }
   const file = resolve(folder, typedPath(entry))
-  const kind = kindOf(file)
+  const kind = found(file)
   if (kind === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
-  if (kind === 'folder') throw new CommandFailure(`the entry ${entry} is a folder: name the file in it`)
+  if (kind === 'a folder') throw new CommandFailure(`the entry ${entry} is a folder: name the file in it`)
+  if (kind !== 'a file') throw new CommandFailure(`the entry ${entry} is ${kind}, and a file is needed`)
   return relative(folder, file)
 }
 

@@ -7,7 +7,6 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmdirSync,
@@ -17,6 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../kernel/index.ts'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
 
@@ -107,7 +107,7 @@ function nearestOf(folder: string): string {
 
 function read(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegularFileSync(file).toString('utf8')
   } catch (error) {
     throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
   }
@@ -126,7 +126,7 @@ function writeAll(root: string, files: readonly Planned[]): void {
         // What has come into being since it was looked for is not overwritten either: the undo is for what was made here.
         write(file, text, mode, () => undo.unshift(() => rmSync(file)))
       } else {
-        const before = readFileSync(file)
+        const before = readRegularFileSync(file)
         const { mode: modeBefore } = statSync(file)
         replace(file, text, mode)
         undo.unshift(() => replace(file, before, modeBefore))

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join, posix, relative, resolve, sep } from 'node:path'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { entryFiles } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { isInside } from '../project/inside.ts'
@@ -62,7 +63,8 @@ export function importPath({ server }: Pick<Place, 'server'>, file: string): str
 /** What the tests of a class with decorators need here. */
 export function decoratorNotes({ project, testModule }: Pick<Place, 'project' | 'testModule'>): string[] {
   const config = join(project.root, 'tsconfig.json')
-  const isSet = existsSync(config) && /"experimentalDecorators"\s*:\s*true/.test(readFileSync(config, 'utf8'))
+  const isSet =
+    existsSync(config) && /"experimentalDecorators"\s*:\s*true/.test(readRegularFileSync(config).toString('utf8'))
   return testModule === 'vitest' && !isSet
     ? ['Vitest compiles decorators only with "experimentalDecorators": true in the tsconfig.json.']
     : []

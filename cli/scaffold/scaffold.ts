@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandDefinition, CommandInput } from '../../kernel/index.ts'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { installCommand } from '../project/project.ts'
 import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
 import { type Place, placeFor } from './place.ts'
@@ -50,7 +51,7 @@ export function scaffold(
 function exampleWith(root: string, variables: readonly string[]): ScaffoldFile[] {
   const file = join(root, '.env.example')
   if (variables.length === 0 || !existsSync(file)) return []
-  const text = readFileSync(file, 'utf8')
+  const text = readRegularFileSync(file).toString('utf8')
   const known = new Set([...text.matchAll(/^[\s#]*(?:export\s+)?(\w+)\s*=/gm)].map(([, name]) => name))
   const missing = variables.filter((variable) => !known.has(variable.split('=')[0]))
   if (missing.length === 0) return []

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 
 /** Optional, but the hooks are only registered where it is. */
@@ -108,7 +109,8 @@ function configAbove(folder: string): string | undefined {
   const above = dirname(folder)
   let found: string | undefined
   // Without these there is nothing that a name could be mapped to.
-  if (existsSync(file)) found = /"(paths|extends|baseUrl)"/.test(readFileSync(file, 'utf8')) ? file : undefined
+  if (existsSync(file))
+    found = /"(paths|extends|baseUrl)"/.test(readRegularFileSync(file).toString('utf8')) ? file : undefined
   else if (above !== folder) found = configAbove(above)
   configs.set(folder, found)
   return found

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { findEntry } from '../application/load.ts'
 import type { CommandFailure } from '../failure.ts'
 import { packageFolder } from '../package.ts'
@@ -72,7 +73,7 @@ function addFolder(hash: Hash, root: Root, folder: string): void {
 
 function readKept(state: string): ListedCommands | undefined {
   try {
-    const kept = JSON.parse(readFileSync(file, 'utf8')) as ListedCommands & { readonly state: string }
+    const kept = JSON.parse(readRegularFileSync(file).toString('utf8')) as ListedCommands & { readonly state: string }
     return kept.state === state ? kept : undefined
   } catch {
     return undefined

@@ -1,4 +1,4 @@
-import { isFrameworkError } from '../support/errors.ts'
+import { FileNotFoundError, isFrameworkError } from '../support/errors.ts'
 
 /** Whether answers to failures carry `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
 export type ExposeErrorDetails = boolean | 'auto'
@@ -50,7 +50,8 @@ export function isFailureBody(body: unknown): boolean {
 /** `{ code, message }`, with stack and cause while they are exposed. */
 export function failureBody(error: Error & { code?: unknown }): FailureBody {
   const code = isFrameworkError(error) ? error.code : error.constructor.name || 'INTERNAL_ERROR'
-  const body: FailureBody = { code, message: error.message }
+  const message = code === FileNotFoundError.code && !exposesDetails() ? FileNotFoundError().message : error.message
+  const body: FailureBody = { code, message }
   if (exposesDetails()) {
     if (error.stack !== undefined) body.stack = error.stack
     if (error.cause !== undefined) body.cause = describeCause(error.cause)

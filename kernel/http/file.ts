@@ -1,7 +1,8 @@
-import { open, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
-import { FileNotFoundError } from '../support/errors.ts'
+import { FileNotFoundError, withCause } from '../support/errors.ts'
+import { openRegularFile } from '../support/regular-file.ts'
 import { mediaTypeOfFile } from './media-types.ts'
 import type { KernelResponse } from './response-buffer.ts'
 
@@ -27,6 +28,8 @@ const missing = new Set([
   'ELOOP',
   'EACCES',
   'EPERM',
+  // A folder, a pipe, a device.
+  'IrregularFileError',
 ])
 
 /** Makes a file the answer, unless there is one when it is open. */
@@ -48,18 +51,13 @@ export async function openFile<Res extends KernelResponse>(
 async function fileBody(path: string, options: FileOptions = {}): Promise<FileBody> {
   try {
     const full = options.root === undefined ? path : await insideRoot(options.root, path)
-    const handle = await open(full, 'r')
-    const stat = await handle.stat()
-    if (!stat.isFile()) {
-      await handle.close()
-      throw FileNotFoundError()
-    }
+    const { handle, stat } = await openRegularFile(full, { followLink: options.root === undefined })
     // Bounded by the length that is declared, so that a file growing meanwhile cannot outrun it.
     const body = stat.size === 0 ? Readable.from([]) : handle.createReadStream({ start: 0, end: stat.size - 1 })
     if (stat.size === 0) await handle.close()
     return { body, size: stat.size, type: mediaTypeOfFile(full), modified: stat.mtime.toUTCString() }
   } catch (error) {
-    if (missing.has(String((error as { code?: unknown }).code))) throw FileNotFoundError()
+    if (missing.has(String((error as { code?: unknown }).code))) throw withCause(FileNotFoundError(), error)
     throw error
   }
 }

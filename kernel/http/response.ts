@@ -48,9 +48,12 @@ export interface Response extends Shorthands {
   stream(body: StreamBody): Response
   /** Server-sent events from an async iterable: strings or `{ data, event?, id?, retry? }`. */
   sse(events: AsyncIterable<string | SseMessage>): Response
-  /** Sends a file; a missing one is 404 `FileNotFoundError`. With `root`, nothing outside of it. */
+  /**
+   * Sends a file with the type of its ending; a missing one, or what is none, is 404 `FileNotFoundError`. With `root`, nothing
+   * outside of it.
+   */
   file(path: string, options?: FileOptions): Promise<Response>
-  /** Sends bytes or a file to be saved under a name. */
+  /** Sends bytes or a file to be saved under a name; bytes have the type of its ending. */
   download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<Response>
   /**
    * The body as it will leave: JSON is written here, by the serialiser of the route, and `content-type` is set. For

@@ -1,6 +1,8 @@
+import { stat } from 'node:fs/promises'
 import { isAbsolute, parse, posix } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { builtPattern } from './build.ts'
+import { kindOf } from './regular-file.ts'
 
 /** Files that patterns match, and the patterns that match none. */
 export interface FoundFiles {
@@ -73,6 +75,9 @@ export async function importFiles(patterns: readonly string[], loading: FileLoad
   for (const pattern of unmatched) loading.unmatched(pattern, folder)
   for (const file of files) {
     try {
+      const found = await stat(file)
+      // A link may lead to a pipe, which an import would wait for.
+      if (!found.isFile()) throw new Error(`it is ${kindOf(found)}`)
       await loading.take(new Set<unknown>(Object.values(await import(pathToFileURL(file).href))), file)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)

@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { lstatSync, readlinkSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { readRegularFileSync } from '../../kernel/index.ts'
 import { variablesOf } from './parse.ts'
 
 /** Where a variable comes from, and what it is there. */
@@ -35,8 +36,10 @@ function textOf(bytes: Uint8Array): string {
 
 /** Why a file cannot be used; its content stays out of it. `undefined`: it is not there. */
 function whyUnreadable(error: unknown, file: string): string | undefined {
-  const { code, name } = error as { code?: string; name?: string }
+  const { code, name, kind } = error as { code?: string; name?: string; kind?: string }
   if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+  if (kind !== undefined) return `is ${kind}, and a file is needed`
+  if (code === 'EFBIG') return 'cannot be read (larger than 100 kB)'
   if (name === 'NotCapable' || name === 'PermissionDenied') {
     return `may not be read: run Deno with --allow-read=${file}, or set file: false`
   }
@@ -55,11 +58,7 @@ export function readFiles(
     const path = resolve(file)
     let text: string
     try {
-      // A named pipe would never end.
-      const stats = statSync(path)
-      if (!stats.isFile()) throw Object.assign(new Error(), { code: 'not a regular file' })
-      if (stats.size > maxBytes) throw Object.assign(new Error(), { code: 'larger than 100 kB' })
-      text = textOf(readFileSync(path))
+      text = textOf(readRegularFileSync(path, maxBytes))
     } catch (error) {
       const why = whyUnreadable(error, file)
       if (why !== undefined) report(`the file ${file}`, why)

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { relative } from 'node:path'
-import { defineError, findFiles } from '../../kernel/index.ts'
+import { defineError, findFiles, readRegularFile } from '../../kernel/index.ts'
 import type { Graphql } from './packages.ts'
 import type { SdlDocument } from './types.ts'
 
@@ -22,7 +21,9 @@ export async function readSchemaFiles(
     throw GraphqlFileError(`schema.files "${first}"`, `no file matches below ${folder}. Correct the glob, or remove it`)
   }
   return Promise.all(
-    files.map(async (file) => parseFile(graphql, relative(folder, file), await readFile(file, 'utf8'))),
+    files.map(async (file) =>
+      parseFile(graphql, relative(folder, file), (await readRegularFile(file)).toString('utf8')),
+    ),
   )
 }
 

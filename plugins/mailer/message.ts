@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { domainToASCII } from 'node:url'
-import { builtPath } from '../../kernel/index.ts'
+import { builtPath, readRegularFile } from '../../kernel/index.ts'
 import { addressesOf, addressOf, type EmailAddress, type NamedAddress, type Recipients } from './address.ts'
 import { MailHeaderError, MailIncompleteError, MailTemplateError, reasonOf } from './errors.ts'
 import { checkAttachment, checkHeader, checkText } from './header.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
-import type { MailAttachment, MailMessage } from './transport.ts'
+import { type MailAttachment, type MailMessage, whyNoFile } from './transport.ts'
 
 interface Person {
   name: string
@@ -128,6 +127,8 @@ export class MailBuilder {
     const { to, cc, bcc, replyTo } = this.#recipients
     if (to.length === 0) throw MailIncompleteError('recipient', 'to("ada@example.org")')
     checkSubject(this.#subject)
+    const why = await whyNoFile(this.#attachments)
+    if (why !== undefined) throw MailHeaderError("the attachment's path", `is not usable: ${why}`)
     const from = this.#from ?? sender
     const { subject, html, text } = await this.#render(adapter)
     const all = [...to, ...cc, ...bcc].map(({ address }) => address)
@@ -204,7 +205,7 @@ function dataOf(method: string, data: unknown): object {
 }
 
 async function contentOf(file: string): Promise<string> {
-  return rendering(`the template ${file}`, () => readFile(builtPath(file), 'utf8'))
+  return rendering(`the template ${file}`, async () => (await readRegularFile(builtPath(file))).toString('utf8'))
 }
 
 async function rendering(what: string, render: () => string | Promise<string>): Promise<string> {

@@ -5,7 +5,7 @@ import { MailSendError, reasonOf } from './errors.ts'
 import { MailBuilder } from './message.ts'
 import type { MailProvider } from './options.ts'
 import { secretsOf, without } from './secrets.ts'
-import { isTransporter, type MailMessage, type MailTransporter, openTransport } from './transport.ts'
+import { isTransporter, type MailMessage, type MailTransporter, openTransport, whyNoFile } from './transport.ts'
 
 /** Fills in one mail; may be async. */
 export type MailCallback = (mail: MailBuilder) => unknown
@@ -51,9 +51,12 @@ export class OpenProvider {
   }
 
   async send(mail: MailMessage): Promise<MailReceipt> {
-    const info = await this.#within('did not take the mail', (transporter, signal) =>
-      transporter.sendMail({ ...mail, signal }),
-    )
+    const info = await this.#within('did not take the mail', async (transporter, signal) => {
+      // Once more: it may have waited in the queue.
+      const why = await whyNoFile(mail.attachments)
+      if (why !== undefined) throw new Error(why)
+      return transporter.sendMail({ ...mail, signal })
+    })
     const { accepted, rejected } = (info ?? {}) as { accepted?: unknown; rejected?: unknown }
     return {
       id: mail.messageId,

@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer'
-import { peer } from '../../kernel/index.ts'
+import { stat } from 'node:fs/promises'
+import { kindOf, peer } from '../../kernel/index.ts'
 
 /** One attachment; `content`, or `path` of a file. */
 export interface MailAttachment {
@@ -74,4 +75,17 @@ export async function openTransport(given: string | SmtpOptions, timeout: number
   if (options.service !== undefined && host === undefined)
     throw new Error(`nodemailer knows no service "${options.service}"`)
   return made as unknown as MailTransporter
+}
+
+/**
+ * Why the file of an attachment cannot be sent. One that is missing is for the transporter to tell: nodemailer opens files itself, and
+ * would wait for a named pipe for ever.
+ */
+export async function whyNoFile(attachments: MailMessage['attachments']): Promise<string | undefined> {
+  for (const { path } of attachments) {
+    if (path === undefined) continue
+    const found = await stat(path).catch(() => undefined)
+    if (found !== undefined && !found.isFile()) return `${path} is ${kindOf(found)}, and a file is needed`
+  }
+  return undefined
 }

@@ -1,13 +1,11 @@
-import type { Stats } from 'node:fs'
-import { constants, type FileHandle, open, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openRegularFile, type RegularFile } from '../../kernel/index.ts'
 import type { StaticSettings } from './options.ts'
 import { hasDotfile, isServable } from './path.ts'
 
-/** A file that is open, as it was when it was opened. */
-export interface OpenFile {
-  readonly handle: FileHandle
-  readonly stat: Stats
+/** A file that is open. */
+export interface OpenFile extends RegularFile {
   /** On disk, without symbolic links. */
   readonly path: string
 }
@@ -15,7 +13,16 @@ export interface OpenFile {
 export type Found = OpenFile | 'folder' | undefined
 
 /** Codes that mean «there is no such file to be had». */
-const missing = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EACCES', 'EPERM', 'EISDIR', 'ENXIO', 'EINVAL'])
+const missing = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'ENAMETOOLONG',
+  'ELOOP',
+  'EACCES',
+  'EPERM',
+  'EINVAL',
+  'IrregularFileError',
+])
 
 /** Looks a path up and opens what is there: what is measured is what is sent, however often the name changes hands. */
 export async function openFile(settings: StaticSettings, segments: readonly string[]): Promise<Found> {
@@ -27,24 +34,11 @@ export async function openFile(settings: StaticSettings, segments: readonly stri
       if (!isServable(root, asked, path)) return undefined
       if (dotfiles !== 'allow' && hasDotfile(path.slice(root.length).split(/[\\/]/))) return undefined
     }
-    // Not blocking: a pipe would keep this waiting for somebody who writes. The last link is resolved, so none may be there.
-    const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
-    const handle = await open(path, flags)
-    return await measured(handle, path)
+    return { ...(await openRegularFile(path, { followLink: false })), path }
   } catch (error) {
-    if (missing.has(String((error as { code?: unknown }).code))) return undefined
-    throw error
-  }
-}
-
-async function measured(handle: FileHandle, path: string): Promise<Found> {
-  try {
-    const stat = await handle.stat()
-    if (stat.isFile()) return { handle, stat, path }
-    await handle.close()
-    return stat.isDirectory() ? 'folder' : undefined
-  } catch (error) {
-    await handle.close()
+    const { code, kind } = error as { code?: unknown; kind?: unknown }
+    if (kind === 'a folder') return 'folder'
+    if (missing.has(String(code))) return undefined
     throw error
   }
 }

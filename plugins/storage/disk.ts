@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import { FileNotFoundError, isFrameworkError, OptionError } from '../../kernel/index.ts'
+import { isFrameworkError, OptionError } from '../../kernel/index.ts'
 import { bodyOf, checkContentType, contentTypeOf, type StorageData } from './data.ts'
-import { StorageUrlError } from './errors.ts'
+import { missing, StorageUrlError } from './errors.ts'
 import { checkKey, checkPrefix } from './key.ts'
 import type { StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
 import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
@@ -18,10 +18,6 @@ export type StorageMode = keyof StorageContents
 
 /** The longest time that S3 signs for: seven days. */
 const maxExpiry = 7 * 24 * 3600
-
-function missing(key: string): Error {
-  return Object.assign(FileNotFoundError(), { key })
-}
 
 /** Whoever handles a failure learns which object it was about. */
 async function about<Value>(key: string, work: Promise<Value>): Promise<Value> {

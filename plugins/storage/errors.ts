@@ -1,4 +1,9 @@
-import { defineError } from '../../kernel/index.ts'
+import { defineError, FileNotFoundError } from '../../kernel/index.ts'
+
+/** There is no object under the key. */
+export function missing(key: string): Error {
+  return Object.assign(FileNotFoundError(key), { key })
+}
 
 /** The client's mistake where a key is made of what a client sent; the message shows no key, `error.key` does. */
 export const StorageKeyError = defineError('StorageKeyError', 400, (why: string) => `a key of the storage ${why}`)

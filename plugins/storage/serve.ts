@@ -1,15 +1,9 @@
 import type { BigIntStats, Stats } from 'node:fs'
 import { Readable } from 'node:stream'
 import send from '@fastify/send'
-import {
-  defineError,
-  FileNotFoundError,
-  type Middleware,
-  PayloadTooLargeError,
-  type Request,
-  type Response,
-} from '../../kernel/index.ts'
+import { defineError, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
 import { typeOfKey } from './data.ts'
+import { missing } from './errors.ts'
 import { checkKey } from './key.ts'
 import type { LocalStorageProvider } from './providers/local.ts'
 import type { Grant, SignedUrls } from './providers/signed-urls.ts'
@@ -60,14 +54,14 @@ const read = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-s
 async function download(provider: LocalStorageProvider, grant: Grant, req: Request, res: Response): Promise<void> {
   const { key } = grant
   const file = await provider.file(key)
-  if (file === undefined) throw FileNotFoundError()
+  if (file === undefined) throw missing(key)
   let isHandedOver = false
   try {
     const answer = await describe(file.path, req)
     // It was replaced meanwhile: the next attempt is about the new one.
     if (answer.type === 'file' && !isOf(answer.metadata.stat, file.stats))
       return await download(provider, grant, req, res)
-    if (answer.type !== 'file' && answer.statusCode === 404) throw FileNotFoundError()
+    if (answer.type !== 'file' && answer.statusCode === 404) throw missing(key)
     res.status(answer.statusCode)
     const part = setHeaders(answer, key, res)
     if (answer.statusCode >= 300) {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { copyFile, mkdir, rename, unlink, writeFile } from 'node:fs/promises'
+import { copyFile, type FileHandle, mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Readable } from 'node:stream'
-import { defineError } from '../../kernel/index.ts'
+import { defineError, openRegularFile, readRegularFileSync } from '../../kernel/index.ts'
 import type { Stored } from './store.ts'
 
 export const UploadContentError = defineError(
@@ -26,7 +25,12 @@ export interface UploadedFile<Result = unknown> {
   readonly path: string | undefined
   /** What a sink of your own has returned for the file. */
   readonly result: Result
-  /** The content with `storage: 'memory'`. @throws UploadContentError for another storage. */
+  /**
+   * The content with either storage of the framework's own. From a disk it is read anew, all of it while the process waits:
+   * large files have `stream()`.
+   *
+   * @throws UploadContentError for a sink, and for a file on disk that is not there any more.
+   */
   bytes(): Uint8Array
   /** The content with either storage of the framework's own. @throws UploadContentError for a sink. */
   stream(): Readable
@@ -76,11 +80,23 @@ export class StoredFile implements UploadedFile {
     const { bytes } = this.#stored
     if (bytes !== undefined) return bytes
     if (this.#path === undefined) throw UploadContentError('bytes()', this.field, 'in a sink', 'its result')
-    throw UploadContentError('bytes()', this.field, 'on disk', 'its path or its stream()')
+    try {
+      return readRegularFileSync(this.#path)
+    } catch (error) {
+      throw this.#explained('bytes()', error)
+    }
+  }
+
+  /** A temporary file goes with its request. */
+  #explained(member: string, error: unknown): unknown {
+    if (this.#moved || (error as { code?: unknown }).code !== 'ENOENT') return error
+    const gone = UploadContentError(member, this.field, 'removed, since its request was answered', 'it before')
+    return Object.assign(gone, { cause: error })
   }
 
   stream(): Readable {
-    if (this.#path !== undefined) return createReadStream(this.#path)
+    const path = this.#path
+    if (path !== undefined) return fileStream(path, (error) => this.#explained('stream()', error))
     const { bytes } = this.#stored
     if (bytes === undefined) throw UploadContentError('stream()', this.field, 'in a sink', 'its result')
     return Readable.from(bytes.length === 0 ? [] : [bytes])
@@ -103,6 +119,37 @@ export class StoredFile implements UploadedFile {
   async release(failed: boolean): Promise<void> {
     if (!this.#moved) await this.#stored.release(failed)
   }
+}
+
+/** Opened at once, so that it goes on when the file is removed behind an answer. */
+function fileStream(path: string, explained: (error: unknown) => unknown): Readable {
+  let handle: FileHandle | undefined
+  return new Readable({
+    highWaterMark: 65_536,
+    construct(done) {
+      openRegularFile(path).then(
+        (file) => {
+          handle = file.handle
+          done()
+        },
+        (error: unknown) => done(explained(error) as Error),
+      )
+    },
+    read(size) {
+      const chunk = Buffer.allocUnsafe(size)
+      handle!.read(chunk, 0, size, null).then(
+        ({ bytesRead }) => this.push(bytesRead === 0 ? null : chunk.subarray(0, bytesRead)),
+        (error: Error) => this.destroy(error),
+      )
+    },
+    destroy(error, done) {
+      const closed = handle?.close() ?? Promise.resolve()
+      closed.then(
+        () => done(error),
+        (second: Error) => done(error ?? second),
+      )
+    },
+  })
 }
 
 async function moveFile(from: string, to: string): Promise<void> {

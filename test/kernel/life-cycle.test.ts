@@ -114,6 +114,7 @@ describe('listen', () => {
     [{ router: null as never }, /option "router" is null; it takes a RouteCollection/],
     [{ abortSignal: {} as never }, /option "abortSignal" is an empty object; it takes an AbortSignal/],
     [{ https: { key: 'k' } as never }, /option "https" is \{ key \}; it takes \{ key, cert \} in PEM/],
+    [{ https: { key: './key.pem', cert: './cert.pem' } }, /is \{ key, cert \}; .* in PEM: what the files hold/],
   ])('refuses the option %j', (options, message) => {
     expect(() => new Kernel(options)).toThrow(message)
   })

@@ -6,6 +6,7 @@ import { createEnvSchema, definePlugin, type EnvFileOptions, type EnvSchema, Ser
 import { env } from 'framework/plugins/env'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jsonFault } from '../../plugins/env/json-fault.ts'
+import { makePipe } from '../support/pipe.ts'
 
 let folder: string
 let before: string
@@ -319,7 +320,12 @@ describe('files', () => {
       missing,
     ])
     expect(refused(build, { file: '.', environment: {} })).toEqual([
-      'the file . cannot be read (not a regular file)',
+      'the file . is a folder, and a file is needed',
+      missing,
+    ])
+    const pipe = makePipe(join(folder, 'pipe'))
+    expect(refused(build, { file: pipe, environment: {} })).toEqual([
+      `the file ${pipe} is a named pipe, and a file is needed`,
       missing,
     ])
     expect(refused(build, withEnv({ NODE_ENV: '../../etc' }))[0]).toBe(

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copiesError } from '../../plugins/graphql/copies.ts'
 import { buildSchema } from '../../plugins/graphql/schema.ts'
 import { graphqlApp } from '../support/graphql.ts'
+import { makePipe } from '../support/pipe.ts'
 
 const base = { typeDefs: 'type Query { a: Int }', resolvers: { Query: { a: () => 1 } } }
 
@@ -188,6 +189,12 @@ describe('files', () => {
   test('a mistake fails the boot with file, line and column', async () => {
     const { server } = graphqlApp({ schema: { files: [join(folder, '*')] } })
     await expect(server.ready()).rejects.toThrow(/GRAPHQL_FILE: .*broken\.gql:3:5: Syntax Error/)
+  })
+
+  test('a link to a named pipe is no file, and the boot does not wait for it', async () => {
+    symlinkSync(makePipe(join(folder, 'pipe')), join(folder, 'link.sdl'))
+    const { server } = graphqlApp({ schema: { files: [join(folder, '*.sdl')] } })
+    await expect(server.ready()).rejects.toThrow(/link\.sdl is a named pipe, and a file is needed/)
   })
 
   test('a glob without files fails the boot', async () => {

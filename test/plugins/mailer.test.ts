@@ -11,6 +11,8 @@ import {
   memoryTransport,
 } from 'framework'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { OpenProvider } from '../../plugins/mailer/provider.ts'
+import { makePipe } from '../support/pipe.ts'
 import { quickest } from '../support/quickest.ts'
 
 const from = 'shop@example.org'
@@ -116,6 +118,34 @@ describe('a mail', () => {
 
   test.each([undefined, null, {}, 'a'])('%j is no callback', async (callback) => {
     await expect(makeMailer().send(callback as never)).rejects.toMatchObject({ code: 'OptionError' })
+  })
+
+  test('waits for no file that is none, when it is written and when it is sent', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'framework-mailer-'))
+    try {
+      const pipe = makePipe(join(folder, 'pipe'))
+      for (const path of [pipe, folder]) {
+        await expect(sent((one) => hello(one).attachment({ path }))).rejects.toMatchObject({
+          code: 'MailHeaderError',
+          message: expect.stringMatching(
+            /the attachment's path is not usable: .* is a (named pipe|folder), and a file is needed/,
+          ),
+        })
+      }
+      const file = join(folder, 'file')
+      writeFileSync(file, 'content')
+      const provider = new OpenProvider('main', { transporter: outbox, from }, 1000)
+      const mail = await provider.compose((one) => hello(one).attachment({ path: file }))
+      rmSync(file)
+      makePipe(file)
+      await expect(provider.send(mail)).rejects.toMatchObject({
+        code: 'MailSendError',
+        message: expect.stringMatching(/file is a named pipe, and a file is needed/),
+      })
+      expect(outbox.sent).toEqual([])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   test('has files by their own names, and a header of any name', async () => {
@@ -297,6 +327,11 @@ describe('templates', () => {
       await expect(missing).rejects.toMatchObject({
         code: 'MailTemplateError',
         message: expect.stringContaining('no.html'),
+      })
+      const pipe = sent((one) => hello(one).templateFile(makePipe(join(folder, 'pipe.html')), {}))
+      await expect(pipe).rejects.toMatchObject({
+        code: 'MailTemplateError',
+        message: expect.stringMatching(/pipe\.html.*is a named pipe, and a file is needed/),
       })
     } finally {
       rmSync(folder, { recursive: true })

@@ -1,8 +1,11 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { definePlugin, type Request, type RouteOptions, type Server } from 'framework'
-import { upload } from 'framework/plugins/upload'
+import { type UploadedFile, upload } from 'framework/plugins/upload'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Form, file, makeUploads, multipart, pause } from '../support/uploads.ts'
 
@@ -196,12 +199,62 @@ describe('storage on disk', () => {
       expect(path).not.toContain('evil')
       expect(statSync(path).mode & 0o777).toBe(0o600)
       expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700)
-      expect(() => req.file('f')!.bytes()).toThrow(/on disk/)
       return await readFile(path, 'utf8')
     })
     const res = await send(server, multipart(file('f', '../../evil', 'content')), '/disk')
     res.assertBodyDeepEqual('content')
     await gone(path)
+  })
+
+  test('gives the bytes, also of a file that was moved; of one that is gone a clear error', async () => {
+    const folder = makeFolder()
+    const { server } = makeServer({ storage: 'disk', folder })
+    const kept: UploadedFile[] = []
+    server.post('/bytes', async (req) => {
+      const [moved, left] = req.files as [UploadedFile, UploadedFile]
+      kept.push(left)
+      const before = Buffer.from(moved.bytes()).toString()
+      await moved.moveTo(join(folder, 'kept'))
+      return [before, Buffer.from(moved.bytes()).toString(), left.bytes() instanceof Uint8Array, left.bytes().length]
+    })
+    const res = await send(server, multipart(file('a', 'a', 'content'), file('b', 'b', '')), '/bytes')
+    res.assertBodyDeepEqual(['content', 'content', true, 0])
+    await expect.poll(() => leftIn(folder)).toEqual([])
+    expect(() => kept[0]!.bytes()).toThrow(/bytes\(\) of the file "b": it is removed.*Read it before/)
+    await expect(kept[0]!.stream().toArray()).rejects.toThrow(/stream\(\) of the file "b": it is removed/)
+  })
+
+  test('waits for no named pipe that somebody has put in the place of a file', async () => {
+    const folder = makeFolder()
+    const { server } = makeServer({ storage: 'disk', folder })
+    server.post('/pipe', async (req) => {
+      const moved = req.file('f')!
+      await moved.moveTo(join(folder, 'kept'))
+      rmSync(join(folder, 'kept'))
+      execFileSync('mkfifo', [join(folder, 'kept')])
+      expect(() => moved.bytes()).toThrow(/is a named pipe/)
+      await expect(moved.stream().toArray()).rejects.toThrow(/is a named pipe/)
+      return 'done'
+    })
+    ;(await send(server, multipart(file('f', 'f', 'x')), '/pipe')).assertBodyDeepEqual('done')
+  })
+
+  test('streams a file that is removed behind the answer to its end, and closes it', async () => {
+    const folder = makeFolder()
+    const { server } = makeServer({ storage: 'disk', folder, maxFileSize: '2mb' })
+    const content = Buffer.alloc(1_500_000, 'abc')
+    const streams: Readable[] = []
+    server.post('/later', async (req) => {
+      const stream = req.file('f')!.stream()
+      await once(stream, 'readable')
+      streams.push(stream)
+      return 'answered'
+    })
+    await send(server, multipart(file('f', 'f', content)), '/later')
+    await expect.poll(() => leftIn(folder)).toEqual([])
+    const closed = once(streams[0]!, 'close')
+    expect(Buffer.compare(Buffer.concat(await streams[0]!.toArray()), content)).toBe(0)
+    await closed
   })
 
   test('keeps what was moved, and the path follows', async () => {

@@ -164,7 +164,11 @@ export function testProvider(under: ProviderUnderTest): void {
 
   test('what is not there is a FileNotFoundError, and may be deleted', async () => {
     for (const mode of ['raw', 'text', 'stream'] as const) {
-      await expect(storage.getObject('not/there', mode)).rejects.toMatchObject({ ...missing, key: 'not/there' })
+      await expect(storage.getObject('not/there', mode)).rejects.toMatchObject({
+        ...missing,
+        key: 'not/there',
+        message: 'FILE_NOT_FOUND: the file "not/there" does not exist',
+      })
     }
     await expect(storage.metadata('not/there')).rejects.toMatchObject(missing)
     await expect(storage.copy('not/there', 'copied')).rejects.toMatchObject(missing)

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { readRegularFileSync } from '../../../kernel/support/regular-file.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { ignoring } from '../ignore.ts'
 import { importPath, inFolder, type Place } from '../place.ts'
@@ -117,7 +118,7 @@ export function storage(place: Place, kind: StorageKind): Scaffold {
 /** Objects are nothing to commit. */
 function ignored({ project }: Place): ScaffoldFile {
   const file = join(project.root, '.gitignore')
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const text = existsSync(file) ? readRegularFileSync(file).toString('utf8') : ''
   return { path: '.gitignore', text: ignoring(text, ['/storage/']), existing: 'update' }
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
-import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readRegularFile } from '../../../kernel/index.ts'
 import { typeOfKey } from '../data.ts'
 import type { LocalRoot } from './local-paths.ts'
 
@@ -33,7 +34,7 @@ export class LocalTypes {
 
   async read(key: string, stats: BigIntStats): Promise<string> {
     try {
-      return await readFile(join(await this.#folder(key), versionOf(stats)), 'utf8')
+      return (await readRegularFile(join(await this.#folder(key), versionOf(stats)))).toString('utf8')
     } catch {
       return typeOfKey(key)
     }

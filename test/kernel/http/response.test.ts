@@ -2,9 +2,10 @@ import { mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { Kernel, Request, Response } from 'framework/kernel'
+import { definePlugin, type Kernel, type Request, type Response } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, pause, send } from '../../support/kernel.ts'
+import { makePipe } from '../../support/pipe.ts'
 
 /** Answers one request with a handler. */
 async function answer(handler: (req: Request, res: Response) => unknown, method = 'GET') {
@@ -243,6 +244,38 @@ describe('files', () => {
     }
   })
 
+  test('a pipe, a device, a socket and a folder are none, and nobody waits for them', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'files-'))
+    const pipe = makePipe(join(root, 'pipe'))
+    await symlink(pipe, join(root, 'link'))
+    const seen: unknown[] = []
+    const ask = async (path: string, options?: { root: string }) => {
+      const { kernel } = makeKernel()
+      kernel.register(definePlugin({ name: 'seen', setup: (ctx) => ctx.onError((error) => void seen.push(error)) })())
+      kernel.get('/x', (_req, res) => res.file(path, options))
+      kernel.get('/y', (_req, res) => res.download(path))
+      expect((await send(kernel, '/y')).status).toBe(404)
+      return send(kernel, '/x')
+    }
+    for (const [path, options] of [
+      [pipe],
+      [join(root, 'link')],
+      ['pipe', { root }],
+      ['link', { root }],
+      [root],
+      ['/dev/zero'],
+    ] as const) {
+      expect(await ask(path, options)).toMatchObject({
+        status: 404,
+        text: '{"code":"FileNotFoundError","message":"FILE_NOT_FOUND: the file does not exist"}',
+      })
+    }
+    // Whoever runs the server learns why.
+    expect(seen[0]).toMatchObject({
+      cause: { message: `IRREGULAR_FILE: ${pipe} is a named pipe, and a file is needed` },
+    })
+  })
+
   describe('are waited for, whoever sends them and forgets to', () => {
     const here = import.meta.filename
     const gone = `${here}.gone`
@@ -308,5 +341,18 @@ describe('files', () => {
     expect(await disposition('a.pdf')).toBe('attachment; filename="a.pdf"')
     expect(await disposition('é".txt')).toBe('attachment; filename="__.txt"; filename*=UTF-8\'\'%C3%A9%22.txt')
     expect(await disposition('a\r\nb')).toBe('attachment; filename="a__b"; filename*=UTF-8\'\'a%0D%0Ab')
+  })
+
+  test.each([
+    ['x.pdf', 'application/pdf'],
+    ['x.HTML', 'text/html; charset=utf-8'],
+    ['x.text/html', 'application/octet-stream'],
+    ['x.a/b.svg', 'image/svg+xml'],
+    ['html', 'application/octet-stream'],
+    ['x.constructor', 'application/octet-stream'],
+    ['x.', 'application/octet-stream'],
+  ])('bytes for download as %s have the type of the ending: %s', async (name, type) => {
+    const { headers } = await answer((_req, res) => res.download(new Uint8Array([1]), name))
+    expect(headers['content-type']).toBe(type)
   })
 })

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findFiles } from '../../../kernel/support/files.ts'
+import { findFiles, importFiles } from '../../../kernel/support/files.ts'
+import { makePipe } from '../../support/pipe.ts'
 
 let root: string
 beforeAll(() => {
@@ -48,4 +49,12 @@ test('every pattern that matches nothing is named', async () => {
     files: ['app [1] (a)/src/a.ts'],
     unmatched: ['no/*.ts', 'src/*.mts'],
   })
+})
+
+test('a link that leads to a named pipe is no module, and no import waits for it', async () => {
+  mkdirSync(join(root, 'pipes'))
+  symlinkSync(makePipe(join(root, 'pipes/pipe')), join(root, 'pipes/link.ts'))
+  const failure = (file: string, why: string) => new Error(`${file}: ${why}`)
+  const loading = importFiles([join(root, 'pipes/*.ts')], { unmatched: () => {}, take: () => {}, failure })
+  await expect(loading).rejects.toThrow(/link\.ts: it is a named pipe/)
 })
