@@ -4,6 +4,7 @@ import type { CronClock } from './clock.ts'
 import type { Declared } from './declarations.ts'
 import { tellFailure } from './failures.ts'
 import { type Held, type LockGuard, nothingHeld } from './locks/guard.ts'
+import type { CronPattern } from './pattern.ts'
 import type { CronJobInfo, CronRecord, CronRun } from './run.ts'
 import { type Zone, zoneByName } from './zone.ts'
 
@@ -21,6 +22,9 @@ const lateMs = 60_000
 /** A clock that is set back further than that was wrong before; less than that, ticks that have run do not run again. */
 const correctionMs = 3 * 3_600_000
 
+/** Whether a pattern comes several times a minute, and not by the clock on the wall. */
+const isOfSeconds = ({ seconds, isEveryHour }: CronPattern) => seconds.length > 1 && isEveryHour
+
 /** One job of a running service: waits for its ticks, and serves them. */
 export class Job {
   readonly declared: Declared
@@ -30,6 +34,8 @@ export class Job {
   #due: number | undefined
   /** Up to where its time has come. */
   #seen = 0
+  /** Milliseconds from the last tick to the next. */
+  #interval = 0
   #cancel: (() => void) | undefined
   /** How the runs, and the claims before them, are ended. */
   readonly #active = new Set<() => void>()
@@ -115,6 +121,7 @@ export class Job {
   #plan(after: number): void {
     this.#seen = after
     this.#due = nextTime(this.declared.pattern, this.#zone, after)
+    this.#interval = (this.#due ?? after) - after
     this.#wait()
   }
 
@@ -127,9 +134,7 @@ export class Job {
     if (due === undefined) return
     const now = this.#around.clock.now()
     if (now < due) {
-      // The clock was set back: what has been served lies ahead again, and is not served twice.
-      if (this.#seen - now > correctionMs) this.#plan(now)
-      else this.#wait()
+      this.#setBack(now, due)
       return
     }
     const tick = lastTime(this.declared.pattern, this.#zone, due, now)
@@ -138,6 +143,20 @@ export class Job {
     if (tick !== due) this.#miss(due, tick)
     if (now - tick > lateMs && this.declared.options.missed === 'skip') this.#miss(tick, now)
     else this.#arrive(tick)
+  }
+
+  /** What has been served lies ahead again, and is not served twice. */
+  #setBack(now: number, due: number): void {
+    if (this.#seen - now > correctionMs) {
+      this.#plan(now)
+      return
+    }
+    const { pattern } = this.declared
+    // Ticks of seconds are no appointments: silence would be worse than a second that comes twice. An interval passes all the
+    // same, and a lock has the last word.
+    const again = isOfSeconds(pattern) ? nextTime(pattern, this.#zone, now + this.#interval - 1) : undefined
+    this.#due = Math.min(due, again ?? due)
+    this.#wait()
   }
 
   #miss(due: number, until: number): void {

@@ -1,4 +1,10 @@
-import { CronService, type CronServiceOptions, cronJob as cron, memoryClock } from 'framework/plugins/cron'
+import {
+  CronService,
+  type CronServiceOptions,
+  cronJob as cron,
+  memoryClock,
+  memoryCronLock,
+} from 'framework/plugins/cron'
 import { afterEach, describe, expect, test } from 'vitest'
 import { lastTime, nextTime } from '../../plugins/cron/calendar.ts'
 import { parsePattern } from '../../plugins/cron/pattern.ts'
@@ -236,6 +242,7 @@ describe('a clock that does not go on evenly', () => {
     for (const service of services.splice(0)) await service.stop()
     for (const handle of handles.splice(0)) handle.destroy()
   })
+  const isOfSeconds = (pattern: string) => pattern.split(' ').length === 6
   async function daily(options: Parameters<typeof cron>[1], start: string, pattern = '30 2 * * *') {
     const clock = memoryClock(start)
     const settings: CronServiceOptions = { crons: [], timezone: 'UTC', clock }
@@ -244,7 +251,9 @@ describe('a clock that does not go on evenly', () => {
     const seen: string[] = []
     const job = cron(pattern, options)
     handles.push(job)
-    await job.start(({ scheduledAt }) => void seen.push(scheduledAt.toISOString().slice(5, 16)))
+    await job.start(
+      ({ scheduledAt }) => void seen.push(scheduledAt.toISOString().slice(5, isOfSeconds(pattern) ? 19 : 16)),
+    )
     return { clock, seen, counts: () => service.jobs()[0]!.counts }
   }
 
@@ -285,6 +294,37 @@ describe('a clock that does not go on evenly', () => {
     expect(seen).toEqual(['01-05T11:00'])
     await clock.advanceTo('2026-01-05T11:02:00Z')
     expect(seen).toEqual(['01-05T11:00', '01-05T11:01', '01-05T11:02'])
+  })
+
+  test.each([
+    ['* * * * * *', 2_000, '2026-01-05T09:00:00.500Z', ['10:00:01', '10:00:02', '09:00:02', '09:00:03']],
+    // A correction of some seconds does not run the same second again, and what was due is not lost.
+    ['*/20 * * * * *', 21_000, '2026-01-05T10:00:15Z', ['10:00:20', '10:00:40']],
+    // One that names its hours goes by the clock on the wall.
+    ['* * 10 * * *', 2_000, '2026-01-05T10:00:00.500Z', ['10:00:01', '10:00:02', '10:00:03']],
+  ])('set back, a job of seconds goes on after an interval: %s', async (pattern, before, back, expected) => {
+    const { clock, seen } = await daily({}, '2026-01-05T10:00:00Z', pattern)
+    await clock.advance(before)
+    await clock.set(back)
+    await clock.advance(pattern.startsWith('*/20') ? 30_000 : 2_500)
+    expect(seen.map((time) => time.slice(6))).toEqual(expected)
+  })
+
+  test('set back, with a lock, no second runs twice', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const lock = memoryCronLock(clock.now)
+    const settings: CronServiceOptions = { crons: [], timezone: 'UTC', clock, lock }
+    const service = await CronService.run({ ...settings, logger: memoryLogger() })
+    services.push(service)
+    const seen: number[] = []
+    const job = cron('* * * * * *', { name: 'locked' })
+    handles.push(job)
+    await job.start(({ scheduledAt }) => void seen.push(scheduledAt.getTime()))
+    await clock.advance(3_000)
+    await clock.set('2026-01-05T09:59:58.500Z')
+    await clock.advance(10_000)
+    expect(seen).toHaveLength(8)
+    expect(new Set(seen).size).toBe(seen.length)
   })
 
   test('one that was a year ahead begins anew when it is corrected', async () => {
