@@ -1,5 +1,6 @@
 import type { StreamBody } from '../http/raw.ts'
 import { asChunk, lengthGuard, openSource } from './body-source.ts'
+import { Slices } from './give-way.ts'
 
 const encoder = new TextEncoder()
 
@@ -73,6 +74,7 @@ export function webStream(
 ): ReadableStream<Uint8Array> {
   const source = openSource(body)
   const guard = lengthGuard(length)
+  const slices = new Slices()
   let cancelled = false
   return new ReadableStream<Uint8Array>(
     {
@@ -90,6 +92,7 @@ export function webStream(
           const bytes = typeof chunk === 'string' ? encoder.encode(chunk) : chunk
           guard.add(bytes.length)
           controller.enqueue(bytes)
+          await slices.next()
         } catch (error) {
           if (cancelled) return
           source.cancel()

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { StreamBody } from '../http/raw.ts'
 import { BadRequestError, PayloadTooLargeError } from '../support/errors.ts'
 import { asChunk, lengthGuard, openSource } from './body-source.ts'
+import { Slices } from './give-way.ts'
 
 /**
  * Reads the whole body into one piece of memory, never more than `limit` bytes of it. `onLeft` is called before the
@@ -116,6 +117,7 @@ export async function writeStream(
 ): Promise<void> {
   const source = openSource(body)
   const guard = lengthGuard(length)
+  const slices = new Slices()
   let gone = response.destroyed
   let wake: (() => void) | undefined
   const onClose = () => {
@@ -145,6 +147,8 @@ export async function writeStream(
         })
         wake = undefined
       }
+      const turn = slices.next()
+      if (turn !== undefined) await turn
     }
     source.cancel()
   } catch (error) {
