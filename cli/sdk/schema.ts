@@ -50,10 +50,11 @@ export class SchemaPrinter {
   type(schema: Schema | undefined, direction: Direction, indent = '', depth = 0): string {
     if (schema === false) return 'never'
     if (typeof schema !== 'object' || schema === null || depth > maxDepth) return 'unknown'
-    const own = this.#own(schema, direction, indent, depth)
     const print = (one: Schema) => this.type(one, direction, indent, depth + 1)
     const all = [
-      own,
+      // What stands beside a reference holds as well.
+      ...(schema.$ref === undefined ? [] : [this.#reference(schema.$ref, direction, indent, depth)]),
+      this.#own(schema, direction, indent, depth),
       ...(schema.allOf ?? []).map(print),
       ...[schema.anyOf, schema.oneOf].flatMap((list) => (list?.length ? [union(list.map(print))] : [])),
     ]
@@ -71,7 +72,6 @@ export class SchemaPrinter {
 
   /** What a schema says by itself, without what it is combined with; `unknown` when it says nothing. */
   #own(schema: Exclude<Schema, boolean>, direction: Direction, indent: string, depth: number): string {
-    if (schema.$ref !== undefined) return this.#reference(schema.$ref, direction, indent, depth)
     if ('const' in schema) return literal(schema.const)
     if (Array.isArray(schema.enum)) return union(schema.enum.map(literal))
     const { type } = schema
@@ -214,6 +214,7 @@ const isPlainObject = (schema: Schema) =>
   !schema.anyOf &&
   !schema.oneOf &&
   !schema.enum &&
+  schema.$ref === undefined &&
   !Array.isArray(schema.type)
 
 export function docOf(schema: Schema): (string | undefined)[] {

@@ -1,5 +1,6 @@
+import { isObject } from '../shared/schema/keywords.ts'
 import { fail, Mismatch, passing } from './mismatch.ts'
-import { isObject } from './references.ts'
+import { once } from './once.ts'
 import { plain } from './scalars.ts'
 
 /** Takes a value and gives what its schema names of it; throws a {@link Mismatch} when it is something else. */
@@ -17,6 +18,7 @@ function put(target: object, key: string, value: unknown): void {
 export const helpers = {
   fail,
   passing,
+  once,
   plain,
   put,
   own: (value: object, key: string) =>
@@ -30,16 +32,24 @@ export const helpers = {
   equal(value: unknown, texts: readonly string[]) {
     if (!texts.includes(JSON.stringify(value))) fail('is none of the values that the schema lists')
   },
-  /** What two schemas pick of one value; the whole value only when neither of them picks. */
-  merge(known: unknown, more: unknown, given: unknown): unknown {
-    if (known === given) return more
-    if (more === given) return known
+  /** What two schemas pick of one value, put together anew; the whole value only when neither of them picks. */
+  merge(known: unknown, more: unknown, value: unknown): unknown {
+    if (known === value) return more
+    if (more === value) return known
+    const given = plain(value)
     if (Array.isArray(known) && Array.isArray(more) && Array.isArray(given)) {
       return known.map((one, i) => helpers.merge(one, more[i], given[i]))
     }
-    if (!isObject(known) || !isObject(more)) return more
-    for (const key of Object.keys(more)) put(known, key, more[key])
-    return known
+    if (!isObject(known) || !isObject(more) || !isObject(given)) return more
+    const merged = {}
+    for (const key of Object.keys(known)) put(merged, key, known[key])
+    for (const key of Object.keys(more)) {
+      const one = Object.hasOwn(known, key)
+        ? helpers.merge(known[key], more[key], helpers.member(given, key))
+        : more[key]
+      put(merged, key, one)
+    }
+    return merged
   },
   first(value: unknown, shapes: readonly Shape[]) {
     for (const shape of shapes) {

@@ -1,8 +1,10 @@
-import { helpers, scalarTypes } from './helpers.ts'
+import { flattened } from '../shared/schema/flat.ts'
+import { isObject, type Node } from '../shared/schema/keywords.ts'
+import { helpers, type Shape, scalarTypes } from './helpers.ts'
 import { Mismatch } from './mismatch.ts'
-import { isObject, type Node, References } from './references.ts'
+import { once, remembering } from './once.ts'
 import { plain, type Strictness, scalarsFor } from './scalars.ts'
-import { compileShape, typesOf } from './shape.ts'
+import { compileShapes, referred, typesOf } from './shape.ts'
 
 type Scalars = ReturnType<typeof scalarsFor>
 
@@ -22,32 +24,30 @@ function scalarOf(value: unknown): unknown {
  * It interprets: it runs for answers that are wrong, and only for these.
  */
 export class LenientShape {
-  readonly #root: unknown
-  readonly #references: References
-  readonly #strictness: Strictness
+  readonly #root: Node
   readonly #scalars: Scalars
-  readonly #strict = new Map<unknown, (value: unknown) => unknown>()
+  readonly #strict: ReadonlyMap<unknown, Shape>
 
-  constructor(root: unknown, strictness: Strictness) {
-    this.#root = root
-    this.#references = new References(root)
-    this.#strictness = strictness
+  constructor(schema: object, strictness: Strictness) {
+    this.#root = flattened(schema).schema
     this.#scalars = scalarsFor(strictness)
+    // Each level is looked at strictly before it is picked from: without a memory all below it would be, again and again.
+    this.#strict = new Map([...compileShapes(schema, strictness)].map(([node, shape]) => [node, once(shape)]))
   }
 
   pick(value: unknown): unknown {
-    return this.#pick(this.#root, value)
+    return remembering(() => this.#pick(this.#root, value))
   }
 
   #pick(node: unknown, value: unknown): unknown {
     if (node === true) return value
     if (!isObject(node)) return undefined
-    if (node.$ref !== undefined) return this.#pick(this.#references.resolve(node.$ref), value)
     const types = typesOf(node)
     let picked = types.length === 0 ? value : this.#byTypes(types, node, value)
     const add = (more: unknown) => {
       picked = picked === undefined ? undefined : helpers.merge(picked, more, value)
     }
+    if (node.$ref !== undefined) add(this.#pick(referred(node, this.#root), value))
     if (Array.isArray(node.allOf)) for (const one of node.allOf) add(this.#pick(one, value))
     for (const keyword of ['anyOf', 'oneOf']) {
       const list = node[keyword]
@@ -62,13 +62,8 @@ export class LenientShape {
   }
 
   /** The same check that answers go through first, for a part of the schema. */
-  #strictly(node: unknown): (value: unknown) => unknown {
-    let shape = this.#strict.get(node)
-    if (shape === undefined) {
-      shape = compileShape(node, this.#strictness, this.#root)
-      this.#strict.set(node, shape)
-    }
-    return shape
+  #strictly(node: unknown): Shape {
+    return this.#strict.get(node) ?? (() => helpers.fail('must not be there'))
   }
 
   /** With two schemas that could be meant, what one of them names may be what the other is there to keep back. */
@@ -82,8 +77,8 @@ export class LenientShape {
 
   #takesType(node: unknown, value: unknown): boolean {
     if (!isObject(node)) return node === true
-    if (node.$ref !== undefined) return this.#takesType(this.#references.resolve(node.$ref), value)
     const types = typesOf(node)
+    if (types.length === 0 && node.$ref !== undefined) return this.#takesType(referred(node, this.#root), value)
     return types.length === 0 || types.includes(typeOf(value))
   }
 

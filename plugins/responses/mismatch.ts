@@ -1,11 +1,12 @@
 /** Thrown where a value is not what its schema says. No Error: in `anyOf` it only means the next one, and a stack costs. */
 export class Mismatch {
   /** Keys from the outside in, put together while it is on its way out. */
-  readonly path: (string | number)[] = []
+  readonly path: (string | number)[]
   readonly expected: string
 
-  constructor(expected: string) {
+  constructor(expected: string, path: readonly (string | number)[] = []) {
     this.expected = expected
+    this.path = [...path]
   }
 
   get message(): string {

@@ -1,5 +1,6 @@
+import { flattened, schemasOf, targetOf } from '../shared/schema/flat.ts'
+import { isObject, type Node, schemasWithin } from '../shared/schema/keywords.ts'
 import { helpers, type Shape, scalarTypes } from './helpers.ts'
-import { isObject, type Node, References } from './references.ts'
 import { type Strictness, scalarsFor } from './scalars.ts'
 
 const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties']
@@ -23,13 +24,17 @@ export function typesOf(node: Node): string[] {
  * names go in as JSON literals, everything else by its number in a list.
  */
 class Writer {
-  readonly #references: References
+  readonly #root: Node
   readonly #names = new Map<unknown, string>()
   readonly #functions: string[] = []
+  readonly #wrapped = new Set<string>()
+  readonly #branching: ReadonlySet<unknown>
   readonly constants: unknown[] = []
 
-  constructor(root: unknown) {
-    this.#references = new References(root)
+  /** The root of a flat schema. */
+  constructor(root: Node) {
+    this.#root = root
+    this.#branching = branchingOf(root)
   }
 
   get source(): string {
@@ -46,6 +51,18 @@ class Writer {
     return name
   }
 
+  /** The same for a schema that stands in a combination, for the same value as this. */
+  #branch(node: unknown): string {
+    const name = this.name(node)
+    if (!this.#branching.has(node)) return name
+    const wrapped = `o${name}`
+    if (!this.#wrapped.has(wrapped)) {
+      this.#wrapped.add(wrapped)
+      this.#functions.push(`const ${wrapped}=once(${name});`)
+    }
+    return wrapped
+  }
+
   #constant(value: unknown): string {
     this.constants.push(value)
     return `c[${this.constants.length - 1}]`
@@ -54,11 +71,12 @@ class Writer {
   #body(node: unknown): string {
     if (node === true) return 'return v'
     if (!isObject(node)) return `fail('must not be there')`
-    if (node.$ref !== undefined) return `return ${this.name(this.#references.resolve(node.$ref))}(v)`
-    let code = 'let r=v;'
     const types = typesOf(node)
+    if (isReference(node, types)) return `return ${this.name(referred(node, this.#root))}(v)`
+    let code = 'let r=v;'
     if (types.length > 0) code += this.#types(types, node)
-    if (Array.isArray(node.allOf)) for (const one of node.allOf) code += this.#merge(`${this.name(one)}(v)`, types)
+    if (node.$ref !== undefined) code += this.#merge(`${this.#branch(referred(node, this.#root))}(v)`, types)
+    if (Array.isArray(node.allOf)) for (const one of node.allOf) code += this.#merge(`${this.#branch(one)}(v)`, types)
     for (const keyword of ['anyOf', 'oneOf']) {
       const list = node[keyword]
       if (Array.isArray(list)) code += this.#merge(this.#oneOf(list), types)
@@ -79,12 +97,12 @@ class Writer {
       return `among(v,${this.#constant(new Set(list.map((one) => (one as Node).const)))})`
     }
     const nullFirst = [...list].sort((a, b) => Number(isNull(b)) - Number(isNull(a)))
-    return `first(v,[${nullFirst.map((one) => this.name(one)).join()}])`
+    return `first(v,[${nullFirst.map((one) => this.#branch(one)).join()}])`
   }
 
   #condition(node: Node, types: string[]): string {
-    const branch = (one: unknown) => (one === undefined ? '' : this.#merge(`${this.name(one)}(v)`, types))
-    return `if(fits(v,${this.name(node.if)})){${branch(node.then)}}else{${branch(node.else)}}`
+    const branch = (one: unknown) => (one === undefined ? '' : this.#merge(`${this.#branch(one)}(v)`, types))
+    return `if(fits(v,${this.#branch(node.if)})){${branch(node.then)}}else{${branch(node.else)}}`
   }
 
   #values(node: Node): string {
@@ -192,15 +210,69 @@ class Writer {
 const isScalar = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value)
 const isNull = (node: unknown) => isObject(node) && (node.type === 'null' || node.const === null)
 
+/** What the reference of a schema leads to. */
+export function referred({ $ref }: Node, root: Node): unknown {
+  const target = targetOf($ref, root)
+  if (target === undefined) throw new TypeError(`the reference ${JSON.stringify($ref)} leads out of the schema`)
+  return target
+}
+
+const combinations = ['allOf', 'anyOf', 'oneOf', 'if', 'const', 'enum']
+
+/** Whether a schema is nothing but what its reference leads to. */
+const isReference = (node: Node, types: readonly string[]) =>
+  node.$ref !== undefined && types.length === 0 && !combinations.some((keyword) => keyword in node)
+
+/** The schemas that have a combination below them which holds itself, in whatever depth. */
+function branchingOf(root: Node): ReadonlySet<unknown> {
+  const around = new Map<Node, Node[]>()
+  for (const node of schemasOf(root)) {
+    for (const one of [...[...schemasWithin(node)].map(([, schema]) => schema), targetOf(node.$ref, root)]) {
+      if (isObject(one)) around.set(one, [...(around.get(one) ?? []), node])
+    }
+  }
+  const above = (start: Node) => {
+    const found = new Set<Node>(around.get(start))
+    for (const node of found) for (const one of around.get(node) ?? []) found.add(one)
+    return found
+  }
+  const branching = new Set<Node>()
+  for (const node of around.keys()) {
+    if (
+      branching.has(node) ||
+      !combinations.some((keyword) => keyword in node && keyword !== 'const' && keyword !== 'enum')
+    )
+      continue
+    const found = above(node)
+    if (found.has(node)) for (const one of found) branching.add(one)
+  }
+  return branching
+}
+
+function write(schema: object, strictness: Strictness, entryOf: (writer: Writer, root: Node) => string): unknown {
+  const { schema: root, problem } = flattened(schema)
+  if (problem !== undefined) throw new TypeError(problem)
+  const writer = new Writer(root)
+  const entry = entryOf(writer, root)
+  const source = `"use strict";const {${Object.keys(helpers).join()}}=h;${writer.source};return ${entry}`
+  return new Function('h', 'c', 's', source)(helpers, writer.constants, scalarsFor(strictness))
+}
+
 /**
- * Compiles a JSON Schema into a function that picks what the schema names; `root` is what its references start from.
+ * Compiles a JSON Schema into a function that picks what the schema names.
  *
  * @throws for a reference that leads nowhere and a type that does not exist.
  */
-export function compileShape(schema: unknown, strictness: Strictness, root = schema): Shape {
-  const writer = new Writer(root)
-  const entry = writer.name(schema)
-  const names = Object.keys(helpers)
-  const source = `"use strict";const {${names.join()}}=h;${writer.source};return ${entry}`
-  return new Function('h', 'c', 's', source)(helpers, writer.constants, scalarsFor(strictness)) as Shape
+export function compileShape(schema: object, strictness: Strictness): Shape {
+  return write(schema, strictness, (writer, root) => writer.name(root)) as Shape
+}
+
+/** The same for every schema within one: of its flat form. */
+export function compileShapes(schema: object, strictness: Strictness): ReadonlyMap<unknown, Shape> {
+  let nodes: unknown[] = []
+  const list = write(schema, strictness, (writer, root) => {
+    nodes = [...schemasOf(root), true, false]
+    return `[${nodes.map((node) => writer.name(node)).join()}]`
+  }) as Shape[]
+  return new Map(nodes.map((node, at) => [node, list[at]!]))
 }

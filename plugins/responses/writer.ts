@@ -26,7 +26,7 @@ const longList = 100
 const require = createRequire(import.meta.url)
 
 /** How answers of a JSON Schema are written, always with the same text; `picked` is what its shape has given. */
-export function writerOf(schema: unknown, name: WriterName = writerName): Write {
+export function writerOf(schema: object, name: WriterName = writerName): Write {
   const written = name === 'JSON.stringify' ? undefined : writtenSchemaOf(schema)
   if (written === undefined) return JSON.stringify
   let write: Write

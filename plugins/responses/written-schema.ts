@@ -1,5 +1,6 @@
+import { flattened, targetOf } from '../shared/schema/flat.ts'
+import { isObject, type Node } from '../shared/schema/keywords.ts'
 import { scalarTypes } from './helpers.ts'
-import { isObject, type Node, References } from './references.ts'
 import { typesOf } from './shape.ts'
 
 /** A schema of nothing but types: of what was picked, all else was checked before. */
@@ -23,12 +24,12 @@ const isTame = (name: string) => /^[\w-]+$/.test(name) && !(name in Object.proto
 const maxNodes = 500
 
 class Derivation {
-  readonly #references: References
+  readonly #root: Node
   readonly #open = new Set<Node>()
   #nodes = 0
 
-  constructor(root: unknown) {
-    this.#references = new References(root)
+  constructor(root: Node) {
+    this.#root = root
   }
 
   /** `undefined` for a place whose value may have no text, a function for example: its object must be written as a whole. */
@@ -36,7 +37,8 @@ class Derivation {
     let one = node
     for (let hops = 0; isObject(one) && one.$ref !== undefined; hops++) {
       if (hops === 100) return undefined
-      one = this.#references.resolve(one.$ref)
+      if (combining.some((keyword) => keyword in (one as Node)) || typesOf(one).length > 0) return undefined
+      one = targetOf(one.$ref, this.#root)
     }
     if (!isObject(one)) return undefined
     const types = typesOf(one)
@@ -90,7 +92,8 @@ function isSurelyWritten(node: Node): boolean {
  *
  * `undefined` for a schema that has nothing to gain.
  */
-export function writtenSchemaOf(schema: unknown): WrittenSchema | undefined {
-  const derived = new Derivation(schema).derive(schema)
+export function writtenSchemaOf(schema: object): WrittenSchema | undefined {
+  const root = flattened(schema).schema
+  const derived = new Derivation(root).derive(root)
   return derived === anything ? undefined : derived
 }

@@ -77,7 +77,7 @@ type ArrayOf<S, Root, D extends Direction, Depth extends unknown[]> = S extends 
     : unknown[]
 
 type Typed<Name, S, Root, D extends Direction, Depth extends unknown[]> = Name extends 'object'
-  ? ObjectOf<S, Root, D, Depth>
+  ? ObjectOf<S, S extends { readonly $id: string } ? S : Root, D, Depth>
   : Name extends 'array'
     ? ArrayOf<S, Root, D, Depth>
     : Primitive<Name, S, D>
@@ -107,6 +107,7 @@ type Combined<S, Root, D extends Direction, Depth extends unknown[]> = (S extend
   (S extends { readonly anyOf: readonly (infer One)[] } ? From<One, Root, D, [...Depth, 0]> : unknown) &
   (S extends { readonly oneOf: readonly (infer One)[] } ? From<One, Root, D, [...Depth, 0]> : unknown)
 
+/** By pointer, by the name of a definition as TypeBox has them, or by the name of the whole. */
 type Definition<Ref, Root> = Ref extends '#'
   ? Root
   : Ref extends `#/${infer Group}/${infer Name}`
@@ -115,7 +116,15 @@ type Definition<Ref, Root> = Ref extends '#'
         ? Root[Group][Name]
         : {}
       : {}
-    : {}
+    : Root extends { readonly $id: Ref }
+      ? Root
+      : Root extends { readonly $defs: infer Definitions }
+        ? Ref extends keyof Definitions
+          ? Definitions[Ref]
+          : {}
+        : {}
+
+type RootOf<S, Root> = S extends { readonly $defs: object } ? S : Root
 
 /** The type that a JSON Schema describes. Bounded in depth; what it does not know it calls `unknown`. */
 export type From<S, Root, D extends Direction, Depth extends unknown[]> = Depth['length'] extends MaxDepth
@@ -123,7 +132,9 @@ export type From<S, Root, D extends Direction, Depth extends unknown[]> = Depth[
   : S extends { readonly '~unsafe': infer Type }
     ? Type
     : S extends { readonly $ref: infer Ref }
-      ? From<Definition<Ref, Root>, Root, D, [...Depth, 0]>
+      ? // A schema with definitions of its own is what they are known in, also within a larger one.
+        From<Definition<Ref, RootOf<S, Root>>, RootOf<S, Root>, D, [...Depth, 0]> &
+          (S extends { readonly properties: object } ? ObjectOf<S, Root, D, Depth> : unknown)
       : S extends false
         ? never
         :

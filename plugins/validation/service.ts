@@ -49,7 +49,8 @@ export class Validation {
   claim(schema: unknown, route: string, part: string): asserts schema is object {
     if (!isSchema(schema)) throw SchemaError(route, part, `it is ${schema === null ? 'null' : `a ${typeof schema}`}`)
     const { $id: id } = schema as { $id?: unknown }
-    if (typeof id !== 'string') return
+    // Each copy of TypeBox numbers its recursive schemas from T0 on.
+    if (typeof id !== 'string' || /^T\d+$/.test(id)) return
     const there = this.#ids.get(id)
     if (there === undefined) this.#ids.set(id, { schema, route })
     else if (there.schema !== schema && !isDeepStrictEqual(there.schema, schema)) {

@@ -84,6 +84,33 @@ interface Tree {
 declare const tree: OutputOf<Tree>
 const child: string | undefined = tree.children?.[0]?.children?.[0]?.name
 
+const Comment = {
+  $id: 'Comment',
+  type: 'object',
+  properties: {
+    text: { type: 'string' },
+    replies: { type: 'array', items: { $ref: 'Comment' } },
+    more: { type: 'array', items: { $ref: '#' } },
+  },
+  required: ['text', 'replies', 'more'],
+} as const
+const Thread = { type: 'object', properties: { top: Comment }, required: ['top'] } as const
+declare const comment: OutputOf<typeof Comment>
+declare const thread: OutputOf<typeof Thread>
+type Named = [
+  Expect<Equal<(typeof comment.replies)[0]['more'][0]['text'], string>>,
+  Expect<Equal<(typeof thread.top.replies)[0]['more'][0]['text'], string>>,
+]
+
+const beside = {
+  $ref: '#/$defs/a',
+  properties: { b: { type: 'number' } },
+  required: ['b'],
+  $defs: { a: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+} as const
+declare const besides: OutputOf<typeof beside>
+type Beside = [Expect<Equal<typeof besides.a, string>>, Expect<Equal<typeof besides.b, number>>]
+
 // — TypeBox, both packages —
 
 const legacy = LegacyType.Object({
@@ -96,6 +123,28 @@ const modern = Type.Object({
   b: Type.Optional(Type.Number()),
   c: Type.Array(Type.Union([Type.Literal('x'), Type.Null()])),
 })
+const Person = Type.Cyclic(
+  {
+    Person: Type.Object({ name: Type.String(), pet: Type.Optional(Type.Ref('Pet')) }),
+    Pet: Type.Object({ owner: Type.Ref('Person') }),
+  },
+  'Person',
+)
+const People = Type.Object({ first: Person, all: Type.Array(Person) })
+const Branch = Type.Object({ id: Type.String(), branches: Type.Array(Type.This()) })
+const LegacyTree = LegacyType.Recursive((This) =>
+  LegacyType.Object({ id: LegacyType.String(), trees: LegacyType.Array(This) }),
+)
+declare const person: OutputOf<typeof Person>
+declare const people: OutputOf<typeof People>
+declare const branch: OutputOf<typeof Branch>
+declare const legacyTree: OutputOf<typeof LegacyTree>
+type Recursive = [
+  Expect<Equal<NonNullable<typeof person.pet>['owner']['name'], string>>,
+  Expect<Equal<NonNullable<(typeof people.all)[0]['pet']>['owner']['name'], string>>,
+  Expect<Equal<(typeof branch.branches)[0]['branches'][0]['id'], string>>,
+  Expect<Equal<(typeof legacyTree.trees)[0]['trees'][0]['id'], string>>,
+]
 interface Boxed {
   a: string
   b?: number
@@ -160,4 +209,4 @@ server.setValidationErrorHandler({ status: 400, map: (error, req) => [error.erro
 // @ts-expect-error a status is a number
 server.setValidationErrorHandler({ status: '400' })
 
-export { child, type JsonSchemas, type Modern }
+export { type Beside, child, type JsonSchemas, type Modern, type Named, type Recursive }

@@ -1,4 +1,5 @@
 import type { Kernel, ListedPlugin, ListedRoute, Listing, RouteOptions } from '../../../kernel/index.ts'
+import { plainName } from '../../shared/schema/names.ts'
 import { componentKinds, isComponentName } from '../components.ts'
 import type { DescriptionOptions } from '../options.ts'
 import type { OpenApiDocument, OpenApiPathItem, OpenApiSchema } from '../types.ts'
@@ -11,7 +12,7 @@ import { operationOf, type Unnamed } from './operation.ts'
 import { type DescribedPath, Templates } from './paths.ts'
 import type { Scene } from './scene.ts'
 import { Schemas } from './schemas/components.ts'
-import { componentName, Names } from './schemas/names.ts'
+import { Names } from './schemas/names.ts'
 import { Policies } from './security.ts'
 
 /** A description, and what of the routes it does not say. */
@@ -185,7 +186,7 @@ class Described {
     const { method } = route.record
     const { schemas, own, responses, hasFailures } = this.#around
     const hintOf = (what: string) =>
-      componentName(
+      plainName(
         `${operationIdOf(method, path)} ${what}`
           .replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase())
           .replace(/^\w/, (letter) => letter.toUpperCase()),

@@ -1,7 +1,8 @@
+import { plainName } from '../../shared/schema/names.ts'
 import type { OpenApiSecurity } from '../types.ts'
 import { isObject, type Json, put } from './json.ts'
 import type { Scene } from './scene.ts'
-import { componentName, Names } from './schemas/names.ts'
+import { Names } from './schemas/names.ts'
 
 /** The policies of all routes as security schemes. */
 export class Policies {
@@ -39,7 +40,7 @@ export class Policies {
   #scheme(policy: string): string {
     const there = this.#schemes.get(policy)
     if (there !== undefined) return there
-    const name = this.#names.claim(componentName(policy))
+    const name = this.#names.claim(plainName(policy))
     this.#schemes.set(policy, name)
     return name
   }

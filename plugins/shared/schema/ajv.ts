@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import type { Ajv, Options, ValidateFunction } from 'ajv'
+import { boundKeywords, type Generating } from './bounds.ts'
 import type { Mode } from './check.ts'
 import { bounded } from './formats.ts'
-import { maxIssues } from './issue.ts'
 
 // Ajv takes 34 ms to load. By `require` and not `import()`: a route that is registered late is compiled in between.
 const require = createRequire(import.meta.url)
@@ -13,68 +13,87 @@ const annotations = ['example', 'externalDocs', 'xml', 'discriminator']
 const changing: Options = { removeAdditional: true, useDefaults: true }
 const optionsOf: Record<Mode, Options> = {
   body: changing,
-  text: { ...changing, coerceTypes: 'array' },
-  headers: { ...changing, coerceTypes: 'array' },
+  text: { ...changing, coerceTypes: 'array', code: { process: withoutInfinity } },
+  headers: { ...changing, coerceTypes: 'array', code: { process: withoutInfinity } },
   exact: {},
 }
 
-const instances = new Map<string, Ajv>()
+export type Draft = 'draft-07' | '2019-09' | '2020-12'
 
 /** How an instance differs from the others. */
 export interface Dialect {
   readonly mode: Mode
-  /** JSON Schema 2020-12, else draft-07. */
-  readonly modern: boolean
+  readonly draft: Draft
   /** Names like `constructor` are in the schema: inherited members must not count as given. */
   readonly ownProperties: boolean
+  /** All errors, in place of the first one. */
+  readonly allErrors: boolean
 }
 
-/** Compiles one schema; the instances are made when they are first needed. */
+/** `meta` is the instance that knows what a schema may be. */
+const instances = new Map<string, Ajv>()
+
+/** Compiles one flat schema; the instances are made when they are first needed. */
 export function compileWithAjv(schema: object, dialect: Dialect): ValidateFunction {
-  const key = `${dialect.mode} ${dialect.modern} ${dialect.ownProperties}`
+  const key = `${dialect.mode} ${dialect.draft} ${dialect.ownProperties} ${dialect.allErrors}`
+  // A name of its own: Ajv knows `#` by it.
+  return instanceOf(key, () => makeAjv(dialect)).compile({ ...schema, $id: 'schema:' })
+}
+
+/** @throws what Ajv says of a value that cannot be a schema of that draft. */
+export function checkSchema(schema: object, draft: Draft): void {
+  instanceOf(draft, () => withFormats(new (moduleOf(draft).Ajv)({ logger: false }))).validateSchema(schema, true)
+}
+
+function instanceOf(key: string, make: () => Ajv): Ajv {
   let ajv = instances.get(key)
   if (ajv === undefined) {
-    ajv = makeAjv(dialect)
+    ajv = make()
     instances.set(key, ajv)
   }
-  return ajv.compile(schema)
-}
-
-function makeAjv({ mode, modern, ownProperties }: Dialect): Ajv {
-  const { Ajv: Constructor } = modern
-    ? { Ajv: (require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')).Ajv2020 as unknown as typeof Ajv }
-    : (require('ajv') as typeof import('ajv'))
-  const ajv = new Constructor({
-    ...optionsOf[mode],
-    ownProperties,
-    allErrors: true,
-    strictTypes: false,
-    strictTuples: false,
-    strictRequired: false,
-    // Two routes may use one `$id`; the plugin itself refuses schemas that share one and differ.
-    addUsedSchema: false,
-    code: { process: hardened },
-    logger: false,
-  })
-  const { fullFormats } = require('ajv-formats/dist/formats.js') as typeof import('ajv-formats/dist/formats.js')
-  for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, bounded(name, format))
-  ajv.addVocabulary(annotations)
   return ajv
 }
 
-/** A string of the generated code, which is left alone, or one of the three expressions that are changed. */
-const expressions =
-  /"(?:[^"\\]|\\.)*"|vErrors\.push\((?<pushed>err\d+)\);|vErrors\.concat\(|\b(?<text>data\d*) == \+\k<text>/g
+function moduleOf(draft: Draft): { readonly Ajv: typeof Ajv } & Generating {
+  if (draft === 'draft-07') return require('ajv') as typeof import('ajv')
+  const modern = require(draft === '2020-12' ? 'ajv/dist/2020.js' : 'ajv/dist/2019.js') as Generating & {
+    default: unknown
+  }
+  return { ...modern, Ajv: modern.default as typeof Ajv }
+}
 
-/**
- * Changes the code that Ajv generates in two points. It keeps no more errors than are told: Ajv would collect a hundred
- * thousand, and for a `$ref` copy the whole list at each one, which kept it busy for minutes. And the text `Infinity`
- * is no number.
- */
-function hardened(code: string): string {
-  return code.replace(expressions, (match, pushed: string | undefined, text: string | undefined) => {
-    if (pushed !== undefined) return `if(vErrors.length<${maxIssues})vErrors.push(${pushed});`
-    if (text !== undefined) return `${text} == +${text} && isFinite(${text})`
-    return match.startsWith('"') ? match : `(vErrors.length>=${maxIssues})?vErrors:vErrors.concat(`
+function makeAjv({ mode, draft, ownProperties, allErrors }: Dialect): Ajv {
+  const { Ajv: Constructor, ...generating } = moduleOf(draft)
+  const ajv = new Constructor({
+    ...optionsOf[mode],
+    ownProperties,
+    allErrors,
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    // All schemas have the same name, and none is known to another.
+    addUsedSchema: false,
+    // Once, by an instance for all of them: it takes 15 ms to compile what a schema may be.
+    validateSchema: false,
+    logger: false,
   })
+  boundKeywords(ajv, generating)
+  ajv.addVocabulary(annotations)
+  return withFormats(ajv)
+}
+
+function withFormats(ajv: Ajv): Ajv {
+  const { fullFormats } = require('ajv-formats/dist/formats.js') as typeof import('ajv-formats/dist/formats.js')
+  for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, bounded(name, format))
+  return ajv
+}
+
+/** A string of the generated code, which is left alone, or the comparison that tells whether text is a number. */
+const comparison = /"(?:[^"\\]|\\.)*"|\b(?<text>data\d*) == \+\k<text>/g
+
+/** Changes the code that Ajv generates where text becomes a number: `Infinity` is not one. */
+function withoutInfinity(code: string): string {
+  return code.replace(comparison, (match, text: string | undefined) =>
+    text === undefined ? match : `${text} == +${text} && isFinite(${text})`,
+  )
 }

@@ -1,77 +1,68 @@
-import type { ErrorObject } from 'ajv'
-import { compileWithAjv } from './ajv.ts'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { checkSchema, compileWithAjv, type Dialect, type Draft } from './ajv.ts'
 import type { Check, Mode, Verdict } from './check.ts'
+import { beginEffort, endEffort, TooMuchEffort } from './effort.ts'
+import { flattened, schemasOf, targetOf } from './flat.ts'
 import { type Issue, maxIssues } from './issue.ts'
-
-type Json = { readonly [keyword: string]: unknown }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+import { inPlaceKeywords, isObject, type Node, schemasWithin } from './keywords.ts'
 
 /** Keywords that only JSON Schema 2019-09 and later have. */
-const modernKeywords = new Set(['prefixItems', 'unevaluatedProperties', 'unevaluatedItems', 'dependentRequired'])
+const modernKeywords = [
+  'prefixItems',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'dependentRequired',
+  'dependentSchemas',
+  'minContains',
+  'maxContains',
+]
 
-/** A name that every object has, as a key or in a list of required ones. */
-const inherited = new RegExp(`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"`)
-
-/** Whether any object within has such a key. */
-function hasKey(value: unknown, test: (key: string) => boolean, depth = 0): boolean {
-  if (typeof value !== 'object' || value === null || depth > 64) return false
-  if (Array.isArray(value)) return value.some((one) => hasKey(one, test, depth + 1))
-  return Object.entries(value).some(([key, one]) => test(key) || hasKey(one, test, depth + 1))
+function draftOf({ $schema }: Node, nodes: ReadonlySet<Node>): Draft {
+  if (typeof $schema === 'string') return (/2019-09|2020-12/.exec($schema)?.[0] as Draft | undefined) ?? 'draft-07'
+  const list = [...nodes]
+  if (!list.some((node) => modernKeywords.some((keyword) => keyword in node))) return 'draft-07'
+  // 2020-12 has no lists in `items`.
+  return list.some((node) => Array.isArray(node.items)) ? '2019-09' : '2020-12'
 }
 
-function isModern(schema: Json): boolean {
-  const { $schema } = schema
-  if (typeof $schema === 'string') return /2019-09|2020-12/.test($schema)
-  return hasKey(schema, (key) => modernKeywords.has(key))
+/** Whether a member is asked for that every object has. */
+function namesInherited({ properties, required, ...node }: Node): boolean {
+  const maps = [properties, node.dependentRequired, node.dependentSchemas, node.dependencies].filter(isObject)
+  const names = [...maps.flatMap(Object.keys), ...maps.flatMap(Object.values), ...[required]].flat()
+  return names.some((name) => typeof name === 'string' && name in Object.prototype)
 }
 
-/** Header names are compared without regard to case: the schema's are taken in lower case. */
-function withLowerCaseNames(schema: Json): Json {
-  const lower: Record<string, unknown> = { ...schema }
-  if (isObject(schema.properties)) {
-    lower.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, one]) => [name.toLowerCase(), one]),
-    )
-  }
-  if (Array.isArray(schema.required)) lower.required = schema.required.map((name) => String(name).toLowerCase())
-  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-    const list = schema[keyword]
-    if (Array.isArray(list)) lower[keyword] = list.map((one) => (isObject(one) ? withLowerCaseNames(one) : one))
-  }
-  return lower
-}
-
-/** The top-level keys that a schema names, also in its combinations and behind local references. */
+/** The top-level keys that a schema names, also in its combinations and behind references. */
 export function jsonSchemaKeys(schema: object): string[] {
+  const root = flattened(schema).schema
   const keys = new Set<string>()
-  const seen = new Set<unknown>()
-  const visit = (one: unknown): void => {
-    if (!isObject(one) || seen.has(one)) return
-    seen.add(one)
-    if (isObject(one.properties)) for (const key of Object.keys(one.properties)) keys.add(key)
-    for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-      const list = one[keyword]
-      if (Array.isArray(list)) list.forEach(visit)
-    }
-    if (typeof one.$ref === 'string' && one.$ref.startsWith('#')) visit(resolvePointer(schema, one.$ref.slice(1)))
+  const seen = new Set<unknown>([root])
+  for (const node of seen) {
+    if (!isObject(node)) continue
+    for (const name of isObject(node.properties) ? Object.keys(node.properties) : []) keys.add(name)
+    for (const name of Array.isArray(node.required) ? node.required : []) keys.add(String(name))
+    for (const [keyword, one] of schemasWithin(node)) if (inPlaceKeywords.has(keyword)) seen.add(one)
+    seen.add(targetOf(node.$ref, root))
   }
-  visit(schema)
   return [...keys]
-}
-
-/** The part of a schema that a JSON pointer leads to. */
-export function resolvePointer(root: unknown, pointer: string): unknown {
-  let at: unknown = root
-  for (const part of pointer.split('/').slice(1)) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
-  }
-  return at
 }
 
 function issueOf({ instancePath, keyword, message, params }: ErrorObject): Issue {
   return { path: instancePath, keyword, message: message ?? 'is not valid', params: params as Record<string, unknown> }
+}
+
+/** Of a value that cannot be checked to its end. */
+const unchecked = (keyword: string, message: string): Verdict => {
+  const issues = [{ path: '', keyword, message, params: {} }]
+  return { ok: false, issues, cause: issues }
+}
+
+/** Why a check did not come to its end; anything else is an error like any other. */
+function unfinished(error: unknown): Verdict {
+  if (error instanceof TooMuchEffort) return unchecked('effort', 'takes too much work to check')
+  // The stack has ended.
+  if (error instanceof RangeError) return unchecked('depth', 'is nested too deeply')
+  throw error
 }
 
 /**
@@ -80,16 +71,43 @@ function issueOf({ instancePath, keyword, message, params }: ErrorObject): Issue
  * @throws what Ajv says of a schema that is none.
  */
 export function compileJsonSchema(schema: object, mode: Mode): Check {
-  const json = schema as Json
-  if (json.$async === true) throw new TypeError('a JSON Schema with $async is not taken')
-  const validate = compileWithAjv(mode === 'headers' ? withLowerCaseNames(json) : json, {
-    mode,
-    modern: isModern(json),
-    ownProperties: inherited.test(JSON.stringify(json)),
-  })
+  if ((schema as Node).$async === true) throw new TypeError('a JSON Schema with $async is not taken')
+  const flat = flattened(schema, { lowerCaseNames: mode === 'headers' })
+  const nodes = schemasOf(flat.schema)
+  const draft = draftOf(schema as Node, nodes)
+  checkSchema(schema, draft)
+  if (flat.problem !== undefined) throw new TypeError(flat.problem)
+  const dialect = { mode, draft, ownProperties: [...nodes].some(namesInherited) }
+  const validate = compileWithAjv(flat.schema, { ...dialect, allErrors: false })
+  const explain = explainer(flat.schema, dialect)
   return (value): Verdict => {
-    if (validate(value)) return { ok: true, value }
-    const errors = (validate.errors ?? []).filter((error) => error !== undefined).slice(0, maxIssues)
-    return { ok: false, issues: errors.map(issueOf), cause: errors }
+    beginEffort(value)
+    try {
+      return validate(value) ? { ok: true, value } : explain(value, validate.errors ?? [])
+    } catch (error) {
+      return unfinished(error)
+    } finally {
+      endEffort()
+    }
+  }
+}
+
+/**
+ * Tells what is wrong with a value that was refused. Whether it is refused is decided before, by a check that ends at
+ * the first error: with all of them, each branch of a union would be looked at to its end, which takes twice as long for
+ * each level of a tree. Compiled at the first refusal: most schemas of a process never see one.
+ */
+function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>) {
+  let validate: ValidateFunction | undefined
+  return (value: unknown, first: readonly ErrorObject[]): Verdict => {
+    let errors: readonly ErrorObject[] = []
+    try {
+      validate ??= compileWithAjv(schema, { ...dialect, allErrors: true })
+      if (!validate(value)) errors = validate.errors ?? []
+    } catch (error) {
+      unfinished(error)
+    }
+    const told = (errors.length > 0 ? errors : first).slice(0, maxIssues)
+    return { ok: false, issues: told.map(issueOf), cause: told }
   }
 }

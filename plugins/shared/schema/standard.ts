@@ -1,5 +1,7 @@
 import type { Check, Verdict } from './check.ts'
+import { flattened, targetOf } from './flat.ts'
 import { type Issue, maxIssues, pointerOf } from './issue.ts'
+import { isObject } from './keywords.ts'
 import { selfDescription } from './self-description.ts'
 
 /** What is used of Standard Schema version 1 (Zod, Valibot, ArkType, …): https://standardschema.dev. */
@@ -65,16 +67,22 @@ export function standardKeys(schema: object): readonly string[] | undefined {
 /** The keys of which an object schema takes lists and nothing else; none where the schema does not tell. */
 export function standardLists(schema: StandardSchema): readonly string[] {
   try {
-    const { properties } = selfDescription(schema, 'input') as { readonly properties?: object }
-    return Object.entries(properties ?? {}).flatMap(([key, one]) => (isList(one) ? [key] : []))
+    const root = flattened(selfDescription(schema, 'input') as object).schema
+    // A schema that holds itself is described by a reference.
+    const follow = (node: unknown): unknown =>
+      isObject(node) && node.$ref !== undefined ? follow(targetOf(node.$ref, root)) : node
+    const { properties } = follow(root) as { readonly properties?: object }
+    return Object.entries(properties ?? {}).flatMap(([key, one]) => (isList(one, follow) ? [key] : []))
   } catch {
     // It cannot be said in JSON Schema.
     return []
   }
 }
 
-function isList({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean {
-  if (anyOf === undefined) return type === 'array'
-  const kinds = anyOf.filter((one) => (one as { type?: unknown }).type !== 'null')
-  return kinds.length > 0 && kinds.every(isList)
+function isList(schema: unknown, follow: (node: unknown) => unknown): boolean {
+  const node = follow(schema)
+  if (!isObject(node)) return false
+  if (!Array.isArray(node.anyOf)) return node.type === 'array'
+  const kinds = node.anyOf.filter((one) => !isObject(one) || one.type !== 'null')
+  return kinds.length > 0 && kinds.every((one) => isList(one, follow))
 }

@@ -1,4 +1,5 @@
-import { resolvePointer } from '../../shared/schema/json-schema.ts'
+import { flattened, targetOf } from '../../shared/schema/flat.ts'
+import { schemasWithin } from '../../shared/schema/keywords.ts'
 import { anything, isObject, type Lazy, text, type View } from './view.ts'
 
 type Json = { readonly [keyword: string]: unknown }
@@ -7,7 +8,13 @@ type Json = { readonly [keyword: string]: unknown }
 export const unsendable = 'x-unsendable'
 
 /** What a JSON Schema takes; text becomes numbers, booleans and null where it asks for them. */
-export function viewOfJson(schema: unknown, root: unknown = schema): View {
+export function viewOfJson(schema: unknown): View {
+  if (!isObject(schema)) return anything
+  const root = flattened(schema).schema
+  return viewOfNode(root, root)
+}
+
+function viewOfNode(schema: unknown, root: unknown): View {
   if (!isObject(schema)) return anything
   if (isView(schema[unsendable])) return schema[unsendable]
   const parts: Lazy[] = []
@@ -18,16 +25,13 @@ export function viewOfJson(schema: unknown, root: unknown = schema): View {
     }
   }
   if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map((one) => lazy(one, root)))
-  if (typeof schema.$ref === 'string') parts.push(lazy(targetOf(schema.$ref, root), root))
+  if (schema.$ref !== undefined) parts.push(lazy(targetOf(schema.$ref, root), root))
   const own = viewOfType(schema, root)
   return parts.length === 0 ? own : { is: 'both', parts: [{ of: own, view: () => own }, ...parts] }
 }
 
 const isView = (value: unknown): value is View => isObject(value) && typeof value.is === 'string'
-const lazy = (of: unknown, root: unknown): Lazy => ({ of, view: () => viewOfJson(of, root) })
-
-/** Where a reference leads, of those that lead into the schema itself. */
-const targetOf = (ref: string, root: unknown) => (/^#(\/|$)/.test(ref) ? resolvePointer(root, ref.slice(1)) : undefined)
+const lazy = (of: unknown, root: unknown): Lazy => ({ of, view: () => viewOfNode(of, root) })
 
 function viewOfType(schema: Json, root: unknown): View {
   const values = 'const' in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : undefined
@@ -58,25 +62,31 @@ function viewOfArray({ items, prefixItems }: Json, root: unknown): View {
 
 const types: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 
+interface ForeignType {
+  readonly path: readonly string[]
+  readonly type: string
+}
+
 /** Where a JSON Schema names a type that JSON has not: TypeBox has some for values that never leave a process. */
-export function foreignType(
-  schema: unknown,
-  path: readonly string[] = [],
-  seen = new Set<unknown>(),
-): { readonly path: readonly string[]; readonly type: string } | undefined {
-  if (!isObject(schema) || seen.has(schema)) return undefined
-  seen.add(schema)
-  const wrong = [schema.type].flat().find((type) => typeof type === 'string' && !types.has(type))
-  if (wrong !== undefined) return { path, type: String(wrong) }
-  const members = Object.entries(isObject(schema.properties) ? schema.properties : {})
-  const parts = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'].flatMap((keyword) => schema[keyword] ?? [])
-  const inside: [path: readonly string[], part: unknown][] = [
-    ...members.map(([name, one]): [string[], unknown] => [[...path, name], one]),
-    ...parts.map((one): [readonly string[], unknown] => [path, one]),
-  ]
-  for (const [where, part] of inside) {
-    const found = foreignType(part, where, seen)
-    if (found !== undefined) return found
+export function foreignType(schema: object): ForeignType | undefined {
+  const root = flattened(schema).schema
+  const seen = new Set<unknown>()
+  const find = (node: unknown, path: readonly string[]): ForeignType | undefined => {
+    if (!isObject(node) || seen.has(node)) return undefined
+    seen.add(node)
+    const wrong = [node.type].flat().find((type) => typeof type === 'string' && !types.has(type))
+    if (wrong !== undefined) return { path, type: String(wrong) }
+    const members = Object.entries(isObject(node.properties) ? node.properties : {})
+    const others = [...schemasWithin(node)].flatMap(([keyword, one]) => (keyword === 'properties' ? [] : [one]))
+    const inside: [path: readonly string[], part: unknown][] = [
+      ...members.map(([name, one]): [string[], unknown] => [[...path, name], one]),
+      ...[...others, targetOf(node.$ref, root)].map((one): [readonly string[], unknown] => [path, one]),
+    ]
+    for (const [where, part] of inside) {
+      const found = find(part, where)
+      if (found !== undefined) return found
+    }
+    return undefined
   }
-  return undefined
+  return find(root, [])
 }

@@ -1,7 +1,8 @@
+import { nameOfAddress, nameOfReference, plainName } from '../../../shared/schema/names.ts'
 import type { Direction } from '../../../shared/schema/self-description.ts'
 import { isObject, type Json, put } from '../json.ts'
 import { Address, Link, NamedLink, type Part } from './links.ts'
-import { componentName, Names, nameOfAddress, nameOfReference } from './names.ts'
+import { Names } from './names.ts'
 import { jsonSchemaOf } from './source.ts'
 import { type Note, Translation } from './translate.ts'
 
@@ -103,7 +104,7 @@ export class Schemas {
   /** One component for parts that are called alike and say the same, also where they lead to each other. */
   #components(parts: readonly Part[]): Map<Part, Component> {
     const templates = new Map(parts.map((part) => [part, templateOf(part.body)]))
-    const wanted = (part: Part) => componentName(part.name)
+    const wanted = (part: Part) => plainName(part.name)
     let classes = new Map<Part, number>(numbered(parts, wanted))
     for (let count = -1; count !== countOf(classes); ) {
       count = countOf(classes)

@@ -1,3 +1,4 @@
+import { mapKeywords as anyMapKeywords, schemaKeywords as anySchemaKeywords } from '../../../shared/schema/keywords.ts'
 import { isObject, toPlain } from '../json.ts'
 
 const isText = (value: unknown) => typeof value === 'string'
@@ -72,19 +73,7 @@ function isPattern(value: unknown): boolean {
   return false
 }
 
-/** Keywords with one schema, with schemas by name, and with a list of schemas. */
-export const schemaKeywords: ReadonlySet<string> = new Set([
-  'additionalProperties',
-  'unevaluatedProperties',
-  'unevaluatedItems',
-  'items',
-  'contains',
-  'propertyNames',
-  'contentSchema',
-  'not',
-  'if',
-  'then',
-  'else',
-])
-export const mapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas'])
-export const listKeywords: ReadonlySet<string> = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf'])
+/** Keywords with schemas that 2020-12 still has. */
+const isCurrent = (keyword: string) => keyword !== 'additionalItems' && keyword !== 'dependencies'
+export const schemaKeywords: ReadonlySet<string> = new Set([...anySchemaKeywords].filter(isCurrent))
+export const mapKeywords: ReadonlySet<string> = new Set([...anyMapKeywords].filter(isCurrent))

@@ -1,8 +1,9 @@
+import { flattened, formerId, formerName, lostReference, targetOf } from '../../../shared/schema/flat.ts'
+import { listKeywords } from '../../../shared/schema/keywords.ts'
+import { nameOfAddress } from '../../../shared/schema/names.ts'
 import { isObject, type Json, put, toPlain } from '../json.ts'
-import { listKeywords, mapKeywords, plainKeywords, schemaKeywords, types } from './keywords.ts'
+import { mapKeywords, plainKeywords, schemaKeywords, types } from './keywords.ts'
 import { Address, Link, NamedLink, type Part } from './links.ts'
-import { nameOfAddress, nameOfReference } from './names.ts'
-import { References } from './references.ts'
 
 /** Deeper ones become parts of their own: what is nested a thousand times must neither end the stack nor be lost. */
 const maxDepth = 60
@@ -17,7 +18,7 @@ export type Note = (why: string) => void
  * links to parts.
  */
 export class Translation {
-  readonly #references: References
+  readonly #flat: unknown
   readonly #parts: Map<unknown, Part>
   readonly #note: Note
   readonly #root: Part
@@ -26,12 +27,12 @@ export class Translation {
   readonly #copies = new Map<unknown, number>()
 
   constructor(root: unknown, part: Part, note: Note) {
-    this.#references = new References(root)
-    this.#parts = new Map([[root, part]])
+    this.#flat = isObject(root) ? flattened(root).schema : root
+    this.#parts = new Map([[this.#flat, part]])
     this.#note = note
     this.#root = part
     this.#name = part.name
-    this.#open.push({ node: root, part })
+    this.#open.push({ node: this.#flat, part })
     for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
       next.part.body = this.#schema(next.node, new Set(), next.node)
     }
@@ -54,7 +55,7 @@ export class Translation {
     if (typeof node === 'boolean') return node
     if (!isObject(node)) return this.#unknown('a part of it is no schema')
     if (node !== start) {
-      const id = typeof node.$id === 'string' && !node.$id.startsWith('#') ? nameOfAddress(node.$id) : undefined
+      const id = idOf(node)
       if (id !== undefined) return this.#link(node, id)
       if (around.has(node) || around.size >= maxDepth || this.#isCopiedOften(node)) {
         return this.#link(node, typeof node.title === 'string' ? node.title : this.#name)
@@ -62,8 +63,7 @@ export class Translation {
     }
     const inside = new Set(around).add(node)
     const members = this.#members(node, inside)
-    const isReference = ['$ref', '$dynamicRef', '$recursiveRef'].some((keyword) => typeof node[keyword] === 'string')
-    if (!isReference) return members
+    if (node.$ref === undefined && !(lostReference in node)) return members
     const target = this.#reference(node, members)
     return node.nullable === true && node.type === undefined ? { anyOf: [target, { type: 'null' }] } : target
   }
@@ -80,31 +80,31 @@ export class Translation {
   }
 
   #reference(node: Json, beside: Json): unknown {
-    const ref = String(node.$ref ?? node.$dynamicRef ?? node.$recursiveRef)
     const more = Object.keys(beside).length > 0 ? beside : undefined
-    const target = this.#references.resolve(ref, node)
-    if (target !== undefined) {
-      if (typeof target === 'boolean') return more === undefined ? target : { allOf: [target], ...more }
-      const { $id: id } = target as Json
-      const name = (typeof id === 'string' ? nameOfAddress(id) : undefined) ?? nameOfReference(ref) ?? this.#name
-      return this.#link(target, name, more)
-    }
+    const target = targetOf(node.$ref, this.#flat)
+    if (typeof target === 'boolean') return more === undefined ? target : { allOf: [target], ...more }
+    if (isObject(target)) return this.#link(target, this.#nameOf(target), more)
+    const ref = String((node as { [lostReference]?: string })[lostReference] ?? node.$ref)
     const component = /^#\/components\/schemas\/([\w.-]+)$/.exec(ref)?.[1]
     if (component !== undefined) return new NamedLink(component, more)
     return { ...more, ...this.#unknown(`the reference ${JSON.stringify(ref)} leads nowhere`) }
+  }
+
+  #nameOf(node: Json & { readonly [formerName]?: string }): string {
+    return idOf(node) ?? node[formerName] ?? this.#name
   }
 
   #members(node: Json, inside: ReadonlySet<unknown>): Json {
     const members: Json = {}
     for (const [keyword, value] of Object.entries(modernised(node))) {
       if (value === undefined) continue
-      const translated = this.#keyword(keyword, value, inside, node)
+      const translated = this.#keyword(keyword, value, inside)
       if (translated !== undefined) put(members, keyword, translated)
     }
     return this.#typed(node, members)
   }
 
-  #keyword(keyword: string, value: unknown, inside: ReadonlySet<unknown>, node: Json): unknown {
+  #keyword(keyword: string, value: unknown, inside: ReadonlySet<unknown>): unknown {
     if (schemaKeywords.has(keyword)) {
       return isObject(value) || typeof value === 'boolean' ? this.#schema(value, inside) : undefined
     }
@@ -117,7 +117,7 @@ export class Translation {
     if (listKeywords.has(keyword)) {
       return Array.isArray(value) && value.length > 0 ? value.map((one) => this.#schema(one, inside)) : undefined
     }
-    if (keyword === 'discriminator') return this.#discriminator(value, node)
+    if (keyword === 'discriminator') return this.#discriminator(value)
     if (keyword.startsWith('x-')) return toPlain(value)
     if (!Object.hasOwn(plainKeywords, keyword)) return undefined
     const read = plainKeywords[keyword]!(value)
@@ -126,15 +126,12 @@ export class Translation {
   }
 
   /** Its mapping leads to schemas by references, which lead elsewhere in the document: without them, names are enough. */
-  #discriminator(value: unknown, node: Json): unknown {
+  #discriminator(value: unknown): unknown {
     if (!isObject(value) || typeof value.propertyName !== 'string') return undefined
     const mapping: Json = {}
     for (const [name, ref] of Object.entries(isObject(value.mapping) ? value.mapping : {})) {
-      const target = typeof ref === 'string' ? this.#references.resolve(ref, node) : undefined
-      if (isObject(target)) {
-        const { part } = this.#link(target, nameOfReference(String(ref)) ?? this.#name)
-        put(mapping, name, new Address(part))
-      }
+      const target = targetOf(ref, this.#flat)
+      if (isObject(target)) put(mapping, name, new Address(this.#link(target, this.#nameOf(target)).part))
     }
     return { propertyName: value.propertyName, ...(Object.keys(mapping).length > 0 && { mapping }) }
   }
@@ -155,6 +152,12 @@ export class Translation {
     if (nullable === true && !known.includes('null')) known.push('null')
     return { type: known.length === 1 ? known[0] : known, ...members }
   }
+}
+
+/** The name that a part gives itself. */
+function idOf(node: Json & { readonly [formerId]?: string }): string | undefined {
+  const id = node[formerId]
+  return id === undefined || id.startsWith('#') ? undefined : nameOfAddress(id)
 }
 
 /** Keywords of older drafts as those of 2020-12. */

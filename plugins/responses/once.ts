@@ -1,0 +1,49 @@
+import { Mismatch } from './mismatch.ts'
+
+/** What a part of a schema made of a value: what it picked, or why it does not fit. */
+type Outcome = { readonly picked: unknown } | { readonly expected: string; readonly path: readonly (string | number)[] }
+
+/** Of the value that is looked at: what came out before. */
+let known: Map<unknown, Map<object, Outcome>> | undefined
+
+/** Runs with a memory of its own, unless there is one. */
+export function remembering<Result>(run: () => Result): Result {
+  if (known !== undefined) return run()
+  known = new Map()
+  try {
+    return run()
+  } finally {
+    known = undefined
+  }
+}
+
+/**
+ * Looks at each object and list once. For branches with branches below: a tree whose nodes are of several kinds would be
+ * looked at twice as often for each level that it is nested in.
+ */
+export function once(shape: (value: unknown) => unknown): (value: unknown) => unknown {
+  const look = (value: object): unknown => {
+    let outcomes = known!.get(shape)
+    if (outcomes === undefined) {
+      outcomes = new Map()
+      known!.set(shape, outcomes)
+    }
+    const there = outcomes.get(value)
+    if (there !== undefined) {
+      if ('picked' in there) return there.picked
+      throw new Mismatch(there.expected, there.path)
+    }
+    try {
+      const picked = shape(value)
+      outcomes.set(value, { picked })
+      return picked
+    } catch (error) {
+      if (error instanceof Mismatch) outcomes.set(value, { expected: error.expected, path: [...error.path] })
+      throw error
+    }
+  }
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return shape(value)
+    return known === undefined ? remembering(() => look(value)) : look(value)
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * The work that one check may take, in steps of about ten nanoseconds. Most schemas take work in proportion to the value.
+ * Where a schema holds itself in several branches (`anyOf` of two kinds of nodes) a small value can take twice as much for
+ * each level that it is nested in, and a body of 1 kB would never be done.
+ *
+ * By steps and not by the clock: what is refused on a busy machine is refused on every machine.
+ */
+const leastSteps = 2_000_000
+/** A value with many parts may take so many steps for each of them: limits of bodies can be raised. */
+const stepsOfPart = 40
+
+/** What is left of the check that runs; only one runs at a time. */
+export const effort = {
+  left: 0,
+  /** Called by compiled code when nothing is left. */
+  spent,
+}
+
+let checked: unknown
+let isExtended = false
+
+/** Thrown out of a check that takes too much work. */
+export class TooMuchEffort {}
+
+/** To be called before a check. */
+export function beginEffort(value: unknown): void {
+  effort.left = leastSteps
+  checked = value
+  isExtended = false
+}
+
+/** To be called behind it, so that nothing holds the value. */
+export function endEffort(): void {
+  checked = undefined
+}
+
+/** Takes steps for a part of the work whose size is only known while it is done. */
+export function spend(steps: number): void {
+  effort.left -= steps
+  if (effort.left < 0) spent()
+}
+
+function spent(): void {
+  if (!isExtended) {
+    isExtended = true
+    effort.left += Math.max(0, partsOf(checked) * stepsOfPart - leastSteps)
+  }
+  if (effort.left < 0) throw new TooMuchEffort()
+}
+
+/** The parts of a value, each text counted as one for every 16 characters. Not recursive: it may be nested without end. */
+function partsOf(value: unknown): number {
+  let parts = 0
+  const seen = new Set<object>()
+  const open = [value]
+  while (open.length > 0) {
+    const one = open.pop()
+    parts++
+    if (typeof one === 'string') parts += one.length >> 4
+    else if (typeof one === 'object' && one !== null && !seen.has(one)) {
+      seen.add(one)
+      for (const part of Object.values(one)) open.push(part)
+    }
+  }
+  return parts
+}

@@ -1,0 +1,60 @@
+/** One object of a JSON Schema. */
+export type Node = { readonly [keyword: string]: unknown }
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Keywords with one schema, of any draft from 4 on. Older drafts have a list of them in `items`. */
+export const schemaKeywords: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'additionalItems',
+  'items',
+  'contains',
+  'propertyNames',
+  'contentSchema',
+  'not',
+  'if',
+  'then',
+  'else',
+])
+
+/** Keywords with schemas by name. */
+export const mapKeywords: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  'dependencies',
+])
+
+/** Keywords with definitions, which say nothing by themselves. */
+export const definitionKeywords: ReadonlySet<string> = new Set(['$defs', 'definitions'])
+
+/** Keywords with a list of schemas. */
+export const listKeywords: ReadonlySet<string> = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf'])
+
+/** Keywords whose schemas are for the value itself and not for a part of it. */
+export const inPlaceKeywords: ReadonlySet<string> = new Set([
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+  'dependencies',
+])
+
+/** The schemas directly within one, definitions left out. */
+export function* schemasWithin(node: Node): Iterable<readonly [keyword: string, schema: unknown]> {
+  for (const [keyword, value] of Object.entries(node)) {
+    if (mapKeywords.has(keyword)) {
+      if (isObject(value)) for (const one of Object.values(value)) yield [keyword, one]
+    } else if (schemaKeywords.has(keyword) || listKeywords.has(keyword)) {
+      if (Array.isArray(value)) for (const one of value) yield [keyword, one]
+      else yield [keyword, value]
+    }
+  }
+}
