@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, extname, join, relative, sep } from 'node:path'
 import type { BuildOptions, Message, OutputFile, Plugin } from 'esbuild'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { CommandFailure } from '../failure.ts'
 import { codeFrame, type Mistake, mistakesOf } from '../typescript/code-frame.ts'
 import { endingOf, isModule, type Layout, placeOf } from './layout.ts'
@@ -125,7 +126,7 @@ const ownUrl = /(\bnew\s+URL\(\s*(['"]))(\.{1,2}\/[^'"\\]+\.[cm]?tsx?)(?=\2\s*,\
 
 /** The module with such names as the build has them; `undefined` where it has none. The lines stay for the source map. */
 function withBuiltUrls(layout: Layout, file: string, known: Set<string>) {
-  const source = readFileSync(file, 'utf8')
+  const source = readRegularFileSync(file).toString('utf8')
   const contents = source.replaceAll(ownUrl, (all, before: string, _quote, name: string) => {
     const named = join(dirname(file), name)
     if (!existsSync(named)) return all

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { columns } from '../../kernel/support/columns.ts'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { compile } from '../build/compile.ts'
 import { findSources, isModuleScope, type Layout, placeOf, placeOfAsset, refuseClashes } from '../build/layout.ts'
 import { type BuiltFile, checkOut, writeOut } from '../build/out-folder.ts'
@@ -102,7 +102,10 @@ async function make(layout: Layout, startFile: string, flags: { minify: boolean;
   const named = relative(root, sources).replaceAll('\\', '/')
   const files: BuiltFile[] = [
     ...compiled.files,
-    ...assets.map((path) => ({ path: placeOfAsset(layout, path), contents: new Uint8Array(readFileSync(path)) })),
+    ...assets.map((path) => ({
+      path: placeOfAsset(layout, path),
+      contents: new Uint8Array(readRegularFileSync(path)),
+    })),
     { path: marker, contents: markerOf(named) },
   ]
   if (!isModuleScope(dirname(out))) {

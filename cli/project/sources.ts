@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import { lockFolder } from './project.ts'
 import { sourcesOf } from './start-file.ts'
 
@@ -129,7 +130,7 @@ function printOf(path: string): string | undefined {
     if (!found.isFile()) return undefined
     const { size, mtimeMs } = found
     if (size > large) return `${size} ${mtimeMs}`
-    return createHash('sha1').update(readFileSync(path)).digest('base64')
+    return createHash('sha1').update(readRegularFileSync(path)).digest('base64')
   } catch {
     return undefined
   }

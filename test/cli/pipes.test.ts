@@ -24,7 +24,7 @@ test.each([
   ['serve --entry src/server.ts', /the entry src\/server\.ts is a named pipe, and a file is needed/],
   ['build --entry src/server.ts', /the entry src\/server\.ts is a named pipe, and a file is needed/],
   ['init-storage --type local', /\.gitignore is a named pipe, and a file is needed/],
-  ['key-generate --type ed25519 --env', /\.env is there and is no file/],
+  ['key-generate --type ed25519 --env', /\.env is not a regular file/],
 ])('framework %s waits for no named pipe', async (command, message) => {
   const ended = await runner.run(folder, command.split(' '))
   expect(ended.code).not.toBe(0)
