@@ -39,6 +39,8 @@ server.post('/stream', (req, res) => {
   return file === undefined ? res.badRequest() : res.stream(file.stream())
 })
 server.post('/file', (req, res) => res.file(req.file('f')?.path ?? ''))
+server.post('/bytes', (req) => req.file('f')?.bytes().length)
+server.get('/sent/:name', (req, res) => res.file(req.params.name, { root }))
 server.post('/memory', { upload: { storage: 'memory' } }, (req) => req.file('f')?.bytes().length)
 
 const { port } = await server.listen()

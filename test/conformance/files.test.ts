@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makePipe } from '../support/pipe.ts'
 import { makeTree, secret } from '../support/static-files.ts'
 import { traversals } from '../support/traversals.ts'
 import { losesStreamLength } from './gaps.ts'
@@ -95,12 +96,21 @@ function filesConformance(target: Target): void {
       expect(await (await fetch(url('/%C3%BCn%C3%AF%20%E2%80%93%20%E6%97%A5%E6%9C%AC.txt'))).text()).toBe('unicode')
     })
 
+    it('waits for no named pipe, and other files are sent meanwhile', async () => {
+      makePipe(join(root, 'pipe'))
+      const pipes = ['/sent/pipe', '/assets/pipe', '/pipe'].flatMap((path) => [path, path, path, path])
+      const answers = pipes.map(async (path) => (await fetch(url(path))).status)
+      expect(await (await fetch(url('/sent/a.txt'))).text()).toBe('hello world')
+      expect(await Promise.all(answers)).toEqual(pipes.map(() => 404))
+    })
+
     it('takes a form, and sends a file of it back', async () => {
       const files = [['f', 'ü.txt', 'text/plain', 100_000]]
       expect(await (await fetch(url('/upload'), form(100_000))).json()).toEqual({ body: { t: 'é' }, files })
       for (const path of ['/stream', '/file'])
         expect(await (await fetch(url(path), form(100_000))).text()).toBe('x'.repeat(100_000))
-      expect(await (await fetch(url('/memory'), form(100_000))).json()).toBe(100_000)
+      for (const path of ['/memory', '/bytes'])
+        expect(await (await fetch(url(path), form(100_000))).json()).toBe(100_000)
     })
 
     it('BO-08 BO-09 refuses what is too large or malformed', async () => {
