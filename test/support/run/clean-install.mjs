@@ -6,7 +6,8 @@ import { failed, passed } from './summary.mjs'
 /**
  * Whether a newcomer's `npm ci` takes the lock files: manifest and lock file alone, in an empty folder. `npm install` accepts
  * lock files that `npm ci` refuses, so a working node_modules proves nothing. Nothing is written: that the packages can be
- * had is proved by the `npm ci` before the run, and again would take 40 s of CPU.
+ * had is proved by the `npm ci` before the run, and again would take 40 s of CPU. Where npm knows `allowScripts`, it has to
+ * say of each package with an install script whether that may run.
  *
  * @param {import('./process.mjs').StepContext} context
  * @returns {Promise<import('./summary.mjs').Outcome>}
@@ -33,7 +34,8 @@ async function installIn(folder, from, deadline) {
     if (!existsSync(join(from, file))) return `${file} is missing`
     copyFileSync(join(from, file), join(folder, file))
   }
-  const result = await npm(['ci', '--dry-run', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], {
+  const options = ['--dry-run', '--strict-allow-scripts', '--prefer-offline', '--no-audit', '--no-fund']
+  const result = await npm(['ci', ...options], {
     cwd: folder,
     deadline: Math.min(deadline, Date.now() + 180_000),
   })
