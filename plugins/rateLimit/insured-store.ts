@@ -1,6 +1,7 @@
+import { Breaker } from '../shared/breaker.ts'
 import type { Hit, RateLimitStore } from './store.ts'
 
-/** For how long a store that failed is left alone: a request must not wait for a time-out that the one before it has seen. */
+/** For how long a store that failed is left alone. */
 const restMs = 1_000
 
 /**
@@ -12,19 +13,17 @@ const restMs = 1_000
 export class InsuredStore implements RateLimitStore {
   readonly #store: RateLimitStore
   readonly #memory: RateLimitStore
-  readonly #onChange: (isDown: boolean, error?: unknown) => void
-  #isDown = false
-  #restsUntil = 0
+  readonly #breaker: Breaker
 
   /** `onChange` is called once when the store begins to fail, and once when it works again. */
   constructor(store: RateLimitStore, memory: RateLimitStore, onChange: (isDown: boolean, error?: unknown) => void) {
     this.#store = store
     this.#memory = memory
-    this.#onChange = onChange
+    this.#breaker = new Breaker({ restMs, onChange })
   }
 
   hit(key: string, windowMs: number): Hit | Promise<Hit> {
-    if (this.#isDown && performance.now() < this.#restsUntil) return this.#memory.hit(key, windowMs)
+    if (this.#breaker.isOpen) return this.#memory.hit(key, windowMs)
     let hit: Hit | Promise<Hit>
     try {
       hit = this.#store.hit(key, windowMs)
@@ -41,23 +40,17 @@ export class InsuredStore implements RateLimitStore {
   }
 
   close(): void | Promise<void> {
+    this.#breaker.stop()
     return this.#store.close?.()
   }
 
   #worked(hit: Hit): Hit {
-    if (this.#isDown) {
-      this.#isDown = false
-      this.#onChange(false)
-    }
+    this.#breaker.worked()
     return hit
   }
 
   #failed(error: unknown, key: string, windowMs: number): Hit | Promise<Hit> {
-    this.#restsUntil = performance.now() + restMs
-    if (!this.#isDown) {
-      this.#isDown = true
-      this.#onChange(true, error)
-    }
+    this.#breaker.failed(error)
     return this.#memory.hit(key, windowMs)
   }
 }

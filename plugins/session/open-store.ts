@@ -10,15 +10,23 @@ export async function openStore(choice: StoreChoice, log: Logger): Promise<{ nam
     case 'redis': {
       const { openConnection, RedisStore } = await import('./redis-store.ts')
       const { client, close } = await openConnection(choice.options, log)
-      return { named: { name: 'redis', store: new RedisStore(client) }, close }
+      return redisStore(new RedisStore(client), close)
     }
     case 'client': {
       const { RedisStore } = await import('./redis-store.ts')
-      return { named: { name: 'redis', store: new RedisStore(choice.client) } }
+      return redisStore(new RedisStore(choice.client))
     }
     case 'custom':
       return { named: { name: nameOf(choice.store), store: await exactStore(choice.store, log) } }
   }
+}
+
+function redisStore(store: ExactStore & { stop(): void }, disconnect?: () => void) {
+  const close = () => {
+    store.stop()
+    disconnect?.()
+  }
+  return { named: { name: 'redis', store }, close }
 }
 
 async function memoryStore(max: number, log: Logger): Promise<NamedStore['store']> {

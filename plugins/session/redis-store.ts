@@ -1,6 +1,7 @@
 import type { Logger } from '../../kernel/index.ts'
+import { Breaker } from '../shared/breaker.ts'
 import { connectRedis, type RedisAddress } from '../shared/redis.ts'
-import type { ExactStore } from './store.ts'
+import { deadline, type ExactStore } from './store.ts'
 
 /** What the store asks of a client; those of `ioredis`, its cluster too, have it. Written out, so that no type needs that package. */
 export interface RedisClient {
@@ -13,33 +14,58 @@ export interface RedisClient {
 
 const keyOf = (id: string) => `session:${id}`
 
-/** Sessions in Redis, as JSON under `session:<id>`. */
+/** How often a Redis that did not answer is asked again. */
+const restMs = 500
+
+/**
+ * Sessions in Redis, as JSON under `session:<id>`. While Redis says nothing its commands fail at once: a request must not
+ * wait for what another has waited for in vain.
+ */
 export class RedisStore implements ExactStore {
   readonly #client: RedisClient
+  readonly #breaker: Breaker
 
   constructor(client: RedisClient) {
     this.#client = client
+    // Not by a ping, which is no command of a client that was given. No session has this id.
+    this.#breaker = new Breaker({ restMs, probe: () => client.get(keyOf('')) })
   }
 
   async get(id: string): Promise<object | undefined> {
-    const text = await this.#client.get(keyOf(id))
+    const text = await this.#ask(() => this.#client.get(keyOf(id)))
     return text === null ? undefined : (JSON.parse(text) as object)
   }
 
   async set(id: string, data: object, ttlSeconds: number): Promise<void> {
-    await this.#client.setex(keyOf(id), ttlSeconds, JSON.stringify(data))
+    await this.#ask(() => this.#client.setex(keyOf(id), ttlSeconds, JSON.stringify(data)))
   }
 
   async update(id: string, data: object, ttlSeconds: number): Promise<boolean> {
-    return (await this.#client.set(keyOf(id), JSON.stringify(data), 'EX', ttlSeconds, 'XX')) !== null
+    return (await this.#ask(() => this.#client.set(keyOf(id), JSON.stringify(data), 'EX', ttlSeconds, 'XX'))) !== null
   }
 
   async destroy(id: string): Promise<boolean> {
-    return (await this.#client.del(keyOf(id))) > 0
+    return (await this.#ask(() => this.#client.del(keyOf(id)))) > 0
   }
 
   async touch(id: string, ttlSeconds: number): Promise<boolean> {
-    return (await this.#client.expire(keyOf(id), ttlSeconds)) > 0
+    return (await this.#ask(() => this.#client.expire(keyOf(id), ttlSeconds))) > 0
+  }
+
+  /** Asks for nothing more by itself. */
+  stop(): void {
+    this.#breaker.stop()
+  }
+
+  /** What is refused or cannot be sent fails at once anyway, and is worth another attempt each time. */
+  async #ask<Answer>(command: () => Promise<Answer>): Promise<Answer> {
+    if (this.#breaker.isOpen) throw new Error('Redis does not answer: requests fail at once until it does')
+    const timer = setTimeout(() => this.#breaker.failed(undefined), deadline)
+    try {
+      return await command()
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 
@@ -54,7 +80,7 @@ export async function openConnection(address: RedisAddress, log: Logger): Promis
   let isDown = false
   const client = await connectRedis<RedisClient>(address, {
     feature: 'the session plugin (store redis)',
-    commandTimeout: 2_000,
+    commandTimeout: deadline,
     onState(error) {
       if (error !== undefined && !isDown) {
         log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')

@@ -53,7 +53,7 @@ export const SessionStoreError = defineError(
 )
 
 /** Milliseconds after which a store counts as failed: a request must not hang for one that does not answer. */
-const deadline = 2_000
+export const deadline = 2_000
 
 /** A store whose every failure is one error, with a bound on the time, logged once per change of state. */
 export class GuardedStore {

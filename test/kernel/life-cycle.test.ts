@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { type Context, definePlugin, Kernel } from 'framework/kernel'
+import { definePlugin, Kernel } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, pause, send } from '../support/kernel.ts'
 
@@ -230,36 +230,8 @@ describe('close', () => {
     )
   })
 
-  test('a request that hangs leaves the close hooks a part of the time, and each hook a part of that', async () => {
-    const { kernel, router, log } = makeKernel({ closeTimeout: 1_200, drainWindow: 0 })
-    const told: [name: string, timeLeft: number][] = []
-    for (const name of ['first', 'second', 'third']) {
-      const setup = (ctx: Context) => ctx.onClose((timeLeft) => void told.push([name, timeLeft]))
-      kernel.register(definePlugin({ name, setup })())
-    }
-    kernel.register(definePlugin({ name: 'hung', setup: (ctx) => ctx.onClose(hang) })())
-    let begun = () => {}
-    const began = new Promise<void>((resolve) => {
-      begun = resolve
-    })
-    router.get('/forever', () => {
-      begun()
-      return hang()
-    })
-    const { port } = await kernel.listen()
-    const forever = fetch(`http://127.0.0.1:${port}/forever`).catch(() => 'cut')
-    await began
-    await expect(kernel.close()).rejects.toMatchObject({ code: 'CloseHookTimeoutError' })
-    expect(await forever).toBe('cut')
-    expect(told.map(([name]) => name)).toEqual(['third', 'second', 'first'])
-    for (const [, timeLeft] of told) expect(timeLeft).toBeGreaterThanOrEqual(18)
-    // Of 300 ms the hook that hangs has had half.
-    expect(told.at(-1)![1]).toBeGreaterThan(40)
-    expect(log.map(({ message }) => message)).toContain('closing took longer than 1200 ms: 1 connections were cut')
-  })
-
   test('a request that is slow is answered until the deadline, beside the close hooks', async () => {
-    const { kernel, router } = makeKernel({ closeTimeout: 800, drainWindow: 0 })
+    const { kernel, router } = makeKernel({ closeTimeout: 400, drainWindow: 0 })
     const hooksRun = new Promise<void>((resolve) => {
       kernel.register(closing('a', resolve))
     })

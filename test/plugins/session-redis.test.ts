@@ -139,6 +139,31 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     }
   })
 
+  test('of a Redis that says nothing only the first requests wait', async () => {
+    const frozen = await startRedis()
+    const own = new Redis(frozen.url)
+    try {
+      const used = [frozen.url, own].map(async (store) => {
+        const server = serverWith({ store: { redis: store } })
+        const cookies = (await server.inject.get('/count')).cookies()
+        return async () => (await server.inject.get('/read', { cookies })).statusCode()
+      })
+      const statuses = await Promise.all(used)
+      frozen.freeze()
+      const all = () => Promise.all(statuses.map((status) => status()))
+      expect(await all()).toEqual([503, 503])
+      const start = performance.now()
+      for (let i = 0; i < 4; i++) expect(await all()).toEqual([503, 503])
+      // One after the other they would wait for eight seconds.
+      expect(performance.now() - start).toBeLessThan(4_000)
+      frozen.thaw()
+      await expect.poll(all, { timeout: 5_000 }).toEqual([200, 200])
+    } finally {
+      own.disconnect()
+      await frozen.stop()
+    }
+  })
+
   test('as JSON under session:<id>, for as long as the cookie', async () => {
     const server = serverWith({ store: { redis: redis.url }, ttl: 100 })
     const cookies = (await server.inject.get('/count')).cookies()

@@ -1,0 +1,73 @@
+/** When a store that failed is asked again, and who is told. */
+export interface BreakerOptions {
+  /** Milliseconds between two attempts. */
+  readonly restMs: number
+  /** Asks whether it answers again, apart from any request. Without it the first to come after a rest tries. */
+  probe?(): Promise<unknown>
+  /** Told once per change. */
+  onChange?(isDown: boolean, error?: unknown): void
+}
+
+/**
+ * Remembers that a store has failed, so that nobody else waits for the time-out that the one before has seen: while it is
+ * open, nothing is asked of the store.
+ */
+export class Breaker {
+  readonly #options: BreakerOptions
+  readonly #later = new Set<() => unknown>()
+  #isDown = false
+  #isStopped = false
+  #restsUntil = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: BreakerOptions) {
+    this.#options = options
+  }
+
+  get isOpen(): boolean {
+    return this.#isDown && (this.#options.probe !== undefined || performance.now() < this.#restsUntil)
+  }
+
+  worked(): void {
+    if (!this.#isDown) return
+    this.#isDown = false
+    this.#options.onChange?.(false)
+    for (const action of this.#later) action()
+    this.#later.clear()
+  }
+
+  failed(error: unknown): void {
+    // What was asked before may fail after the server has closed.
+    if (this.#isStopped) return
+    this.#restsUntil = performance.now() + this.#options.restMs
+    if (this.#isDown) return
+    this.#isDown = true
+    this.#options.onChange?.(true, error)
+    this.#probeLater()
+  }
+
+  /** Runs when the store answers again; for what may have been done although nobody heard of it. */
+  whenClosed(action: () => unknown): void {
+    if (this.#later.size < 1000) this.#later.add(action)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+  }
+
+  #probeLater(): void {
+    const { probe, restMs } = this.#options
+    if (probe === undefined || this.#isStopped) return
+    this.#timer = setTimeout(async () => {
+      const answers = await probe().then(
+        () => true,
+        () => false,
+      )
+      if (this.#isStopped) return
+      if (answers) this.worked()
+      else this.#probeLater()
+    }, restMs)
+    this.#timer.unref?.()
+  }
+}
