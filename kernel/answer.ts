@@ -5,9 +5,13 @@ import type { Reply } from './http/raw.ts'
 import { toReply } from './http/reply.ts'
 import type { KernelRequest } from './http/request.ts'
 import type { KernelResponse } from './http/response-buffer.ts'
+import { describeCurrent, TimeLimit } from './http/time-limit.ts'
 import type { ErrorHandler, Hook, Thrown } from './plugin/hooks.ts'
 import { missingMember } from './plugin/missing-members.ts'
-import { RequestTimeoutError } from './support/errors.ts'
+import { RequestTimeoutError, withCause } from './support/errors.ts'
+
+const openingFile = { task: 'opening the file of the answer' }
+const handlingError = { task: 'the error handler' }
 
 /** What comes after a chain has run: hooks, encoding, handing over; and deciding who answers a failure. */
 export class Answers {
@@ -22,14 +26,26 @@ export class Answers {
     this.#done = done
   }
 
+  /** Goes on when a chain has come to its end, or when the time of the request is over. */
+  await(chain: Promise<unknown>, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+    const limit = this.#limit(lane, req, res, started)
+    const { overs } = limit
+    chain.then(
+      () => {
+        if (limit.overs === overs) this.finish(lane, req, res, started)
+      },
+      (error: unknown) => {
+        if (limit.overs === overs) this.fail(error, lane, req, res, started)
+      },
+    )
+  }
+
   finish(lane: Lane, req: KernelRequest, res: KernelResponse, started: number, from = 0): void {
     const { opening } = res
     if (!res.answered && opening !== undefined) {
       res.opening = undefined
-      opening.then(
-        () => this.finish(lane, req, res, started),
-        (error: unknown) => this.fail(error, lane, req, res, started),
-      )
+      req.current = openingFile
+      this.await(opening, lane, req, res, started)
       return
     }
     if (!res.answered) {
@@ -48,9 +64,16 @@ export class Answers {
         this.#failSending(error, lane, req, res, started, hook)
         return
       }
+      req.current = hook
+      const limit = this.#limit(lane, req, res, started)
+      const { overs } = limit
       trusted(result).then(
-        () => this.finish(lane, req, res, started, i + 1),
-        (error: unknown) => this.#failSending(error, lane, req, res, started, hook),
+        () => {
+          if (limit.overs === overs) this.finish(lane, req, res, started, i + 1)
+        },
+        (error: unknown) => {
+          if (limit.overs === overs) this.#failSending(error, lane, req, res, started, hook)
+        },
       )
       return
     }
@@ -70,6 +93,7 @@ export class Answers {
   }
 
   #respond(reply: Reply, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+    if (req.timeLimit !== undefined) clearTimeout(req.timeLimit.timer)
     try {
       res.sent = true
       req.raw.respond(reply)
@@ -79,6 +103,48 @@ export class Answers {
     if (lane.onResponse.length > 0)
       this.#notify(lane.onResponse, (run) => run(req, res, performance.now() - started), req)
     this.#done()
+  }
+
+  // — the time of a request —
+
+  /** Starts the clock of a request that waits for something. Whoever waits goes on only if `overs` is what it was. */
+  #limit(lane: Lane, req: KernelRequest, res: KernelResponse, started: number): TimeLimit {
+    req.timeLimit ??= new TimeLimit()
+    const limit = req.timeLimit
+    if (limit.timer !== undefined) return limit
+    const { requestTimeout } = req.server.settings
+    const ms = limit.until === undefined ? requestTimeout || Number.POSITIVE_INFINITY : limit.until - performance.now()
+    if (ms === Number.POSITIVE_INFINITY) return limit
+    limit.timer = setTimeout(() => {
+      limit.timer = undefined
+      // A body has a time of its own, `receiveTimeout`; and a plugin may have asked for more since.
+      if (req.raw.isReceiving || (limit.until ?? 0) > performance.now()) this.#limit(lane, req, res, started)
+      else this.#giveUp(Math.round(ms), limit, lane, req, res, started)
+    }, ms)
+    return limit
+  }
+
+  #giveUp(ms: number, limit: TimeLimit, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+    const { current } = req
+    // Which middleware it was is for the log: its name tells a stranger how the application is made.
+    const cause = new Error(describeCurrent(current, `${req.method} ${req.route ?? req.path}`, ms))
+    const error = withCause(RequestTimeoutError(`the request was not answered within ${ms} ms`), cause)
+    limit.until = undefined
+    limit.overs++
+    req.abort(error)
+    if (limit.overs > 1) {
+      // What answers for it takes too long as well: nothing of the application runs any more.
+      this.#logTimeout(error, req)
+      res.reset()
+      res.answer('json', failureBody(error), error.status)
+      this.#respond(toReply(res, req.method === 'HEAD', this.closing, lane.serialize), lane, req, res, started)
+    } else if (current !== undefined && 'entry' in current) this.#failSending(error, lane, req, res, started, current)
+    else this.fail(error, lane, req, res, started)
+  }
+
+  #logTimeout(error: Error, req: KernelRequest): void {
+    const detail = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+    req.log.error({ err: error }, error.message + detail)
   }
 
   // — failures —
@@ -116,10 +182,7 @@ export class Answers {
     if (lane.onError.length > 0) this.#tellReported(lane, req, res, error)
     this.#notify(lane.onError, (run) => run(error as Thrown, req, res), req)
     if (isAnsweredByFramework(error)) {
-      if (error.code === RequestTimeoutError.code && error.status === 503) {
-        const detail = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-        req.log.error({ err: error }, error.message + detail)
-      }
+      if (error.code === RequestTimeoutError.code && error.status === 503) this.#logTimeout(error, req)
       // The client asked for nothing wrong, and what the handler has done is not undone.
       else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
       res.answer('json', failureBody(error), error.status)
@@ -134,9 +197,16 @@ export class Answers {
       this.finish(lane, req, res, started)
       return
     }
+    req.current = handlingError
+    const limit = this.#limit(lane, req, res, started)
+    const { overs } = limit
     this.#callErrorHandler(errorHandler, error, req, res).then(
-      () => this.finish(lane, req, res, started),
-      (second: unknown) => this.#answerBare(second, lane, req, res, started, error),
+      () => {
+        if (limit.overs === overs) this.finish(lane, req, res, started)
+      },
+      (second: unknown) => {
+        if (limit.overs === overs) this.#answerBare(second, lane, req, res, started, error)
+      },
     )
   }
 

@@ -1,6 +1,6 @@
 import { Answers } from './answer.ts'
 import { type CompiledRoutes, homeOf, type Lane, laneWithoutRoute } from './compile.ts'
-import { isPromise, type Pending, runChain } from './http/compose.ts'
+import { isPromise, runChain } from './http/compose.ts'
 import { failureBody } from './http/failure.ts'
 import { isValidHost } from './http/host.ts'
 import type { RawRequest } from './http/raw.ts'
@@ -14,15 +14,10 @@ import type { Scope } from './plugin/scope.ts'
 import type { RouteTable } from './routing/table.ts'
 import {
   BadRequestError,
-  defineError,
   MethodNotAllowedError,
-  RequestTimeoutError,
   RouteNotFoundError,
   ServerClosingError,
-  withCause,
 } from './support/errors.ts'
-
-const ClientGoneError = defineError('ClientGoneError', 499, () => 'the client went away')
 
 /** Answers 404 and 405; the error tells which, the status is preset. */
 export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
@@ -60,7 +55,6 @@ export class Dispatcher {
   #refuse!: Lane
   readonly #Request: typeof KernelRequest
   readonly #Response: typeof KernelResponse
-  readonly #pending: Pending
   /** Requests that are being worked on. */
   #inFlight = 0
   #onIdle: (() => void) | undefined
@@ -76,7 +70,6 @@ export class Dispatcher {
     this.#Request = classes.Request
     this.#Response = classes.Response
     this.#root = root
-    this.#pending = { watch: (name, req, giveUp) => this.#watch(name, req, giveUp) }
   }
 
   /** Fixes the chain of what is refused, and the order of fallbacks; the root has all its middlewares and hooks by then. */
@@ -123,17 +116,13 @@ export class Dispatcher {
     const started = lane.onResponse.length === 0 ? 0 : performance.now()
     let result: unknown
     try {
-      result = runChain(lane.steps, 0, lane.terminal, req, res, this.#pending)
+      result = runChain(lane.steps, 0, lane.terminal, req, res)
     } catch (error) {
       this.answers.fail(error, lane, req, res, started)
       return
     }
-    if (isPromise(result)) {
-      result.then(
-        () => this.answers.finish(lane, req, res, started),
-        (error: unknown) => this.answers.fail(error, lane, req, res, started),
-      )
-    } else this.answers.finish(lane, req, res, started)
+    if (isPromise(result)) this.answers.await(result, lane, req, res, started)
+    else this.answers.finish(lane, req, res, started)
   }
 
   /**
@@ -196,18 +185,6 @@ export class Dispatcher {
     if (allowed.length > 0) res.setHeader('allow', allowed.join(', '))
     res.answer('json', failureBody(error))
     return undefined
-  }
-
-  #watch(name: string, req: KernelRequest, giveUp: (error: unknown) => void): () => void {
-    const { requestTimeout } = this.#kernel.settings
-    const late = () => {
-      // Which middleware it was is for the log: its name tells a stranger how the application is made.
-      const cause = new Error(`${name} neither answered nor called next() within ${requestTimeout} ms`)
-      giveUp(withCause(RequestTimeoutError(`the request was not answered within ${requestTimeout} ms`), cause))
-    }
-    const timer = setTimeout(late, requestTimeout)
-    req.raw.onAbort(() => giveUp(ClientGoneError()))
-    return () => clearTimeout(timer)
   }
 }
 

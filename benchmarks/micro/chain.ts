@@ -1,4 +1,4 @@
-import type { Link, Pending, Terminal } from '../../kernel/http/compose.ts'
+import type { Link, Terminal } from '../../kernel/http/compose.ts'
 import type { KernelRequest } from '../../kernel/http/request.ts'
 import type { KernelResponse } from '../../kernel/http/response-buffer.ts'
 import type { Built } from './built.ts'
@@ -7,7 +7,6 @@ import type { MicroCase } from './harness.ts'
 const request = { method: 'GET', path: '/' } as KernelRequest
 const hello = { hello: 'world' }
 const terminal: Terminal = () => hello
-const pending: Pending = { watch: () => () => {} }
 
 const lists: Record<string, Link[]> = {
   'no middleware': [],
@@ -56,7 +55,7 @@ export async function chainCases(built: Built): Promise<MicroCase[]> {
       async run(times) {
         for (let i = 0; i < times; i++) {
           const res = new KernelResponse(request)
-          const result = runChain(links, 0, terminal, request, res, pending)
+          const result = runChain(links, 0, terminal, request, res)
           if (result !== undefined) await result
           if (!res.answered) throw new Error('no answer')
         }

@@ -14,6 +14,8 @@ export const NextCalledTwiceError = defineError(
   (name: string) => `next() was called twice in ${name}. Return after calling it`,
 )
 
+const ClientGoneError = defineError('ClientGoneError', 499, () => 'the client went away')
+
 /** One step as the runner needs it: what to call, and how to name it in an error. */
 export interface Link {
   readonly name: string
@@ -22,12 +24,6 @@ export interface Link {
 
 /** What ends a chain: the handler, or what answers a miss. */
 export type Terminal = (req: KernelRequest, res: KernelResponse) => unknown
-
-/** How a step that is left pending is watched. */
-export interface Pending {
-  /** Gives up on the step after the request time-out, or when the client has left. */
-  watch(name: string, req: KernelRequest, giveUp: (error: unknown) => void): () => void
-}
 
 export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
@@ -39,16 +35,20 @@ export function trusted(thenable: Promise<unknown>): Promise<unknown> {
 }
 
 /** What `next()` returns while something behind is at work: the promise, and whether the step looked at it. */
-class Downstream implements Promise<void> {
+export class Downstream implements Promise<void> {
+  /** The step that called. */
+  readonly name: string
   readonly promise: Promise<void>
   observed = false
   settled = false
   readonly [Symbol.toStringTag] = 'Promise'
 
-  constructor(promise: Promise<unknown>) {
+  constructor(name: string, promise: Promise<unknown>, req: KernelRequest) {
+    this.name = name
     this.promise = promise as Promise<void>
     const settle = () => {
       this.settled = true
+      req.current = this
     }
     // Also keeps a failure that nobody looks at from ending the process.
     promise.then(settle, settle)
@@ -86,32 +86,33 @@ export function runChain(
   terminal: Terminal,
   req: KernelRequest,
   res: KernelResponse,
-  pending: Pending,
 ): unknown {
   if (index === links.length) return runTerminal(terminal, req, res)
   const link = links[index]!
+  req.current = link
   let called = false
   let behind: Downstream | undefined
   // The step has returned without a promise: whatever it calls from now on, it calls from elsewhere.
   let detached = false
-  let abandoned = false
   // Set while the step is pending: it has returned, and did nothing yet.
   let resume: ((...failure: unknown[]) => void) | undefined
 
   const next = (error?: unknown): void | Promise<void> => {
     if (called) {
       // The step was given up, and does not know.
-      if (abandoned || req.givenUp) return undefined
+      if (req.givenUp) return undefined
       if (!detached) throw NextCalledTwiceError(link.name)
       // Thrown into a timer or a callback it would end the process.
       req.log.error({ err: NextCalledTwiceError(link.name) }, `next() was called twice in ${link.name}`)
       return undefined
     }
     called = true
+    // It was answered for: whatever is behind must not begin.
+    if (req.givenUp) return undefined
     if (resume === undefined) {
       if (error !== undefined && error !== null) throw error
-      const rest = runChain(links, index + 1, terminal, req, res, pending)
-      if (isPromise(rest)) behind = new Downstream(rest)
+      const rest = runChain(links, index + 1, terminal, req, res)
+      if (isPromise(rest)) behind = new Downstream(link.name, rest, req)
       return behind
     }
     const settle = resume
@@ -121,10 +122,10 @@ export function runChain(
       return undefined
     }
     try {
-      const rest = runChain(links, index + 1, terminal, req, res, pending)
+      const rest = runChain(links, index + 1, terminal, req, res)
       if (isPromise(rest)) {
         rest.then(() => settle(), settle)
-        return new Downstream(rest)
+        return new Downstream(link.name, rest, req)
       }
       settle()
     } catch (thrown) {
@@ -150,15 +151,15 @@ export function runChain(
   if (res.answered) return undefined
   return new Promise<void>((resolve, reject) => {
     detached = true
-    const stop = pending.watch(link.name, req, (error) => {
-      abandoned = resume !== undefined
-      resume?.(error)
+    req.raw.onAbort(() => {
+      if (resume === undefined) return
+      req.givenUp = true
+      resume(ClientGoneError())
     })
     resume = (...failure) => {
       resume = undefined
       res.onAnswer = undefined
       called = true
-      stop()
       if (failure.length === 0) resolve()
       else reject(failure[0])
     }
@@ -167,6 +168,7 @@ export function runChain(
 }
 
 function runTerminal(terminal: Terminal, req: KernelRequest, res: KernelResponse): unknown {
+  req.current = undefined
   const result = terminal(req, res)
   if (isPromise(result)) return trusted(result).then((value) => takeValue(value, res))
   return takeValue(result, res)

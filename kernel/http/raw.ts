@@ -43,6 +43,8 @@ export interface RawRequest {
   headers(): Record<string, string>
   /** Whether the request declares a body: `content-length` above 0 or `transfer-encoding`. */
   readonly hasBody: boolean
+  /** Whether somebody reads the body and some of it is still to come. */
+  readonly isReceiving: boolean
   /**
    * Reads the whole body, counting bytes while they arrive; whatever `content-length` claims, more than `limit` bytes
    * reject with `PayloadTooLargeError`, and a client that leaves half way rejects with `BadRequestError`.

@@ -5,6 +5,7 @@ import { parseQuery, type Query } from './query.ts'
 import type { RawRequest } from './raw.ts'
 import type { Serialize } from './reply.ts'
 import type { Target } from './target.ts'
+import { type Current, TimeLimit } from './time-limit.ts'
 
 /**
  * One request as handlers and middlewares see it. Plugins add members by merging into this interface and installing
@@ -38,6 +39,11 @@ export interface Request {
   readonly signal: AbortSignal
   /** Gives the request up: aborts `signal` with the reason. For time-outs, which answer by throwing; what the handler answers after that is dropped. */
   abort(reason: Error): void
+  /**
+   * Gives the request so many milliseconds from now, in place of the server's `requestTimeout`; `false`: all the time it takes.
+   * For plugins that keep the time themselves.
+   */
+  extend(ms: number | false): void
   readonly server: Kernel
   /** The server's logger with the id of this request. */
   readonly log: Logger
@@ -76,6 +82,9 @@ export class KernelRequest {
   readonly lane: AnsweringLane
   /** Nobody waits for what the handler still answers. */
   givenUp = false
+  /** What it is at, when that takes time. */
+  current: Current = undefined
+  timeLimit: TimeLimit | undefined = undefined
   /** The methods of the path, where there is no route for this one. */
   allowed: readonly string[] = none
 
@@ -168,5 +177,10 @@ export class KernelRequest {
     this.givenUp = true
     void this.signal
     this.#abort!.abort(reason)
+  }
+
+  extend(ms: number | false): void {
+    this.timeLimit ??= new TimeLimit()
+    this.timeLimit.until = ms === false ? Number.POSITIVE_INFINITY : performance.now() + ms
   }
 }

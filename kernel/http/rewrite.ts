@@ -39,6 +39,9 @@ class RewrittenRequest implements RawRequest {
   get hasBody(): boolean {
     return this.#original.hasBody
   }
+  get isReceiving(): boolean {
+    return this.#original.isReceiving
+  }
   header(name: string): string | undefined {
     return this.#original.header(name)
   }

@@ -9,7 +9,19 @@ const DecorateError = defineError(
 
 // Fields of each object hide what stands on its class, so a decoration would have no effect.
 const fields: Record<string, ReadonlySet<string>> = {
-  request: new Set(['method', 'params', 'body', 'raw', 'server', 'target', 'lane', 'givenUp', 'allowed']),
+  request: new Set([
+    'method',
+    'params',
+    'body',
+    'raw',
+    'server',
+    'target',
+    'lane',
+    'givenUp',
+    'running',
+    'time',
+    'allowed',
+  ]),
   response: new Set([
     'request',
     'kind',

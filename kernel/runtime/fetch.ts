@@ -101,6 +101,10 @@ class FetchRequest implements RawRequest {
     return this.#context.wire ? headers.get('transfer-encoding') !== null : this.#request.body !== null
   }
 
+  get isReceiving(): boolean {
+    return this.#body?.isReceiving === true
+  }
+
   bytes(limit: number): Promise<Uint8Array> {
     return this.#incoming.bytes(limit)
   }

@@ -18,6 +18,7 @@ export class IncomingBody {
   isAbandoned = false
   /** Somebody reads it, or has. */
   isRead = false
+  #isWhole = false
   /** Ends the deadline of a body that nobody waits for. */
   #rest: (() => void) | undefined
 
@@ -25,6 +26,11 @@ export class IncomingBody {
     this.#request = request
     this.#framed = framed
     this.#deadlines = deadlines
+  }
+
+  /** Whether some of what is read is still to come, within a time that is limited. */
+  get isReceiving(): boolean {
+    return this.isRead && !this.isAbandoned && !this.#isWhole && this.#deadlines !== undefined
   }
 
   /** The whole body, never more than `limit` bytes of it. */
@@ -86,6 +92,7 @@ export class IncomingBody {
         if (late !== undefined) throw late
         if (!done) return { done, value }
         isOver = true
+        this.#isWhole = true
         end?.()
         return { done, value: undefined }
       },
@@ -109,6 +116,7 @@ export class IncomingBody {
       this.#request.arrayBuffer().then(
         (buffer) => {
           end?.()
+          this.#isWhole = true
           resolve(new Uint8Array(buffer))
         },
         () => {

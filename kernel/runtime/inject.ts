@@ -36,6 +36,7 @@ class InjectRaw implements RawRequest {
   readonly secure: boolean
   readonly ip: string
   readonly hasBody: boolean
+  readonly isReceiving = false
   readonly #headers: Record<string, string>
   readonly #body: InjectRequest['body']
   readonly #signal: AbortSignal | undefined

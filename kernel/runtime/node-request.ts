@@ -113,6 +113,10 @@ export class NodeRequest implements RawRequest {
     return this.#hasBody
   }
 
+  get isReceiving(): boolean {
+    return this.#isRead && !this.#abandoned && !this.#message.complete
+  }
+
   #declaresBody(): boolean {
     const length = this.header('content-length')
     return length === undefined ? this.header('transfer-encoding') !== undefined : Number(length) > 0

@@ -2,6 +2,8 @@ import { definePlugin, RequestTimeoutError, RouteValue } from '../../kernel/inde
 import { withDeadline } from './deadline.ts'
 import { limitOf, limitOfRoute, type TimeoutOptions } from './options.ts'
 
+const graceMs = 1_000
+
 /**
  * Answers 503 `RequestTimeoutError` when the middlewares behind it and the handler take too long, and aborts
  * `req.signal` with that error. What the handler answers later is dropped.
@@ -27,7 +29,10 @@ export const timeout = definePlugin({
       const ms = ofRoutes.of(req) ?? ofServer
       const rest = next()
       // What has ended by now needs no timer.
-      if (rest === undefined || ms === false) return rest
+      if (rest === undefined) return rest
+      // Its own limit holds in place of the server's; what stands in front has a moment more, to see how it ended.
+      req.extend(ms === false ? false : ms + graceMs)
+      if (ms === false) return rest
       return withDeadline(rest, ms, () => {
         const error = RequestTimeoutError(`${req.method} ${req.route ?? req.path} did not answer within ${ms} ms`)
         req.abort(error)
