@@ -35,9 +35,13 @@ function added(name: string, value: string | readonly string[], before: Headers)
 /** Whether somebody who sees this answer may keep it for others (RFC 9111 section 3). */
 function mayBeShared(headers: Headers, keyHeaders: readonly string[]): boolean {
   if (headers['set-cookie'] !== undefined) return false
-  if (/(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))) return false
   // An answer that varies by a header belongs to those who send the same one: that header must be part of the key.
   return namesIn(headers.vary).every((name) => keyHeaders.includes(name.toLowerCase()))
+}
+
+/** Whoever says so: a middleware that has recognised somebody says it before the handler answers him. */
+function isForOne(headers: Headers): boolean {
+  return /(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))
 }
 
 /** Headers that describe one transmission and not the answer. */
@@ -63,6 +67,7 @@ export function entryOf(res: Response, before: Headers, keyHeaders: readonly str
   const body = res.encode()
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) return undefined
   const headers = res.getHeaders()
+  if (isForOne(headers)) return undefined
   const own = Object.entries(headers)
     .filter(([name, value]) => !perMessage.has(name) && (before[name] === undefined || !isSame(before[name], value)))
     .map(([name, value]): [string, string | readonly string[]] => [name, added(name, value, before)])

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { parseQuery, type Request } from '../../kernel/index.ts'
+import type { Request } from '../../kernel/index.ts'
 import type { RouteSettings } from './options.ts'
 
 /** The longest query that stands in a key as it is. */
@@ -12,16 +12,33 @@ function encode(text: string): string {
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url')
 
-/** `a=1&b=2`: decoded, sorted by name and encoded in one way, so that order and spelling of escapes do not matter. */
-function canonicalQuery(raw: string): string {
-  // As it came: what validation has made of it may be objects, which have no text of their own.
-  const query = parseQuery(raw)
-  const pairs: string[] = []
-  for (const name of Object.keys(query).sort()) {
-    const value = query[name]
-    for (const one of Array.isArray(value) ? value : [value]) pairs.push(`${encode(name)}=${encode(String(one))}`)
+/** One spelling of a name or a value; what is malformed stays as it came, and so is no spelling of anything else. */
+function canonicalPart(raw: string): string {
+  try {
+    return encode(decodeURIComponent(raw.replaceAll('+', ' ')))
+  } catch {
+    return raw
   }
-  return pairs.join('&')
+}
+
+/**
+ * `a=1&b=2`: sorted by name and encoded in one way, so that order and spelling of escapes do not matter.
+ *
+ * As it came and not as `req.query` has it: `__proto__` is missing there, but whoever reads `req.url` sees it, and a link that a
+ * stranger has written would be in everybody's answer.
+ */
+function canonicalQuery(raw: string): string {
+  const pairs: (readonly [name: string, value: string])[] = []
+  for (const pair of raw.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const split = equals === -1 ? pair.length : equals
+    pairs.push([canonicalPart(pair.slice(0, split)), canonicalPart(pair.slice(split + 1))])
+  }
+  return pairs
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
 }
 
 /**

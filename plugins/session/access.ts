@@ -16,7 +16,7 @@ const SessionUnavailableError = defineError(
 /** Gives a request its session. */
 export function place(req: WithSession, record: SessionRecord): SessionRecord {
   req[slot] = record
-  watchPersonal(req, () => record.change)
+  watchPersonal(req, () => record.use)
   return record
 }
 
@@ -35,7 +35,7 @@ export class SessionAccess {
     const recordOf = (req: WithSession) => this.#recordOf(req)
     return {
       get() {
-        return recordOf(this).session
+        return recordOf(this).read()
       },
     }
   }

@@ -85,6 +85,8 @@ export class SessionRecord {
   #isWorking = false
   readonly #failed: { readonly call: Call; readonly error: unknown }[] = []
   #cookie: CookieChange = 'keep'
+  /** How often the application has asked for data of this client. */
+  #reads = 0
 
   /** Without an id and data: nothing is stored yet. The id never comes from the client alone. */
   constructor(keeper: SessionKeeper, id?: string, data?: object) {
@@ -116,11 +118,22 @@ export class SessionRecord {
     return this.#session
   }
 
-  /** `undefined` while the request has changed nothing; for whoever must not give its answer to others. */
-  get change(): string | undefined {
+  /** The object for whoever may read in it what is this client's alone: a middleware may have written something before. */
+  read(): Session {
+    const { session } = this
+    if (this.#data !== undefined || Object.keys(session).length > 0) this.#reads++
+    return session
+  }
+
+  /**
+   * `undefined` while the request has changed nothing and read nothing, and another value after each; for whoever must not give
+   * its answer to others.
+   */
+  get use(): string | undefined {
     if (this.#session === undefined) return undefined
     const text = this.#text()
-    return text === this.#stored && this.#cookie === 'keep' ? undefined : `${this.#cookie} ${this.#id} ${text}`
+    const isUntouched = text === this.#stored && this.#cookie === 'keep' && this.#reads === 0
+    return isUntouched ? undefined : `${this.#reads} ${this.#cookie} ${this.#id} ${text}`
   }
 
   save(): Promise<void> {

@@ -128,9 +128,59 @@ describe("one user's answer to another", () => {
       Object.assign(req.session, { visits: ++visits })
       return next()
     }
-    router.get('/x', { cache: true, middlewares: [countVisit] }, (req) => Object.keys(req.session).length)
+    router.get('/x', { cache: true, middlewares: [countVisit] }, () => 'all the same')
     for (const how of ['MISS', 'HIT'])
       (await server.inject.get('/x')).assertHeader('x-cache', how).assertHeaderExists('set-cookie')
+  })
+
+  test('an answer with what a middleware has just written to the session is not kept', async () => {
+    const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
+    let count = 0
+    const makeToken: Middleware = (req, _res, next) => {
+      Object.assign(req.session, { token: ++count })
+      return next()
+    }
+    const tokenOf = (req: Request) => (req.session as { token?: number }).token
+    router.get('/form', { cache: true, middlewares: [makeToken] }, tokenOf)
+    for (const token of [1, 2])
+      (await server.inject.get('/form')).assertHeader('x-cache', 'MISS').assertBodyDeepEqual(token)
+  })
+
+  test('nor with what it has loaded, on a route that is shared', async () => {
+    const { server, router } = makeServer({}, { session: { secret: 's'.repeat(32) } })
+    router.post('/login', (req) => void Object.assign(req.session, { name: 'ada' }))
+    router.get('/x', { cache: { shared: true } }, (req) => (req.session as { name?: string }).name ?? 'nobody')
+    const cookie = String((await server.inject.post('/login')).headers()['set-cookie']).split(';')[0]!
+    ;(await server.inject.get('/x', { headers: { cookie } })).assertHeader('x-cache', 'MISS').assertBodyDeepEqual('ada')
+    ;(await server.inject.get('/x')).assertHeader('x-cache', 'MISS').assertBodyDeepEqual('nobody')
+    ;(await server.inject.get('/x')).assertHeader('x-cache', 'HIT').assertBodyDeepEqual('nobody')
+  })
+
+  test.each([
+    'private',
+    'max-age=3, no-store',
+  ])('cache-control: %s of a middleware holds as well as that of a handler', async (said) => {
+    const { server, router } = makeServer()
+    const recognise: Middleware = (req, res, next) => {
+      if (req.headers['x-badge'] !== undefined) res.setHeader('cache-control', said)
+      return next()
+    }
+    router.get('/me', { cache: true, middlewares: [recognise] }, (req) => req.headers['x-badge'] ?? 'nobody')
+    const seen = await server.inject.get('/me', { headers: { 'x-badge': 'ada' } })
+    seen.assertBodyDeepEqual('ada')
+    ;(await server.inject.get('/me')).assertHeader('x-cache', 'MISS').assertBodyDeepEqual('nobody')
+  })
+
+  test.each([
+    ['/x?__proto__=evil', '/x'],
+    ['/x?a=1&constructor=evil', '/x?a=1'],
+    ['/x?a=%zz', '/x?a=%25zz'],
+  ])('%s is no spelling of %s: a handler may read the address', async (one, other) => {
+    const { server, router } = makeServer()
+    router.get('/x', { cache: true }, (req) => req.url)
+    ;(await server.inject.get(one)).assertHeader('x-cache', 'MISS')
+    const res = await server.inject.get(other)
+    res.assertHeader('x-cache', 'MISS').assertBodyDeepEqual(`http://localhost${other}`)
   })
 
   test('only what the handler adds to Vary counts and is kept: the origin is the business of cors', async () => {
