@@ -10,6 +10,7 @@ import {
   kernelOptions,
   type MediaTypeLibrary,
   OptionError,
+  quoted,
   type Registration,
   type ServiceStore,
   type Services,
@@ -102,7 +103,7 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
     checkOptions('background', background, ['crons', 'queues', 'mqtt'])
     // A text like 'false' would else expose them.
     if (![undefined, true, false, 'auto'].includes(exposeErrorDetails)) {
-      throw OptionError('exposeErrorDetails', exposeErrorDetails, 'true, false or "auto"')
+      throw OptionError('exposeErrorDetails', quoted(exposeErrorDetails), 'true, false or "auto"')
     }
     super(rest)
     setExposure(exposeErrorDetails ?? false)

@@ -103,7 +103,7 @@ export {
 export { type FileLoading, type FoundFiles, findFiles, importFiles } from './support/files.ts'
 export { applicationLogger, type Logger, type LogMethod, lineLogger } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
-export { checkOptions, OptionError, sizeOption } from './support/options.ts'
+export { checkOptions, described, hidden, OptionError, quoted, sizeOption } from './support/options.ts'
 export { peer } from './support/peer.ts'
 export {
   kindOf,

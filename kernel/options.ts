@@ -1,7 +1,7 @@
 import type { RouteCollection } from './routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
-import { checkOptions, OptionError } from './support/options.ts'
+import { checkOptions, OptionError, quoted } from './support/options.ts'
 
 /** Options of the kernel; every time is in milliseconds. */
 export interface KernelOptions {
@@ -56,15 +56,25 @@ function portOf(option: unknown): number {
   if (value === undefined || value === '') return 3000
   const port = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw OptionError(String(name), value, 'a whole number from 0 to 65535')
+    throw OptionError(String(name), quoted(value), 'a whole number from 0 to 65535')
   }
   return port
+}
+
+function hostOf(option: unknown): string {
+  const given = option === undefined ? process.env.HOST || undefined : option
+  if (given === undefined) return '0.0.0.0'
+  // An address with a user in it would be looked up as a name, and stand in the error of that.
+  if (typeof given !== 'string' || given === '' || /[\s/@?#]/.test(given)) {
+    throw OptionError(option === undefined ? 'HOST (of the environment)' : 'host', given, 'a host name or an address')
+  }
+  return given
 }
 
 function milliseconds(name: string, value: unknown, fallback: number): number {
   if (value === undefined) return fallback
   if (typeof value !== 'number' || !(value >= 0) || value > 2_147_483_647)
-    throw OptionError(name, value, 'milliseconds, 0 or more')
+    throw OptionError(name, quoted(value), 'milliseconds, 0 or more')
   return value
 }
 
@@ -115,25 +125,24 @@ export const kernelOptions = [
 export function resolveOptions(options: KernelOptions): ResolvedKernelOptions {
   checkOptions('', options, kernelOptions)
   if (options.adapter !== undefined && !['node', 'bun', 'deno'].includes(options.adapter)) {
-    throw OptionError('adapter', options.adapter, '"node", "bun" or "deno"')
-  }
-  if (options.host !== undefined && (typeof options.host !== 'string' || options.host === '')) {
-    throw OptionError('host', options.host, 'a host name or an address')
+    throw OptionError('adapter', quoted(options.adapter), '"node", "bun" or "deno"')
   }
   for (const [name, fits, expected] of shapes) {
     const value = options[name]
-    if (value !== undefined && !fits(value as never)) throw OptionError(name, value, expected)
+    if (value === undefined || fits(value as never)) continue
+    throw OptionError(name, fits === isBoolean ? quoted(value) : value, expected)
   }
   const limits = { ...defaultLimits }
   checkOptions('limits', options.limits ?? {}, Object.keys(defaultLimits))
   for (const [name, value] of Object.entries(options.limits ?? {})) {
     if (value === undefined) continue
-    if (typeof value !== 'number' || !(value > 0)) throw OptionError(`limits.${name}`, value, 'a number above 0')
+    if (typeof value !== 'number' || !(value > 0))
+      throw OptionError(`limits.${name}`, quoted(value), 'a number above 0')
     limits[name as keyof Limits] = value
   }
   return {
     port: portOf(options.port),
-    host: options.host ?? (process.env.HOST || '0.0.0.0'),
+    host: hostOf(options.host),
     gracefulShutdown: options.gracefulShutdown ?? true,
     closeTimeout: milliseconds('closeTimeout', options.closeTimeout, 10_000),
     drainWindow: milliseconds('drainWindow', options.drainWindow, 300),

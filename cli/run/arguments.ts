@@ -88,7 +88,9 @@ function explain(message: string, argv: readonly string[], flags: NonNullable<Sh
     return /^-./.test(last) ? `${last} needs a value` : message.split('\n')[0]!
   }
   const close = nearest(nameOf(option), Object.keys(flags))
-  return `there is no ${option}${close === undefined ? '' : `; did you mean --${close}?`}`
+  // Under a misspelt name the value may be a password.
+  const spelled = names.includes(nameOf(option)) ? option : option.replace(/=.*/s, '=…')
+  return `there is no ${spelled}${close === undefined ? '' : `; did you mean --${close}?`}`
 }
 
 const nameOf = (option: string) => option.replace(/^-+(no-)?/, '').replace(/=.*/s, '')

@@ -2,7 +2,7 @@ import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths, parsePattern } from '../routing/pattern.ts'
 import type { Step } from '../routing/route.ts'
 import { defineError } from '../support/errors.ts'
-import { checkOptions, OptionError } from '../support/options.ts'
+import { checkOptions, OptionError, quoted } from '../support/options.ts'
 import { isPluginFactory, isRegistration, type PluginDefinition, type Registration } from './define.ts'
 import { type ErrorHandler, emptyHooks, type Hook, type HookLists, type HookName } from './hooks.ts'
 import { ServiceStore } from './services.ts'
@@ -193,7 +193,7 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   checkOptions('register', options as object, ['prefix'])
   const { prefix } = options as { prefix?: unknown }
   if (prefix !== undefined && typeof prefix !== 'string')
-    throw OptionError('register.prefix', prefix, "a path: '/admin'")
+    throw OptionError('register.prefix', quoted(prefix), "a path: '/admin'")
   if (prefix !== undefined && prefix !== '') parsePattern(prefix)
   return [plugin, options as RegisterOptions]
 }
@@ -260,7 +260,8 @@ function provideServices(entry: PluginEntry, provide: (options: never) => object
 
 function describe(value: unknown): string {
   if (value === undefined || value === null) return String(value)
-  if (typeof value !== 'object') return `${String(value)} (${typeof value})`
+  // Not the value: what somebody registers by mistake may be a secret.
+  if (typeof value !== 'object') return typeof value === 'string' ? 'a text' : `a ${typeof value}`
   if (Array.isArray(value)) return 'an array'
   if (value instanceof Promise) return 'a promise'
   return `an object with the keys ${Object.keys(value).join(', ') || '(none)'}`

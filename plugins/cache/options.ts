@@ -1,5 +1,5 @@
-import { checkOptions, OptionError, type Request, sizeOption } from '../../kernel/index.ts'
-import { addressLike, isAddress, withoutSecrets } from '../shared/address.ts'
+import { checkOptions, OptionError, quoted, type Request, sizeOption } from '../../kernel/index.ts'
+import { addressLike, isAddress } from '../shared/address.ts'
 
 /** What a request does when another one is computing the same answer. */
 export type LockBehavior = 'wait' | 'bypass' | 'fail'
@@ -95,26 +95,26 @@ const longest = 86_400
 function ttlOf(name: string, ttl: unknown, fallback: number): number {
   if (ttl === undefined) return fallback
   if (typeof ttl === 'number' && ttl > 0 && ttl <= longest) return ttl
-  throw OptionError(name, ttl, `seconds, above 0 and up to ${longest} (a day)`)
+  throw OptionError(name, quoted(ttl), `seconds, above 0 and up to ${longest} (a day)`)
 }
 
 function behaviorOf(name: string, behavior: unknown, fallback: LockBehavior): LockBehavior {
   if (behavior === undefined) return fallback
   if (behavior === 'wait' || behavior === 'bypass' || behavior === 'fail') return behavior
-  throw OptionError(name, behavior, '"wait", "bypass" or "fail"')
+  throw OptionError(name, quoted(behavior), '"wait", "bypass" or "fail"')
 }
 
 function millisecondsOf(name: string, value: unknown, fallback: number): number {
   if (value === undefined) return fallback
   if (typeof value === 'number' && value > 0 && value <= 2_147_483_647) return value
-  throw OptionError(name, value, 'milliseconds above 0')
+  throw OptionError(name, quoted(value), 'milliseconds above 0')
 }
 
 function redisOf(redis: RedisOptions = {}): CacheSettings['redis'] {
   checkOptions('cache.redis', redis, ['url', 'client', 'prefix', 'timeout'])
   const { client, prefix = '', url } = redis
   if (url !== undefined && !isAddress('redis', url)) {
-    throw OptionError('cache.redis.url', withoutSecrets(url), addressLike('redis'))
+    throw OptionError('cache.redis.url', url, addressLike('redis'))
   }
   if (client !== undefined && typeof (client as { defineCommand?: unknown })?.defineCommand !== 'function') {
     throw OptionError('cache.redis.client', client, 'a client of ioredis')
@@ -129,7 +129,7 @@ export function settingsOf(options: CacheOptions): CacheSettings {
   checkOptions('cache', options, known)
   const { provider = 'memory', maxSize = '64mb' } = options
   if (provider !== 'memory' && provider !== 'redis')
-    throw OptionError('cache.provider', provider, '"memory" or "redis"')
+    throw OptionError('cache.provider', quoted(provider), '"memory" or "redis"')
   if (provider === 'memory' && options.redis !== undefined) {
     throw OptionError('cache.redis', options.redis, 'provider: "redis" beside it')
   }
@@ -160,7 +160,7 @@ export interface RouteSettings {
 function listOf(name: string, list: unknown, each: (text: string) => boolean, expected: string): string[] {
   if (list === undefined) return []
   if (Array.isArray(list) && list.every((one) => typeof one === 'string' && each(one))) return list as string[]
-  throw OptionError(name, list, expected)
+  throw OptionError(name, quoted(list), expected)
 }
 
 function headersOf(name: string, list: unknown): string[] {
@@ -185,13 +185,18 @@ export function routeSettingsOf(
   if (typeof include !== 'object' || include === null)
     throw OptionError('cache.include', include, '{ headers, body, key }')
   checkOptions('cache.include', include, ['headers', 'body', 'key'])
-  if (typeof shared !== 'boolean') throw OptionError('cache.shared', shared, 'true or false')
-  if (include.body !== undefined && include.body !== true) throw OptionError('cache.include.body', include.body, 'true')
+  if (typeof shared !== 'boolean') throw OptionError('cache.shared', quoted(shared), 'true or false')
+  if (include.body !== undefined && include.body !== true)
+    throw OptionError('cache.include.body', quoted(include.body), 'true')
   if (include.key !== undefined && typeof include.key !== 'function') {
     throw OptionError('cache.include.key', include.key, 'a function (req) => string')
   }
   if (method !== 'GET' && method !== 'HEAD' && include.body !== true) {
-    throw OptionError('cache.include.body', include.body, `true on a ${method} route: the body must be part of the key`)
+    throw OptionError(
+      'cache.include.body',
+      quoted(include.body),
+      `true on a ${method} route: the body must be part of the key`,
+    )
   }
   const headers = headersOf('cache.include.headers', include.headers)
   return {

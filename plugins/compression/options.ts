@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, sizeOption } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted, sizeOption } from '../../kernel/index.ts'
 import type { Encoding } from './coders.ts'
 
 /** Options of compression. */
@@ -29,6 +29,6 @@ export function settingsOf(options: CompressionOptions = {}): CompressionSetting
 /** Whether the route option turns compression off. */
 export function isTurnedOff(option: unknown): boolean {
   if (option === undefined) return false
-  if (option !== false) throw OptionError('compress', option, 'false, or nothing at all')
+  if (option !== false) throw OptionError('compress', quoted(option), 'false, or nothing at all')
   return true
 }

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 
 /** Options of the controllers. */
 export interface ControllersOptions {
@@ -12,7 +12,7 @@ export interface ControllersOptions {
 /** A list of patterns, or an error that names the option. */
 export function patternsOf(option: string, patterns: unknown = []): readonly string[] {
   const isList = Array.isArray(patterns) && patterns.every((one) => typeof one === 'string' && one.trim() !== '')
-  if (!isList) throw OptionError(option, patterns, "a list of globs: ['src/controllers/**/*.ts']")
+  if (!isList) throw OptionError(option, quoted(patterns), "a list of globs: ['src/controllers/**/*.ts']")
   return patterns
 }
 

@@ -4,6 +4,7 @@ import {
   decorator,
   type MethodMark,
   OptionError,
+  quoted,
   routeContributions,
 } from '../../kernel/index.ts'
 import { serialized } from './markers.ts'
@@ -42,7 +43,8 @@ export interface SerializeStep {
 export function serialize(schema: object, options: SerializeOptions = {}): MethodMark<ControllerMethod> {
   checkOptions('serialize', options, ['throwErrorOnValidationFail'])
   const { throwErrorOnValidationFail: strict = false } = options
-  if (typeof strict !== 'boolean') throw OptionError('serialize.throwErrorOnValidationFail', strict, 'true or false')
+  if (typeof strict !== 'boolean')
+    throw OptionError('serialize.throwErrorOnValidationFail', quoted(strict), 'true or false')
   return decorator<ControllerMethod>({
     name: 'serialize',
     method(on) {

@@ -5,6 +5,7 @@ import {
   decorator,
   type MethodMark,
   OptionError,
+  quoted,
   routeContributions,
 } from '../../kernel/index.ts'
 import { deprecate } from './deprecation.ts'
@@ -71,7 +72,7 @@ function checkCustomError(given: CustomError | undefined): CustomError | undefin
   checkOptions('validate.customError', given, ['status', 'message'])
   const { status, message } = given
   if (status !== undefined && (!Number.isInteger(status) || status < 400 || status > 599)) {
-    throw OptionError('validate.customError.status', status, 'a whole number from 400 to 599')
+    throw OptionError('validate.customError.status', quoted(status), 'a whole number from 400 to 599')
   }
   if (message !== undefined && typeof message !== 'string') {
     throw OptionError('validate.customError.message', message, 'text')

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 import type { SetCookieOptions } from './set-cookie.ts'
 
 type Check = readonly [holds: (value: unknown) => boolean, takes: string]
@@ -37,7 +37,7 @@ export function checkAttributes(option: string, given: SetCookieOptions, known: 
     const value = given[name]
     if (value === undefined) continue
     const [holds, takes] = checks[name]
-    if (!holds(value)) throw OptionError(`${option}.${name}`, value, takes)
+    if (!holds(value)) throw OptionError(`${option}.${name}`, quoted(value), takes)
   }
 }
 

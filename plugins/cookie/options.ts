@@ -1,4 +1,4 @@
-import { checkOptions, type Logger, OptionError } from '../../kernel/index.ts'
+import { checkOptions, described, type Logger, OptionError } from '../../kernel/index.ts'
 import { checkAttributes } from './attributes.ts'
 import type { SetCookieOptions } from './set-cookie.ts'
 
@@ -47,7 +47,7 @@ const expected = `a random text of ${enough} characters or more, or a list of th
 export function checkSecrets(option: string, given: unknown): readonly string[] {
   const secrets: readonly unknown[] = Array.isArray(given) ? given : [given]
   const problem = secrets.length === 0 ? 'an empty list' : secrets.map(problemOf).find((one) => one !== undefined)
-  if (problem !== undefined) throw OptionError(option, shown(problem), expected)
+  if (problem !== undefined) throw OptionError(option, described(problem), expected)
   return secrets as readonly string[]
 }
 
@@ -55,9 +55,4 @@ function problemOf(secret: unknown): string | undefined {
   if (typeof secret !== 'string') return secret === null ? 'null' : typeof secret
   if (secret.trim() === '') return 'an empty text'
   return isWeak(secret) && process.env.NODE_ENV === 'production' ? `${secret.length} characters long` : undefined
-}
-
-/** A text that errors show without quotation marks. */
-function shown(text: string): { toString(): string } {
-  return { toString: () => text }
 }

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, type Request } from '../../kernel/index.ts'
+import { checkOptions, described, OptionError, quoted, type Request } from '../../kernel/index.ts'
 import { OriginError, type OriginOption, type OriginRule, originRule } from './origin.ts'
 
 /** Options of cross-origin resource sharing, named as in the `cors` package. */
@@ -56,10 +56,10 @@ export function policyOf(options: CorsOptions = {}): CorsPolicy {
     throw OptionError('cors.credentials', true, `a named origin beside it: browsers refuse '*' with credentials`)
   }
   if (maxAge !== undefined && (!Number.isInteger(maxAge) || maxAge < 0)) {
-    throw OptionError('cors.maxAge', maxAge, 'a whole number of seconds, 0 or more')
+    throw OptionError('cors.maxAge', quoted(maxAge), 'a whole number of seconds, 0 or more')
   }
   if (!Number.isInteger(status) || status < 200 || status > 299) {
-    throw OptionError('cors.optionsSuccessStatus', status, 'a status from 200 to 299')
+    throw OptionError('cors.optionsSuccessStatus', quoted(status), 'a status from 200 to 299')
   }
   return {
     rule,
@@ -78,12 +78,15 @@ function ruleOf(origin: CorsOptions['origin']): OriginRule<Request> {
     return originRule(origin)
   } catch (error) {
     if (!(error instanceof OriginError)) throw error
-    throw OptionError('cors.origin', Array.isArray(origin) ? `[${origin.join(', ')}]` : origin, error.message)
+    // An origin is an address: one with a user in it is none, and may have a password.
+    const isText = [origin].flat().every((one) => typeof one === 'string' && /^[^@\s]{0,200}$/.test(one))
+    throw OptionError('cors.origin', isText ? described(JSON.stringify(origin)) : origin, error.message)
   }
 }
 
 function flag(name: string, value: boolean | undefined): boolean {
-  if (value !== undefined && typeof value !== 'boolean') throw OptionError(`cors.${name}`, value, 'true or false')
+  if (value !== undefined && typeof value !== 'boolean')
+    throw OptionError(`cors.${name}`, quoted(value), 'true or false')
   return value ?? false
 }
 
@@ -93,7 +96,7 @@ function list(name: string, value: string | readonly string[] | undefined): stri
   if (value === undefined) return undefined
   const members = typeof value === 'string' ? value.split(',').map((one) => one.trim()) : value
   if (!Array.isArray(members) || members.some((one) => typeof one !== 'string' || !token.test(one))) {
-    throw OptionError(`cors.${name}`, value, 'names in a list, or separated by commas')
+    throw OptionError(`cors.${name}`, quoted(value), 'names in a list, or separated by commas')
   }
   return members.join(', ')
 }

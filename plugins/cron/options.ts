@@ -1,4 +1,4 @@
-import { checkOptions, type Logger, type Middleware, OptionError } from '../../kernel/index.ts'
+import { checkOptions, type Logger, type Middleware, OptionError, quoted } from '../../kernel/index.ts'
 import { checkSources } from '../shared/service-class.ts'
 import type { BaseCronClass } from './base-cron.ts'
 import type { CronClock } from './clock.ts'
@@ -76,7 +76,7 @@ export function uiSettingsOf(options: CronUiOptions): Required<CronUiOptions> {
   checkOptions('cronUi', options, ['path', 'middlewares'])
   const { path = '/crons', middlewares = [] } = options
   if (typeof path !== 'string' || !/^\/[^?#*:]*$/.test(path)) {
-    throw OptionError('cronUi.path', path, 'a path that begins with "/", without parameters')
+    throw OptionError('cronUi.path', quoted(path), 'a path that begins with "/", without parameters')
   }
   if (!Array.isArray(middlewares) || middlewares.some((one) => typeof one !== 'function')) {
     throw OptionError('cronUi.middlewares', middlewares, 'a list of middlewares')
@@ -90,7 +90,7 @@ export function settingsOf(options: CronServiceOptions & { logger?: Logger }, mo
   const { crons, timezone, lock, history = 20, clock } = options
   checkTimezone('cron.timezone', timezone)
   if (!Number.isInteger(history) || history < 0 || history > 10_000) {
-    throw OptionError('cron.history', history, 'a whole number from 0 to 10000')
+    throw OptionError('cron.history', quoted(history), 'a whole number from 0 to 10000')
   }
   if (clock !== undefined && (typeof clock?.now !== 'function' || typeof clock.at !== 'function')) {
     throw OptionError('cron.clock', clock, 'a clock: { now, at }')
@@ -121,7 +121,7 @@ export function checkTimezone(option: string, timezone: unknown): void {
     if (typeof timezone !== 'string' || timezone === '') throw new RangeError('no name')
     zoneByName(timezone)
   } catch {
-    throw OptionError(option, timezone, 'a time zone such as "Europe/Rome"')
+    throw OptionError(option, quoted(timezone), 'a time zone such as "Europe/Rome"')
   }
 }
 
@@ -136,7 +136,7 @@ function checkLock(lock: unknown): CronLockOption | undefined {
   const isPlace = typeof place === 'string' || (typeof place === 'object' && place !== null)
   if (!isPlace || (redis !== undefined && postgres !== undefined)) throw OptionError('cron.lock', lock, takes)
   if (ttl !== undefined && (!Number.isInteger(ttl) || (ttl as number) < 1000 || (ttl as number) > 3_600_000)) {
-    throw OptionError('cron.lock.ttl', ttl, 'whole milliseconds from 1000 to 3600000')
+    throw OptionError('cron.lock.ttl', quoted(ttl), 'whole milliseconds from 1000 to 3600000')
   }
   return lock as CronLockOption
 }
@@ -150,17 +150,21 @@ export function checkJobOptions(options: CronJobOptions): void {
   checkOptions('cron', options, ['name', 'onFailed', 'timezone', 'overlap', 'missed', 'lock'])
   const { name, onFailed, timezone, overlap, missed, lock } = options
   if (name !== undefined && !isName(name)) {
-    throw OptionError('cron.name', name, 'a text of at most 200 characters, without NUL and halves of characters')
+    throw OptionError(
+      'cron.name',
+      quoted(name),
+      'a text of at most 200 characters, without NUL and halves of characters',
+    )
   }
   if (onFailed !== undefined && typeof onFailed !== 'function') {
     throw OptionError('cron.onFailed', onFailed, 'a function of the error')
   }
   checkTimezone('cron.timezone', timezone)
   if (overlap !== undefined && !['skip', 'queue', 'allow'].includes(overlap)) {
-    throw OptionError('cron.overlap', overlap, '"skip", "queue" or "allow"')
+    throw OptionError('cron.overlap', quoted(overlap), '"skip", "queue" or "allow"')
   }
   if (missed !== undefined && !['run-once', 'skip'].includes(missed)) {
-    throw OptionError('cron.missed', missed, '"run-once" or "skip"')
+    throw OptionError('cron.missed', quoted(missed), '"run-once" or "skip"')
   }
-  if (lock !== undefined && typeof lock !== 'boolean') throw OptionError('cron.lock', lock, 'true or false')
+  if (lock !== undefined && typeof lock !== 'boolean') throw OptionError('cron.lock', quoted(lock), 'true or false')
 }

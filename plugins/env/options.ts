@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 import type { EnvSchema, EnvType } from './types.ts'
 
 /** What a schema function returns. */
@@ -38,8 +38,9 @@ export function settingsOf(options: EnvOptions): EnvSettings {
   if (schema !== undefined && typeof schema !== 'function') {
     throw OptionError('env.schema', schema, 'a function (schema) => ({ NAME: schema.string() })')
   }
-  if (file !== false && (typeof file !== 'string' || file === '' || file.includes('\0'))) {
-    throw OptionError('env.file', file, 'a path, or false')
+  // An address is no path, and would stand with its password in the error that no such file is there.
+  if (file !== false && (typeof file !== 'string' || file === '' || /:\/\/|[\0\r\n]/.test(file))) {
+    throw OptionError('env.file', quoted(file), 'a path, or false')
   }
   if (typeof environment !== 'object' || environment === null) {
     throw OptionError('env.environment', environment, 'an object of texts')

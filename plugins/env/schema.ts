@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, hidden, OptionError, quoted } from '../../kernel/index.ts'
 import type { EnvTypes } from './options.ts'
 import { isObject, jsonOf } from './parse.ts'
 import type { EnvSchema, EnvType, Report } from './types.ts'
@@ -10,10 +10,10 @@ function type(kind: string, expected: string, options: object = noOptions, read:
   checkOptions(`schema.${kind}`, options, ['optional', 'default', 'secret'])
   const given = options as { optional?: unknown; default?: unknown; secret?: unknown }
   const { optional = false, default: fallback, secret = false } = given
-  if (typeof optional !== 'boolean') throw OptionError(`schema.${kind}.optional`, optional, 'true or false')
-  if (typeof secret !== 'boolean') throw OptionError(`schema.${kind}.secret`, secret, 'true or false')
+  if (typeof optional !== 'boolean') throw OptionError(`schema.${kind}.optional`, quoted(optional), 'true or false')
+  if (typeof secret !== 'boolean') throw OptionError(`schema.${kind}.secret`, quoted(secret), 'true or false')
   if (optional && fallback !== undefined) {
-    throw OptionError(`schema.${kind}.optional`, optional, 'no default beside it: one of the two')
+    throw OptionError(`schema.${kind}.optional`, quoted(optional), 'no default beside it: one of the two')
   }
   return { expected, optional, default: fallback, secret, read }
 }
@@ -21,13 +21,11 @@ function type(kind: string, expected: string, options: object = noOptions, read:
 /** A type that can tell whether its default is one of its values. */
 function checked(kind: string, made: EnvType<unknown>): EnvType<unknown> {
   const refuse = () => {
-    throw OptionError(`schema.${kind}.default`, hidden, made.expected)
+    throw OptionError(`schema.${kind}.default`, hidden(made.default), made.expected)
   }
   if (made.default !== undefined) made.read(made.default, '', refuse, false)
   return made
 }
-/** A default may be a secret too. */
-const hidden = { toString: () => 'another value' }
 
 /** One value as its type has it; what cannot be used is reported. Empty counts as absent. */
 export function readValue(

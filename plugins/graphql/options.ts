@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, type Request, type Response } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted, type Request, type Response } from '../../kernel/index.ts'
 import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
 
 /** Makes the value that every resolver is handed third. */
@@ -92,7 +92,7 @@ const defaults: Limits = { depth: 15, aliases: 30, directives: 50, tokens: 2000 
 
 function flag(name: string, value: unknown, fallback: boolean): boolean {
   if (value === undefined) return fallback
-  if (typeof value !== 'boolean') throw OptionError(`graphql.${name}`, value, 'true or false')
+  if (typeof value !== 'boolean') throw OptionError(`graphql.${name}`, quoted(value), 'true or false')
   return value
 }
 
@@ -105,7 +105,7 @@ function objectOf<Option extends object>(name: string, value: Option | undefined
 }
 
 function whole(name: string, value: unknown, takes: string): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 1) throw OptionError(`graphql.${name}`, value, takes)
+  if (!Number.isSafeInteger(value) || (value as number) < 1) throw OptionError(`graphql.${name}`, quoted(value), takes)
   return value as number
 }
 
@@ -204,7 +204,7 @@ export function settingsOf(options: GraphqlOptions): GraphqlSettings {
   }
   const { keepAlive = 12_000 } = options
   if (typeof keepAlive !== 'number' || !(keepAlive > 0) || keepAlive > 2_147_483_647) {
-    throw OptionError('graphql.keepAlive', keepAlive, 'milliseconds above 0')
+    throw OptionError('graphql.keepAlive', quoted(keepAlive), 'milliseconds above 0')
   }
   const isOpen = process.env.NODE_ENV !== 'production'
   return {

@@ -1,4 +1,4 @@
-import { defineError, OptionError } from '../../kernel/index.ts'
+import { defineError, OptionError, quoted } from '../../kernel/index.ts'
 import type { GraphqlResolvers, GraphqlTypeResolvers, ReadySchema } from './types.ts'
 
 export const GraphqlSchemaBuiltError = defineError(
@@ -46,7 +46,7 @@ export class GraphqlService {
    */
   addResolver(typeName: string, resolvers: GraphqlTypeResolvers): this {
     if (typeof typeName !== 'string' || typeName === '')
-      throw OptionError('addResolver', typeName, 'the name of a type')
+      throw OptionError('addResolver', quoted(typeName), 'the name of a type')
     if (typeof resolvers !== 'object' || resolvers === null) {
       throw OptionError(`addResolver("${typeName}")`, resolvers, '{ field: (parent, args, context) => value }')
     }

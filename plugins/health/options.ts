@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, type ServiceStore, type Services } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted, type ServiceStore, type Services } from '../../kernel/index.ts'
 
 /** The services that the scope of the probes has. */
 export type CheckedServices = ServiceStore & Partial<Services>
@@ -27,7 +27,7 @@ export function settingsOf(options: HealthOptions = {}): Required<HealthOptions>
   const { live = '/health/live', ready = '/health/ready', checks = {}, timeout = 2_000 } = options
   for (const [name, path] of Object.entries({ live, ready })) {
     if (path !== false && (typeof path !== 'string' || !path.startsWith('/'))) {
-      throw OptionError(`health.${name}`, path, 'a path that begins with "/", or false')
+      throw OptionError(`health.${name}`, quoted(path), 'a path that begins with "/", or false')
     }
   }
   if (typeof checks !== 'object' || checks === null || Array.isArray(checks)) {
@@ -37,7 +37,7 @@ export function settingsOf(options: HealthOptions = {}): Required<HealthOptions>
     if (typeof check !== 'function') throw OptionError(`health.checks.${name}`, check, 'a function')
   }
   if (typeof timeout !== 'number' || !(timeout > 0) || timeout > 2_147_483_647) {
-    throw OptionError('health.timeout', timeout, 'milliseconds above 0')
+    throw OptionError('health.timeout', quoted(timeout), 'milliseconds above 0')
   }
   return { live, ready, checks, timeout }
 }

@@ -1,5 +1,12 @@
 import type { HelmetOptions as LibraryOptions } from 'helmet'
-import { type HeaderPreset, OptionError, presetHeaders, type Request, type Response } from '../../kernel/index.ts'
+import {
+  described,
+  type HeaderPreset,
+  OptionError,
+  presetHeaders,
+  type Request,
+  type Response,
+} from '../../kernel/index.ts'
 import { checkHelmet, type HelmetOptions } from './options.ts'
 
 type Library = typeof import('helmet')
@@ -33,7 +40,9 @@ export function headersOf(library: Library, options: HelmetOptions): HeaderSets 
       https: setOf(library, { ...options, contentSecurityPolicy: policy }),
     }
   } catch (error) {
-    throw Object.assign(OptionError('helmet', 'not usable', String((error as Error).message)), { cause: error })
+    throw Object.assign(OptionError('helmet', described('not usable'), String((error as Error).message)), {
+      cause: error,
+    })
   }
 }
 

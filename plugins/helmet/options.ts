@@ -1,5 +1,5 @@
 import type { HelmetOptions as LibraryOptions } from 'helmet'
-import { checkOptions, OptionError, type Request, type Response } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted, type Request, type Response } from '../../kernel/index.ts'
 
 /** A source in a directive of the content security policy, or a function that makes it for each request: a nonce. */
 export type CspSource = string | ((req: Request, res: Response) => string)
@@ -50,9 +50,9 @@ export function checkHelmet(options: HelmetOptions): void {
   for (const [name, known] of Object.entries(settings)) {
     const value: unknown = options[name as keyof HelmetOptions]
     if (value === undefined || typeof value === 'boolean') continue
-    if (known.length === 0) throw OptionError(`helmet.${name}`, value, 'true or false')
+    if (known.length === 0) throw OptionError(`helmet.${name}`, quoted(value), 'true or false')
     if (typeof value !== 'object' || value === null) {
-      throw OptionError(`helmet.${name}`, value, `true, false or an object with ${known.join(', ')}`)
+      throw OptionError(`helmet.${name}`, quoted(value), `true, false or an object with ${known.join(', ')}`)
     }
     checkOptions(`helmet.${name}`, value, known)
   }

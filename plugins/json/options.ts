@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, sizeOption } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted, sizeOption } from '../../kernel/index.ts'
 
 /** Options of the JSON body parser. */
 export interface JsonOptions {
@@ -19,7 +19,7 @@ export function limitsOf(options: JsonOptions = {}): JsonLimits {
   const { sizeLimit = '100kb', maxDepth = 64 } = options
   const bytes = sizeOption('json.sizeLimit', sizeLimit)
   if (!Number.isInteger(maxDepth) || maxDepth < 1 || maxDepth > 1000) {
-    throw OptionError('json.maxDepth', maxDepth, 'a whole number from 1 to 1000')
+    throw OptionError('json.maxDepth', quoted(maxDepth), 'a whole number from 1 to 1000')
   }
   return { bytes, depth: maxDepth }
 }

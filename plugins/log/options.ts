@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 
 /** Where log lines go: anything with a `write` for text. */
 export interface LogStream {
@@ -41,11 +41,11 @@ export function settingsOf(options: LogOptions = {}): LogSettings {
   if (!isLevel(level)) {
     throw OptionError(
       options.level === undefined ? 'LOG_LEVEL of the environment' : 'log.level',
-      level,
+      quoted(level),
       levels.join(', '),
     )
   }
-  if (typeof logResponse !== 'boolean') throw OptionError('log.logResponse', logResponse, 'true or false')
+  if (typeof logResponse !== 'boolean') throw OptionError('log.logResponse', quoted(logResponse), 'true or false')
   if (!Array.isArray(redact) || redact.some((path) => typeof path !== 'string' || path === '')) {
     throw OptionError('log.redact', redact, 'a list of paths, such as ["user.email"]')
   }
@@ -57,6 +57,6 @@ export function settingsOf(options: LogOptions = {}): LogSettings {
 
 /** Whether the route option leaves a route out of the response log. */
 export function isQuiet(option: unknown): boolean {
-  if (option !== undefined && typeof option !== 'boolean') throw OptionError('log', option, 'true or false')
+  if (option !== undefined && typeof option !== 'boolean') throw OptionError('log', quoted(option), 'true or false')
   return option === false
 }

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, hidden, OptionError, quoted } from '../../kernel/index.ts'
 import { addressOf, type EmailAddress, type NamedAddress } from './address.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
 import { isTransporter, type MailTransporter, type SmtpOptions } from './transport.ts'
@@ -42,10 +42,10 @@ export function checkMailer(providers: unknown, settings: MailerSettings): asser
   for (const [name, provider] of Object.entries(providers)) checkProvider(`mailer.providers.${name}`, provider)
   const { defaultProvider, timeout } = settings
   if (typeof defaultProvider !== 'string' || !Object.hasOwn(providers, defaultProvider)) {
-    throw OptionError('mailer.defaultProvider', defaultProvider, `one of ${Object.keys(providers).join(', ')}`)
+    throw OptionError('mailer.defaultProvider', quoted(defaultProvider), `one of ${Object.keys(providers).join(', ')}`)
   }
   if (timeout !== undefined && (typeof timeout !== 'number' || !(timeout > 0) || timeout > 2_147_483_647)) {
-    throw OptionError('mailer.timeout', timeout, 'milliseconds above 0')
+    throw OptionError('mailer.timeout', quoted(timeout), 'milliseconds above 0')
   }
 }
 
@@ -70,7 +70,7 @@ function checkTransport(where: string, transport: SmtpOptions): void {
     throw OptionError(`${where}.host`, host, 'the name or the address of a server')
   }
   if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
-    throw OptionError(`${where}.port`, port, 'a number from 1 to 65535')
+    throw OptionError(`${where}.port`, quoted(port), 'a number from 1 to 65535')
   }
   if (url !== undefined) checkUrl(`${where}.url`, url)
 }
@@ -78,7 +78,7 @@ function checkTransport(where: string, transport: SmtpOptions): void {
 function checkUrl(where: string, url: unknown): void {
   const isUrl = typeof url === 'string' && /^smtps?:\/\//.test(url) && URL.canParse(url)
   // Not the address itself: it has a password in it.
-  if (!isUrl || new URL(url).hostname === '') throw OptionError(where, hidden, expected)
+  if (!isUrl || new URL(url).hostname === '') throw OptionError(where, hidden(url), expected)
 }
 
 /** Without one of them nodemailer would take this machine. */
@@ -87,7 +87,6 @@ const destinations = [
   ...['sendmail', 'SES', 'streamTransport', 'jsonTransport'],
 ]
 const expected = 'an address such as "smtp://127.0.0.1:25", options of nodemailer ({ host, port }), or a transporter'
-const hidden = { toString: () => 'another text' }
 
 /** Options of the plugin, checked. */
 export function settingsOf(options: MailerOptions): { providers: MailProviders; settings: MailerSettings } {

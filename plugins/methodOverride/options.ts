@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 
 /** Options of the method override. */
 export interface MethodOverrideOptions {
@@ -21,7 +21,7 @@ export function settingsOf(options: MethodOverrideOptions = {}): OverrideSetting
   checkOptions('methodOverride', options, ['header', 'methods'])
   const { header = 'x-http-method-override', methods = ['POST'] } = options
   if (typeof header !== 'string' || !token.test(header)) {
-    throw OptionError('methodOverride.header', header, 'the name of a header')
+    throw OptionError('methodOverride.header', quoted(header), 'the name of a header')
   }
   // A GET that deletes would be one link away, and prefetchers follow links.
   if (!Array.isArray(methods) || methods.length === 0 || methods.some((method) => !unsafe.includes(method))) {

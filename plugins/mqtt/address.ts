@@ -1,4 +1,4 @@
-import { OptionError } from '../../kernel/index.ts'
+import { hidden, OptionError, quoted } from '../../kernel/index.ts'
 import type { ConnectionOptions } from './connection-options.ts'
 
 /** Where a broker is. */
@@ -15,15 +15,13 @@ export interface Address {
 
 const ports = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
 
-/** Replaces the address in messages: it may have a password. */
-const hidden = { toString: () => 'an address (not shown)' }
 const expected = 'an address such as "mqtt://broker.example:1883", with mqtt, mqtts, ws or wss'
 
 function readUrl(text: unknown): Partial<Address> {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
   const protocol = url?.protocol.slice(0, -1)
   if (url === undefined || protocol === undefined || !Object.hasOwn(ports, protocol) || url.hostname === '') {
-    throw OptionError('mqtt.connect.url', hidden, expected)
+    throw OptionError('mqtt.connect.url', hidden(text), expected)
   }
   return {
     protocol: protocol as Address['protocol'],
@@ -40,7 +38,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw OptionError('mqtt.connect.url', hidden, `${expected}; "%" in user and password is written "%25"`)
+    throw OptionError('mqtt.connect.url', text, `${expected}; "%" in user and password is written "%25"`)
   }
 }
 
@@ -49,7 +47,7 @@ function portOfEnvironment(): number | undefined {
   if (text === undefined || text === '') return undefined
   const port = Number(text)
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port
-  throw OptionError('MQTT_PORT (of the environment)', text, 'a number from 1 to 65535')
+  throw OptionError('MQTT_PORT (of the environment)', quoted(text), 'a number from 1 to 65535')
 }
 
 /** @throws OptionError */

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, hidden, OptionError, quoted } from '../../kernel/index.ts'
 import { checkPublishOptions, publishOptions } from './message-options.ts'
 import { checkTopic } from './names.ts'
 import type { MqttWill } from './options.ts'
@@ -98,11 +98,7 @@ const checks: { readonly [Name in keyof Required<ConnectionOptions>]: Check } = 
 
 export const connectionOptions = Object.keys(checks) as (keyof ConnectionOptions)[]
 
-/** What is secret is described, and not shown. */
 const secrets = new Set<string>(['url', 'password', 'key', 'cert', 'ca'])
-const hidden = (value: unknown) => ({
-  toString: () => (Array.isArray(value) ? 'a list' : `a ${typeof value} (not shown)`),
-})
 
 /** @throws OptionError naming the option. */
 export function checkConnection(options: ConnectionOptions): ConnectionOptions {
@@ -130,11 +126,11 @@ function checkWill(will: MqttWill): void {
   const name = 'mqtt.connect.will'
   checkOptions(name, will, ['topic', 'message', 'delay', ...publishOptions])
   const { topic, message, delay, ...rest } = will
-  if (topic === undefined) throw OptionError(`${name}.topic`, topic, 'the topic that the broker publishes to')
+  if (topic === undefined) throw OptionError(`${name}.topic`, quoted(topic), 'the topic that the broker publishes to')
   if (message === undefined) {
     throw OptionError(`${name}.message`, message, 'what the broker publishes: text, bytes, or what JSON has a form for')
   }
-  if (delay !== undefined && !seconds[0](delay)) throw OptionError(`${name}.delay`, delay, seconds[1])
+  if (delay !== undefined && !seconds[0](delay)) throw OptionError(`${name}.delay`, quoted(delay), seconds[1])
   bytesOf(checkTopic(topic), message)
   checkPublishOptions(name, rest)
 }

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 import { checkTopic } from './names.ts'
 
 /** 0: at most once, 1: at least once, 2: exactly once, as far as the broker. */
@@ -54,7 +54,8 @@ export function needsVersion5(options: MqttPublishOptions): string | undefined {
 }
 
 function checkQos(name: string, qos: unknown): void {
-  if (qos !== undefined && qos !== 0 && qos !== 1 && qos !== 2) throw OptionError(`${name}.qos`, qos, '0, 1 or 2')
+  if (qos !== undefined && qos !== 0 && qos !== 1 && qos !== 2)
+    throw OptionError(`${name}.qos`, quoted(qos), '0, 1 or 2')
 }
 
 const isText = (value: unknown) =>
@@ -73,9 +74,10 @@ export function checkPublishOptions(name: string, options: MqttPublishOptions): 
     correlationData,
   } = options
   checkQos(name, qos)
-  if (retain !== undefined && typeof retain !== 'boolean') throw OptionError(`${name}.retain`, retain, 'true or false')
+  if (retain !== undefined && typeof retain !== 'boolean')
+    throw OptionError(`${name}.retain`, quoted(retain), 'true or false')
   if (expiry !== undefined && (!Number.isInteger(expiry) || expiry < 0 || expiry > 4_294_967_295)) {
-    throw OptionError(`${name}.messageExpiryInterval`, expiry, 'whole seconds from 0 to 4294967295')
+    throw OptionError(`${name}.messageExpiryInterval`, quoted(expiry), 'whole seconds from 0 to 4294967295')
   }
   if (userProperties !== undefined) {
     const isList = typeof userProperties === 'object' && userProperties !== null
@@ -100,12 +102,13 @@ export function checkSubscribeOptions(options: MqttSubscribeOptions): void {
   checkQos(name, options.qos)
   for (const flag of ['raw', 'details'] as const) {
     const value = options[flag]
-    if (value !== undefined && typeof value !== 'boolean') throw OptionError(`${name}.${flag}`, value, 'true or false')
+    if (value !== undefined && typeof value !== 'boolean')
+      throw OptionError(`${name}.${flag}`, quoted(value), 'true or false')
   }
   for (const number of ['concurrency', 'maxWaiting', 'handlerTimeout'] as const) {
     const value = options[number]
     if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= 2_147_483_647)) continue
-    throw OptionError(`${name}.${number}`, value, 'a whole number from 1 on')
+    throw OptionError(`${name}.${number}`, quoted(value), 'a whole number from 1 on')
   }
   checkSchema(`${name}.schema`, options.schema)
   if (options.raw === true && options.schema !== undefined) {

@@ -1,4 +1,4 @@
-import { checkOptions, type Logger, OptionError, sizeOption } from '../../kernel/index.ts'
+import { checkOptions, type Logger, OptionError, quoted, sizeOption } from '../../kernel/index.ts'
 import { checkSources } from '../shared/service-class.ts'
 import { type Address, addressOf } from './address.ts'
 import type { BaseMqttClass } from './base-mqtt.ts'
@@ -57,17 +57,13 @@ const own = ['provider', 'required', 'publishTimeout', 'maxQueued', 'maxQueuedSi
 function numberOf(name: string, value: unknown, fallback: number, expected: string): number {
   if (value === undefined) return fallback
   if (typeof value === 'number' && value >= 1 && value <= 2_147_483_647) return value
-  throw OptionError(`mqtt.connect.${name}`, value, expected)
+  throw OptionError(`mqtt.connect.${name}`, quoted(value), expected)
 }
 
-/**
- * The options as an object, before anything is taken out of them. A text, an address most likely, may have a password,
- * so the error shows none.
- */
+/** The options as an object, before anything is taken out of them. */
 export function checkedObject<Options extends object>(options: Options): Options {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
-  const shown = typeof options === 'string' ? { toString: () => 'a text' } : options
-  throw OptionError('mqtt.connect', shown, "an object such as { host: 'broker.example' } or { url: 'mqtt://…' }")
+  throw OptionError('mqtt.connect', options, "an object such as { host: 'broker.example' } or { url: 'mqtt://…' }")
 }
 
 /** The options with every default in place, checked. */
@@ -83,8 +79,8 @@ export function settingsOf(options: MqttConnectOptions = {}): MqttSettings {
     ...rest
   } = options
   if (provider !== 'mqtt' && provider !== 'memory')
-    throw OptionError('mqtt.connect.provider', provider, '"mqtt" or "memory"')
-  if (typeof required !== 'boolean') throw OptionError('mqtt.connect.required', required, 'true or false')
+    throw OptionError('mqtt.connect.provider', quoted(provider), '"mqtt" or "memory"')
+  if (typeof required !== 'boolean') throw OptionError('mqtt.connect.required', quoted(required), 'true or false')
   const connection = checkConnection(rest)
   return {
     provider,

@@ -1,4 +1,4 @@
-import { checkOptions, type Middleware, OptionError, type RouteOptions } from '../../kernel/index.ts'
+import { checkOptions, described, type Middleware, OptionError, quoted, type RouteOptions } from '../../kernel/index.ts'
 import { componentKinds, isComponentName } from './components.ts'
 import type {
   OpenApiComponents,
@@ -65,9 +65,9 @@ export function settingsOf(options: OpenApiOptions = {}): OpenApiSettings {
   checkOptions('openapi', options, names)
   const { path = '/docs', ui = true, middlewares, policy } = options
   if (typeof path !== 'string' || !/^\/[^:*?#]*[^:*?#/]$/.test(path)) {
-    throw OptionError('openapi.path', path, 'a path below "/" without parameters, "/docs" for example')
+    throw OptionError('openapi.path', quoted(path), 'a path below "/" without parameters, "/docs" for example')
   }
-  if (typeof ui !== 'boolean') throw OptionError('openapi.ui', ui, 'true or false')
+  if (typeof ui !== 'boolean') throw OptionError('openapi.ui', quoted(ui), 'true or false')
   if (middlewares !== undefined && !(Array.isArray(middlewares) && middlewares.every(isFunction))) {
     throw OptionError('openapi.middlewares', middlewares, 'a list of middlewares')
   }
@@ -102,17 +102,17 @@ function checkDescription(options: DescriptionOptions): void {
     if (!isObject(named)) throw OptionError(`openapi.components.${kind}`, named, 'an object')
     const wrong = Object.keys(named as object).find((name) => !isComponentName(name))
     if (wrong !== undefined) {
-      throw OptionError(`openapi.components.${kind}`, wrong, 'names of letters, digits, ".", "-" and "_"')
+      throw OptionError(`openapi.components.${kind}`, quoted(wrong), 'names of letters, digits, ".", "-" and "_"')
     }
   }
   if (options.servers?.some((server) => typeof server.url !== 'string')) {
-    throw OptionError('openapi.servers', 'one without url', 'objects { url, description }')
+    throw OptionError('openapi.servers', described('one without url'), 'objects { url, description }')
   }
   if (options.tags?.some((tag) => typeof tag.name !== 'string')) {
-    throw OptionError('openapi.tags', 'one without name', 'objects { name, description }')
+    throw OptionError('openapi.tags', described('one without name'), 'objects { name, description }')
   }
   if (options.failures !== undefined && typeof options.failures !== 'boolean') {
-    throw OptionError('openapi.failures', options.failures, 'true or false')
+    throw OptionError('openapi.failures', quoted(options.failures), 'true or false')
   }
   if (options.include !== undefined && !isFunction(options.include)) {
     throw OptionError('openapi.include', options.include, 'a function of the route')

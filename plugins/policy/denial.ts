@@ -1,4 +1,4 @@
-import { asFailureBody, checkOptions, OptionError, type Request, type Response } from '../../kernel/index.ts'
+import { asFailureBody, checkOptions, OptionError, quoted, type Request, type Response } from '../../kernel/index.ts'
 import { isThenable } from './verdict.ts'
 
 /** Answers a request that a policy has refused; the status is preset to 401, a returned value becomes the body. */
@@ -21,7 +21,7 @@ function fromOptions(options: PolicyErrorOptions): PolicyErrorCallback {
   checkOptions('setPolicyErrorHandler', options, ['status', 'map'])
   const { status = 401, map = defaultBody } = options
   if (!Number.isInteger(status) || status < 400 || status > 599) {
-    throw OptionError('setPolicyErrorHandler.status', status, 'a status from 400 to 599')
+    throw OptionError('setPolicyErrorHandler.status', quoted(status), 'a status from 400 to 599')
   }
   if (typeof map !== 'function') throw OptionError('setPolicyErrorHandler.map', map, 'a function (req) => body')
   return (req, res) => {

@@ -5,6 +5,7 @@ import {
   lineLogger,
   nearest,
   OptionError,
+  quoted,
   type Request,
 } from '../../kernel/index.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
@@ -95,7 +96,7 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
     const { user, timeout = 5_000, logger } = options
     if (user !== undefined && typeof user !== 'function') throw OptionError('user', user, 'a function (req) => user')
     if (typeof timeout !== 'number' || !(timeout > 0) || timeout > 2_147_483_647) {
-      throw OptionError('timeout', timeout, 'milliseconds above 0')
+      throw OptionError('timeout', quoted(timeout), 'milliseconds above 0')
     }
     this.#user = user ?? ((req) => (req as Request & { user?: unknown }).user)
     this.#timeout = timeout

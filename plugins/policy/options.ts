@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, type Request } from '../../kernel/index.ts'
+import { checkOptions, described, OptionError, quoted, type Request } from '../../kernel/index.ts'
 import type { Ask, PolicyRecord } from './manager.ts'
 
 /** One check that a route asks for: of which manager, and its name there. */
@@ -48,14 +48,15 @@ const form = '{ manager, scope, handler } or a list of such objects'
 export function requirementsOf(option: unknown): readonly PolicyRequirement[] {
   const list: readonly unknown[] = Array.isArray(option) ? option : [option]
   // A list that came out empty would leave the route open without a word.
-  if (list.length === 0) throw OptionError('policy', 'an empty list', `${form}; leave it out for an open route`)
+  if (list.length === 0)
+    throw OptionError('policy', described('an empty list'), `${form}; leave it out for an open route`)
   for (const one of list) {
-    if (typeof one !== 'object' || one === null) throw OptionError('policy', one, form)
+    if (typeof one !== 'object' || one === null) throw OptionError('policy', quoted(one), form)
     checkOptions('policy', one, ['manager', 'scope', 'handler'])
     const { manager, scope, handler } = one as Partial<PolicyRequirement>
     if (typeof manager?.askOf !== 'function') throw OptionError('policy.manager', manager, 'a PolicyManager')
-    if (typeof scope !== 'string') throw OptionError('policy.scope', scope, 'the name of a scope')
-    if (typeof handler !== 'string') throw OptionError('policy.handler', handler, 'the name of a check')
+    if (typeof scope !== 'string') throw OptionError('policy.scope', quoted(scope), 'the name of a scope')
+    if (typeof handler !== 'string') throw OptionError('policy.handler', quoted(handler), 'the name of a check')
   }
   return list as readonly PolicyRequirement[]
 }

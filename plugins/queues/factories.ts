@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import type { DeadMessage } from './drivers/memory.ts'
 import { ask, memory } from './engines.ts'
@@ -89,7 +89,7 @@ export function bullmqQueue<const Schema extends object>(
 export function bullmqQueue<Payload>(name: string, options?: QueueOptions): BullmqQueue<Payload>
 export function bullmqQueue(name: string, options?: QueueOptions): BullmqQueue<unknown> {
   // BullMQ builds the keys of Redis with it.
-  if (String(name).includes(':')) throw OptionError('the name of a queue of BullMQ', name, 'text without ":"')
+  if (String(name).includes(':')) throw OptionError('the name of a queue of BullMQ', quoted(name), 'text without ":"')
   return new BullmqQueue(definition(name, 'bullmq', options))
 }
 
@@ -110,7 +110,7 @@ export function pgbossQueue(name: string, options?: QueueOptions): Queue<unknown
   if (!/^[\w./-]+$/.test(name) || name in Object.prototype) {
     throw OptionError(
       'the name of a queue of pg-boss',
-      name,
+      quoted(name),
       'letters, digits, "_", "-", "." and "/", and not "constructor" or the like',
     )
   }

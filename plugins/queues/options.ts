@@ -1,5 +1,5 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
-import { addressLike, isAddress, withoutSecrets } from '../shared/address.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { addressLike, isAddress } from '../shared/address.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {
@@ -150,11 +150,11 @@ const checks: { readonly [kind: string]: Record<string, Check> } = {
 /** Refuses a configuration that cannot be meant; keys that are no kind belong to custom queues. */
 export function checkConfig(config: QueueConfig): void {
   if (!object[0](config)) {
-    throw OptionError('queues.config', withoutSecrets(config), `an object with ${Object.keys(checks).join(', ')}`)
+    throw OptionError('queues.config', config, `an object with ${Object.keys(checks).join(', ')}`)
   }
   for (const [kind, settings] of Object.entries(config)) {
     if (settings === undefined) continue
-    if (!object[0](settings)) throw OptionError(`queues.config.${kind}`, withoutSecrets(settings), 'an object')
+    if (!object[0](settings)) throw OptionError(`queues.config.${kind}`, settings, 'an object')
     const known = Object.hasOwn(checks, kind) ? checks[kind] : undefined
     if (known !== undefined) checkOptions(`queues.config.${kind}`, settings, Object.keys(known))
     checkValues(kind, settings, known ?? shared)
@@ -165,7 +165,7 @@ function checkValues(kind: string, settings: object, known: Record<string, Check
   for (const [name, value] of Object.entries(settings)) {
     const check = known[name]
     if (value === undefined || check === undefined || check[0](value)) continue
-    throw OptionError(`queues.config.${kind}.${name}`, withoutSecrets(value), check[1])
+    throw OptionError(`queues.config.${kind}.${name}`, value, check[1])
   }
 }
 
@@ -173,7 +173,7 @@ function checkValues(kind: string, settings: object, known: Record<string, Check
 export function settingsOf(options: QueuesOptions = {}): { config: QueueConfig | undefined; run: boolean } {
   checkOptions('queues', options, ['config', 'run'])
   const { config, run = false } = options
-  if (typeof run !== 'boolean') throw OptionError('queues.run', run, 'true or false')
+  if (typeof run !== 'boolean') throw OptionError('queues.run', quoted(run), 'true or false')
   if (config !== undefined) checkConfig(config)
   return { config, run }
 }

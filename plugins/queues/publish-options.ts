@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
 export type Backoff = number | { readonly type: 'fixed' | 'exponential'; readonly delay?: number }
@@ -109,7 +109,7 @@ export function checkPublishOptions(kind: string, options: object | undefined): 
   for (const [name, [isIt, expected]] of Object.entries(shaped)) {
     const value = (options as Record<string, unknown>)[name]
     if (value !== undefined && names.includes(name) && !isIt(value))
-      throw OptionError(`publish.${name}`, value, expected)
+      throw OptionError(`publish.${name}`, quoted(value), expected)
   }
   const { backoff, repeat } = options as { backoff?: unknown; repeat?: unknown }
   if (backoff !== undefined) checkBackoff(backoff)
@@ -117,7 +117,7 @@ export function checkPublishOptions(kind: string, options: object | undefined): 
   const { jobId } = options as { jobId?: string }
   // BullMQ builds the keys of Redis with it, and numbers jobs without one by itself.
   if (kind === 'bullmq' && jobId !== undefined && /:|^\d+$/.test(jobId)) {
-    throw OptionError('publish.jobId', jobId, 'text without ":" that is no number')
+    throw OptionError('publish.jobId', quoted(jobId), 'text without ":" that is no number')
   }
 }
 
@@ -153,13 +153,13 @@ function atLeast(option: string, value: unknown, least: number, kind: string, na
   // pg-boss orders by it in both directions.
   if (kind === 'pgboss' && name === 'priority' && Number.isInteger(value)) return
   const isWhole = Number.isInteger(value) && (value as number) >= least && (value as number) <= 2_147_483_647
-  if (!isWhole) throw OptionError(option, value, `a whole number from ${least}`)
+  if (!isWhole) throw OptionError(option, quoted(value), `a whole number from ${least}`)
 }
 
 function checkBackoff(backoff: unknown): void {
   const { type, delay = 0 } = typeof backoff === 'number' ? { type: 'fixed', delay: backoff } : Object(backoff)
   const isDelay = typeof delay === 'number' && delay >= 0 && delay <= 2_147_483_647
   if ((type !== 'fixed' && type !== 'exponential') || !isDelay) {
-    throw OptionError('publish.backoff', backoff, 'milliseconds, or { type: "fixed" or "exponential", delay }')
+    throw OptionError('publish.backoff', quoted(backoff), 'milliseconds, or { type: "fixed" or "exponential", delay }')
   }
 }

@@ -1,4 +1,4 @@
-import { checkOptions, type MethodMark, OptionError } from '../../kernel/index.ts'
+import { checkOptions, type MethodMark, OptionError, quoted } from '../../kernel/index.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import { deprecateSubscribe } from './deprecation.ts'
 import type { QueueCounts } from './drivers/contract.ts'
@@ -52,7 +52,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
   constructor({ name, kind, pubsub, schema }: QueueDefinition) {
     // Of the first Postgres keeps nothing; the second becomes a replacement character, and so two queues one.
     if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name)) {
-      throw OptionError('the name of a queue', name, 'text, without NUL and halves of characters')
+      throw OptionError('the name of a queue', quoted(name), 'text, without NUL and halves of characters')
     }
     this.name = name
     this.kind = kind
@@ -139,7 +139,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     checkOptions('subscribe', options, ['concurrency', 'onDead'])
     const { concurrency, onDead } = options
     if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency > 0 && concurrency <= 10_000)) {
-      throw OptionError('subscribe.concurrency', concurrency, 'a whole number from 1 to 10000')
+      throw OptionError('subscribe.concurrency', quoted(concurrency), 'a whole number from 1 to 10000')
     }
     if (onDead !== undefined && typeof onDead !== 'function')
       throw OptionError('subscribe.onDead', onDead, 'a function')

@@ -1,5 +1,4 @@
-import { checkOptions, OptionError, type Request } from '../../kernel/index.ts'
-import { withoutSecrets } from '../shared/address.ts'
+import { checkOptions, OptionError, quoted, type Request } from '../../kernel/index.ts'
 import type { RateLimitRedisOptions } from './redis-store.ts'
 import type { RateLimitStore } from './store.ts'
 
@@ -40,11 +39,7 @@ export function ruleOf(options: RateLimitOptions): Rule {
   const { store, ...rule } = options
   const isKnown = store === undefined || store === 'memory' || (typeof store === 'object' && store !== null)
   if (!isKnown || Array.isArray(store)) {
-    throw OptionError(
-      'rateLimit.store',
-      withoutSecrets(store),
-      '"memory", options of a Redis ({ url }) or a store ({ hit })',
-    )
+    throw OptionError('rateLimit.store', store, '"memory", options of a Redis ({ url }) or a store ({ hit })')
   }
   return checkRule(rule, { limit: 100, windowMs: 60_000, key: undefined, skip: undefined, statusCode: 429 })
 }
@@ -72,6 +67,6 @@ function checkRule(given: RateLimitRule, fallback: Rule): Rule {
 
 function whole(name: string, value: unknown, min: number, max: number, takes: string): void {
   if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-    throw OptionError(`rateLimit.${name}`, value, takes)
+    throw OptionError(`rateLimit.${name}`, quoted(value), takes)
   }
 }

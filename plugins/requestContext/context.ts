@@ -1,4 +1,4 @@
-import { OptionError, type Request } from '../../kernel/index.ts'
+import { described, OptionError, type Request } from '../../kernel/index.ts'
 
 /**
  * What `req.context` and `currentContext()` hold; applications merge their keys into it.
@@ -57,7 +57,8 @@ export function contextClass(makers: ContextValues): ContextClass {
   for (const [key, make] of Object.entries(makers)) {
     if (typeof make !== 'function') throw OptionError(`requestContext.${key}`, make, 'a function of the request')
     // What every object has would be replaced: `constructor`, `toString`.
-    if (key in Context.prototype) throw OptionError(`requestContext.${key}`, 'a name that every object has', 'another')
+    if (key in Context.prototype)
+      throw OptionError(`requestContext.${key}`, described('a name that every object has'), 'another')
     Object.defineProperty(Context.prototype, key, {
       enumerable: true,
       get(this: Context) {

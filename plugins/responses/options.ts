@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 
 /** Options of the response schemas. */
 export interface ResponsesOptions {
@@ -9,6 +9,6 @@ export interface ResponsesOptions {
 export function strictnessOf(options: ResponsesOptions = {}): { coerce: boolean } {
   checkOptions('responses', options, ['coerce'])
   const { coerce = false } = options
-  if (typeof coerce !== 'boolean') throw OptionError('responses.coerce', coerce, 'true or false')
+  if (typeof coerce !== 'boolean') throw OptionError('responses.coerce', quoted(coerce), 'true or false')
   return { coerce }
 }

@@ -1,4 +1,4 @@
-import { checkOptions, defineError, nearest, OptionError } from '../../kernel/index.ts'
+import { checkOptions, defineError, nearest, OptionError, quoted } from '../../kernel/index.ts'
 import { type FindMismatch, mismatchFinder, type TakenBy, type VariantSchema } from './schema.ts'
 
 const UnknownVariantError = defineError('UnknownVariantError', 500, (name: string, known: readonly string[]) => {
@@ -85,7 +85,7 @@ export class Serializer<Data, Variants extends VariantTypes = {}> {
     schema: Schema,
   ): Serializer<Data, Variants & Defined<Name, Result, Context>>
   defineVariant(name: string, map: Variant['map'], schema?: VariantSchema): never {
-    if (typeof name !== 'string' || name === '') throw OptionError('defineVariant(name)', name, 'a name')
+    if (typeof name !== 'string' || name === '') throw OptionError('defineVariant(name)', quoted(name), 'a name')
     if (typeof map !== 'function') throw OptionError(`defineVariant(${JSON.stringify(name)}, map)`, map, 'a function')
     if (this.#variants.has(name)) throw DuplicateVariantError(name)
     this.#variants.set(name, { map, mismatch: schema === undefined ? undefined : mismatchFinder(schema) })

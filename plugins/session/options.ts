@@ -1,6 +1,6 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, described, OptionError, quoted } from '../../kernel/index.ts'
 import type { SetCookieOptions } from '../cookie/index.ts'
-import { addressLike, isAddress, withoutSecrets } from '../shared/address.ts'
+import { addressLike, isAddress } from '../shared/address.ts'
 import type { RedisAddress } from '../shared/redis.ts'
 import type { RedisClient } from './redis-store.ts'
 import type { SessionStore } from './store.ts'
@@ -65,13 +65,13 @@ export function settingsOf(options: SessionOptions): SessionSettings {
   }
   const { secret, name = 'sid', ttl = 86_400, store = 'memory', rolling = false, cookie = {} } = options
   if (typeof name !== 'string' || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
-    throw OptionError('session.name', name, "the name of a cookie: letters, digits and !#$%&'*+-.^_`|~")
+    throw OptionError('session.name', quoted(name), "the name of a cookie: letters, digits and !#$%&'*+-.^_`|~")
   }
   if (!Number.isInteger(ttl) || ttl < 1 || ttl > maxTtl) {
-    throw OptionError('session.ttl', ttl, `a whole number of SECONDS from 1 to ${maxTtl} (400 days)`)
+    throw OptionError('session.ttl', quoted(ttl), `a whole number of SECONDS from 1 to ${maxTtl} (400 days)`)
   }
   checkOptions('session.cookie', cookie, cookieAttributes)
-  if (typeof rolling !== 'boolean') throw OptionError('session.rolling', rolling, 'true or false')
+  if (typeof rolling !== 'boolean') throw OptionError('session.rolling', quoted(rolling), 'true or false')
   const isForHttps = /^__(?:host|secure|http)-/i.test(name) && cookie.secure === undefined
   return {
     secret,
@@ -89,7 +89,7 @@ const stores =
 
 function storeOf(store: unknown): StoreChoice {
   if (store === 'memory') return { kind: 'memory', max: 10_000 }
-  if (typeof store !== 'object' || store === null) throw OptionError('session.store', store, stores)
+  if (typeof store !== 'object' || store === null) throw OptionError('session.store', quoted(store), stores)
   if (has(store, 'get', 'set', 'destroy')) return { kind: 'custom', store: ownStore(store as SessionStore) }
   if ('memory' in store) {
     checkOptions('session.store', store, ['memory'])
@@ -97,12 +97,16 @@ function storeOf(store: unknown): StoreChoice {
     checkOptions('session.store.memory', memory, ['max'])
     const { max = 10_000 } = memory
     if (typeof max !== 'number' || !Number.isInteger(max) || max < 1 || max > 10_000_000) {
-      throw OptionError('session.store.memory.max', max, 'a whole number of sessions from 1 to 10000000')
+      throw OptionError('session.store.memory.max', quoted(max), 'a whole number of sessions from 1 to 10000000')
     }
     return { kind: 'memory', max }
   }
   if (!('redis' in store))
-    throw OptionError('session.store', `an object with ${Object.keys(store).join(', ') || 'nothing'}`, stores)
+    throw OptionError(
+      'session.store',
+      described(`an object with ${Object.keys(store).join(', ') || 'nothing'}`),
+      stores,
+    )
   checkOptions('session.store', store, ['redis'])
   return redisOf(store.redis)
 }
@@ -121,7 +125,7 @@ function redisOf(redis: unknown): StoreChoice {
   if (typeof redis === 'string') return { kind: 'redis', options: { url: urlOf('session.store.redis', redis) } }
   if (has(redis, 'get', 'set', 'setex', 'del', 'expire')) return { kind: 'client', client: redis as RedisClient }
   if (typeof redis !== 'object' || redis === null || Array.isArray(redis) || 'get' in redis) {
-    const shown = typeof redis === 'object' && redis !== null ? 'another client' : redis
+    const shown = typeof redis === 'object' && redis !== null ? quoted('another client') : redis
     throw OptionError('session.store.redis', shown, 'an address, options of ioredis, or a client of ioredis')
   }
   const options = redis as RedisAddress
@@ -131,7 +135,7 @@ function redisOf(redis: unknown): StoreChoice {
 
 function urlOf(option: string, url: unknown): string {
   if (isAddress('redis', url)) return url
-  throw OptionError(option, withoutSecrets(url), addressLike('redis'))
+  throw OptionError(option, url, addressLike('redis'))
 }
 
 function has(value: unknown, ...methods: string[]): boolean {

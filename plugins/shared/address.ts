@@ -1,11 +1,5 @@
 import { OptionError } from '../../kernel/index.ts'
 
-/** Stands for a value that may hold a password. */
-const unseen = { toString: () => 'text (not shown)' }
-
-/** For messages about settings: text may be an address with its password, or a key. */
-export const withoutSecrets = (value: unknown): unknown => (typeof value === 'string' ? unseen : value)
-
 const kinds = {
   redis: {
     protocols: /^rediss?:\/\//,
@@ -40,7 +34,7 @@ export function addressOf(kind: 'redis' | 'postgres', given: string | undefined)
   if (isAddress(kind, address)) return address
   throw OptionError(
     given === undefined ? `${variable} (of the environment)` : `the ${kind} url`,
-    unseen,
+    address,
     addressLike(kind),
   )
 }

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ms from 'ms'
-import { builtPath, checkOptions, OptionError, type Response } from '../../kernel/index.ts'
+import { builtPath, checkOptions, OptionError, quoted, type Response } from '../../kernel/index.ts'
 import { segmentsOf } from './path.ts'
 
 /** Options of one folder of files. */
@@ -66,7 +66,7 @@ const names = [
 /** One folder or a list of them. @throws OptionError or UnknownOptionError naming what is wrong. */
 export function settingsOf(options: StaticOptions | readonly StaticOptions[]): StaticSettings[] {
   if (!Array.isArray(options)) return [folderOf('static', options as StaticOptions)]
-  if (options.length === 0) throw OptionError('static', '[]', 'one folder or more')
+  if (options.length === 0) throw OptionError('static', quoted('[]'), 'one folder or more')
   return options.map((one: StaticOptions, i) => folderOf(`static[${i}]`, one))
 }
 
@@ -75,7 +75,7 @@ function folderOf(at: string, options: StaticOptions): StaticSettings {
   const { dotfiles = 'ignore', prefix = '/', index = 'index.html', extensions = [], setHeaders } = options
   const { redirect = true, maxAge = 0, immutable = false, followSymlinks = false, precompressed = false } = options
   if (dotfiles !== 'ignore' && dotfiles !== 'deny' && dotfiles !== 'allow') {
-    throw OptionError(`${at}.dotfiles`, dotfiles, '"ignore", "deny" or "allow"')
+    throw OptionError(`${at}.dotfiles`, quoted(dotfiles), '"ignore", "deny" or "allow"')
   }
   if (setHeaders !== undefined && typeof setHeaders !== 'function') {
     throw OptionError(`${at}.setHeaders`, setHeaders, 'a function (res, path)')
@@ -98,21 +98,22 @@ function folderOf(at: string, options: StaticOptions): StaticSettings {
 function rootOf(at: string, root: unknown): string {
   const isUrl = root instanceof URL && root.protocol === 'file:'
   if (!isUrl && (typeof root !== 'string' || root === ''))
-    throw OptionError(at, root, 'the path of a folder, or a file: URL')
+    throw OptionError(at, quoted(root), 'the path of a folder, or a file: URL')
   const path = isUrl ? fileURLToPath(root) : resolve(builtPath(root as string))
   try {
     if (statSync(path).isDirectory()) return realpathSync.native(path)
   } catch {
     // The same as a file in its place.
   }
-  throw OptionError(at, root, `a folder that is there; ${path} is none`)
+  const shown = quoted(root)
+  throw OptionError(at, shown, `a folder that is there${shown === root ? '' : `; ${path} is none`}`)
 }
 
 function prefixOf(at: string, prefix: unknown): string {
   const ok = typeof prefix === 'string' && /^(?:\/[^/?#%*:\\]+)*\/?$/.test(prefix) && prefix !== ''
   const path = ok && prefix !== '/' ? prefix.replace(/\/$/, '') : prefix
   if (!ok || (path !== '/' && segmentsOf(encodeURI(path as string)) === undefined)) {
-    throw OptionError(at, prefix, 'a path such as "/assets"')
+    throw OptionError(at, quoted(prefix), 'a path such as "/assets"')
   }
   return path as string
 }
@@ -120,7 +121,7 @@ function prefixOf(at: string, prefix: unknown): string {
 function fileNames(at: string, value: unknown): readonly string[] {
   const list = typeof value === 'string' ? [value] : value
   if (!Array.isArray(list) || list.some((one) => typeof one !== 'string' || !/^[^/\\\0]+$/.test(one))) {
-    throw OptionError(at, Array.isArray(value) ? `[${value.join(', ')}]` : value, 'names without a slash')
+    throw OptionError(at, quoted(value), 'names without a slash')
   }
   return list
 }
@@ -128,7 +129,7 @@ function fileNames(at: string, value: unknown): readonly string[] {
 function maxAgeOf(at: string, value: unknown): number {
   const given = typeof value === 'number' ? value * 1000 : parseAge(value)
   if (given === undefined || !Number.isFinite(given) || given < 0) {
-    throw OptionError(at, value, 'seconds, 0 or more, or a time such as "7d"')
+    throw OptionError(at, quoted(value), 'seconds, 0 or more, or a time such as "7d"')
   }
   return given
 }
@@ -141,6 +142,6 @@ function parseAge(value: unknown): number | undefined {
 }
 
 function flag(at: string, value: unknown): boolean {
-  if (typeof value !== 'boolean') throw OptionError(at, value, 'true or false')
+  if (typeof value !== 'boolean') throw OptionError(at, quoted(value), 'true or false')
   return value
 }

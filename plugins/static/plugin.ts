@@ -1,4 +1,4 @@
-import { definePlugin, OptionError } from '../../kernel/index.ts'
+import { definePlugin, OptionError, quoted } from '../../kernel/index.ts'
 import { type StaticOptions, settingsOf } from './options.ts'
 
 /**
@@ -13,7 +13,8 @@ import { type StaticOptions, settingsOf } from './options.ts'
 export const staticFiles = definePlugin({
   name: 'static',
   async setup(ctx, options: StaticOptions | readonly StaticOptions[]) {
-    if (ctx.prefix.includes(':')) throw OptionError('static.prefix', ctx.prefix, 'no scope whose prefix has parameters')
+    if (ctx.prefix.includes(':'))
+      throw OptionError('static.prefix', quoted(ctx.prefix), 'no scope whose prefix has parameters')
     const roots = settingsOf(options)
     // Only who serves files loads what that needs.
     const { fileServer } = await import('./serve.ts')

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
-import { mediaTypeOfFile, OptionError } from '../../kernel/index.ts'
+import { mediaTypeOfFile, OptionError, quoted } from '../../kernel/index.ts'
 import { StorageDataError } from './errors.ts'
 import type { StorageBody } from './providers/contract.ts'
 import { readableOf } from './readable.ts'
@@ -103,7 +103,7 @@ export function contentTypeOf(key: string, data: unknown, given: unknown): strin
 /** @throws OptionError for what is no media type: it would be a header of answers. */
 export function checkContentType(type: unknown): string {
   if (typeof type !== 'string' || type.length > 255 || !wellFormed.test(type)) {
-    throw OptionError('contentType', type, 'a media type such as "image/png"')
+    throw OptionError('contentType', quoted(type), 'a media type such as "image/png"')
   }
   return type
 }

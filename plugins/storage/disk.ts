@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { isFrameworkError, OptionError } from '../../kernel/index.ts'
+import { isFrameworkError, OptionError, quoted } from '../../kernel/index.ts'
 import { bodyOf, checkContentType, contentTypeOf, type StorageData } from './data.ts'
 import { missing, StorageUrlError } from './errors.ts'
 import { checkKey, checkPrefix } from './key.ts'
@@ -75,7 +75,7 @@ export class StorageDisk {
   async getObject<Mode extends StorageMode = 'raw'>(key: string, mode?: Mode): Promise<StorageContents[Mode]>
   async getObject(key: string, mode: StorageMode = 'raw'): Promise<StorageContents[StorageMode]> {
     checkKey(key)
-    if (!['raw', 'text', 'stream'].includes(mode)) throw OptionError('mode', mode, '"raw", "text" or "stream"')
+    if (!['raw', 'text', 'stream'].includes(mode)) throw OptionError('mode', quoted(mode), '"raw", "text" or "stream"')
     const stream = await about(key, this.#provider.read(key))
     if (stream === undefined) throw missing(key)
     if (mode === 'stream') return stream
@@ -193,7 +193,7 @@ export class StorageDisk {
 
 function checkExpiry(seconds: unknown): void {
   if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 1 && seconds <= maxExpiry) return
-  throw OptionError('expirySeconds', seconds, `a whole number of seconds from 1 to ${maxExpiry}`)
+  throw OptionError('expirySeconds', quoted(seconds), `a whole number of seconds from 1 to ${maxExpiry}`)
 }
 
 async function whole(stream: Readable): Promise<Uint8Array> {

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 import { StorageProviderError } from './errors.ts'
 import type { StorageProvider } from './providers/contract.ts'
 
@@ -36,7 +36,7 @@ export function checkProviders(providers: unknown, settings: StorageSettings): s
   if (typeof defaultProvider !== 'string') {
     throw OptionError(
       'storage.defaultProvider',
-      defaultProvider,
+      quoted(defaultProvider),
       `the name of a provider: ${names.join(', ') || 'none'}`,
     )
   }
@@ -63,5 +63,5 @@ export function textOption(option: string, value: unknown, what = 'text'): strin
 /** Milliseconds for which a service may say nothing; default 10000. */
 export function timeoutOption(option: string, value: unknown = 10_000): number {
   if (typeof value === 'number' && value >= 1 && value <= 2_147_483_647) return value
-  throw OptionError(option, value, 'milliseconds, 1 or more')
+  throw OptionError(option, quoted(value), 'milliseconds, 1 or more')
 }

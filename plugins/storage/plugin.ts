@@ -1,4 +1,4 @@
-import { definePlugin, OptionError } from '../../kernel/index.ts'
+import { definePlugin, OptionError, quoted } from '../../kernel/index.ts'
 import type { StorageOptions } from './options.ts'
 import { checkPluginOptions } from './options.ts'
 import { LocalStorageProvider } from './providers/local.ts'
@@ -31,7 +31,7 @@ export const storage = definePlugin({
     for (const provider of new Set(Object.values(providers))) {
       if (!(provider instanceof LocalStorageProvider) || provider.urls === undefined) continue
       const { path } = provider.urls
-      if (paths.has(path)) throw OptionError('signedUrls.path', path, 'a path of its own for each disk')
+      if (paths.has(path)) throw OptionError('signedUrls.path', quoted(path), 'a path of its own for each disk')
       paths.add(path)
       // Only who has signed addresses loads what answers them.
       const { addressServer } = await import('./serve.ts')

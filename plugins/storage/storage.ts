@@ -1,4 +1,4 @@
-import { OptionError } from '../../kernel/index.ts'
+import { OptionError, quoted } from '../../kernel/index.ts'
 import { StorageDisk } from './disk.ts'
 import { StorageProviderError } from './errors.ts'
 import { checkProviders, type StorageSettings } from './options.ts'
@@ -40,7 +40,7 @@ export class Storage<Name extends string = string> extends StorageDisk {
   use(name: Name): StorageDisk {
     const disk = this.#disks.get(name)
     if (disk !== undefined) return disk
-    if (typeof name !== 'string') throw OptionError('use', name, 'the name of a provider')
+    if (typeof name !== 'string') throw OptionError('use', quoted(name), 'the name of a provider')
     throw StorageProviderError(name, [...this.#disks.keys()])
   }
 

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 
 /** Options of the time limit. */
 export interface TimeoutOptions {
@@ -20,7 +20,7 @@ export function limitOfRoute(option: unknown): number | false | undefined {
 function milliseconds(name: string, value: unknown, more = ''): number {
   // Above that, timers fire at once.
   if (typeof value !== 'number' || !(value > 0) || value > 2_147_483_647) {
-    throw OptionError(name, value, `milliseconds above 0${more}`)
+    throw OptionError(name, quoted(value), `milliseconds above 0${more}`)
   }
   return value
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 import { maxHops } from './list.ts'
 
 /** Which proxies are believed, and in which headers. */
@@ -30,7 +30,7 @@ export async function settingsOf(options: TrustProxyOptions): Promise<ProxySetti
   checkOptions('trustProxy', given, ['trustedProxies', 'header'])
   const { header = 'x-forwarded', trustedProxies } = given
   if (header !== 'x-forwarded' && header !== 'forwarded') {
-    throw OptionError('trustProxy.header', header, '"x-forwarded" or "forwarded"')
+    throw OptionError('trustProxy.header', quoted(header), '"x-forwarded" or "forwarded"')
   }
   return { header, trusts: await trustOf(trustedProxies) }
 }
@@ -40,7 +40,7 @@ async function trustOf(option: TrustProxyOptions['trustedProxies'] | undefined):
   if (typeof option === 'number' && Number.isInteger(option) && option >= 1 && option <= maxHops) {
     return (_address, hop) => hop < option
   }
-  if (!Array.isArray(option)) throw OptionError('trustProxy.trustedProxies', option, takes)
+  if (!Array.isArray(option)) throw OptionError('trustProxy.trustedProxies', quoted(option), takes)
   if (option.length === 0) return () => false
   const ranges = option.map(checkRange)
   // Not on import: a server without it should not load it.
@@ -50,7 +50,7 @@ async function trustOf(option: TrustProxyOptions['trustedProxies'] | undefined):
 
 /** Strict, since the library behind also reads octal, hexadecimal and short forms, of which each proxy has its own idea. */
 function checkRange(range: unknown): string {
-  const refuse = () => OptionError('trustProxy.trustedProxies', range, takes)
+  const refuse = () => OptionError('trustProxy.trustedProxies', quoted(range), takes)
   if (typeof range !== 'string') throw refuse()
   if (names.includes(range)) return range
   const [address = '', prefix, ...rest] = range.split('/')

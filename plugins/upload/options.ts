@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { checkOptions, OptionError, sizeOption } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted, sizeOption } from '../../kernel/index.ts'
 import { withRouteOption } from '../shared/route-option.ts'
 import type { UploadSink } from './store.ts'
 
@@ -70,7 +70,7 @@ export function routeSettingsOf(plugin: UploadOptions, route: unknown): UploadSe
 
 function count(name: string, value: unknown): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw OptionError(`upload.${name}`, value, 'a whole number, 0 or more')
+    throw OptionError(`upload.${name}`, quoted(value), 'a whole number, 0 or more')
   }
   return value
 }
@@ -82,16 +82,18 @@ function storageOf(storage: unknown): UploadSettings['storage'] {
   if (isSink && (sink.discard === undefined || typeof sink.discard === 'function')) return sink as UploadSink
   throw OptionError(
     'upload.storage',
-    storage,
+    quoted(storage),
     '"memory", "disk" or a sink: { write(file) } with, if it can, discard(result)',
   )
 }
 
 function folderOf(folder: unknown, storage: unknown): string {
-  if (typeof folder !== 'string' || folder === '') throw OptionError('upload.folder', folder, 'the path of a folder')
+  if (typeof folder !== 'string' || folder === '')
+    throw OptionError('upload.folder', quoted(folder), 'the path of a folder')
   if (storage !== 'disk') return folder
   const error = whyUnusable(folder)
-  if (error !== undefined) throw OptionError('upload.folder', folder, `a folder that can be written to: ${error}`)
+  if (error !== undefined)
+    throw OptionError('upload.folder', quoted(folder), `a folder that can be written to: ${error}`)
   return folder
 }
 
@@ -101,6 +103,7 @@ function whyUnusable(folder: string): string | undefined {
     accessSync(folder, constants.W_OK)
     return undefined
   } catch (error) {
-    return (error as Error).message
+    // Its code, for the message has the path, and a path that is none may be an address with its password.
+    return (error as NodeJS.ErrnoException).code ?? 'it cannot be looked at'
   }
 }

@@ -1,4 +1,12 @@
-import { checkOptions, defineError, failureBody, OptionError, type Request, type Response } from '../../kernel/index.ts'
+import {
+  checkOptions,
+  defineError,
+  failureBody,
+  OptionError,
+  quoted,
+  type Request,
+  type Response,
+} from '../../kernel/index.ts'
 import type { Issue } from '../shared/schema/issue.ts'
 import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
@@ -53,7 +61,7 @@ export function toCallback(handler: ValidationErrorHandler): ValidationErrorCall
   checkOptions(name, handler, ['status', 'map'])
   const { status = 422, map } = handler
   if (!Number.isInteger(status) || status < 400 || status > 599) {
-    throw OptionError(`${name}.status`, status, 'a whole number from 400 to 599')
+    throw OptionError(`${name}.status`, quoted(status), 'a whole number from 400 to 599')
   }
   if (map !== undefined && typeof map !== 'function') throw OptionError(`${name}.map`, map, 'a function (error, req)')
   return async function validationError(req, res, error) {

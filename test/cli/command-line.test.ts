@@ -83,6 +83,7 @@ describe('what cannot be meant is exit code 2 and one line on standard error', (
     [['list', '--__proto__'], 'list: there is no --__proto__'],
     [['list', 'a b'], 'list: "a b" is one argument too many'],
     [['list', '--json=5'], 'list: there is no --json=5; did you mean --json?'],
+    [['list', '--pasword=hunter2'], 'list: there is no --pasword=…'],
     [['generate-sdk', '-o'], 'generate-sdk: -o needs a value'],
   ])('%j', async (argv, message) => {
     expect(await runner.run(empty.folder, argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })

@@ -1,4 +1,4 @@
-import { OptionError, peer } from '../../../kernel/index.ts'
+import { OptionError, peer, quoted } from '../../../kernel/index.ts'
 import {
   aheadMs,
   type CronClaim,
@@ -15,7 +15,7 @@ import {
 export async function openPostgresLock(given: string | CronPostgresOptions): Promise<CronLock> {
   const { url, client, table = 'framework_cron', ...options } = typeof given === 'string' ? { url: given } : given
   if (!/^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/.test(table)) {
-    throw OptionError('cron.lock.postgres.table', table, 'a name of lower-case letters, digits and _')
+    throw OptionError('cron.lock.postgres.table', quoted(table), 'a name of lower-case letters, digits and _')
   }
   const own = client === undefined ? await connect(url, options) : undefined
   const pool = client ?? own!.client

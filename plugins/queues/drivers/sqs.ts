@@ -1,4 +1,4 @@
-import { OptionError, peer } from '../../../kernel/index.ts'
+import { OptionError, peer, quoted } from '../../../kernel/index.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
 import type { SqsConfig } from '../options.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
@@ -68,7 +68,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     const known = Object.hasOwn(queueUrls, topic) ? queueUrls[topic] : undefined
     if (known === undefined && !isQueueName(topic)) {
       const takes = 'up to 80 letters, digits, "_" and "-", with or without ".fifo", or an entry in sqs.queueUrls'
-      throw OptionError('the name of a queue of SQS', topic, takes)
+      throw OptionError('the name of a queue of SQS', quoted(topic), takes)
     }
     try {
       const url =

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ContainerClient } from '@azure/storage-blob'
-import { checkOptions, OptionError, peer } from '../../../kernel/index.ts'
+import { checkOptions, hidden, OptionError, peer } from '../../../kernel/index.ts'
 import { textOption, timeoutOption } from '../options.ts'
 import { BlobAddresses, feature } from './azure-sas.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
@@ -37,8 +37,11 @@ export class AzureBlobStorageProvider implements StorageProvider {
     const { container, connectionString, client } = options
     textOption(`${of}.container`, container, 'the name of a container')
     if (connectionString !== undefined && (typeof connectionString !== 'string' || connectionString === '')) {
-      // Not the value itself: it holds a key.
-      throw OptionError(`${of}.connectionString`, undefined, 'the connection string of a storage account')
+      throw OptionError(
+        `${of}.connectionString`,
+        hidden(connectionString),
+        'the connection string of a storage account',
+      )
     }
     if (client !== undefined && typeof (client as { getBlobClient?: unknown } | null)?.getBlobClient !== 'function') {
       throw OptionError(`${of}.client`, client, 'a ContainerClient')
@@ -72,7 +75,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
     } catch {
       // Its own message may show what was given.
       const what = 'the connection string of a storage account, also in AZURE_STORAGE_CONNECTION_STRING'
-      throw OptionError('AzureBlobStorageProvider.connectionString', undefined, what)
+      throw OptionError('AzureBlobStorageProvider.connectionString', connectionString, what)
     }
   }
 

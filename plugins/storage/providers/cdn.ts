@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import { checkOptions, OptionError } from '../../../kernel/index.ts'
+import { checkOptions, hidden, OptionError } from '../../../kernel/index.ts'
 import { encodeKey } from '../key.ts'
 import { textOption } from '../options.ts'
 
@@ -59,5 +59,5 @@ function keyOf(option: string, pem: string): KeyObject {
   } catch {
     // The message of the library may show what was given.
   }
-  throw OptionError(`${option}.privateKey`, undefined, 'an RSA private key in PEM')
+  throw OptionError(`${option}.privateKey`, hidden(pem), 'an RSA private key in PEM')
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { checkOptions, OptionError, peer } from '../../../kernel/index.ts'
+import { checkOptions, OptionError, peer, quoted } from '../../../kernel/index.ts'
 import { encodeKey } from '../key.ts'
 import { textOption, timeoutOption } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
@@ -61,7 +61,7 @@ export class S3StorageProvider implements StorageProvider {
     if (region !== undefined) textOption(`${of}.region`, region)
     if (endpoint !== undefined && !URL.canParse(endpoint)) throw OptionError(`${of}.endpoint`, endpoint, 'an address')
     if (forcePathStyle !== undefined && typeof forcePathStyle !== 'boolean') {
-      throw OptionError(`${of}.forcePathStyle`, forcePathStyle, 'true or false')
+      throw OptionError(`${of}.forcePathStyle`, quoted(forcePathStyle), 'true or false')
     }
     if (client !== undefined && typeof (client as { send?: unknown } | null)?.send !== 'function') {
       throw OptionError(`${of}.client`, client, 'an S3Client')

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { checkOptions, OptionError, sizeOption } from '../../../kernel/index.ts'
+import { checkOptions, hidden, OptionError, quoted, sizeOption } from '../../../kernel/index.ts'
 import { encodeKey } from '../key.ts'
 
 /** How files of a disk get addresses. */
@@ -35,14 +35,13 @@ export class SignedUrls {
     const secrets: unknown = typeof secret === 'string' ? [secret] : secret
     const isLong = (one: unknown) => typeof one === 'string' && one.length >= 16
     if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every(isLong)) {
-      // Not the value itself: it is a secret, or was meant as one.
-      throw OptionError(`${option}.secret`, undefined, 'text of at least 16 characters, or an array of such')
+      throw OptionError(`${option}.secret`, hidden(secret), 'text of at least 16 characters, or an array of such')
     }
     if (typeof origin !== 'string' || (origin !== '' && !/^https?:\/\/[^/?#\s]+$/.test(origin))) {
       throw OptionError(`${option}.origin`, origin, 'scheme and host, such as "https://files.example.org"')
     }
     if (typeof path !== 'string' || !/^(?:\/[\w.~-]+)+$/.test(path)) {
-      throw OptionError(`${option}.path`, path, 'a path such as "/storage"')
+      throw OptionError(`${option}.path`, quoted(path), 'a path such as "/storage"')
     }
     this.#secrets = secrets
     this.#origin = origin

@@ -1,0 +1,56 @@
+import { checkOptions, described, hidden, OptionError, quoted, sizeOption } from 'framework/kernel'
+import { describe, expect, test } from 'vitest'
+
+const secret = 'correct horse battery staple'
+const address = 'redis://user:hunter2@host'
+const pem = '-----BEGIN PRIVATE KEY-----\nMIIE'
+
+/** What the message says that the value is. */
+const said = (value: unknown) =>
+  /^OPTION: the option "x" is (.*); it takes y$/s.exec(OptionError('x', value, 'y').message)?.[1]
+
+describe('what a message shows of a value', () => {
+  test.each<[string, unknown, string]>([
+    ['a text', secret, 'text (not shown)'],
+    ['an empty text', '', 'an empty text'],
+    ['a number', 70_000, '70000'],
+    ['true', true, 'true'],
+    ['null', null, 'null'],
+    ['nothing', undefined, 'undefined'],
+    ['a function', () => secret, 'a function'],
+    ['a list', [secret], 'an array'],
+    ['an empty list', [], 'an empty array'],
+    ['bytes', Buffer.from(secret), 'bytes'],
+    ['an object', { password: secret, host: 'a' }, '{ password, host }'],
+    ['an object with its own words', { toString: () => secret }, '{ toString }'],
+    ['a date', new Date(Number.NaN), 'Invalid Date'],
+  ])('%s', (_what, value, expected) => expect(said(value)).toBe(expected))
+
+  test('words, where the option takes words, and no address and no key in place of them', () => {
+    expect(said(quoted('cloud'))).toBe('"cloud"')
+    expect(said(quoted(['a', 'b']))).toBe('[a, b]')
+    expect(said(quoted(5))).toBe('5')
+    for (const value of [address, pem, 'x'.repeat(201), 'user:hunter2@host']) {
+      expect(said(quoted(value))).toBe('text (not shown)')
+      expect(said(quoted(['a', value]))).toBe('an array')
+    }
+    expect(said(described('7 characters long'))).toBe('7 characters long')
+  })
+
+  test('of a secret not even what it looks like', () => {
+    expect(said(hidden(12_345))).toBe('a number (not shown)')
+    expect(said(hidden([secret]))).toBe('a list (not shown)')
+    expect(said(hidden({ [secret]: 1 }))).toBe('an object (not shown)')
+    expect(said(hidden(secret))).toBe('text (not shown)')
+    expect(said(hidden(''))).toBe('an empty text')
+    expect(said(hidden(undefined))).toBe('undefined')
+  })
+
+  test('of options that are a text, or have a name that nobody knows, no value', () => {
+    expect(() => checkOptions('cookie', secret as never, ['secret'])).toThrow('"cookie" is text (not shown)')
+    expect(() => checkOptions('cookie', { secert: secret }, ['secret'])).toThrow(
+      /^UNKNOWN_OPTION: "cookie\.secert" is no option\. Did you mean "secret"\? There are secret$/,
+    )
+    expect(() => sizeOption('limit', 'much')).toThrow('"limit" is "much"')
+  })
+})
