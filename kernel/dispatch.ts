@@ -12,12 +12,7 @@ import { parseTarget, type Target } from './http/target.ts'
 import type { Kernel } from './kernel.ts'
 import type { Scope } from './plugin/scope.ts'
 import type { RouteTable } from './routing/table.ts'
-import {
-  BadRequestError,
-  MethodNotAllowedError,
-  RouteNotFoundError,
-  ServerClosingError,
-} from './support/errors.ts'
+import { BadRequestError, MethodNotAllowedError, RouteNotFoundError, ServerClosingError } from './support/errors.ts'
 
 /** Answers 404 and 405; the error tells which, the status is preset. */
 export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
