@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import type { CommandDefinition } from '../kernel/index.ts'
+import { nearest } from '../kernel/support/nearest.ts'
 import { CommandFailure } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
@@ -40,9 +41,9 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
     return name === '' ? 2 : 0
   }
   if (name.startsWith('-')) {
-    throw new CommandFailure(`there is no ${name} before a command; "framework --help" shows what there is`, {
-      usage: true,
-    })
+    const close = nearest(name, ['--help', '--version'])
+    const hint = close === undefined ? '"framework --help" shows what there is' : `did you mean ${close}?`
+    throw new CommandFailure(`there is no ${name} before a command; ${hint}`, { usage: true })
   }
   sendLogsTo('stderr')
   const root = isAnywhere(name) ? undefined : enterProject()

@@ -41,6 +41,7 @@ export function completed(folder: string, own: Fields): Fields | undefined {
   )
   const result: Record<string, unknown> = { ...there, name: own.name, type: own.type }
   if (isObject(own.scripts)) result.scripts = { ...own.scripts, ...Object.fromEntries(before) }
+  if (isObject(own.allowScripts)) result.allowScripts = { ...own.allowScripts, ...fieldsOf(there.allowScripts) }
   for (const section of ['dependencies', 'devDependencies']) {
     const missing = Object.entries(fieldsOf(own[section])).filter(([name]) => !known.has(name))
     if (missing.length === 0) continue

@@ -66,6 +66,8 @@ export function packageJson(settings: InitSettings): string {
     ...(runtime !== 'deno' && { scripts: scripts[runtime] }),
     dependencies,
     ...(runtime !== 'deno' && { devDependencies }),
+    // It has a script that only makes it start faster; npm warns, or does not run it, until somebody has decided about it.
+    ...(settings.packageManager === 'npm' && { allowScripts: { esbuild: false } }),
   }
   return json(completed(settings.folder, own) ?? own, existingIndent(settings.folder))
 }

@@ -1,14 +1,19 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What an import threw, in one line with file and line of the application where there is one. */
+/**
+ * What an import threw, in one line with file and line of the application where there is one. A line that ends with a colon
+ * brings the list that it begins.
+ */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return `it throws ${String(error)}`
-  const message = error.message.split('\n')[0]!
+  const [message = '', ...rest] = error.message.split('\n')
   // A mistake that was found while the file was translated has its place in front.
   if (/^\S+:\d+:\d+: /.test(message)) return message
   const found = place(error.stack ?? '')
-  return found === undefined ? message : `${message} (${found})`
+  const at = found === undefined ? '' : ` (${found})`
+  if (!message.endsWith(':')) return message + at
+  return [`${message.slice(0, -1)}${at}:`, ...rest.filter((line) => line.startsWith('  '))].join('\n')
 }
 
 /** The first frame that is neither Node.js nor a package; syntax errors have their file in the first line. */

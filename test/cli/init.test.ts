@@ -139,6 +139,7 @@ describe('a folder that is not empty', () => {
       type: 'commonjs',
       dependencies: { framework: 'file:../framework', zod: '^4.0.0' },
       devDependencies: { typescript: '5.9.0' },
+      allowScripts: { sharp: true },
     }
     writeFileSync(join(folder, 'package.json'), JSON.stringify(theirs, null, '\t'))
     writeFileSync(join(folder, 'tsconfig.json'), '{}')
@@ -146,12 +147,13 @@ describe('a folder that is not empty', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^updated {2}package\.json\nkept {2}tsconfig\.json$/m)
     expect([read('tsconfig.json'), read('README.md')]).toEqual(['{}', expect.stringMatching(/^# My Shop\n/)])
-    const { scripts, dependencies, devDependencies, ...others } = readJson('package.json')
+    const { scripts, dependencies, devDependencies, allowScripts, ...others } = readJson('package.json')
     expect(others).toEqual({ name: 'My Shop', version: '3.0.0', type: 'module' })
     expect(scripts).toMatchObject({ dev: 'framework serve', test: 'vitest run', start: 'node .' })
     expect(dependencies).toMatchObject(theirs.dependencies)
     expect(Object.keys(dependencies!)).toEqual(['framework', 'node-schedule', 'zod'])
     expect(devDependencies).toMatchObject({ typescript: '5.9.0', vitest: expect.any(String) })
+    expect(allowScripts).toEqual({ esbuild: false, sharp: true })
     expect(read('package.json')).toMatch(/^\{\n\t"name"/)
 
     const again = await init('-c')

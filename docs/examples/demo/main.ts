@@ -18,6 +18,7 @@ function welcome(url: string): string {
 A library on ${url}
 
   ${url}/app/   in a browser
+  ${url}/docs   the API, where each route can be tried
 
   curl ${url}/books
   curl '${url}/books?author=Italo%20Calvino'
