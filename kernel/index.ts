@@ -57,7 +57,7 @@ export type { ServiceStore, Services } from './plugin/services.ts'
 export type { PluginNode } from './plugin/tree.ts'
 export { RouteCollection, type RouteRecord } from './routing/collection.ts'
 export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } from './routing/middleware.ts'
-export type { ApiDoc, OptionChecks, RouteOptions } from './routing/options.ts'
+export { type ApiDoc, type OptionChecks, optionNames, type RouteOptions } from './routing/options.ts'
 export type {
   ExtensionOf,
   PathParams,
@@ -67,7 +67,13 @@ export type {
   RouteResponse,
 } from './routing/params.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
-export { type RouteContribution, routeContributions, routeDecorator } from './routing/route-decorator.ts'
+export {
+  guardedClasses,
+  noteGuarded,
+  type RouteContribution,
+  routeContributions,
+  routeDecorator,
+} from './routing/route-decorator.ts'
 export { RouteValue } from './routing/route-value.ts'
 export { router } from './routing/router.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'

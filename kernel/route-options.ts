@@ -1,5 +1,6 @@
 import type { PluginEntry, Scope } from './plugin/scope.ts'
 import type { RouteRecord } from './routing/collection.ts'
+import { optionNames } from './routing/options.ts'
 import { defineError } from './support/errors.ts'
 import type { Logger } from './support/logger.ts'
 import { nearest } from './support/nearest.ts'
@@ -63,7 +64,7 @@ export class RouteOptionCheck {
     const route = `${record.method} ${record.path}`
     const fail = (what: string) => UnknownRouteOptionError(route, placeOf(record, owner), what)
     const idle: IdleOption[] = []
-    for (const key of Reflect.ownKeys(options)) {
+    for (const key of optionNames(options)) {
       const value = options[key]
       if (value === undefined || known.has(key)) continue
       const name = typeof key === 'symbol' ? String(key.description) : key
@@ -75,12 +76,41 @@ export class RouteOptionCheck {
       if (absence === 'error') throw fail(describeAbsent(name, plugin))
       if (absence === 'warning') idle.push({ option: name, plugin, route: `${route} (${placeOf(record, owner)})` })
     }
-    const misplaced = Object.keys(Object(options.apidoc)).find((name) => known.has(name) && name !== 'responses')
-    if (misplaced !== undefined) {
-      throw fail(`"${misplaced}" stands in its apidoc, where it does nothing. It is an option of the route itself`)
+    for (const name of Object.keys(Object(options.apidoc))) {
+      const meant = misplacedIn(name, known)
+      if (meant === undefined) continue
+      const what = meant === name ? 'It' : `Did you mean "${meant}"? That`
+      throw fail(`"${name}" stands in its apidoc, where it does nothing. ${what} is an option of the route itself`)
     }
     return idle
   }
+}
+
+/** Members of an operation (OpenAPI 3.1 section 4.8.10.1): those of a description. */
+const described = [
+  'tags',
+  'summary',
+  'description',
+  'externalDocs',
+  'operationId',
+  'parameters',
+  'requestBody',
+  'responses',
+  'callbacks',
+  'deprecated',
+  'security',
+  'servers',
+]
+
+/** The option that somebody has meant who wrote this into the description; nothing where it belongs there. */
+function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | undefined {
+  if (described.includes(name) || name.startsWith('x-')) return undefined
+  if (known.has(name)) return name
+  const near = nearest(
+    name,
+    [...known, ...described].filter((one) => typeof one === 'string'),
+  )
+  return near === undefined || described.includes(near) ? undefined : near
 }
 
 function describeAbsent(option: string, plugin: string): string {

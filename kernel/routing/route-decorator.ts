@@ -3,6 +3,7 @@ import {
   type AnyMethod,
   type ClassMark,
   type Decorated,
+  type DecoratedClass,
   decorator,
   type MethodMark,
 } from '../support/decorator.ts'
@@ -20,6 +21,18 @@ export interface RouteContribution {
 
 /** All contributions, by class and method; who mounts a class merges them. */
 export const routeContributions = new Notes<RouteContribution>()
+
+/** Every class with a decorator that decides about its routes, for whoever must see that there are any. */
+export const guardedClasses: ReadonlySet<AnyClass> = new Set()
+
+/** Enters a class there once it is defined. */
+export function noteGuarded(on: DecoratedClass): void {
+  const classes = guardedClasses as Set<AnyClass>
+  on.whenDefined(
+    (cls) => void classes.add(cls),
+    (cls) => void classes.delete(cls),
+  )
+}
 
 /**
  * A decorator for a method or a whole class that stands for route options.
@@ -39,5 +52,12 @@ export function routeDecorator<Class = AnyClass, Method = AnyMethod>(
   { adds = false }: { adds?: boolean } = {},
 ): ClassMark<Class> & MethodMark<Method> {
   const contribute = (on: Decorated) => routeContributions.add(on, { decorator: name, options, adds })
-  return decorator<Class, Method>({ name, class: contribute, method: contribute })
+  return decorator<Class, Method>({
+    name,
+    class(on) {
+      contribute(on)
+      noteGuarded(on)
+    },
+    method: contribute,
+  })
 }

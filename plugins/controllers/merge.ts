@@ -3,6 +3,7 @@ import {
   type Decorated,
   DecoratorError,
   decoratedClasses,
+  optionNames,
   type RouteContribution,
   type RouteOptions,
   routeContributions,
@@ -26,7 +27,7 @@ export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): 
   const { options, lists } = merging
   for (const place of decoratedClasses(cls)) contribute(place, merging)
   const said = contribute(method, merging)
-  for (const key of Reflect.ownKeys(own)) {
+  for (const key of optionNames(own)) {
     const value = (own as Record<PropertyKey, unknown>)[key]
     if (value === undefined) continue
     const other = said.get(key)

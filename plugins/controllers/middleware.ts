@@ -6,6 +6,7 @@ import {
   type MethodMark,
   type Middleware,
   Notes,
+  noteGuarded,
 } from '../../kernel/index.ts'
 import type { ControllerMethod } from './verbs.ts'
 
@@ -36,5 +37,12 @@ export function middleware(...middlewares: Middleware[]): ClassMark<AnyClass> & 
     }
     middlewareNotes.add(on, middlewares)
   }
-  return decorator<AnyClass, ControllerMethod>({ name: 'middleware', class: add, method: add })
+  return decorator<AnyClass, ControllerMethod>({
+    name: 'middleware',
+    class(on) {
+      add(on)
+      noteGuarded(on)
+    },
+    method: add,
+  })
 }

@@ -4,6 +4,7 @@ import {
   decoratedClasses,
   decoratedMethods,
   defineError,
+  guardedClasses,
   type Middleware,
   type RouteCollection,
   type RouteRecord,
@@ -65,6 +66,30 @@ export function isController(value: unknown): value is ControllerClass {
 export function isForgotten(cls: AnyClass): boolean {
   if (controllers.has(cls) || decoratedMethods(cls).every((method) => routeNotes.of(method).length === 0)) return false
   return ![...controllers.keys()].some((one) => Object.prototype.isPrototypeOf.call(cls, one))
+}
+
+/**
+ * Refuses what stands on a class that extends a controller of the collection and has no routes itself.
+ *
+ * With `experimentalDecorators` a decorator that replaces the class makes one: what is written above it is on the new class, and
+ * the routes that `@controller` has mounted below it are those of the old one. They would be open.
+ *
+ * @throws DecoratorError naming both classes.
+ */
+export function checkGuards(collection: RouteCollection): void {
+  for (const cls of guardedClasses) {
+    if (!isForgotten(cls)) continue
+    const bare = [...controllers].find(
+      ([one, { mounted }]) =>
+        Object.prototype.isPrototypeOf.call(one, cls) &&
+        mounted.get(collection)?.some((record) => collection.routes.includes(record)),
+    )
+    if (bare === undefined) continue
+    const [own] = decoratedClasses(cls).slice(-1)
+    const name = own && middlewareNotes.of(own).length === 0 ? routeContributions.of(own)[0]?.decorator : undefined
+    const why = `it guards nothing: the class extends the controller ${bare[0].name}, and is no controller itself. If another decorator has put it in place of that one, write @controller above that decorator`
+    throw DecoratorError(name ?? 'middleware', cls.name, why)
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { definePlugin, type RouteOptions } from '../../kernel/index.ts'
 import { ControllerFiles } from './loader.ts'
 import { checks, serialized } from './markers.ts'
+import { checkGuards } from './mount.ts'
 import { type ControllersOptions, checkControllersOptions } from './options.ts'
 import type { SerializeStep } from './serialize.ts'
 import { serializeStep, validateStep } from './steps.ts'
@@ -61,7 +62,9 @@ export const controllers = definePlugin({
       )
     })
     const files = services.get('controllers')
+    const { router } = ctx.server
     // Without patterns at once: a promise would hold up the boot of every server by a turn.
-    return files.patterns.length === 0 ? undefined : files.load(files.patterns, ctx.server.router, log)
+    if (files.patterns.length > 0) return files.load(files.patterns, router, log).then(() => checkGuards(router))
+    checkGuards(router)
   },
 })

@@ -24,6 +24,19 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     ['of null', { guard: null }, /"guard"/],
     ['named by a symbol', { [Symbol('@guarded')]: true }, /"@guarded"/],
     ['in the description', { apidoc: { policy: {} } }, /"policy" stands in its apidoc, where it does nothing/],
+    ['misspelt there', { apidoc: { polciy: {} } }, /"polciy" stands in its apidoc.* Did you mean "policy"\?/],
+    ['inherited', Object.create({ polciy: {} }), /"polciy"\. Did you mean "policy"\?/],
+    [
+      'a member of a class',
+      new (class {
+        get polciy() {
+          return {}
+        }
+      })(),
+      /"polciy"\. Did you mean "policy"\?/,
+    ],
+    ['of a promise of options', Promise.resolve({ policy: {} }), /"then"/],
+    ['of a Map', new Map([['policy', {}]]), /no plugin here takes the route option/],
   ])('%s', async (_what, options, message) => {
     await using server = serverWith(options).server
     await expect(server.ready()).rejects.toThrow(message)
