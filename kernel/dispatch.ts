@@ -91,7 +91,10 @@ export class Dispatcher {
     let lane: Lane
     let params: Record<string, string> | undefined
     let allowed: readonly string[] = none
-    if (target === undefined || this.refusing || !this.#isAcceptable(raw)) lane = this.#refuse
+    const isAcceptable = this.#isAcceptable(raw)
+    // Who was asked, and where the next request begins, is anybody's guess (RFC 9112 section 3.2).
+    if (!isAcceptable) raw.hangUp()
+    if (target === undefined || this.refusing || !isAcceptable) lane = this.#refuse
     else {
       const table = this.#routes.current(this.#kernel.logger)
       const { method } = raw

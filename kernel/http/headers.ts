@@ -12,6 +12,21 @@ export const HeaderValueError = defineError(
   (name: string, why: string) => `the value of the header "${name}" ${why}`,
 )
 
+/** What only the server can say, because it is about how the answer is sent. */
+export const FramingHeaderError = defineError(
+  'FramingHeaderError',
+  500,
+  (name: string, why: string) => `the header "${name}" cannot be set: ${why}`,
+)
+const framing = new Map([
+  // Beside a content-length it would be read by one client this way and by the next one that way (RFC 9112 section 6.3).
+  [
+    'transfer-encoding',
+    'the server itself sends what has no length in chunks. Leave it out; res.stream sends a stream',
+  ],
+  ['trailer', 'an answer has no headers behind its body. Leave it out, and set them before the body'],
+])
+
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const known = new Map<string, string>()
 
@@ -92,6 +107,8 @@ export class HeaderBag {
 
   set(name: string, value: HeaderValue): void {
     const key = normalizeName(name)
+    const refusal = framing.get(key)
+    if (refusal !== undefined) throw FramingHeaderError(key, refusal)
     let checked: string | readonly string[]
     if (typeof value === 'string') checked = checkValue(key, value)
     else if (Array.isArray(value)) {

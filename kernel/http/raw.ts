@@ -61,6 +61,8 @@ export interface RawRequest {
   onSettled(listener: () => void): void
   /** What the runtime let through and must be refused all the same: too many headers, a target that is too long. */
   refusal(): Error | undefined
+  /** The connection ends with the answer to this request, and nothing that was sent behind it begins. */
+  hangUp(): void
   /** Sends the answer. Called exactly once for each request. */
   respond(reply: Reply): void
 }

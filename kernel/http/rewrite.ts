@@ -63,6 +63,9 @@ class RewrittenRequest implements RawRequest {
   refusal(): Error | undefined {
     return this.#failure ?? this.#original.refusal()
   }
+  hangUp(): void {
+    this.#original.hangUp()
+  }
   respond(reply: Reply): void {
     this.#original.respond(reply)
   }

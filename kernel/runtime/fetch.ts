@@ -40,6 +40,7 @@ class FetchRequest implements RawRequest {
   #settled = false
   /** `phase` has been told of this request. */
   #busy = false
+  #isLast = false
 
   constructor(request: WebRequest, info: unknown, context: FetchContext) {
     this.#request = request
@@ -155,6 +156,10 @@ class FetchRequest implements RawRequest {
     return size > limits.maxHeaderSize ? HeaderTooLargeError(`more than ${limits.maxHeaderSize} bytes`) : undefined
   }
 
+  hangUp(): void {
+    this.#isLast = this.#context.wire
+  }
+
   respond(reply: Reply): void {
     let response: WebResponse
     try {
@@ -181,15 +186,20 @@ class FetchRequest implements RawRequest {
   }
 
   #build({ status, headers, body }: Reply): WebResponse {
-    const init = { status, headers: webHeaders(headers) }
+    const said = this.#isLast ? [...headers, 'connection', 'close'] : headers
+    const init = { status, headers: webHeaders(said) }
     if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
       this.#settle()
-      // A stream that breaks off would be a failed answer in HTTP/2, where a request rarely has a Host.
-      if (body !== null && this.#context.keepsUnread && this.#isLeft && this.#request.headers.has('host'))
+      if (body !== null && this.#context.keepsUnread && (this.#isLast || this.#isLeft) && this.#isPlain)
         return new Response(breakingOff(body), init)
       return new Response(plainBody(body, headers), init)
     }
     return new Response(this.#stream(body, declaredLength(headers)), init)
+  }
+
+  /** A stream that breaks off would be a failed answer in HTTP/2, where a request rarely has a Host. */
+  get #isPlain(): boolean {
+    return !this.#context.hasAuthority || this.#request.headers.has('host')
   }
 
   #stream(body: StreamBody, length: number | undefined): ReadableStream<Uint8Array> {

@@ -127,6 +127,8 @@ class InjectRaw implements RawRequest {
     return undefined
   }
 
+  hangUp(): void {}
+
   respond(reply: Reply): void {
     this.#onReply(reply)
   }

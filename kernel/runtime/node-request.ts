@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { hostFor } from '../http/host.ts'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
@@ -44,6 +44,8 @@ export class NodeRequest implements RawRequest {
   readonly #pipeline: Pipeline | undefined
   /** The rest of the body will never be read. */
   #abandoned = false
+  /** The connection ends with the answer. */
+  #isLast = false
   #isRead = false
   #hasBody: boolean | undefined = undefined
 
@@ -185,6 +187,11 @@ export class NodeRequest implements RawRequest {
     return undefined
   }
 
+  hangUp(): void {
+    this.#isLast = true
+    pipelineOf(this.#message.socket).endsWith(this.#response)
+  }
+
   respond(reply: Reply): void {
     const { activity } = this.#context
     activity.count++
@@ -201,7 +208,7 @@ export class NodeRequest implements RawRequest {
   #write(reply: Reply): Promise<void> | undefined {
     const response = this.#response
     const { body } = reply
-    let { headers } = reply
+    let headers = this.#isLast ? closing(reply.headers) : reply.headers
     // The next request may have come with the end of a body that is too large.
     if (this.#message.complete) this.#abandoned && this.#message.resume()
     else if (this.#abandoned || this.#leavesMuch()) {
@@ -248,7 +255,8 @@ export class NodeRequest implements RawRequest {
       whenAnswered(socket, () => socket.destroy(), response)
       return
     }
-    response.writeHead(500, ['content-length', '0'])
+    // The attempt before has left its own status text.
+    response.writeHead(500, STATUS_CODES[500], ['content-length', '0'])
     response.end()
   }
 

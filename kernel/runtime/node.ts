@@ -64,10 +64,11 @@ class NodeAdapter implements Adapter {
     server.on('checkContinue', requestListener(context, handler, true))
     server.on('connection', (socket: Socket) => track(this.#sockets, socket))
     server.on('secureConnection', (socket: Socket) => track(this.#secured, socket))
-    server.on('clientError', (error: Error & { code?: string }, socket) => {
-      // A client that leaves in the middle of a request is everyday life.
+    server.on('clientError', (error: Error & { code?: string; reason?: string }, socket) => {
+      // A client that leaves in the middle of a request is everyday life. Of the others one line: where in the parser it
+      // happened helps nobody, and strangers decide how often it is written.
       if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
-        onWarning('malformed request', error)
+        onWarning(`a malformed request was refused: ${error.reason ?? error.message} (${error.code})`)
       refuseConnection(error, socket)
     })
     server.on('connect', ({ url, socket }: IncomingMessage, stream) => {

@@ -38,6 +38,14 @@ export function wireConformance(target: Target): void {
       expect((await events()).includes('second request ran')).toBe(smuggled)
     })
 
+    it('HT-03 a request without one host is 400, and its connection ends', async () => {
+      for (const hosts of ['', 'Host: x\r\nHost: y\r\n', 'Host: x\r\nHost: x\r\n', 'Host: a b\r\n']) {
+        const data = `GET /hello HTTP/1.1\r\n${hosts}\r\n${second}`
+        const answer = await sendRaw(app.port, data, { waitMs: 2000 })
+        expect([hosts, answer.statuses, answer.closed]).toEqual([hosts, [400], true])
+      }
+    })
+
     it('HT-08 1000 pipelined requests are answered in order', async () => {
       const one = (id: number) => `GET /users/${id} HTTP/1.1\r\nHost: x\r\n\r\n`
       const data = Array.from({ length: 1000 }, (_, id) => one(id)).join('')

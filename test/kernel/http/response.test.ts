@@ -135,6 +135,20 @@ describe('bodies', () => {
 
 describe('headers', () => {
   test.each([
+    ['transfer-encoding', 'chunked', /the server itself sends what has no length in chunks/],
+    ['Transfer-Encoding', 'identity', /the server itself sends what has no length in chunks/],
+    ['trailer', 'x-sum', /an answer has no headers behind its body/],
+  ])('%s is for the server to set', async (name, value, why) => {
+    const set = await answer((_req, res) => res.setHeader(name, value).ok('a'))
+    expect([set.status, set.text, set.headers[name.toLowerCase()]]).toEqual([500, '', undefined])
+    expect(set.log[0]?.message).toMatch(why)
+    // To take it away, where the headers of another answer were copied, is no mistake.
+    expect((await answer((_req, res) => res.removeHeader(name).ok('a'))).status).toBe(200)
+    const copied = await answer(() => new globalThis.Response('a', { headers: { [name]: value } }))
+    expect([copied.status, copied.headers[name.toLowerCase()]]).toEqual([200, undefined])
+  })
+
+  test.each([
     ['a\r\nb: c'],
     ['a\nb'],
     ['a\0'],

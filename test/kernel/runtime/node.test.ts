@@ -65,6 +65,7 @@ describe('the adapter on node:http', () => {
     const port = await serve((raw) => answer(raw, 'ok', ['x-a', 'a\r\nb: c']))
     const { statuses, text } = await sendRaw(port, get(), { answers: 1 })
     expect(statuses).toEqual([500])
+    expect(text).toMatch(/^HTTP\/1.1 500 Internal Server Error\r\n/)
     expect(text).not.toContain('b: c')
     expect(warnings).toHaveLength(1)
   })
@@ -116,6 +117,20 @@ describe('the adapter on node:http', () => {
     const { statuses, text, closed } = await sendRaw(port, `${get()}\x00rubbish\r\n\r\n${get()}`)
     expect([statuses, closed]).toEqual([[200], true])
     expect(text).toMatch(/first$/)
+  })
+
+  it('reports what is no HTTP in one line, without a stack', async () => {
+    const lines: unknown[][] = []
+    adapter = nodeAdapter()
+    const options = {
+      port: 0,
+      host: '127.0.0.1',
+      limits: defaultLimits,
+      onWarning: (...line: unknown[]) => lines.push(line),
+    }
+    const { port } = await adapter.listen(options, () => {})
+    expect((await sendRaw(port, 'G\x01T / HTTP/1.1\r\n\r\n')).statuses).toEqual([400])
+    expect(lines).toEqual([[expect.stringMatching(/^a malformed request was refused: [\w ]+ \(HPE_INVALID_METHOD\)$/)]])
   })
 
   it('stop ends silent and idle connections and waits for the busy ones', async () => {
