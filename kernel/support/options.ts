@@ -20,7 +20,7 @@ class Shown {
 }
 
 /** An address may have a password in it, and what is long is a key or a certificate rather than a word. */
-const isTelling = (text: string) => text.length > 200 || /:\/\/|@|[\r\n]/.test(text)
+const mayBeSecret = (text: string) => text.length > 200 || /:\/\/|@|[\r\n]/.test(text)
 
 /**
  * A value whose text may be shown: that of an option which takes a word, a number, a name or a path.
@@ -29,13 +29,14 @@ const isTelling = (text: string) => text.length > 200 || /:\/\/|@|[\r\n]/.test(t
  * password as the name of a host, or a key in place of the options.
  *
  * @example
- * throw OptionError('storage.mode', quoted(mode), '"raw", "text" or "stream"')
+ * const mode = process.env.MODE ?? 'fast'
+ * if (!['fast', 'exact'].includes(mode)) throw OptionError('mode', quoted(mode), '"fast" or "exact"')
  */
 export function quoted(value: unknown): unknown {
-  if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string' && !isTelling(one))) {
+  if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string' && !mayBeSecret(one))) {
     return new Shown(`[${value.join(', ')}]`)
   }
-  return typeof value === 'string' && !isTelling(value) ? new Shown(JSON.stringify(value)) : value
+  return typeof value === 'string' && !mayBeSecret(value) ? new Shown(JSON.stringify(value)) : value
 }
 
 /** Words that stand for a value: `described('an empty list')`. */
@@ -51,7 +52,7 @@ export function hidden(value: unknown): unknown {
 }
 
 /** A value for a message. Of an object the names alone: their values may be secrets. */
-export function show(value: unknown): string {
+function show(value: unknown): string {
   if (value instanceof Shown || value instanceof RegExp || value instanceof Date) return String(value)
   if (typeof value === 'string') return value === '' ? 'an empty text' : 'text (not shown)'
   if (typeof value === 'function') return 'a function'
