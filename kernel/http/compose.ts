@@ -174,7 +174,7 @@ function runTerminal(terminal: Terminal, req: KernelRequest, res: KernelResponse
   return takeValue(result, res)
 }
 
-/** An error that is returned counts as thrown; behind an answer, which stands, it is logged. */
+/** An error that is returned counts as thrown; after an answer, which stands, it is logged. */
 function takeError(error: Error, res: KernelResponse): void {
   if (!res.answered) throw error
   const { log, method, route } = res.request

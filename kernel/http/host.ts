@@ -3,8 +3,8 @@ import { absoluteForm } from './target.ts'
 
 // A name as DNS has it (labels of letters, digits, `-` and `_`, perhaps a dot behind the last one) or an IPv6 address in
 // brackets, and a port (RFC 9110 section 7.2). Stricter than the grammar of a reg-name, on purpose: userinfo, blanks, slashes
-// and the comma of two joined headers would make a link lead elsewhere, and of escapes and sub-delims runtimes make what
-// they like.
+// and the comma of two joined headers would make a link lead elsewhere, and runtimes read escapes and sub-delims in
+// different ways.
 const form = /^(?:([A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*\.?)|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{0,5}))?$/
 const longestName = 254
 
@@ -39,7 +39,7 @@ function fits(host: string): boolean {
   return !/xn--/i.test(name) || (name.split('.').every(isAlphabetic) && isUrl(host))
 }
 
-/** A label in the letters of ASCII, or what stands for one in others. */
+/** A label of ASCII letters, or one that stands for a label in another alphabet. */
 function isAlphabetic(label: string): boolean {
   return !/^xn--/i.test(label) || isPunycode(label)
 }

@@ -7,8 +7,8 @@ export interface MediaTypeLibrary {
 let loadLibrary: (() => MediaTypeLibrary) | undefined
 
 /**
- * Lets a library answer for every ending that the table has not. The kernel has none, and the first to give it one is heard; it is
- * loaded when such an ending comes.
+ * Names a library for every ending that the table does not have. The kernel has none of its own; the first library that it is given
+ * counts, and is loaded when such an ending comes.
  */
 export function extendMediaTypes(load: () => MediaTypeLibrary): void {
   loadLibrary ??= load

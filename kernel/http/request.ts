@@ -17,7 +17,7 @@ export interface Request {
   readonly url: string
   /**
    * The path alone, without dot segments and in one spelling: what need not be percent-encoded is not, everything else is. So
-   * two requests have the same path exactly when they reach the same route with the same parameters.
+   * two requests have the same path exactly when the router reads the same path, but for one slash at its end.
    */
   readonly path: string
   /** Decoded; typed by the path of the route. */

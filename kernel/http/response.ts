@@ -49,7 +49,7 @@ export interface Response extends Shorthands {
   /** Server-sent events from an async iterable: strings or `{ data, event?, id?, retry? }`. */
   sse(events: AsyncIterable<string | SseMessage>): Response
   /**
-   * Sends a file with the type of its ending; a missing one, or what is none, is 404 `FileNotFoundError`. With `root`, nothing
+   * Sends a file with the type of its ending; a missing one, or what is not a regular file, is 404 `FileNotFoundError`. With `root`, nothing
    * outside of it.
    */
   file(path: string, options?: FileOptions): Promise<Response>

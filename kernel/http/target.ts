@@ -111,7 +111,7 @@ const encoded = /[\0-\x20"<>\\^`{}\x7f-\uffff]+/g
 
 /**
  * The one spelling of a decoded path: what need not be escaped is not, what must be is, in upper case. Two paths are equal in
- * this form exactly when the router takes them for one, and it has no character that could end a line or a header.
+ * this form exactly when the router reads the same path, and no character in it could end a line or a header.
  */
 function encodePath(match: string): string {
   return match.replace(encoded, encodeURIComponent)

@@ -123,7 +123,7 @@ export function lateRequest(): FrameworkError {
   return new FrameworkError(code, 408, message)
 }
 export const ServerClosingError = defineError('ServerClosingError', 503, () => 'the server is shutting down')
-/** The name is for the log: an answer says of every file the same, so that no stranger learns how files are named. */
+/** The name is for the log: an answer says the same about every file, so that no stranger learns how files are named. */
 export const FileNotFoundError = defineError('FileNotFoundError', 404, (name?: string) =>
   name === undefined ? 'the file does not exist' : `the file ${JSON.stringify(name)} does not exist`,
 )

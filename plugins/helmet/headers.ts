@@ -51,8 +51,8 @@ type Policy = boolean | { readonly useDefaults?: boolean; readonly directives: R
 const upgrade = 'upgrade-insecure-requests'
 
 /**
- * With that directive, one of the package's defaults, a browser asks for everything of a page by https: one that was reached by
- * http is left without its scripts and styles. Who names it in the options has it on every answer.
+ * With that directive, one of the package's defaults, a browser asks for everything of a page by https: a page that was reached by
+ * http is left without its scripts and styles. Options that name the directive keep it on every answer.
  */
 function withoutUpgrade(policy: Policy): Policy {
   const { useDefaults = true, directives } = typeof policy === 'object' ? policy : { directives: {} }

@@ -78,7 +78,7 @@ export async function openTransport(given: string | SmtpOptions, timeout: number
 }
 
 /**
- * Why the file of an attachment cannot be sent. One that is missing is for the transporter to tell: nodemailer opens files itself, and
+ * Why the file of an attachment cannot be sent. The transporter reports a missing one; but nodemailer opens files itself, and
  * would wait for a named pipe for ever.
  */
 export async function whyNoFile(attachments: MailMessage['attachments']): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import type { OpenFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
 import { byteRange, isRangeFresh } from './range.ts'
 
-// For a kernel without a server, which gives it the same.
+// A bare kernel has no server that would have given it this library.
 extendMediaTypes(() => send)
 
 // Without `cache-control`: the library would send a file anew for `no-cache`, which `fetch` adds to every condition.

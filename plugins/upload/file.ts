@@ -29,7 +29,7 @@ export interface UploadedFile<Result = unknown> {
    * The content with either storage of the framework's own. From a disk it is read anew, all of it while the process waits:
    * large files have `stream()`.
    *
-   * @throws UploadContentError for a sink, and for a file on disk that is not there any more.
+   * @throws UploadContentError for a sink, and for a file on disk that was removed.
    */
   bytes(): Uint8Array
   /** The content with either storage of the framework's own. @throws UploadContentError for a sink. */
@@ -90,7 +90,7 @@ export class StoredFile implements UploadedFile {
   /** A temporary file goes with its request. */
   #explained(member: string, error: unknown): unknown {
     if (this.#moved || (error as { code?: unknown }).code !== 'ENOENT') return error
-    const gone = UploadContentError(member, this.field, 'removed, since its request was answered', 'it before')
+    const gone = UploadContentError(member, this.field, 'removed, because its request was answered', 'it before')
     return Object.assign(gone, { cause: error })
   }
 
@@ -121,7 +121,7 @@ export class StoredFile implements UploadedFile {
   }
 }
 
-/** Opened at once, so that it goes on when the file is removed behind an answer. */
+/** Opened at once, so that it goes on when the file is removed after the answer. */
 function fileStream(path: string, explained: (error: unknown) => unknown): Readable {
   let handle: FileHandle | undefined
   return new Readable({

@@ -112,7 +112,7 @@ describe('what a handler gives', () => {
     expect(log).toEqual([])
   })
 
-  test('an error that is returned behind an answer is logged, and the answer stands', async () => {
+  test('an error that is returned after an answer is logged, and the answer stands', async () => {
     const { kernel, router, log } = makeKernel()
     router.get('/x/:id', (_req, res) => {
       res.ok('sent')
@@ -145,7 +145,7 @@ describe('what a handler gives', () => {
     }
   })
 
-  test('an Error as a body is a failure where JSON would empty it, and plain objects without members are none', async () => {
+  test('an Error as a body is a failure where JSON would empty it; plain objects without members are not', async () => {
     const { kernel, router } = makeKernel()
     router.get('/error', (_req, res) => res.badRequest(new Error('x')))
     router.get('/members', (_req, res) => res.badRequest(Object.assign(new Error('x'), { field: 'name' })))

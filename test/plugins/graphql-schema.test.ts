@@ -191,7 +191,7 @@ describe('files', () => {
     await expect(server.ready()).rejects.toThrow(/GRAPHQL_FILE: .*broken\.gql:3:5: Syntax Error/)
   })
 
-  test('a link to a named pipe is no file, and the boot does not wait for it', async () => {
+  test('a link to a named pipe is not a file, and the boot does not wait for it', async () => {
     symlinkSync(makePipe(join(folder, 'pipe')), join(folder, 'link.sdl'))
     const { server } = graphqlApp({ schema: { files: [join(folder, '*.sdl')] } })
     await expect(server.ready()).rejects.toThrow(/link\.sdl is a named pipe, and a file is needed/)

@@ -187,7 +187,7 @@ describe('upgrade-insecure-requests of the defaults', () => {
     expect(await policyOf(server, 'http://a.test/boom')).toBe(expected.replace(upgrade, ''))
   })
 
-  test('goes by what a trusted proxy says of the request, and by nobody else', async () => {
+  test('goes by what a trusted proxy says of the request, and by no one else', async () => {
     const proto = { 'x-forwarded-proto': 'https' }
     const behind = serverWith(true, { trustProxy: { trustedProxies: 1 } })
     expect(await policyOf(behind, '/a', proto)).toContain(upgrade)

@@ -120,7 +120,7 @@ describe('a mail', () => {
     await expect(makeMailer().send(callback as never)).rejects.toMatchObject({ code: 'OptionError' })
   })
 
-  test('waits for no file that is none, when it is written and when it is sent', async () => {
+  test('does not wait for what is not a file, neither when it is written nor when it is sent', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'framework-mailer-'))
     try {
       const pipe = makePipe(join(folder, 'pipe'))

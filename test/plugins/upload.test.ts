@@ -206,7 +206,7 @@ describe('storage on disk', () => {
     await gone(path)
   })
 
-  test('gives the bytes, also of a file that was moved; of one that is gone a clear error', async () => {
+  test('gives the bytes, of a file that was moved too; for one that was removed a clear error', async () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder })
     const kept: UploadedFile[] = []
@@ -239,7 +239,7 @@ describe('storage on disk', () => {
     ;(await send(server, multipart(file('f', 'f', 'x')), '/pipe')).assertBodyDeepEqual('done')
   })
 
-  test('streams a file that is removed behind the answer to its end, and closes it', async () => {
+  test('streams a file to its end that is removed after the answer, and closes it', async () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder, maxFileSize: '2mb' })
     const content = Buffer.alloc(1_500_000, 'abc')

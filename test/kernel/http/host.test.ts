@@ -46,12 +46,12 @@ const invalid = [
 ]
 
 describe('what a host is', () => {
-  test.each(valid)('%j is one', (host) => {
+  test.each(valid)('%j is a host', (host) => {
     expect(isValidHost(host)).toBe(true)
     expect(new URL(`http://${host}/p?q`)).toMatchObject({ pathname: '/p', search: '?q', username: '' })
   })
 
-  test.each(invalid)('%j is none', (host) => {
+  test.each(invalid)('%j is not a host', (host) => {
     expect(isValidHost(host)).toBe(false)
   })
 
@@ -70,13 +70,13 @@ describe('what a host is', () => {
       'ශ්\u200dරී',
       'i❤',
     ],
-  ])('%s is one in punycode', (name) => {
+  ])('%s in punycode is a host', (name) => {
     const host = domainToASCII(`${name}.example`)
     expect(host).toMatch(/^xn--/)
     expect(isValidHost(host)).toBe(true)
   })
 
-  // Some runtimes make an address of each of these.
+  // Some runtimes make a URL of each of these.
   test.each([
     ...[
       'xn--',
@@ -90,12 +90,12 @@ describe('what a host is', () => {
       'xn--u-ccb',
       'xn--1ug',
     ],
-  ])('%s is punycode of nothing', (host) => {
+  ])('%s is not punycode, and not a host', (host) => {
     expect(isValidHost(host)).toBe(false)
     expect(isValidHost(`a.${host}.example:80`)).toBe(false)
   })
 
-  test('every random text that is one makes an address, of that host alone', () => {
+  test('every random text that is a host makes a URL of that host alone', () => {
     const pieces = [
       ...[
         'a',
@@ -184,7 +184,7 @@ describe('the host of a request', () => {
     ['http://target.test/x', 'a b'],
     ['http://target.test/x', 'one.test, two.test'],
     ['http://target.test/x', ''],
-  ])('is none of %s with the Host %j, which is 400', async (url, host) => {
+  ])('that asks for %s with the Host %j is not valid: 400', async (url, host) => {
     expect(await ask(url, { host })).toMatchObject({ status: 400, code: 'BadRequestError' })
   })
 

@@ -258,7 +258,7 @@ describe('files', () => {
     }
   })
 
-  test('a pipe, a device, a socket and a folder are none, and nobody waits for them', async () => {
+  test('a pipe, a device and a folder are not files, and no one waits for them', async () => {
     const root = await mkdtemp(join(tmpdir(), 'files-'))
     const pipe = makePipe(join(root, 'pipe'))
     await symlink(pipe, join(root, 'link'))
@@ -284,7 +284,7 @@ describe('files', () => {
         text: '{"code":"FileNotFoundError","message":"FILE_NOT_FOUND: the file does not exist"}',
       })
     }
-    // Whoever runs the server learns why.
+    // The operator learns why.
     expect(seen[0]).toMatchObject({
       cause: { message: `IRREGULAR_FILE: ${pipe} is a named pipe, and a file is needed` },
     })

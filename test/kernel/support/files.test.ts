@@ -51,7 +51,7 @@ test('every pattern that matches nothing is named', async () => {
   })
 })
 
-test('a link that leads to a named pipe is no module, and no import waits for it', async () => {
+test('a link that leads to a named pipe is not a module, and no import waits for it', async () => {
   mkdirSync(join(root, 'pipes'))
   symlinkSync(makePipe(join(root, 'pipes/pipe')), join(root, 'pipes/link.ts'))
   const failure = (file: string, why: string) => new Error(`${file}: ${why}`)
