@@ -4,14 +4,16 @@ import type { ExactStore, SessionStore } from './store.ts'
 /**
  * A store that has no `update`: it is read before each write and each end.
  *
- * Which sessions have ended in this process is remembered for as long as a write may be under way, so that none is brought
- * back here. Another process may end a session between the reading and the writing, and nothing shows that.
+ * In this process no write begins once a session is being ended, and its end waits for those that are under way, so that none
+ * is brought back here, however slow the store is. Another process may end a session between the reading and the writing, and
+ * nothing shows that.
  */
 export class ReadFirstStore implements ExactStore {
   readonly touch?: SessionStore['touch']
   readonly #store: SessionStore
   // Made with the first that ends: it takes its whole room at once.
   #ended: LRUCache<string, Promise<boolean>> | undefined
+  readonly #writing = new Map<string, Set<Promise<void>>>()
 
   constructor(store: SessionStore) {
     this.#store = store
@@ -27,12 +29,11 @@ export class ReadFirstStore implements ExactStore {
   }
 
   async update(id: string, data: object, ttl: number): Promise<boolean> {
-    if (!(await this.#isThere(id))) return false
-    await this.#store.set(id, data, ttl)
-    if (!this.#hasEnded(id)) return true
-    // It has ended while it was being written.
-    await this.#store.destroy(id)
-    return false
+    const found = await this.#store.get(id)
+    if (found === undefined || found === null || this.#hasEnded(id)) return false
+    await this.#write(id, async () => this.#store.set(id, data, ttl))
+    // Its end may have begun while it was being written.
+    return !this.#hasEnded(id)
   }
 
   async destroy(id: string): Promise<boolean> {
@@ -56,13 +57,22 @@ export class ReadFirstStore implements ExactStore {
 
   async #end(id: string): Promise<boolean> {
     const found = await this.#store.get(id)
+    await Promise.allSettled(this.#writing.get(id) ?? [])
     await this.#store.destroy(id)
     return found !== undefined && found !== null
   }
 
-  async #isThere(id: string): Promise<boolean> {
-    const found = await this.#store.get(id)
-    return found !== undefined && found !== null && !this.#hasEnded(id)
+  async #write(id: string, write: () => Promise<void>): Promise<void> {
+    const all = this.#writing.get(id) ?? new Set()
+    this.#writing.set(id, all)
+    const one = write()
+    all.add(one)
+    try {
+      await one
+    } finally {
+      all.delete(one)
+      if (all.size === 0) this.#writing.delete(id)
+    }
   }
 
   #hasEnded(id: string): boolean {

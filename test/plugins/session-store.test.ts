@@ -55,6 +55,30 @@ test('a store without update tells nobody that a session is gone while that may 
   expect(await store.update('an id', { user: 'bob' }, 60)).toBe(true)
 })
 
+test('a store without update ends a session after what is being written, and tells nobody before', async () => {
+  const done: string[] = []
+  let land = () => {}
+  const store = new ReadFirstStore({
+    ...plain,
+    async set(id, data, ttlSeconds) {
+      await new Promise<void>((resolve) => {
+        land = resolve
+      })
+      await plain.set(id, data, ttlSeconds)
+    },
+  })
+  await plain.set('slow', { user: 'ada' }, 60)
+  const written = store.update('slow', { user: 'ada', seen: true }, 60).then((is) => done.push(`written: ${is}`))
+  await new Promise((resolve) => setImmediate(resolve))
+  const ended = store.destroy('slow').then((was) => done.push(`ended: ${was}`))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(done).toEqual([])
+  land()
+  await Promise.all([written, ended])
+  expect(done).toEqual(['written: false', 'ended: true'])
+  expect(await plain.get('slow')).toBeNull()
+})
+
 // One that takes its time, so that what overlaps does so in every order.
 describeStore('a slow one without update, with touch', () => {
   const later = () => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 4))

@@ -313,6 +313,31 @@ describe('regenerate, destroy, save', () => {
     ;(await server.inject.post('/careful', { cookies })).assertStatus(502)
   })
 
+  test('nor is what has failed and is followed by what takes no failure', async () => {
+    const { store } = spyStore()
+    const server = serverWith({ store })
+    const { sid } = (await write(server, { a: 1 })).cookies()
+    Object.assign(store, { destroy: () => Promise.reject(new Error('down')) })
+    const seen: unknown[] = []
+    const onRejection = (error: unknown) => seen.push(error)
+    process.on('unhandledRejection', onRejection)
+    const follow: Record<string, (call: Promise<void>) => unknown> = {
+      '/then': (call) => void call.then(() => {}),
+      '/finally': (call) => void call.finally(() => {}).then(() => {}),
+      '/caught': (call) => void call.then(() => {}).catch(() => {}),
+      '/awaited': (call) => call.then(() => {}).then(undefined, () => 'taken'),
+    }
+    const statuses: number[] = []
+    for (const [path, run] of Object.entries(follow)) {
+      server.post(path, (req) => run(req.session.destroy()) ?? 'ok')
+      statuses.push((await server.inject.post(path, { cookies: { sid: sid! } })).statusCode())
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', onRejection)
+    expect(statuses).toEqual([503, 503, 200, 200])
+    expect(seen).toEqual([])
+  })
+
   test('their names are not for data, and the session itself is not to be replaced', async () => {
     const server = serverWith()
     server.get('/names', (req) => {
