@@ -5,6 +5,7 @@ import {
   type Middleware,
   nearest,
   type OptionsOf,
+  optionNames,
   type PluginFactory,
   type Registration,
 } from '../kernel/index.ts'
@@ -113,8 +114,13 @@ function resolveObject(plugins: { readonly [key: string]: unknown }): unknown[] 
     if (Object.hasOwn(plugins, key) && plugins[key] !== undefined) list.push(fromCatalog(key, plugins[key]))
     else if (onByDefault.includes(key)) list.push(factoryOf(key)())
   }
-  for (const [key, value] of Object.entries(plugins))
-    if (!Object.hasOwn(catalog, key)) list.push(fromFreeKey(key, value))
+  // Inherited ones too: those of a promise, a Map or a Set are its methods, and whoever gives one would get no plugin of it.
+  for (const key of optionNames(plugins)) {
+    if (typeof key === 'symbol') throw PluginFormError(String(key), 'is a symbol. Every plugin has a name')
+    const isOwn = Object.hasOwn(plugins, key)
+    if (!isOwn && Object.hasOwn(catalog, key)) throw PluginFormError(key, 'is inherited. Name it in the object itself')
+    if (!Object.hasOwn(catalog, key)) list.push(fromFreeKey(key, plugins[key]))
+  }
   return list.filter((one) => one !== undefined)
 }
 

@@ -89,6 +89,11 @@ describe('the plugins option', () => {
     [{ cors: 'x' }, /plugins\.cors is a string/],
     [5, /is a number\. It takes an object or an array/],
     [[{}], /is neither a plugin nor a middleware/],
+    [Promise.resolve([]), /plugins\.then is a bare function/],
+    [new Set([definePlugin({ name: 'guard' })]), /plugins\.\w+ is a bare function/],
+    [new Map([['guard', definePlugin({ name: 'guard' })]]), /plugins\.\w+ is a bare function/],
+    [{ [Symbol('guard')]: definePlugin({ name: 'guard' }) }, /Symbol\(guard\) is a symbol/],
+    [Object.create({ cors: {} }), /plugins\.cors is inherited/],
   ])('%j is refused', (plugins, message) => {
     expect(() => new Server({ plugins: plugins as never })).toThrow(message)
   })

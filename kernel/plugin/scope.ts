@@ -194,7 +194,15 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   const { prefix } = options as { prefix?: unknown }
   if (prefix !== undefined && typeof prefix !== 'string')
     throw OptionError('register.prefix', quoted(prefix), "a path: '/admin'")
-  if (prefix !== undefined && prefix !== '') parsePattern(prefix)
+  if (prefix !== undefined && prefix !== '') {
+    parsePattern(prefix)
+    // It would have a scope to itself, which no route is ever in, and guard nothing.
+    if (typeof plugin === 'function' && !isPluginFactory(plugin)) {
+      throw RegisterArgumentsError(
+        `${nameOf(plugin)} is a middleware, which has no routes for a prefix: write group('${prefix}', [${nameOf(plugin)}], define) around the routes`,
+      )
+    }
+  }
   return [plugin, options as RegisterOptions]
 }
 

@@ -67,6 +67,9 @@ describe('several at once are all taken, or none', () => {
       expect(() => register(empty('a'), { prefix: 5 })).toThrow('the option "register.prefix"')
       expect(() => register(empty('a'), { prefix: 'admin' })).toThrow('the path "admin" does not begin with "/"')
       expect(() => register(empty('a'), '/admin')).toThrow('the option "register"')
+      expect(() => register(guard, { prefix: '/admin' })).toThrow(
+        "guard is a middleware, which has no routes for a prefix: write group('/admin', [guard], define)",
+      )
     }
     check(kernel.register.bind(kernel) as Loose)
     kernel.register(definePlugin({ name: 'p', setup: (ctx) => check(ctx.register.bind(ctx) as Loose) })())
