@@ -1,4 +1,4 @@
-import type { Inject } from '../../kernel/index.ts'
+import { checkOptions, type Inject } from '../../kernel/index.ts'
 import { cookieHeader, type MockOptions, type MockQuery, withQuery } from './options.ts'
 import { payloadOf } from './payload.ts'
 import { MockResponse } from './response.ts'
@@ -25,6 +25,8 @@ export interface MockMethods {
   ): Promise<MockResponse<Answer>>
 }
 
+const known = ['body', 'formData', 'urlencoded', 'headers', 'query', 'cookies', 'ip', 'signal']
+
 /** Sends one request through the whole pipeline, without a socket; the first one boots the server. */
 async function send(
   inject: Inject,
@@ -32,6 +34,7 @@ async function send(
   path: string,
   options: MockOptions<unknown, object> = {},
 ): Promise<MockResponse<never>> {
+  checkOptions(`inject.${method.toLowerCase()}`, options, known)
   const { query, ip, signal } = options
   const payload = await payloadOf(options)
   const url = withQuery(path, query)

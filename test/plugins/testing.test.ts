@@ -165,6 +165,14 @@ describe('bodies', () => {
     await expect(server.getMockServer().request('PUT', '/echo', options)).rejects.toThrow(expected)
   })
 
+  test.each([
+    [{ json: { a: 1 } }, '"inject.post.json" is not an option'],
+    [{ bdy: { a: 1 } }, '"inject.post.bdy" is not an option. Did you mean "body"?'],
+    [{ name: 'Ada' }, 'The options are body, formData, urlencoded, headers, query, cookies, ip, signal'],
+  ])('an option that there is not is refused: %j', async (options, message) => {
+    await expect(server.inject.post('/echo', options as never)).rejects.toThrow(message)
+  })
+
   test('undefined is no kind', async () => {
     expect((await echo({ body: { a: 1 }, formData: undefined, urlencoded: undefined })).body).toEqual({ a: 1 })
   })
