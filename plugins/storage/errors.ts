@@ -6,7 +6,7 @@ export function missing(key: string): Error {
 }
 
 /** The client's mistake where a key is made of what a client sent; the message shows no key, `error.key` does. */
-export const StorageKeyError = defineError('StorageKeyError', 400, (why: string) => `a key of the storage ${why}`)
+export const StorageKeyError = defineError('StorageKeyError', 400, (why: string) => `a key of the storage must ${why}`)
 
 // The others with status 500: what a message says about the inside of an application is not for its clients.
 export const StorageProviderError = defineError(

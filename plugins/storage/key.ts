@@ -21,25 +21,25 @@ export function checkKey(key: unknown): asserts key is string {
 export function checkPrefix(prefix: unknown): asserts prefix is string {
   if (prefix === '') return
   // Whatever it ends with, a letter behind it makes it a key.
-  const why = typeof prefix === 'string' ? whyUnusable(`${prefix}x`) : 'is text'
+  const why = typeof prefix === 'string' ? whyUnusable(`${prefix}x`) : 'be text'
   if (why !== undefined) throw keyError(prefix, why)
 }
 
 function whyUnusable(key: unknown): string | undefined {
-  if (typeof key !== 'string' || key === '') return 'is text that is not empty'
-  if (key.length > maxBytes || Buffer.byteLength(key) > maxBytes) return `has at most ${maxBytes} bytes`
-  if (key.startsWith('/')) return 'does not begin with "/"'
+  if (typeof key !== 'string' || key === '') return 'be text that is not empty'
+  if (key.length > maxBytes || Buffer.byteLength(key) > maxBytes) return `have at most ${maxBytes} bytes`
+  if (key.startsWith('/')) return 'not begin with "/"'
   // Backslashes lead out of the root on Windows; line breaks forge lists in XML and headers of requests.
-  if (key.includes('\\')) return 'has "/" between its segments, no backslash'
+  if (key.includes('\\')) return 'have "/" between its segments, and no backslash'
   // The last two cannot stand in XML: one such key, and its bucket cannot be listed any more.
-  if (/[\p{Cc}\ufffe\uffff]/u.test(key)) return 'has no control characters, and neither U+FFFE nor U+FFFF'
-  if (key !== Buffer.from(key, 'utf8').toString('utf8')) return 'is well-formed Unicode'
+  if (/[\p{Cc}\ufffe\uffff]/u.test(key)) return 'have no control characters, and neither U+FFFE nor U+FFFF'
+  if (key !== Buffer.from(key, 'utf8').toString('utf8')) return 'be well-formed Unicode'
   // Two spellings of one name are two objects in a bucket and one file on many disks.
-  if (key !== key.normalize('NFC')) return 'is in the Unicode form NFC, which key.normalize("NFC") gives'
+  if (key !== key.normalize('NFC')) return 'be in the Unicode form NFC, which key.normalize("NFC") gives'
   const segments = key.split('/')
-  if (segments.includes('')) return 'has no empty segment: no "//", and no "/" at its end'
+  if (segments.includes('')) return 'have no empty segment: no "//", and no "/" at its end'
   // Clients of HTTP resolve dot segments before they send a path: it would be the key of another object.
-  if (segments.some((segment) => segment === '.' || segment === '..')) return 'has no segment "." or ".."'
+  if (segments.some((segment) => segment === '.' || segment === '..')) return 'have no segment "." or ".."'
   return undefined
 }
 

@@ -81,6 +81,13 @@ describe('new Storage', () => {
     [() => new AzureBlobStorageProvider({ container: 'c', connectionString: '' })],
     [() => new AzureBlobStorageProvider({ container: 'c', client: {} })],
   ])('options that cannot be meant are told at once %#', (make) => expect(make).toThrow(/OPTION/))
+
+  test('a secret that is too short is not called undefined, nor shown', () => {
+    const make = (secret?: string) => () => new LocalStorageProvider({ root: '/tmp', signedUrls: { secret: secret! } })
+    expect(make('short one')).toThrow('signedUrls.secret" is text (not shown); it takes text of at least 16')
+    expect(make('short one')).not.toThrow(/short one/)
+    expect(make()).toThrow('signedUrls.secret" is undefined; it takes')
+  })
 })
 
 let folders: string[] = []

@@ -30,13 +30,14 @@ export function refusal(root: string, error: unknown): unknown {
 export function segmentsOf(key: string): string[] {
   const segments = key.split('/')
   for (const segment of segments) {
-    if (Buffer.byteLength(segment) > 255) throw keyError(key, 'has at most 255 bytes in each segment on a disk')
-    if (device.test(segment)) throw keyError(key, 'has no segment that is a device of Windows, such as "con" or "nul"')
-    if (windows && strangeOnWindows.test(segment)) throw keyError(key, 'has a segment that is no name on Windows')
+    if (Buffer.byteLength(segment) > 255) throw keyError(key, 'have at most 255 bytes in each segment on a disk')
+    if (device.test(segment)) throw keyError(key, 'have no segment that is a device of Windows, such as "con" or "nul"')
+    if (windows && strangeOnWindows.test(segment))
+      throw keyError(key, 'have no segment that Windows does not take as a name')
   }
   // A disk that ignores case would give out the provider's own files.
   if (segments[0]!.toLowerCase() === ownFolder) {
-    throw keyError(key, `does not begin with "${ownFolder}", which the disk provider keeps for itself`)
+    throw keyError(key, `not begin with "${ownFolder}", which the disk provider keeps for itself`)
   }
   return segments
 }
@@ -142,9 +143,13 @@ export class LocalRoot {
 }
 
 export function linked(key: string): Error {
-  return keyError(key, 'does not lead through a symbolic link')
+  return keyError(key, 'not lead through a symbolic link')
 }
 
 export function taken(key: string, cause: unknown): Error {
-  return keyError(key, 'lies below another key, or is the folder of others: on a disk a name is either', cause)
+  return keyError(
+    key,
+    'not lie below another key, nor be the folder of others: on a disk a name is a file or a folder',
+    cause,
+  )
 }
