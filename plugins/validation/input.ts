@@ -27,7 +27,7 @@ export const SchemaError = defineError(
   'SchemaError',
   500,
   (route: string, part: string, why: string) =>
-    `the schema "${part}" of ${route} cannot be used: ${why}. It takes a JSON Schema, or a TypeBox, Zod or other Standard Schema`,
+    `the schema "${part}" of ${route} cannot be used: ${why}${why.endsWith('?') ? '' : '.'} It takes a JSON Schema, or a TypeBox, Zod or other Standard Schema`,
 )
 
 const missingBody: Verdict = {

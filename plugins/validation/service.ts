@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { defineError, type Middleware, type Request, type Response } from '../../kernel/index.ts'
+import { defineError, type Middleware, nearest, type Request, type Response } from '../../kernel/index.ts'
 import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check.ts'
 import {
   answerFailure,
@@ -18,6 +18,32 @@ const SchemaIdError = defineError(
   (id: string, first: string, second: string) =>
     `the schemas of ${first} and of ${second} share the $id "${id}" and differ. Give one of them another $id`,
 )
+
+/** Those that are written by hand, and misspelt. */
+const keywords = [
+  ...[
+    'type',
+    'properties',
+    'required',
+    'additionalProperties',
+    'patternProperties',
+    'items',
+    'enum',
+    'const',
+    'default',
+  ],
+  ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'uniqueItems', 'pattern', 'format'],
+  ...['allOf', 'anyOf', 'oneOf', 'description', 'definitions', 'nullable', 'examples', 'multipleOf', 'title'],
+]
+
+/** What Ajv says of a keyword that it does not know, in the words of whoever wrote it. */
+function whyOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const keyword = /^strict mode: unknown keyword: "(.+)"$/.exec(message)?.[1]
+  if (keyword === undefined) return message
+  const near = nearest(keyword, keywords)
+  return `"${keyword}" is not a keyword of JSON Schema${near === undefined ? '' : `; did you mean "${near}"?`}`
+}
 
 /** Validation of one server: its error handler, and compiled schemas for whoever needs one. */
 export class Validation {
@@ -39,7 +65,7 @@ export class Validation {
     try {
       return checkOf(schema, mode)
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = whyOf(error)
       const failure = foreignTypeError(schema, part, route) ?? SchemaError(route, part, why)
       throw Object.assign(failure, { cause: error })
     }

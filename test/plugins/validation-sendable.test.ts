@@ -116,12 +116,12 @@ describe('a member that cannot be sent fails the boot', () => {
     [
       'of the older TypeBox',
       OldType.Object({ a: OldType.Date() }),
-      'its type "Date" is none of JSON. Use { type: "string", format: "date-time" }',
+      'its type "Date" is not a type of JSON. Use { type: "string", format: "date-time" }',
     ],
     [
       'of TypeBox, which may be left out',
       Type.Object({ a: Type.Optional(Type.BigInt()) }),
-      'its type "bigint" is none of JSON',
+      'its type "bigint" is not a type of JSON. Use "string", "number", "integer", "boolean", "object", "array" or "null"',
     ],
   ])('in a body: %s', async (_what, schema, why) => {
     const said = await bootOf('body', schema)

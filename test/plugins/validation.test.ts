@@ -226,6 +226,13 @@ describe('failures', () => {
   })
 })
 
+test.each([
+  [{ type: 'object', proprties: {} }, '"proprties" is not a keyword of JSON Schema; did you mean "properties"?'],
+  [{ name: 'string' }, '"name" is not a keyword of JSON Schema. It takes a JSON Schema'],
+])('a keyword that JSON Schema does not have fails the boot: %j', async (body, message) => {
+  await expect(echo({ body }).ready()).rejects.toThrow(message)
+})
+
 describe('setValidationErrorHandler', () => {
   const body = { type: 'object', required: ['n'] }
 
@@ -253,7 +260,7 @@ describe('setValidationErrorHandler', () => {
     ;(await server.inject.post('/', { body: {} })).assertStatus(400).assertBodyDeepEqual([1, 'POST'])
     expect(() => server.setValidationErrorHandler({ status: 200 })).toThrow(/400 to 599/)
     expect(() => server.setValidationErrorHandler({ statsu: 400 } as never)).toThrow(
-      '"setValidationErrorHandler.statsu" is no option. Did you mean "status"?',
+      '"setValidationErrorHandler.statsu" is not an option. Did you mean "status"?',
     )
     expect(() => server.setValidationErrorHandler(5 as never)).toThrow(/setValidationErrorHandler/)
   })

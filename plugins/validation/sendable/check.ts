@@ -47,9 +47,11 @@ export function foreignTypeError(schema: object, part: string, route: string): E
   const found = isStandardSchema(schema) ? undefined : foreignType(schema)
   if (found === undefined) return undefined
   const { path, type } = found
-  const remedy = type === 'Date' ? '{ type: "string", format: "date-time" }' : 'a type that JSON has'
-  return SchemaMemberError(route, part, path.join('.'), `its type "${type}" is none of JSON`, `Use ${remedy}`)
+  const remedy = type === 'Date' ? '{ type: "string", format: "date-time" }' : jsonTypes
+  return SchemaMemberError(route, part, path.join('.'), `its type "${type}" is not a type of JSON`, `Use ${remedy}`)
 }
+
+const jsonTypes = '"string", "number", "integer", "boolean", "object", "array" or "null"'
 
 const use = ({ remedy }: Fault) => `Use ${remedy}`
 
