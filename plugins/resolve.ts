@@ -166,10 +166,7 @@ function resolveOption(plugins: PluginsOption | undefined): unknown[] {
   if (plugins === undefined) return resolveObject({})
   if (Array.isArray(plugins)) return resolveArray(plugins)
   if (typeof plugins !== 'object' || plugins === null) {
-    throw PluginFormError(
-      '(the option itself)',
-      `is ${plugins === null ? 'null' : `a ${typeof plugins}`}. It takes an object or an array`,
-    )
+    throw PluginFormError('', `is ${plugins === null ? 'null' : `a ${typeof plugins}`}. It takes an object or an array`)
   }
   return resolveObject(plugins as { readonly [key: string]: unknown })
 }

@@ -158,7 +158,7 @@ describe('the page of each plugin', () => {
       cause = (error as Error).cause as Error
     }
     // The message lists them all; the keys of requestContext are free.
-    const known = /There are (.+)$/.exec(cause?.message ?? '')?.[1]?.split(', ') ?? []
+    const known = /The (?:options are|only one is) (.+)$/.exec(cause?.message ?? '')?.[1]?.split(', ') ?? []
     expect(known.length > 0 || key === 'requestContext').toBe(true)
     const cells = [...pageOf(key).matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell!).join(' ')
     expect(known.filter((name) => !cells.includes(`\`${name}\``) && !cells.includes(`\`${name}.`))).toEqual([])

@@ -141,5 +141,6 @@ test('options reach the kernel, unknown ones are refused', async () => {
   const { port } = await server.listen()
   expect((await fetch(`http://127.0.0.1:${port}/nope`)).status).toBe(404)
   await server.close()
-  expect(() => new Server({ plugin: [] } as never)).toThrow(/"plugin" is no option/)
+  expect(() => new Server({ plugin: [] } as never)).toThrow(/"plugin" is not an option/)
+  expect(() => new Server({ plugins: 'cors' } as never)).toThrow('PLUGIN_FORM: plugins is a string. It takes an object')
 })

@@ -25,10 +25,8 @@ export const PluginAfterBootError = defineError(
   (what: string, which = '') =>
     `${what} after boot${which}. Plugins, middlewares and hooks are fixed once the server is ready: register them before listen(), ready() or the first request`,
 )
-export const HookError = defineError(
-  'HookError',
-  500,
-  (hook: string, plugin: string) => `${hook} of the plugin "${plugin}" takes a function`,
+export const HookError = defineError('HookError', 500, (hook: string, plugin: string) =>
+  plugin === 'root' ? `${hook}() takes a function` : `${hook}() of the plugin "${plugin}" takes a function`,
 )
 
 /** The part of the kernel that contexts write to. */

@@ -23,7 +23,9 @@ function describe(value: unknown): string {
 /** The last argument of the older form describes the route, and guards nothing. */
 function apidocOf(value: unknown, fail: (why: string) => Error): ApiDoc {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as ApiDoc
-  throw fail(`the description behind the handler is ${describe(value)}, not an object`)
+  if (typeof value === 'function')
+    throw fail('it has a function after its handler: several middlewares stand in a list')
+  throw fail(`the description after the handler is ${describe(value)}, not an object`)
 }
 
 /** The only place that understands the overloads of the verbs, the older `(path, middlewares, handler, apidoc)` included. */
@@ -33,7 +35,7 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   // What is left out may be what asks who somebody is: `(path, auth, log, handler)` would run `log` as the handler.
   if (more.length > 0) throw fail(`it was given ${rest.length + 1} arguments`)
   if (typeof first === 'function' && typeof second !== 'function') {
-    if (third !== undefined) throw fail(`got ${describe(third)} behind the handler and its description`)
+    if (third !== undefined) throw fail(`got ${describe(third)} after the handler and its description`)
     return { options: second === undefined ? {} : { apidoc: apidocOf(second, fail) }, handler: first }
   }
   if (typeof first === 'function' || Array.isArray(first)) {
@@ -49,7 +51,7 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   if (typeof first !== 'object' || first === null)
     throw fail(`got ${describe(first)} where options or a handler belong`)
   if (typeof second !== 'function') throw fail(`the handler is ${describe(second)}, not a function`)
-  if (third !== undefined) throw fail(`got ${describe(third)} behind the handler`)
+  if (third !== undefined) throw fail(`got ${describe(third)} after the handler`)
   const options = first as RouteOptions
   const { middlewares = [] } = options
   if (!Array.isArray(middlewares)) throw fail(`options.middlewares is ${describe(middlewares)}, not an array`)

@@ -84,9 +84,10 @@ function toShape(segments: readonly Segment[]): Shape {
  * because a request could make them slow.
  */
 export function parsePattern(pattern: string): Shape[] {
-  if (typeof pattern !== 'string' || !pattern.startsWith('/')) {
-    throw RoutePatternError(String(pattern), 'does not begin with "/"', 'Begin it with "/".')
+  if (typeof pattern !== 'string') {
+    throw RoutePatternError(String(pattern), 'is not text', 'A path is text such as "/users/:id", and comes first.')
   }
+  if (!pattern.startsWith('/')) throw RoutePatternError(pattern, 'does not begin with "/"', `Write "/${pattern}".`)
   const trimmed = pattern.length > 1 && pattern.endsWith('/') ? pattern.slice(0, -1) : pattern
   const parts = trimmed === '/' ? [] : trimmed.slice(1).split('/')
   const names = new Set<string>()

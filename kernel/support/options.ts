@@ -67,7 +67,7 @@ const UnknownOptionError = defineError(
   'UnknownOptionError',
   500,
   (option: string, near: string | undefined, known: readonly string[]) =>
-    `"${option}" is no option.${near === undefined ? '' : ` Did you mean "${near}"?`} There are ${known.join(', ')}`,
+    `"${option}" is not an option.${near === undefined ? '' : ` Did you mean "${near}"?`} ${known.length === 1 ? 'The only one is' : 'The options are'} ${known.join(', ')}`,
 )
 
 /**

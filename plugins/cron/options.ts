@@ -147,13 +147,15 @@ const isName = (name: unknown) =>
 
 /** @throws OptionError, UnknownOptionError */
 export function checkJobOptions(options: CronJobOptions): void {
+  const shape = 'an object such as { name: "cleaning" }; what runs goes to start: cron(pattern).start(handler)'
+  if (typeof options === 'function') throw OptionError('cron (the options of a job)', options, shape)
   checkOptions('cron', options, ['name', 'onFailed', 'timezone', 'overlap', 'missed', 'lock'])
   const { name, onFailed, timezone, overlap, missed, lock } = options
   if (name !== undefined && !isName(name)) {
     throw OptionError(
       'cron.name',
       quoted(name),
-      'a text of at most 200 characters, without NUL and halves of characters',
+      'a text of at most 200 characters, without NUL and unpaired surrogates',
     )
   }
   if (onFailed !== undefined && typeof onFailed !== 'function') {

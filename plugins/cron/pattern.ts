@@ -64,7 +64,10 @@ const longestMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
  */
 export function parsePattern(given: unknown): CronPattern {
   if (typeof given !== 'string') {
-    throw CronPatternError(String(given), 'is no text; the plugin of that name is exported by framework/plugins')
+    throw CronPatternError(
+      String(given),
+      'is not text: cron(pattern, options) declares a job, and the plugin of that name is exported by framework/plugins',
+    )
   }
   if (given.length > maxLength) {
     throw CronPatternError(`${given.slice(0, 40)}…`, `is longer than ${maxLength} characters`)

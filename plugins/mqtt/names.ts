@@ -14,13 +14,14 @@ export interface Filter {
 const longest = 65_535
 
 function shown(name: unknown): string {
-  if (typeof name !== 'string') return name === null || name === undefined ? String(name) : `of type ${typeof name}`
+  if (typeof name !== 'string')
+    return `(${name === null || name === undefined ? name : `a value of type ${typeof name}`})`
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
 
 /** What holds for names and filters alike (section 4.7.3). */
 function problemOf(name: unknown): string | undefined {
-  if (typeof name !== 'string') return 'is no text'
+  if (typeof name !== 'string') return 'is not text'
   if (name === '') return 'is empty'
   if (name.includes('\0')) return 'has a NUL character'
   if (/\p{Cs}/u.test(name)) return 'has half of a surrogate pair, which UTF-8 cannot write'

@@ -20,7 +20,7 @@ const UnknownPolicyError = defineError(
     const near = nearest(name, known)
     const guess = near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
     const names = known.length === 0 ? 'none' : known.map((one) => JSON.stringify(one)).join(', ')
-    return `there is no ${what} ${JSON.stringify(name)}.${guess} Known: ${names}`
+    return `${what} ${JSON.stringify(name)}.${guess} Known: ${names}`
   },
 )
 
@@ -179,10 +179,11 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
 
   #find(scope: string, handler: string): KeptCheck {
     const checks = this.#checks.get(scope)
-    if (checks === undefined) throw UnknownPolicyError('policy scope', String(scope), [...this.#checks.keys()])
+    if (checks === undefined)
+      throw UnknownPolicyError('there is no policy scope', String(scope), [...this.#checks.keys()])
     const check = checks.get(handler)
     if (check === undefined) {
-      throw UnknownPolicyError(`check in the policy scope ${JSON.stringify(scope)}`, String(handler), [
+      throw UnknownPolicyError(`the policy scope ${JSON.stringify(scope)} has no check`, String(handler), [
         ...checks.keys(),
       ])
     }

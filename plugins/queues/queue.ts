@@ -52,7 +52,11 @@ export class Queue<Payload, Options = object, Received = Payload> {
   constructor({ name, kind, pubsub, schema }: QueueDefinition) {
     // Of the first Postgres keeps nothing; the second becomes a replacement character, and so two queues one.
     if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name)) {
-      throw OptionError('the name of a queue', quoted(name), 'text, without NUL and halves of characters')
+      throw OptionError(
+        'the name of a queue',
+        quoted(name),
+        'text such as "orders", without NUL and unpaired surrogates',
+      )
     }
     this.name = name
     this.kind = kind
@@ -135,7 +139,8 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   #declare(handler: QueueHandler<Received>, options: SubscribeOptions<Received>): Subscription {
-    if (typeof handler !== 'function') throw OptionError(`subscribe of the queue "${this.name}"`, handler, 'a function')
+    if (typeof handler !== 'function')
+      throw OptionError(`subscribe (the handler) of ${this.name}`, handler, 'a function: subscribe(handler, options)')
     checkOptions('subscribe', options, ['concurrency', 'onDead'])
     const { concurrency, onDead } = options
     if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency > 0 && concurrency <= 10_000)) {

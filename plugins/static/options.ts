@@ -106,7 +106,7 @@ function rootOf(at: string, root: unknown): string {
     // The same as a file in its place.
   }
   const shown = quoted(root)
-  throw OptionError(at, shown, `a folder that is there${shown === root ? '' : `; ${path} is none`}`)
+  throw OptionError(at, shown, `a folder that exists${shown === root ? '' : `; ${path} is not one`}`)
 }
 
 function prefixOf(at: string, prefix: unknown): string {

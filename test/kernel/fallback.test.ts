@@ -112,7 +112,7 @@ describe('a fallback', () => {
     const plugin = definePlugin({
       name: 'late',
       setup(ctx) {
-        expect(() => ctx.fallback('/', 5 as never)).toThrow(/fallback of the plugin "late" takes a function/)
+        expect(() => ctx.fallback('/', 5 as never)).toThrow(/fallback\(\) of the plugin "late" takes a function/)
         ctx.fallback('/x', () => {})
         late = () => ctx.fallback('/', () => {})
       },

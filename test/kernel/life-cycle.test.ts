@@ -106,7 +106,7 @@ describe('listen', () => {
     [{ port: '80a' as never }, /option "port" is "80a"/],
     [{ closeTimeout: -1 }, /option "closeTimeout" is -1/],
     [{ limits: { headerTimeout: 5 } as never }, /limits.headerTimeout/],
-    [{ prot: 3000 } as never, /"prot" is no option. Did you mean "port"\?/],
+    [{ prot: 3000 } as never, /"prot" is not an option. Did you mean "port"\?/],
     [{ adapter: 'cloud' as never }, /option "adapter" is "cloud"/],
     [{ trustRequestId: 'false' as never }, /option "trustRequestId" is "false"; it takes true or false/],
     [{ gracefulShutdown: null as never }, /option "gracefulShutdown" is null/],

@@ -186,6 +186,7 @@ describe('a handle', () => {
 
   test.each([
     [{ nonsense: 1 }, 'UnknownOptionError', 'cron.nonsense'],
+    [() => {}, 'OptionError', 'cron(pattern).start(handler)'],
     [{ name: ' ' }, 'OptionError', 'cron.name'],
     [{ name: 'half \ud800' }, 'OptionError', 'cron.name'],
     [{ name: 'nul \0' }, 'OptionError', 'cron.name'],

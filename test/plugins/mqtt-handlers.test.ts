@@ -251,7 +251,10 @@ describe('misuse', () => {
     [{ keepalive: 0 }, 'mqtt.connect.keepalive'],
     [{ will: { topic: 'a/+', message: 1 } }, 'has a wildcard'],
     [{ will: { topic: 'a', message: 1, qos: 7 } }, 'mqtt.connect.will.qos'],
-    [{ will: { topic: 'a', payload: 'x' } }, '"mqtt.connect.will.payload" is no option. There are topic, message, '],
+    [
+      { will: { topic: 'a', payload: 'x' } },
+      '"mqtt.connect.will.payload" is not an option. The options are topic, message, ',
+    ],
     [{ will: { topic: 'a' } }, '"mqtt.connect.will.message" is undefined; it takes what the broker publishes'],
     [{ will: { message: 'a' } }, '"mqtt.connect.will.topic" is undefined'],
     [{ will: { topic: 'a', message: 1, delay: '5' } }, 'mqtt.connect.will.delay'],

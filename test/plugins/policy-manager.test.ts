@@ -73,7 +73,7 @@ describe('canAccess', () => {
       'edit',
       /UNKNOWN_POLICY: there is no policy scope "post"\. Did you mean "posts"\? Known: "posts", "a\\n\\"b"/,
     ],
-    ['posts', 'edti', /there is no check in the policy scope "posts" "edti"\. Did you mean "edit"\? Known: "edit"/],
+    ['posts', 'edti', /the policy scope "posts" has no check "edti"\. Did you mean "edit"\? Known: "edit"/],
     ['toString', 'call', /no policy scope "toString"/],
     ['__proto__', 'toString', /no policy scope "__proto__"/],
     ['posts', 'constructor', /no check/],

@@ -528,8 +528,8 @@ describe('options', () => {
   test.each<[unknown, string]>([
     [true, 'the option "session.secret" is undefined'],
     [{}, 'the option "session.secret" is undefined'],
-    [{ secrt: secret }, '"session.secrt" is no option. Did you mean "secret"?'],
-    [{ secret, nme: 'x' }, '"session.nme" is no option. Did you mean "name"?'],
+    [{ secrt: secret }, '"session.secrt" is not an option. Did you mean "secret"?'],
+    [{ secret, nme: 'x' }, '"session.nme" is not an option. Did you mean "name"?'],
     [{ secret, name: '' }, 'the option "session.name" is ""'],
     [{ secret, name: 'a b' }, 'the option "session.name" is "a b"'],
     [{ secret, name: 'a;b' }, 'the option "session.name" is "a;b"'],
@@ -556,8 +556,8 @@ describe('options', () => {
     ],
     [{ secret, store: { redis: { url: 5 } } }, 'the option "session.store.redis.url" is 5'],
     [{ secret, store: { redis: { get() {}, setEx() {} } } }, 'is "another client"'],
-    [{ secret, store: { redis: 'redis://a', max: 5 } }, '"session.store.max" is no option'],
-    [{ secret, cookie: { maxAge: 5 } }, '"session.cookie.maxAge" is no option'],
+    [{ secret, store: { redis: 'redis://a', max: 5 } }, '"session.store.max" is not an option'],
+    [{ secret, cookie: { maxAge: 5 } }, '"session.cookie.maxAge" is not an option'],
     [{ secret, cookie: null }, 'the option "session.cookie" is null'],
   ])('%o is refused when the server is made', (options, message) => {
     expect(() => new Server({ plugins: { session: options } as {} })).toThrow(message)

@@ -379,10 +379,10 @@ describe('options', () => {
     [{ root: '' }, /"static.root"/],
     [
       { root: '/no/such/folder' },
-      /"static.root" is "\/no\/such\/folder"; it takes a folder that is there; \/no\/such\/folder is none/,
+      /"static.root" is "\/no\/such\/folder"; it takes a folder that exists; \/no\/such\/folder is not one/,
     ],
     [{ root: new URL('http://x/') }, /"static.root"/],
-    [{ root: import.meta.filename }, /a folder that is there/],
+    [{ root: import.meta.filename }, /a folder that exists/],
     [[], /"static" is "\[\]"; it takes one folder or more/],
     [[{ root: '.' }, { root: 3 }], /"static\[1\].root" is 3/],
     [{ root: '.', prefix: 'assets' }, /"static.prefix" is "assets"; it takes a path such as "\/assets"/],

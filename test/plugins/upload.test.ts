@@ -457,7 +457,7 @@ describe('options', () => {
   test.each<[unknown, RegExp]>([
     [true, /POST \/x .*"upload" is true; it takes false or an object/],
     [{ maxFiles: 'x' }, /POST \/x .*"upload.maxFiles"/],
-    [{ limit: 1 }, /POST \/x .*"upload.limit" is no option/],
+    [{ limit: 1 }, /POST \/x .*"upload.limit" is not an option/],
   ])('of a route: %o', async (option, message) => {
     const { server } = makeServer()
     server.post('/x', { upload: option as false }, () => 'x')

@@ -203,7 +203,7 @@ describe('options that cannot be meant fail the boot', () => {
   test.each([
     [{ sizeLimit: 'big' }, /urlencoded\.sizeLimit.*"big"/],
     [{ sizeLimit: 0 }, /urlencoded\.sizeLimit/],
-    [{ limit: '1mb' }, /urlencoded\.limit.*There are sizeLimit/],
+    [{ limit: '1mb' }, /urlencoded\.limit.*The only one is sizeLimit/],
   ])('%j', async (options, message) => {
     const { server } = makeServer({ urlencoded: options })
     await expect(server.ready()).rejects.toThrow(message)

@@ -44,7 +44,9 @@ export async function pageRoutes(
     assets = await findAssets()
   } catch (error) {
     why = error instanceof Error ? error.message.replace(/^[A-Z_]+: /, '') : String(error)
-    log.warn({ err: error }, `${path} is no page: ${why}`)
+    // A package that is not installed is no failure of the code: nothing in its stack helps.
+    const missing = error instanceof Error && error.name === 'PeerMissingError'
+    log.warn(missing ? {} : { err: error }, `there is no page at ${path}: ${why}`)
   }
   const version = `${assets?.version ?? ''}-${ownVersion}`
 

@@ -35,7 +35,8 @@ export class SignedUrls {
     const secrets: unknown = typeof secret === 'string' ? [secret] : secret
     const isLong = (one: unknown) => typeof one === 'string' && one.length >= 16
     if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every(isLong)) {
-      const expected = 'text of at least 16 characters, or a list of such texts: npx framework key-generate --type secret'
+      const expected =
+        'text of at least 16 characters, or a list of such texts: npx framework key-generate --type secret'
       throw OptionError(`${option}.secret`, hidden(secret), expected)
     }
     if (typeof origin !== 'string' || (origin !== '' && !/^https?:\/\/[^/?#\s]+$/.test(origin))) {

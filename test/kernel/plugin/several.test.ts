@@ -43,7 +43,7 @@ describe('several at once are all taken, or none', () => {
         setup(ctx) {
           const use = ctx.use.bind(ctx) as Loose
           for (const wrong of [[pass, undefined], []]) {
-            expect(() => use(...wrong)).toThrow('use of the plugin "p" takes a function')
+            expect(() => use(...wrong)).toThrow('use() of the plugin "p" takes a function')
           }
           expect(() => use(definePlugin({ name: 'q', setup() {} }))).toThrow(
             'was given the plugin "q", which register() takes',
@@ -62,7 +62,7 @@ describe('several at once are all taken, or none', () => {
       expect(() => register(empty('a'), guard)).toThrow('The second argument is the middleware guard')
       expect(() => register(empty('a'), {}, guard)).toThrow('It was given 3 arguments')
       expect(() => register(empty('a'), { prefx: '/admin' })).toThrow(
-        '"register.prefx" is no option. Did you mean "prefix"?',
+        '"register.prefx" is not an option. Did you mean "prefix"?',
       )
       expect(() => register(empty('a'), { prefix: 5 })).toThrow('the option "register.prefix"')
       expect(() => register(empty('a'), { prefix: 'admin' })).toThrow('the path "admin" does not begin with "/"')

@@ -137,7 +137,8 @@ describe('methods', () => {
 
 describe('registration errors', () => {
   test.each([
-    ['users', /begin with "\/"/],
+    ['users', /begin with "\/"\. Write "\/users"/],
+    [/users/ as never, /is not text\. A path is text such as "\/users\/:id", and comes first/],
     ['/a//b', /empty segment/],
     ['/a/*/b', /"\*" before its end/],
     ['/:a-:b', /not one whole parameter/],
@@ -195,6 +196,14 @@ describe('registration errors', () => {
   ])('the arguments %j', (rest) => {
     const get = new RouteCollection().get as unknown as (...args: unknown[]) => void
     expect(() => get('/x', ...rest)).toThrow(/GET \/x: .* A route is registered as/)
+  })
+
+  test('several middlewares that stand in no list are told of the list', () => {
+    const get = new RouteCollection().get as unknown as (...args: unknown[]) => void
+    const pass = () => {}
+    expect(() => get('/x', pass, pass, pass)).toThrow(
+      'a function after its handler: several middlewares stand in a list',
+    )
   })
 
   test('a group that is wrong', () => {
