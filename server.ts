@@ -120,6 +120,7 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
     return companionOf(name)
   }
 
+  /** @internal */
   override absentPlugin(option: string): ReturnType<Kernel['absentPlugin']> {
     const plugin = keyOfRouteOption(option)
     if (plugin === undefined) return undefined
