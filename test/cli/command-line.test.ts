@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { main } from '../../cli/main.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Runner, startRunner } from '../support/cli/many.ts'
+import { Sink } from '../support/cli/sink.ts'
 import { framework, makeProject, type Project, root } from '../support/cli.ts'
 
 // vitest would load the files of clipanion that are for bundlers.
@@ -19,10 +19,10 @@ afterAll(() => runner.close())
 /** A run in this process. */
 async function run(argv: readonly string[], env: Record<string, string> = {}, columns = 0) {
   const terminal = { isTTY: columns > 0, columns }
-  const stdout = Object.assign(new PassThrough(), terminal)
-  const stderr = Object.assign(new PassThrough(), terminal)
+  const stdout = Object.assign(new Sink(), terminal)
+  const stderr = Object.assign(new Sink(), terminal)
   const code = await main(argv, { stdout, stderr, env })
-  return { code, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') }
+  return { code, stdout: stdout.text, stderr: stderr.text }
 }
 
 const own = ['list', 'routes', 'explain', 'plugins', 'cron-start', 'queue-start', 'generate-sdk']

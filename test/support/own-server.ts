@@ -24,7 +24,7 @@ export interface ServerKind {
   readonly url: string
   /** The signal that ends it in good order. */
   readonly endsWith: NodeJS.Signals
-  /** Milliseconds it may take to answer; default 5000. */
+  /** Milliseconds it may take to answer, on a busy machine too; default 20000. */
   readonly within?: number
   start(): ChildProcess
   answers(): Promise<boolean>
@@ -56,7 +56,7 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   const isRunning = () => child.exitCode === null && child.signalCode === null
 
   const start = async () => {
-    const giveUpAt = performance.now() + (kind.within ?? 5000)
+    const giveUpAt = performance.now() + (kind.within ?? 20_000)
     child = kind.start()
     while (!(await kind.answers())) {
       if (performance.now() > giveUpAt) {

@@ -122,7 +122,7 @@ export async function startPostgres(...options: string[]): Promise<OwnServer> {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     // Ends the connections too; SIGTERM would wait for them.
     endsWith: 'SIGINT',
-    within: 15_000,
+    within: 40_000,
     start: () => spawn(join(programs, 'postgres'), [...fixed, ...options], { ...as, cwd: folder, stdio: 'ignore' }),
     answers: () => answers(port),
     children: childrenOf,
