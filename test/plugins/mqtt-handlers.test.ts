@@ -268,7 +268,7 @@ describe('misuse', () => {
       { subscribe: ['src/*.js', { topic: 'a', handler() {} }] },
       `"mqtt.subscribe[1]" is { topic, handler }; it takes a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt`,
     ],
-    ['mqtt://me:secret@h', '"mqtt.connect" is a text; it takes an object such as { host:'],
+    ['mqtt://me:secret@h', '"mqtt.connect" is text (not shown); it takes an object such as { host:'],
     [5, '"mqtt.connect" is 5'],
     [[], '"mqtt.connect" is an empty array'],
   ])('options that cannot be meant: %j', (options, text) => {
