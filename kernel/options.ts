@@ -20,7 +20,7 @@ export interface KernelOptions {
   drainWindow?: number
   /** For each plugin's setup; default 10000. */
   bootTimeout?: number
-  /** For a middleware that neither answers nor goes on; default 30000. */
+  /** Until a request is answered, from when something of it is waited for; default 30000, 0 for no limit. */
   requestTimeout?: number
   /** Take `x-request-id` from the client as `req.id`; default false. */
   trustRequestId?: boolean

@@ -94,7 +94,7 @@ describe('GS-01 SIGTERM under load loses no request', () => {
 })
 
 describe('GS-01 requests sent without waiting for answers: what was begun before SIGTERM is answered', () => {
-  it.concurrent.each(targets)('$name', async (target) => {
+  it.concurrent.for(targets)('$name', async (target, { expect }) => {
     const app = await startApp(target)
     try {
       const one = (id: string) => `POST /work/${id} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
