@@ -8,7 +8,7 @@ export function sendLogsTo(stream: 'stdout' | 'stderr'): void {
 
 let isApplications = false
 
-/** From here on standard output is the application's, to its end: a command that goes on has no result to be kept apart. */
+/** From here on standard output belongs to the application: a command that keeps running has no result to keep apart. */
 export function leaveOutputToApplication(): void {
   isApplications = true
 }

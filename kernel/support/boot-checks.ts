@@ -1,13 +1,13 @@
 import type { Kernel } from '../kernel.ts'
 
-/** Looks at a server that has booted. */
+/** Called with each server that has booted. */
 export type BootCheck = (server: Kernel) => void
 
 const checks = new Set<BootCheck>()
 
 /**
- * Has every server of this process looked at when it has booted, also one without the plugin that asks for it: for what
- * modules have declared and only a server with that plugin runs.
+ * Runs a check on every server of this process when it has booted, also on one without the plugin that adds the check: for
+ * what modules have declared and only a server with that plugin runs.
  */
 export function atEachBoot(check: BootCheck): void {
   checks.add(check)

@@ -67,7 +67,7 @@ export interface DecoratedClass extends Decorated {
 
 /** A decorated method. */
 export interface DecoratedMethod extends Decorated {
-  /** Its class, where the protocol tells it: that of the standard does not. */
+  /** Its class, where the protocol names it: that of the standard does not. */
   readonly owner: AnyClass | undefined
   /** What stands there at this moment; a decorator above may replace it. */
   readonly value: AnyMethod

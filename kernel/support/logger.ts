@@ -51,7 +51,7 @@ function toLine(level: Level, bound: Record<string, unknown>, fields: object, me
 class LineLogger implements Logger {
   readonly #bound: Record<string, unknown>
   readonly #write: (line: string) => void
-  /** `undefined` where nobody has chosen a level. */
+  /** `undefined` where no level was given. */
   readonly #from: Level | undefined
 
   constructor(write: (line: string) => void, from: Level | undefined, bound: Record<string, unknown> = {}) {
@@ -60,7 +60,7 @@ class LineLogger implements Logger {
     this.#bound = bound
   }
 
-  /** The same with `info`, unless somebody has chosen a level. */
+  /** The same with `info`, unless a level was given. */
   get talkative(): Logger {
     return new LineLogger(this.#write, this.#from ?? 'info', this.#bound)
   }
@@ -108,8 +108,8 @@ export function lineLogger(write?: (line: string) => void, from?: Level): Logger
 }
 
 /**
- * The logger for what application code has to say by itself, in a job for example: `info` counts too where nobody has chosen
- * a logger or a level. What the framework says stays as rare as it is.
+ * The logger for what application code logs by itself, in a job for example: `info` is written too, unless the application
+ * has chosen a logger or a level. The framework's own lines stay from `warn` on.
  */
 export function applicationLogger(logger: Logger): Logger {
   return logger instanceof LineLogger ? logger.talkative : logger

@@ -10,7 +10,7 @@ export class Activity {
     return this.#runs.size > 0
   }
 
-  /** Returns how it is told that this run has ended; what is told twice is heard once. */
+  /** Returns the function that ends this run; a second call does nothing. */
   begin(): () => void {
     const run = {}
     this.#runs.add(run)

@@ -81,7 +81,7 @@ export function classlessJob({ note, label, value }: ImportedMethod<CronNote>, l
   const instance = instanceStandIn(applicationLogger(logger).child({ cron: text }), (member) =>
     CronClassError(
       text,
-      `it uses this.${member}, and there is no instance of its class, which is neither exported by a file of crons nor listed there. Do one of them: crons: [TheClass]`,
+      `it uses this.${member}, and there is no instance of its class. List the class (crons: [TheClass]), or export it from a file of crons`,
     ),
   )
   const handler: CronHandler = (run) => Reflect.apply(value as CronHandler, instance, [run])

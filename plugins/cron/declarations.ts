@@ -22,7 +22,7 @@ export interface Declared {
 export interface Runner {
   adopt(declared: Declared): void
   drop(declared: Declared, isForGood: boolean): void
-  /** Told when it cannot adopt what another has left. */
+  /** Called when it cannot adopt what another runner has left. */
   refused(declared: Declared, error: unknown): void
 }
 
@@ -66,7 +66,7 @@ function assign(entry: Entry): void {
 
 const entries = (): Entry[] => [...ofClasses.values(), ...started.values()]
 
-/** Gives a runner the jobs of its classes, and every started one, as far as nobody runs them. */
+/** Gives a runner the jobs of its classes and the started ones, unless another runs them. */
 export function openRunner(runner: Runner, jobs: readonly Declared[]): void {
   runners.push(runner)
   for (const declared of jobs) offer(runner, declared)
@@ -111,7 +111,7 @@ export function closeRunner(runner: Runner): void {
   }
 }
 
-/** A service will run what is declared; until it is told that it will not. */
+/** A service will run what is declared, until `expectNoRunner`. */
 export function expectRunner(service: object): void {
   prospects.add(service)
 }
@@ -122,7 +122,7 @@ export function expectNoRunner(service: object): void {
 
 export const isRunnerExpected = (): boolean => prospects.size > 0
 
-/** Logs the handles that were started and that nobody runs, once each. */
+/** Logs the handles that were started and that no one runs, once each. */
 export function reportStarted(log: Logger, remedy: string): void {
   for (const entry of started.values()) {
     if (entry.runner !== undefined || entry.isReported) continue

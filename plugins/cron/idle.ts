@@ -4,7 +4,7 @@ import { importedJobs, shownJob } from './handle.ts'
 
 const remedy = 'register the plugin "cron" (background: { crons: […] }), or call CronService.run()'
 
-/** Reports the jobs that nothing runs when a server has booted: no server of this process has the plugin, and no service runs. */
+/** Reports the jobs that nothing runs, when a server boots and neither a server with the plugin nor a service is there. */
 export function reportIdleJobs(server: Kernel): void {
   if (isRunnerExpected()) return
   reportStarted(server.logger, remedy)

@@ -82,7 +82,7 @@ export class Job {
     for (const controller of this.#controllers) controller.abort(reason)
   }
 
-  /** What still runs counts no more: stopping has waited for it, and the next service may begin. */
+  /** Stops counting what still runs: stopping has waited for it, and the next service may begin. */
   abandon(): void {
     for (const end of this.#active) end()
   }
@@ -152,8 +152,8 @@ export class Job {
       return
     }
     const { pattern } = this.declared
-    // Ticks of seconds are no appointments: silence would be worse than a second that comes twice. An interval passes all the
-    // same, and a lock has the last word.
+    // For a job of seconds, hours of silence are worse than a second that comes twice. At least one interval passes in
+    // between, and a lock still refuses what has run.
     const again = isOfSeconds(pattern) ? nextTime(pattern, this.#zone, now + this.#interval - 1) : undefined
     this.#due = Math.min(due, again ?? due)
     this.#wait()

@@ -4,8 +4,8 @@ import { checkOptions, OptionError, quoted, type ServiceStore, type Services } f
 export type CheckedServices = ServiceStore & Partial<Services>
 
 /**
- * Says whether one part works: `false`, a throw and a rejection mean no, everything else yes. It is given the services, as
- * the server that it is an option of cannot be named there.
+ * Says whether one part works: `false`, a throw and a rejection mean no, everything else yes. It gets the services, because
+ * an option of a server cannot name that server.
  */
 export type Check = (services: CheckedServices) => unknown
 

@@ -31,7 +31,7 @@ const leaving = new Set<Runner>()
 /** Services that are connected, or will be. */
 const prospects = new Set<object>()
 
-/** A service will handle what is declared; until it is told that it will not. */
+/** A service will handle what is declared, until `expectNoRunner`. */
 export function expectRunner(service: object): void {
   prospects.add(service)
 }

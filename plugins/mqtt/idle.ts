@@ -4,7 +4,7 @@ import { importedSubscriptions, shownSubscription } from './mqtt.ts'
 
 const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { … } } }), or call MqttService.connect()'
 
-/** Reports the classes that nothing handles when a server has booted: no server of this process has the plugin, and there is no connection. */
+/** Reports the classes that nothing handles, when a server boots and neither a server with the plugin nor a connection is there. */
 export function reportIdleSubscriptions(server: Kernel): void {
   if (isRunnerExpected()) return
   importedSubscriptions.report(

@@ -10,8 +10,7 @@ const takes = 'it takes classes that extend BaseMqtt and have @mqtt.subscribe me
 
 /**
  * Imports the files of globs, and makes the classes; other subscriptions declare themselves while their file is imported.
- * Where nobody has said what, every class that this process has imported comes along; else those that are left out are
- * reported.
+ * Without a list, every class that this process has imported is made too; with one, those that are left out are reported.
  *
  * @throws (as a rejection) MqttFileError, MqttClassError.
  */
@@ -28,10 +27,10 @@ export async function loadSubscriptions({ isOn, sources, isDefault }: Sources, l
 
 const whyLeft = ({ owner }: ImportedMethod<MqttNote>) =>
   owner === undefined || owner.prototype instanceof BaseMqtt
-    ? 'its class is neither exported by a file of subscribe nor listed there, and nobody has made an instance'
+    ? 'its class is neither exported by a file of subscribe nor listed there, and the application has made no instance'
     : 'its class does not extend BaseMqtt'
 
-/** The classes that were imported by whoever else. */
+/** The classes that the application has imported by itself. */
 function makeImported(log: Logger): void {
   for (const cls of importedSubscriptions.outerClasses) {
     if (!(cls.prototype instanceof BaseMqtt)) continue
@@ -39,7 +38,7 @@ function makeImported(log: Logger): void {
     try {
       instantiate(cls as BaseMqttClass, log)
     } catch (error) {
-      // Nobody has asked for this very class, so it does not keep the others from working.
+      // No one has listed this class, so its failure does not keep the others from working.
       log.error({ err: error }, `the MQTT subscriptions of ${cls.name} are not handled: ${(error as Error).message}`)
     }
   }

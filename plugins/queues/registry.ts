@@ -100,7 +100,7 @@ async function endAll(limit: number): Promise<void> {
   for (const one of all) one.abandon()
 }
 
-/** What becomes of messages whose handlers were left behind. */
+/** What becomes of messages whose handlers closing no longer waits for. */
 function fateOf(running: number, inMemory: number): string {
   if (inMemory === 0) return 'the messages come again'
   if (inMemory < running) return `the messages come again, but not the ${inMemory} of queues in memory`

@@ -38,7 +38,7 @@ class Deliveries {
   count = 0
   readonly #waiting: (() => void)[] = []
 
-  /** Returns how it is told that this one has ended. */
+  /** Returns the function that ends this one. */
   begin(): () => void {
     this.count++
     return () => {
@@ -132,7 +132,7 @@ export class Subscription {
     return { quiet, ended: ended.then(() => {}) }
   }
 
-  /** What still runs counts no more: closing has waited for it once, and its engine gives it to the next. */
+  /** Stops counting what still runs: closing has waited for it, and its engine gives the message to the next. */
   abandon(): void {
     this.#earlier = Promise.resolve()
     this.#deliveries = new Deliveries()

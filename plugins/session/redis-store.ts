@@ -18,8 +18,8 @@ const keyOf = (id: string) => `session:${id}`
 const restMs = 500
 
 /**
- * Sessions in Redis, as JSON under `session:<id>`. While Redis says nothing its commands fail at once: a request must not
- * wait for what another has waited for in vain.
+ * Sessions in Redis, as JSON under `session:<id>`. While Redis does not answer, commands fail at once: a request must not
+ * wait for a time-out that another has seen.
  */
 export class RedisStore implements ExactStore {
   readonly #client: RedisClient
@@ -27,7 +27,7 @@ export class RedisStore implements ExactStore {
 
   constructor(client: RedisClient) {
     this.#client = client
-    // Not by a ping, which is no command of a client that was given. No session has this id.
+    // Not a ping, which a client of the application need not have. No session has this id.
     this.#breaker = new Breaker({ restMs, probe: () => client.get(keyOf('')) })
   }
 
@@ -52,12 +52,12 @@ export class RedisStore implements ExactStore {
     return (await this.#ask(() => this.#client.expire(keyOf(id), ttlSeconds))) > 0
   }
 
-  /** Asks for nothing more by itself. */
+  /** Sends nothing more by itself. */
   stop(): void {
     this.#breaker.stop()
   }
 
-  /** What is refused or cannot be sent fails at once anyway, and is worth another attempt each time. */
+  /** Only silence opens the breaker: what Redis refuses, or what cannot be sent, fails at once anyway. */
   async #ask<Answer>(command: () => Promise<Answer>): Promise<Answer> {
     if (this.#breaker.isOpen) throw new Error('Redis does not answer: requests fail at once until it does')
     const timer = setTimeout(() => this.#breaker.failed(undefined), deadline)

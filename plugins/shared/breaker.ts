@@ -1,16 +1,16 @@
-/** When a store that failed is asked again, and who is told. */
+/** When a store that failed is asked again, and who is notified. */
 export interface BreakerOptions {
   /** Milliseconds between two attempts. */
   readonly restMs: number
-  /** Asks whether it answers again, apart from any request. Without it the first to come after a rest tries. */
+  /** Asks whether it answers again, apart from any request. Without it the first caller after a rest tries. */
   probe?(): Promise<unknown>
-  /** Told once per change. */
+  /** Called once per change. */
   onChange?(isDown: boolean, error?: unknown): void
 }
 
 /**
- * Remembers that a store has failed, so that nobody else waits for the time-out that the one before has seen: while it is
- * open, nothing is asked of the store.
+ * Remembers that a store has failed, so that no other caller waits for a time-out that one has seen: while the breaker is
+ * open, the store is not asked.
  */
 export class Breaker {
   readonly #options: BreakerOptions
@@ -46,7 +46,7 @@ export class Breaker {
     this.#probeLater()
   }
 
-  /** Runs when the store answers again; for what may have been done although nobody heard of it. */
+  /** Runs when the store answers again; for what it may have done although its answer never came. */
   whenClosed(action: () => unknown): void {
     if (this.#later.size < 1000) this.#later.add(action)
   }

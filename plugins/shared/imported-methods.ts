@@ -11,10 +11,10 @@ import {
 /** A decorated method of a class that this process has imported. */
 export interface ImportedMethod<Note> {
   readonly note: Note
-  /** `Reports.send`; only `send` where the protocol of decorators does not tell the class. */
+  /** `Reports.send`; only `send` where the protocol of decorators does not name the class. */
   readonly label: string
   readonly place: CallSite
-  /** The class, where the protocol tells it. */
+  /** The class, where the protocol names it. */
   readonly owner: AnyClass | undefined
   readonly value: AnyMethod
 }
@@ -39,13 +39,13 @@ export class ImportedMethods<Note extends object> {
     this.#left.set(note, { note, label, place, owner, value })
   }
 
-  /** A service has the class, so nobody else has to look after its methods, nor after those of its bases. */
+  /** A service has the class: its methods, and those of its bases, are no longer left. */
   take(cls: AnyClass): void {
     this.resolve(cls)
     for (const note of this.#notesOf(cls)) this.#left.delete(note)
   }
 
-  /** The class is known from now on: nothing has to stand in for it. */
+  /** The class is known from now on, so its stand-ins end. */
   resolve(cls: AnyClass): void {
     for (const note of this.#notesOf(cls)) {
       this.#standIns.get(note)?.()
@@ -68,7 +68,7 @@ export class ImportedMethods<Note extends object> {
     return [...new Set([...this.#left.values()].map(({ owner }) => owner))].filter((one) => one !== undefined)
   }
 
-  /** Those of them that no other extends: a base is none by itself. */
+  /** Those that no other of them extends: a base has no jobs of its own. */
   get outerClasses(): AnyClass[] {
     const all = this.classes
     return all.filter((cls) => !all.some((other) => other.prototype instanceof cls))

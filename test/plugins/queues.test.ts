@@ -99,7 +99,7 @@ describe('with a server', () => {
     expect(most).toBe(1)
   })
 
-  test('a handler that was left behind is not waited for again, nor does it keep the next server from working', async () => {
+  test('closing waits once for a handler that hangs, and the next server works beside it', async () => {
     const queue = memoryQueue<number>(freshName('left'))
     const hung = gate()
     const seen: number[] = []
@@ -394,7 +394,7 @@ describe('in memory, without a server', () => {
     expect(order).toHaveLength(3)
   })
 
-  test('drained rejects where nobody works, and not where somebody is about to', async () => {
+  test('drained rejects where no subscriber is at work, and not where one is about to be', async () => {
     const queue = memoryQueue<number>(freshName('idle'))
     await expect(queue.drained()).resolves.toBeUndefined()
     await queue.publishMany([1, 2])
@@ -406,7 +406,7 @@ describe('in memory, without a server', () => {
     const subscribed = queue.subscribe((payload) => void seen.push(payload))
     await queue.drained()
     expect(seen).toEqual([1, 2])
-    // Whoever waits is told as well when the last one leaves.
+    // It rejects as well when the last one leaves.
     await queue.publish(3, { delay: 60_000 })
     const waiting = expect(queue.drained()).rejects.toMatchObject({ code: 'QueueIdleError' })
     await (await subscribed).unsubscribe()

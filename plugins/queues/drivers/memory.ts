@@ -100,7 +100,7 @@ class Topic {
     return this.size > 0 && this.active === 0 && this.consumers.size === 0
   }
 
-  /** Nobody would ever drain it: whoever waits for that is told. In the next turn, as a subscriber may be on its way. */
+  /** Rejects for those who wait when no one will drain it. In the next turn, as a subscriber may be on its way. */
   #lookForWork(): void {
     if (this.#whenDrained.length === 0 || !this.#isIdle) return
     setImmediate(() => {

@@ -16,7 +16,7 @@ test('the logger of a server that was given none writes from warn on; what appli
   expect(written((write) => applicationLogger(lineLogger(write)).child({ a: 1 }))).toEqual(['info', 'warn', 'error'])
 })
 
-test('a level or a logger that somebody has chosen holds for application code too', () => {
+test('a level or a logger that was given holds for application code too', () => {
   expect(written((write) => applicationLogger(lineLogger(write, 'error')))).toEqual(['error'])
   expect(written((write) => applicationLogger(lineLogger(write, 'debug').child({})))).toHaveLength(4)
   const logger = memoryLogger()
