@@ -64,12 +64,13 @@ function reach(scope: Scope): Pick<Lane, 'onSend' | 'onResponse' | 'onError' | '
   }
 }
 
-function compileRoute(record: RouteRecord, owner: PluginEntry | undefined, root: Scope): Lane {
-  const scope = owner?.scope ?? root
+/** `read` gets the names of the options that plugins read which declare none. */
+function compileRoute(record: RouteRecord, owner: PluginEntry | undefined, scope: Scope, read: Set<PropertyKey>): Lane {
   const route = new Route(record, scope.middlewaresReaching)
   for (const { run, entry } of scope.hooksReaching('onRoute')) {
     try {
-      route.extend({ plugin: entry.name, scope: entry.scope.name }, run)
+      const names = route.extend({ plugin: entry.name, scope: entry.scope.name }, run)
+      if (entry.definition.routeOptions === undefined) for (const name of names) read.add(name)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       const failure = RouteCompileError(`${record.method} ${record.path}`, placeOf(record, owner), entry.name, why)
@@ -171,8 +172,10 @@ export class CompiledRoutes {
         let lane = this.#lanes.get(record)
         if (lane === undefined) {
           const owner = this.#owners.get(record)
-          idle.push(...this.#options.check(record, owner, owner?.scope ?? this.#root))
-          lane = compileRoute(record, owner, this.#root)
+          const scope = owner?.scope ?? this.#root
+          const read = new Set<PropertyKey>()
+          lane = compileRoute(record, owner, scope, read)
+          idle.push(...this.#options.check(record, owner, scope, read))
           this.#lanes.set(record, lane)
         }
         table.add(record, lane)

@@ -54,10 +54,17 @@ export class RouteOptionCheck {
   }
 
   /**
+   * `read` are those that an `onRoute` hook has asked for whose plugin declares none.
+   *
    * @returns those that do nothing, to warn of.
    * @throws UnknownRouteOptionError for any other that nothing takes.
    */
-  check(record: RouteRecord, owner: PluginEntry | undefined, scope: Scope): IdleOption[] {
+  check(
+    record: RouteRecord,
+    owner: PluginEntry | undefined,
+    scope: Scope,
+    read: ReadonlySet<PropertyKey>,
+  ): IdleOption[] {
     const known = this.#known.get(scope) ?? optionsIn(scope)
     this.#known.set(scope, known)
     const options = record.options as Readonly<Record<PropertyKey, unknown>>
@@ -66,7 +73,7 @@ export class RouteOptionCheck {
     const idle: IdleOption[] = []
     for (const key of optionNames(options)) {
       const value = options[key]
-      if (value === undefined || known.has(key)) continue
+      if (value === undefined || known.has(key) || read.has(key)) continue
       const name = typeof key === 'symbol' ? String(key.description) : key
       const absent = typeof key === 'symbol' ? undefined : this.#absent(name)
       // «Nothing of it here» holds without the plugin. A plugin's own routes say so whether it is known or not.

@@ -41,7 +41,6 @@ export interface Step {
 export class Route {
   readonly method: Method
   readonly path: string
-  readonly options: RouteOptions
   readonly handler: Function
   /** Where it was registered, as `file:line:column`. */
   readonly site: { toString(): string }
@@ -49,6 +48,7 @@ export class Route {
   readonly values = new Map<object, unknown>()
   /** @internal */
   serializer: ((payload: unknown, status: number) => string) | undefined
+  #options: RouteOptions
   readonly #steps: Record<Slot, Step[]>
   #owner: { plugin: string; scope: string } = { plugin: 'application', scope: 'root' }
   #sealed = false
@@ -56,12 +56,16 @@ export class Route {
   constructor(record: RouteRecord, scopeSteps: readonly Step[]) {
     this.method = record.method
     this.path = record.path
-    this.options = record.options
+    this.#options = record.options
     this.handler = record.handler
     this.site = record.site
     this.#steps = { scope: [...scopeSteps], group: [], guard: [], route: [], input: [], around: [] }
     for (const middleware of record.groupMiddlewares) this.add('group', middleware)
     for (const middleware of record.options.middlewares ?? []) this.add('route', middleware as Middleware)
+  }
+
+  get options(): RouteOptions {
+    return this.#options
   }
 
   /**
@@ -91,15 +95,35 @@ export class Route {
     this.serializer = serialize
   }
 
-  /** Runs an `onRoute` hook in the name of its plugin. @internal */
-  extend(owner: { plugin: string; scope: string }, hook: (route: Route) => void): void {
+  /**
+   * Runs an `onRoute` hook in the name of its plugin; gives the options that it has read by name. One that goes through all of
+   * them, to print them for example, has asked for none.
+   *
+   * @internal
+   */
+  extend(owner: { plugin: string; scope: string }, hook: (route: Route) => void): ReadonlySet<PropertyKey> {
     const before = this.#owner
+    const options = this.#options
+    const read = new Set<PropertyKey>()
+    let isListed = false
     this.#owner = owner
+    this.#options = new Proxy(options, {
+      get: (target, name) => {
+        read.add(name)
+        return Reflect.get(target, name) as unknown
+      },
+      ownKeys: (target) => {
+        isListed = true
+        return Reflect.ownKeys(target)
+      },
+    })
     try {
       hook(this)
     } finally {
       this.#owner = before
+      this.#options = options
     }
+    return isListed ? new Set() : read
   }
 
   /** The steps in the order in which they run; nothing can be added from now on. @internal */

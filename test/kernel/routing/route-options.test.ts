@@ -77,6 +77,27 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     await expect(guarded.ready()).rejects.toThrow('policy.manager')
   })
 
+  test('one that an onRoute hook asks for is known without a declaration, unless the hook goes through all of them', async () => {
+    const seen: unknown[] = []
+    const asks = definePlugin({
+      name: 'asks',
+      setup: (ctx) => ctx.onRoute((route) => void seen.push((route.options as { max?: number }).max)),
+    })
+    const asked = serverWith({ max: 3 }, { plugins: [asks()] }).server
+    await asked.ready()
+    expect(seen).toEqual([3])
+    await asked.close()
+    await using misspelt = serverWith({ mxa: 3 }, { plugins: [asks()] }).server
+    await expect(misspelt.ready()).rejects.toThrow('"mxa"')
+
+    const prints = definePlugin({
+      name: 'prints',
+      setup: (ctx) => ctx.onRoute((route) => void seen.push(JSON.stringify(route.options))),
+    })
+    await using printed = serverWith({ polciy: {} }, { plugins: [prints()] }).server
+    await expect(printed.ready()).rejects.toThrow('"polciy". Did you mean "policy"?')
+  })
+
   test('those of a plugin hold in its scope and below, and nowhere else', async () => {
     const { kernel, router } = makeKernel()
     const inner = definePlugin({ name: 'inner', setup: (ctx) => ctx.get('/deep', loose({ max: 1 }), () => 1) })
