@@ -64,6 +64,19 @@ export function wireConformance(target: Target): void {
       else expect([ids, answer.statuses.length]).toEqual([Array.from({ length: 20 }, (_, i) => i), 40])
     })
 
+    it('HT-08 what is refused by its head alone waits for the answers in front of it', async () => {
+      const waits = `${head('GET', '/wait?ms=60')}\r\n`.repeat(2)
+      for (const refused of ['CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', '\x00rubbish\r\n\r\n']) {
+        const answer = await sendRaw(app.port, waits + refused, { waitMs: 1500, answers: 3 })
+        if (closesPipelines(target)) expect([answer.statuses, answer.closed]).toEqual([[], true])
+        else {
+          expect(answer.text.match(/waited/g)).toHaveLength(2)
+          expect(answer.statuses.slice(0, 2)).toEqual([200, 200])
+          for (const status of answer.statuses.slice(2)) expect(status).toBeGreaterThanOrEqual(400)
+        }
+      }
+    })
+
     it('BO-02 the limit is exact, by length, in chunks and in small chunks', async () => {
       const limit = 102_400
       const text = (size: number) => `"${'x'.repeat(size - 2)}"`
