@@ -29,8 +29,10 @@ export const helpers = {
   among(value: unknown, values: ReadonlySet<unknown>) {
     return values.has(value) ? value : fail('is none of the values that the schema lists')
   },
-  equal(value: unknown, texts: readonly string[]) {
-    if (!texts.includes(JSON.stringify(value))) fail('is none of the values that the schema lists')
+  /** The same where objects are among the values, as they are written: a date is its text. */
+  alike(value: unknown, has: (value: unknown) => boolean) {
+    const text = JSON.stringify(value) as string | undefined
+    if (text === undefined || !has(JSON.parse(text))) fail('is none of the values that the schema lists')
   },
   /** What two schemas pick of one value, put together anew; the whole value only when neither of them picks. */
   merge(known: unknown, more: unknown, value: unknown): unknown {

@@ -27,6 +27,7 @@ export class LenientShape {
   readonly #root: Node
   readonly #scalars: Scalars
   readonly #strict: ReadonlyMap<unknown, Shape>
+  readonly #pickers = new Map<unknown, Shape>()
 
   constructor(schema: object, strictness: Strictness) {
     this.#root = flattened(schema).schema
@@ -40,6 +41,15 @@ export class LenientShape {
   }
 
   #pick(node: unknown, value: unknown): unknown {
+    let picker = this.#pickers.get(node)
+    if (picker === undefined) {
+      picker = once((given) => this.#look(node, given))
+      this.#pickers.set(node, picker)
+    }
+    return picker(value)
+  }
+
+  #look(node: unknown, value: unknown): unknown {
     if (node === true) return value
     if (!isObject(node)) return undefined
     const types = typesOf(node)

@@ -1,5 +1,6 @@
 import { flattened, schemasOf, targetOf } from '../shared/schema/flat.ts'
 import { isObject, type Node, schemasWithin } from '../shared/schema/keywords.ts'
+import { memberTest } from '../shared/schema/same.ts'
 import { helpers, type Shape, scalarTypes } from './helpers.ts'
 import { type Strictness, scalarsFor } from './scalars.ts'
 
@@ -51,10 +52,10 @@ class Writer {
     return name
   }
 
-  /** The same for a schema that stands in a combination, for the same value as this. */
-  #branch(node: unknown): string {
+  /** What calls it: many a value would be looked at again and again by what branches into itself, and is remembered. */
+  #call(node: unknown, isBranch = false): string {
     const name = this.name(node)
-    if (!this.#branching.has(node)) return name
+    if (!this.#branching.has(node) || !(isBranch || isCombination(node as Node))) return name
     const wrapped = `o${name}`
     if (!this.#wrapped.has(wrapped)) {
       this.#wrapped.add(wrapped)
@@ -72,11 +73,12 @@ class Writer {
     if (node === true) return 'return v'
     if (!isObject(node)) return `fail('must not be there')`
     const types = typesOf(node)
-    if (isReference(node, types)) return `return ${this.name(referred(node, this.#root))}(v)`
+    if (isReference(node, types)) return `return ${this.#call(referred(node, this.#root))}(v)`
     let code = 'let r=v;'
     if (types.length > 0) code += this.#types(types, node)
-    if (node.$ref !== undefined) code += this.#merge(`${this.#branch(referred(node, this.#root))}(v)`, types)
-    if (Array.isArray(node.allOf)) for (const one of node.allOf) code += this.#merge(`${this.#branch(one)}(v)`, types)
+    if (node.$ref !== undefined) code += this.#merge(`${this.#call(referred(node, this.#root), true)}(v)`, types)
+    if (Array.isArray(node.allOf))
+      for (const one of node.allOf) code += this.#merge(`${this.#call(one, true)}(v)`, types)
     for (const keyword of ['anyOf', 'oneOf']) {
       const list = node[keyword]
       if (Array.isArray(list)) code += this.#merge(this.#oneOf(list), types)
@@ -97,12 +99,12 @@ class Writer {
       return `among(v,${this.#constant(new Set(list.map((one) => (one as Node).const)))})`
     }
     const nullFirst = [...list].sort((a, b) => Number(isNull(b)) - Number(isNull(a)))
-    return `first(v,[${nullFirst.map((one) => this.#branch(one)).join()}])`
+    return `first(v,[${nullFirst.map((one) => this.#call(one, true)).join()}])`
   }
 
   #condition(node: Node, types: string[]): string {
-    const branch = (one: unknown) => (one === undefined ? '' : this.#merge(`${this.#branch(one)}(v)`, types))
-    return `if(fits(v,${this.#branch(node.if)})){${branch(node.then)}}else{${branch(node.else)}}`
+    const branch = (one: unknown) => (one === undefined ? '' : this.#merge(`${this.#call(one, true)}(v)`, types))
+    return `if(fits(v,${this.#call(node.if, true)})){${branch(node.then)}}else{${branch(node.else)}}`
   }
 
   #values(node: Node): string {
@@ -110,7 +112,7 @@ class Writer {
     if (list === undefined) return ''
     return list.every(isScalar)
       ? `among(r,${this.#constant(new Set(list))});`
-      : `equal(r,${this.#constant(list.map((one) => JSON.stringify(one)))});`
+      : `alike(r,${this.#constant(memberTest(list))});`
   }
 
   /** Finds out which of the types a value has. */
@@ -168,7 +170,7 @@ class Writer {
       types.length === 1 &&
       scalarTypes.has(types[0]!) &&
       !['$ref', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', 'if'].some((keyword) => keyword in node)
-    const take = isPlainScalar ? this.#scalar(types[0]!, 'x', node) : `x=${this.name(node)}(x);`
+    const take = isPlainScalar ? this.#scalar(types[0]!, 'x', node) : `x=${this.#call(node)}(x);`
     const store = name === '__proto__' ? `put(o,${key},x);` : `o[${key}]=x;`
     return required ? `${start}${take}${store}` : `${start}if(x!==undefined){${take}${store}}`
   }
@@ -181,9 +183,9 @@ class Writer {
     if (patterns.length === 0 && !takesRest) return ''
     const tests = patterns.map(
       ([pattern, one]) =>
-        `if(${this.#constant(new RegExp(pattern, 'u'))}.test(k)){put(o,k,${this.name(one)}(x));continue}`,
+        `if(${this.#constant(new RegExp(pattern, 'u'))}.test(k)){put(o,k,${this.#call(one)}(x));continue}`,
     )
-    const last = takesRest ? `put(o,k,${this.name(rest)}(x));` : ''
+    const last = takesRest ? `put(o,k,${this.#call(rest)}(x));` : ''
     return `for(k of Object.keys(v)){if(${this.#constant(new Set(names))}.has(k))continue;x=v[k];if(x===undefined)continue;${tests.join('')}${last}}`
   }
 
@@ -197,12 +199,12 @@ class Writer {
     const start = `v=plain(v);if(!Array.isArray(v))fail('must be an array');const a=new Array(v.length);let i=0;try{`
     const end = '}catch(e){throw passing(e,i)}r=a;'
     if (tuple === undefined) {
-      const item = rest === undefined || rest === true ? 'v[i]' : `${this.name(rest)}(v[i])`
+      const item = rest === undefined || rest === true ? 'v[i]' : `${this.#call(rest)}(v[i])`
       return `${start}for(;i<v.length;i++)a[i]=${item};${end}`
     }
-    const heads = tuple.map((one, index) => `if(v.length>${index}){i=${index};a[i]=${this.name(one)}(v[i])}`)
+    const heads = tuple.map((one, index) => `if(v.length>${index}){i=${index};a[i]=${this.#call(one)}(v[i])}`)
     const tail =
-      isObject(rest) || rest === true ? `a[i]=${this.name(rest)}(v[i])` : `fail('is more than the schema has')`
+      isObject(rest) || rest === true ? `a[i]=${this.#call(rest)}(v[i])` : `fail('is more than the schema has')`
     return `${start}${heads.join('')}for(i=${tuple.length};i<v.length;i++){${tail}}${end}`
   }
 }
@@ -217,11 +219,15 @@ export function referred({ $ref }: Node, root: Node): unknown {
   return target
 }
 
-const combinations = ['allOf', 'anyOf', 'oneOf', 'if', 'const', 'enum']
+const combining = ['allOf', 'anyOf', 'oneOf', 'if']
 
 /** Whether a schema is nothing but what its reference leads to. */
 const isReference = (node: Node, types: readonly string[]) =>
-  node.$ref !== undefined && types.length === 0 && !combinations.some((keyword) => keyword in node)
+  node.$ref !== undefined && types.length === 0 && ![...combining, 'const', 'enum'].some((keyword) => keyword in node)
+
+/** Whether several schemas look at one value in it. */
+const isCombination = (node: Node) =>
+  combining.some((keyword) => keyword in node) || (node.$ref !== undefined && !isReference(node, typesOf(node)))
 
 /** The schemas that have a combination below them which holds itself, in whatever depth. */
 function branchingOf(root: Node): ReadonlySet<unknown> {
@@ -238,11 +244,7 @@ function branchingOf(root: Node): ReadonlySet<unknown> {
   }
   const branching = new Set<Node>()
   for (const node of around.keys()) {
-    if (
-      branching.has(node) ||
-      !combinations.some((keyword) => keyword in node && keyword !== 'const' && keyword !== 'enum')
-    )
-      continue
+    if (branching.has(node) || !isCombination(node)) continue
     const found = above(node)
     if (found.has(node)) for (const one of found) branching.add(one)
   }

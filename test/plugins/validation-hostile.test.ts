@@ -147,54 +147,6 @@ describe('large and wrong input', () => {
 })
 
 describe('formats', () => {
-  const formats = [
-    'date',
-    'time',
-    'date-time',
-    'iso-time',
-    'iso-date-time',
-    'duration',
-    'uri',
-    'uri-reference',
-    'uri-template',
-    'url',
-    'email',
-    'hostname',
-    'ipv4',
-    'ipv6',
-    'regex',
-    'uuid',
-    'json-pointer',
-    'json-pointer-uri-fragment',
-    'relative-json-pointer',
-    'byte',
-    'password',
-    'binary',
-  ]
-  const starts = ['', 'a', 'a@', 'http://', 'http://a', 'http://[', '2020-01-01T', 'P', '/', '#/', '{', '0/']
-  const repeated = ['a', '1', '-', '.', '/', ':', '@', '%', '(', '[', '~', ' ', 'a.', '1:', '::', '%41', '{a}', 'é']
-  const ends = ['!', '\n', ' ', '"']
-
-  test.each(formats)('%s takes less than 50 ms for 50 kB', async (format) => {
-    const body = { type: 'array', items: { type: 'string', format } }
-    const server = serverOf({ body })
-    const slow: string[] = []
-    for (const start of starts) {
-      for (const middle of repeated) {
-        const strings = ends.map((end) => start + middle.repeat(50_000 / middle.length) + end)
-        const request = {
-          method: 'POST',
-          url: '/',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(strings),
-        }
-        const { ms } = await quickest(() => server.inject(request))
-        if (ms > 50 * ends.length) slow.push(`${start}${middle}: ${ms}`)
-      }
-    }
-    expect(slow).toEqual([])
-  })
-
   test.each([
     ['date', '2024-02-29', '2023-02-29'],
     ['date-time', '2024-02-29T10:00:00Z', '2024-02-29 25:00'],

@@ -1,5 +1,5 @@
 import type { _, Ajv, CodeKeywordDefinition, KeywordCxt, Name } from 'ajv'
-import { effort } from './effort.ts'
+import { effort, partsOf, spend } from './effort.ts'
 import { targetOf } from './flat.ts'
 import { maxIssues } from './issue.ts'
 import { isObject, type Node, schemasWithin } from './keywords.ts'
@@ -12,6 +12,8 @@ export interface Generating {
 }
 
 type Generate = CodeKeywordDefinition['code']
+/** Changes what a keyword generates. */
+type Change = (generate: Generate) => Generate
 
 const loops = [
   'items',
@@ -23,86 +25,130 @@ const loops = [
   'unevaluatedItems',
   'unevaluatedProperties',
 ]
-const calls = ['$ref', '$dynamicRef', '$recursiveRef']
+const unions = ['anyOf', 'oneOf']
 const texts = ['minLength', 'maxLength', 'pattern', 'format']
 const counts = ['minProperties', 'maxProperties']
+/** Keywords with schemas within. */
+const around = [
+  ...loops,
+  ...unions,
+  'allOf',
+  'not',
+  'if',
+  'properties',
+  'prefixItems',
+  'dependencies',
+  'dependentSchemas',
+]
 
 /**
  * Changes the code that an instance generates for some keywords, without a change of what they mean: what they cost is
- * counted, `uniqueItems`, `enum` and `const` take work in proportion to the value, and loops end behind the errors that
- * are told. Each instance of Ajv has definitions of its own.
+ * counted, `uniqueItems`, `enum` and `const` take work in proportion to the value, and no more errors are gathered than
+ * are told: 20, or none where only the first one counts. Each instance of Ajv has definitions of its own.
  */
 export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
-  const errors = new Name('errors')
-  const allErrors = new Name('vErrors')
+  const { allErrors } = ajv.opts
+  const most = allErrors ? maxIssues : 1
+  const count = new Name('errors')
+  const list = new Name('vErrors')
 
-  const change = (keyword: string, make: (generate: Generate, definition: CodeKeywordDefinition) => Generate) => {
-    const definition = ajv.getKeyword(keyword)
-    // Older drafts do not have all of them.
-    if (typeof definition !== 'object' || !('code' in definition) || typeof definition.code !== 'function') return
-    const coded = definition as CodeKeywordDefinition
-    coded.code = make(coded.code, coded)
+  const change = (keywords: readonly string[], changed: (generate: Generate, keyword: string) => Generate) => {
+    for (const keyword of keywords) {
+      const definition = ajv.getKeyword(keyword)
+      // Older drafts do not have all of them.
+      if (typeof definition !== 'object' || !('code' in definition)) continue
+      definition.code = changed(definition.code as Generate, keyword)
+    }
   }
-  const meter = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: effort, key: effort })
+  const meterOf = ({ gen }: KeywordCxt) => gen.scopeValue('obj', { ref: effort, key: effort })
   const charge = (cxt: KeywordCxt, steps: ReturnType<typeof _>) => {
-    const counter = meter(cxt)
-    cxt.gen.if(_`(${counter}.left -= ${steps}) < 0`, _`${counter}.spent()`)
+    const meter = meterOf(cxt)
+    cxt.gen.if(_`(${meter}.left -= ${steps}) < 0`, _`${meter}.spent()`)
   }
+  const charged =
+    (stepsOf: (cxt: KeywordCxt) => ReturnType<typeof _>): Change =>
+    (generate) =>
+    (cxt, type) => {
+      charge(cxt, stepsOf(cxt))
+      generate(cxt, type)
+    }
 
-  for (const keyword of loops) {
-    change(keyword, (generate) => (cxt, type) => {
-      const { gen } = cxt
-      // Since these may be taken back where a branch is left for another, they are counted from here on.
-      const before = gen.const('_before', errors)
-      const isFull = _`${errors} - ${before} >= ${maxIssues}`
-      const end =
-        keyword === 'contains'
-          ? () =>
-              gen.if(isFull, () =>
-                gen.assign(errors, _`${before} + ${maxIssues}`).assign(_`${allErrors}.length`, errors),
-              )
-          : () => gen.if(isFull, () => gen.break())
-      const { forRange, forIn } = gen
-      const within =
-        (body: (name: Name) => void) =>
-        (name: Name): void => {
-          release()
-          charge(cxt, _`1`)
-          body(name)
-          end()
-          hold()
-        }
-      const hold = () => {
-        gen.forRange = (name, from, to, body, kind) => forRange.call(gen, name, from, to, within(body), kind)
-        gen.forIn = (name, object, body, kind) => forIn.call(gen, name, object, within(body), kind)
-      }
+  change(loops, (generate, keyword) => (cxt, type) => {
+    const { gen } = cxt
+    // From here on: errors of a branch are taken back where another one fits.
+    const before = gen.const('_before', count)
+    const end = () => gen.if(_`${count} - ${before} >= ${most}`, () => gen.break())
+    const { forRange, forIn } = gen
+    const within = (body: (name: Name) => void) => (name: Name) => {
       // The loops of keywords within are their own.
-      const release = () => Object.assign(gen, { forRange, forIn })
+      Object.assign(gen, { forRange, forIn })
+      charge(cxt, _`1`)
+      body(name)
+      // What an item lacks is of no account there: none of them had to fit.
+      if (keyword === 'contains') cxt.reset()
+      else end()
       hold()
-      generate(cxt, type)
-      release()
-    })
-  }
-  for (const keyword of calls) {
-    change(keyword, (generate) => (cxt, type) => {
-      const target = targetOf(cxt.schema, cxt.it.schemaEnv.root.schema)
-      charge(cxt, _`${4 + (sizeOf(target) >> 3)}`)
-      generate(cxt, type)
-    })
-  }
-  for (const keyword of texts) {
-    change(keyword, (generate) => (cxt, type) => {
-      if (keyword !== 'format' || type === 'string') charge(cxt, _`${cxt.data}.length >> 4`)
-      generate(cxt, type)
-    })
-  }
-  for (const keyword of counts) {
-    change(keyword, (generate) => (cxt, type) => {
-      charge(cxt, _`Object.keys(${cxt.data}).length`)
-      generate(cxt, type)
-    })
-  }
-  change('uniqueItems', () => (cxt) => {
+    }
+    const hold = () => {
+      gen.forRange = (name, from, to, body, kind) => forRange.call(gen, name, from, to, within(body), kind)
+      gen.forIn = (name, object, body, kind) => forIn.call(gen, name, object, within(body), kind)
+    }
+    if (keyword === 'contains') {
+      const { subschema } = cxt
+      cxt.subschema = (applied, valid) =>
+        subschema.call(cxt, { ...applied, createErrors: false, allErrors: false } as typeof applied, valid)
+    }
+    hold()
+    generate(cxt, type)
+    Object.assign(gen, { forRange, forIn })
+  })
+
+  change(['$ref', '$dynamicRef', '$recursiveRef'], (generate) => (cxt, type) => {
+    const { gen, it } = cxt
+    const size = sizeOf(targetOf(cxt.schema, it.schemaEnv.root.schema))
+    charge(cxt, _`${25 + (size >> 2)}`)
+    const before = gen.const('_before', count)
+    const { assign } = gen
+    // What it found wrong is added to the list in one go, which would be copied for each level and each branch.
+    gen.assign = (left, right, hasEffects) => {
+      if (String(left) !== list.str) return assign.call(gen, left, right, hasEffects)
+      gen.assign = assign
+      if (!allErrors) return gen.assign(left, _`${list} === null ? [0] : (${list}.push(0), ${list})`, hasEffects)
+      gen.assign(left, right, hasEffects)
+      return gen.if(_`${list}.length > ${before} + ${most}`, () => {
+        gen.assign(list, _`${list}.slice(0, ${before} + ${most})`)
+      })
+    }
+    generate(cxt, type)
+    gen.assign = assign
+  })
+
+  change(
+    unions,
+    charged(({ schema }) => _`${(schema as unknown[]).length}`),
+  )
+  change(
+    counts,
+    charged(({ data }) => _`Object.keys(${data}).length * 16`),
+  )
+  change(texts, (generate, keyword) => (cxt, type) => {
+    const isCounted = keyword.endsWith('Length')
+    if (type === undefined || type === 'string')
+      charge(cxt, isCounted ? _`${cxt.data}.length >> 2` : _`${cxt.data}.length * 2`)
+    generate(cxt, type)
+  })
+  change(['properties'], (generate) => (cxt, type) => {
+    const defaults = Object.values(cxt.schema as Node).flatMap((one) => (isObject(one) ? [one.default] : []))
+    const written = cxt.it.opts.useDefaults ? defaults.filter((one) => one !== undefined) : []
+    if (written.length > 0) {
+      charge(cxt, _`${written.length * 40 + JSON.stringify(written).length}`)
+      cxt.gen.code(_`${meterOf(cxt)}.added += ${partsOf(written)}`)
+    }
+    if (!allErrors) Object.assign(cxt, { schema: cheapFirst(cxt.schema as Node) })
+    generate(cxt, type)
+  })
+
+  change(['uniqueItems'], () => (cxt) => {
     if (cxt.schema !== true) return
     const { gen, data } = cxt
     const find = gen.scopeValue('func', { ref: findSame })
@@ -110,46 +156,44 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     cxt.setParams({ i: _`${found}.i`, j: _`${found}.j` })
     cxt.fail(_`${found} !== undefined`)
   })
-  const among = (generate: Generate, listOf: (schema: unknown) => readonly unknown[]): Generate => {
-    return (cxt, type) => {
-      const values = listOf(cxt.schema)
-      if (values.length <= 16 && values.every((value) => typeof value !== 'object' || value === null)) {
-        return generate(cxt, type)
-      }
-      const test = cxt.gen.scopeValue('func', { ref: memberTest(values) })
-      cxt.pass(_`${test}(${cxt.data})`)
+  change(['enum', 'const'], (generate, keyword) => (cxt, type) => {
+    const values = keyword === 'const' ? [cxt.schema as unknown] : (cxt.schema as unknown[])
+    // These few it compares in a row.
+    if (values.length <= 16 && values.every((value) => typeof value !== 'object' || value === null)) {
+      return generate(cxt, type)
     }
-  }
-  change('enum', (generate) => among(generate, (schema) => schema as readonly unknown[]))
-  change('const', (generate) => among(generate, (schema) => [schema]))
-  if (!ajv.opts.allErrors) change('properties', cheapFirst)
+    const test = cxt.gen.scopeValue('func', { ref: memberTest(values, spend) })
+    cxt.pass(_`${test}(${cxt.data})`)
+  })
+  if (allErrors) return
+  change(around, (generate) => (cxt, type) => {
+    // An error takes 50 ns with its path and its words, of which nobody would read anything.
+    Object.assign(cxt.it, { createErrors: false })
+    generate(cxt, type)
+  })
 }
 
 /**
- * In a check that ends at the first error: what tells the kind of an object is looked at before what is nested in it. Else a
- * tree whose nodes name their kind last would be looked at as each of the kinds, down to its leaves.
+ * For a check that ends at the first error: what tells the kind of an object is looked at before what is nested in it. Else
+ * a tree whose nodes name their kind last would be looked at as each of the kinds, down to its leaves.
  */
-function cheapFirst(generate: Generate): Generate {
-  return (cxt, type) => {
-    const entries = Object.entries(cxt.schema as Node)
-    const sorted = entries.map(([name, one]) => ({ name, one, rank: rankOf(one) })).sort((a, b) => a.rank - b.rank)
-    const properties = {}
-    for (const { name, one: value } of sorted) {
-      Object.defineProperty(properties, name, { value, enumerable: true, configurable: true })
-    }
-    Object.assign(cxt, { schema: properties })
-    generate(cxt, type)
+function cheapFirst(properties: Node): Node {
+  const sorted = Object.entries(properties).map(([name, one]) => ({ name, one, rank: rankOf(one) }))
+  sorted.sort((a, b) => a.rank - b.rank)
+  const again = {}
+  for (const { name, one: value } of sorted) {
+    Object.defineProperty(again, name, { value, enumerable: true, configurable: true })
   }
+  return again
 }
 
 function rankOf(schema: unknown): number {
-  if (!isObject(schema)) return 0
-  if ('const' in schema || 'enum' in schema) return 0
+  if (!isObject(schema) || 'const' in schema || 'enum' in schema) return 0
   return [...nodesOf(schema)].some((node) => '$ref' in node) ? 2 : 1
 }
 
 /** How many schemas one has within, itself included. */
-const sizeOf = (schema: unknown) => (isObject(schema) ? [...nodesOf(schema)].length : 1)
+const sizeOf = (schema: unknown) => (isObject(schema) ? nodesOf(schema).size : 1)
 
 function nodesOf(schema: Node): ReadonlySet<Node> {
   const nodes = new Set([schema])

@@ -5,13 +5,15 @@
  *
  * By steps and not by the clock: what is refused on a busy machine is refused on every machine.
  */
-const leastSteps = 2_000_000
+const leastSteps = 1_500_000
 /** A value with many parts may take so many steps for each of them: limits of bodies can be raised. */
-const stepsOfPart = 40
+const stepsOfPart = 30
 
 /** What is left of the check that runs; only one runs at a time. */
 export const effort = {
   left: 0,
+  /** The parts that defaults may have added to the value: it may not be given more steps for these. */
+  added: 0,
   /** Called by compiled code when nothing is left. */
   spent,
 }
@@ -25,6 +27,7 @@ export class TooMuchEffort {}
 /** To be called before a check. */
 export function beginEffort(value: unknown): void {
   effort.left = leastSteps
+  effort.added = 0
   checked = value
   isExtended = false
 }
@@ -43,13 +46,13 @@ export function spend(steps: number): void {
 function spent(): void {
   if (!isExtended) {
     isExtended = true
-    effort.left += Math.max(0, partsOf(checked) * stepsOfPart - leastSteps)
+    effort.left += Math.max(0, (partsOf(checked) - effort.added) * stepsOfPart - leastSteps)
   }
   if (effort.left < 0) throw new TooMuchEffort()
 }
 
 /** The parts of a value, each text counted as one for every 16 characters. Not recursive: it may be nested without end. */
-function partsOf(value: unknown): number {
+export function partsOf(value: unknown): number {
   let parts = 0
   const seen = new Set<object>()
   const open = [value]

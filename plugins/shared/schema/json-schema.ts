@@ -83,7 +83,7 @@ export function compileJsonSchema(schema: object, mode: Mode): Check {
   return (value): Verdict => {
     beginEffort(value)
     try {
-      return validate(value) ? { ok: true, value } : explain(value, validate.errors ?? [])
+      return validate(value) ? { ok: true, value } : explain(value)
     } catch (error) {
       return unfinished(error)
     } finally {
@@ -97,17 +97,14 @@ export function compileJsonSchema(schema: object, mode: Mode): Check {
  * the first error: with all of them, each branch of a union would be looked at to its end, which takes twice as long for
  * each level of a tree. Compiled at the first refusal: most schemas of a process never see one.
  */
-function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>) {
+function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>): (value: unknown) => Verdict {
   let validate: ValidateFunction | undefined
-  return (value: unknown, first: readonly ErrorObject[]): Verdict => {
-    let errors: readonly ErrorObject[] = []
-    try {
-      validate ??= compileWithAjv(schema, { ...dialect, allErrors: true })
-      if (!validate(value)) errors = validate.errors ?? []
-    } catch (error) {
-      unfinished(error)
-    }
-    const told = (errors.length > 0 ? errors : first).slice(0, maxIssues)
-    return { ok: false, issues: told.map(issueOf), cause: told }
+  return (value) => {
+    validate ??= compileWithAjv(schema, { ...dialect, allErrors: true })
+    beginEffort(value)
+    // The first check may have filled in what a branch of a union asked for, after another one had failed for it.
+    if (validate(value)) return unchecked('invalid', 'is not valid')
+    const errors = (validate.errors ?? []).slice(0, maxIssues)
+    return { ok: false, issues: errors.map(issueOf), cause: errors }
   }
 }

@@ -1,20 +1,25 @@
-import { beginEffort, endEffort, spend } from './effort.ts'
+import { spend } from './effort.ts'
+
+/** Told how many steps it takes. */
+type Spend = (steps: number) => void
+const freely: Spend = () => {}
 
 /**
  * A text that two values have in common when JSON Schema takes them for equal: objects with the same members in another
- * order are, and so are 1 and 1.0.
+ * order are, and so are 1 and 1.0. `undefined` where it is longer than `most`, which is found out without all of it.
  */
-export function sameText(value: unknown): string {
-  spend(1)
+function sameText(value: unknown, spent: Spend, most = Number.POSITIVE_INFINITY): string | undefined {
+  spent(2)
   switch (typeof value) {
     case 'string':
-      spend(value.length >> 4)
-      return JSON.stringify(value)
+      spent(value.length >> 3)
+      return value.length > most ? undefined : JSON.stringify(value)
     case 'number':
       return Object.is(value, -0) ? '0' : String(value)
     case 'object':
       if (value === null) return 'null'
-      return Array.isArray(value) ? `[${value.map(sameText).join()}]` : textOfObject(value)
+      if (Array.isArray(value)) return textOfParts('[', value.length, (i) => value[i] as unknown, spent, most)
+      return textOfObject(value as Record<string, unknown>, spent, most)
     case 'bigint':
       return `${value}n`
     default:
@@ -22,14 +27,43 @@ export function sameText(value: unknown): string {
   }
 }
 
-function textOfObject(value: object): string {
+function textOfObject(value: Record<string, unknown>, spent: Spend, most: number): string | undefined {
   if (value instanceof Date) return `date ${value.getTime()}`
   if (value instanceof RegExp || ArrayBuffer.isView(value)) return `text ${String(value)}`
   const names = Object.keys(value)
   // A sort takes more than one step for each of them.
-  spend(names.length * 4)
+  spent(names.length * 4)
+  if (names.length > most) return undefined
   names.sort()
-  return `{${names.map((name) => `${JSON.stringify(name)}:${sameText((value as Record<string, unknown>)[name])}`).join()}}`
+  return textOfParts(
+    '{',
+    names.length,
+    (i) => value[names[i]!],
+    spent,
+    most,
+    (i) => JSON.stringify(names[i]),
+  )
+}
+
+function textOfParts(
+  start: string,
+  count: number,
+  partAt: (i: number) => unknown,
+  spent: Spend,
+  most: number,
+  nameAt?: (i: number) => string,
+): string | undefined {
+  // Added to and not joined: that would copy what is deeply nested once for each level.
+  let text = start
+  for (let i = 0; i < count; i++) {
+    if (nameAt !== undefined) text += `${nameAt(i)}:`
+    const part = sameText(partAt(i), spent, most - text.length)
+    if (part === undefined) return undefined
+    text += part
+    text += ','
+    if (text.length > most) return undefined
+  }
+  return `${text}]`
 }
 
 /** The last item of a list that has an equal one in front of it, and the nearest of these. */
@@ -42,7 +76,7 @@ export function findSame(items: readonly unknown[]): { readonly i: number; reado
     spend(4)
     const isScalar = typeof item !== 'object' || item === null
     // With a quote in front, no text is that of an object.
-    const key = isScalar ? (typeof item === 'string' ? `"${item}` : item) : sameText(item)
+    const key = isScalar ? (typeof item === 'string' ? `"${item}` : item) : sameText(item, spend)
     const j = last.get(key)
     if (j !== undefined) found = { i, j }
     last.set(key, i)
@@ -51,11 +85,14 @@ export function findSame(items: readonly unknown[]): { readonly i: number; reado
 }
 
 /** Whether a value is among others, found at once however many they are. */
-export function memberTest(values: readonly unknown[]): (value: unknown) => boolean {
+export function memberTest(values: readonly unknown[], spent: Spend = freely): (value: unknown) => boolean {
   const isObject = (value: unknown) => typeof value === 'object' && value !== null
   const scalars = new Set(values.filter((value) => !isObject(value)))
-  beginEffort(values)
-  const texts = new Set(values.filter(isObject).map(sameText))
-  endEffort()
-  return (value) => (isObject(value) ? texts.size > 0 && texts.has(sameText(value)) : scalars.has(value))
+  const texts = new Set(values.filter(isObject).map((value) => sameText(value, freely)!))
+  const longest = Math.max(-1, ...[...texts].map((text) => text.length))
+  return (value) => {
+    if (!isObject(value)) return scalars.has(value)
+    const text = longest === -1 ? undefined : sameText(value, spent, longest)
+    return text !== undefined && texts.has(text)
+  }
 }
