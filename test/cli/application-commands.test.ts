@@ -36,7 +36,7 @@ const audit = definePlugin({
 })
 export const server = new Server({
   controllerPatterns: ['src/controllers/*.js'],
-  plugins: { audit: audit({ url: 'postgres://user:secret@host/db', keep: 5 }) },
+  plugins: { cache: false, rateLimit: false, audit: audit({ url: 'postgres://user:secret@host/db', keep: 5 }) },
 })
 `,
     'src/controllers/authors.js': `import { router } from 'framework'
