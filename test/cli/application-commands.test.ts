@@ -205,7 +205,8 @@ describe.concurrent('explain', () => {
   ])('%j is exit code 1', async (argv, message) => {
     const { code, stdout, stderr } = await run('explain', ...argv)
     expect([code, stderr]).toEqual([1, `imported\nbooted\nclosed\n${message}\n`])
-    expect(stdout).toMatch(/^ {2}scope {2}json {2}by json\n$/)
+    // The fallback shows where there is one.
+    expect(stdout).toMatch(/^ {2}scope +json +by json\n(?: {2}fallback {2}\/old\/\* {2}by audit\n)?$/)
   })
 })
 
