@@ -23,9 +23,14 @@ export function openPrompts(input: Readable, output: Writable & { isTTY?: boolea
   const reader = createInterface({ input, output, terminal })
   // Lines that come faster than questions, of a paste for one, are kept; Ctrl+C and Ctrl+D end the iteration.
   const lines = reader[Symbol.asyncIterator]()
+  let isOpen = true
+  reader.once('close', () => {
+    isOpen = false
+  })
   const ask = async (question: string): Promise<string> => {
     reader.setPrompt(question)
-    reader.prompt()
+    // Left before this question: newer versions of Node.js throw.
+    if (isOpen) reader.prompt()
     const { value, done } = await lines.next()
     if (done === true) throw new Cancelled('cancelled')
     return (value as string).trim()

@@ -151,7 +151,14 @@ describe.concurrent('the tests pass as they are', () => {
     // In one process: with one for each of them it takes half a minute.
     const all = testsIn(project.folder).map((file) => `await import('./src/${file}')\n`)
     project.write({ 'all-tests.mjs': all.join('') })
-    const ended = await runIn(project.folder, [process.execPath, '--import', 'tsx', '--test', 'all-tests.mjs'])
+    const ended = await runIn(project.folder, [
+      process.execPath,
+      '--import',
+      'tsx',
+      '--test',
+      '--test-reporter=tap',
+      'all-tests.mjs',
+    ])
     expect(ended.code, failures(ended.stdout).join('\n')).toBe(0)
     const passed = Number(/^# pass (\d+)$/m.exec(ended.stdout)?.[1])
     expect(passed).toBeGreaterThanOrEqual(testsIn(project.folder).length)
@@ -264,7 +271,14 @@ describe.concurrent('a plugin as a package', () => {
     symlinkSync(join(project.folder, 'node_modules'), join(folder, 'node_modules'), 'junction')
     const compilations = ['.', 'tsconfig.build.json'].map((config) => startTsc(['-p', config], folder))
     expect((await Promise.all(compilations)).map(({ output }) => output)).toEqual(['', ''])
-    const tests = runIn(folder, [process.execPath, '--import', 'tsx', '--test', 'test/audit-trail.test.ts'])
+    const tests = runIn(folder, [
+      process.execPath,
+      '--import',
+      'tsx',
+      '--test',
+      '--test-reporter=tap',
+      'test/audit-trail.test.ts',
+    ])
     const tarball = await pack(folder, folder)
     expect(filesOf(tarball).filter((path) => !/^dist\/.*(\.d\.ts|\.js)$/.test(path))).toEqual([
       'LICENSE',

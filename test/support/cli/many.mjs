@@ -2,12 +2,12 @@
 // that goes.
 import { createInterface } from 'node:readline'
 import { main } from '../../../cli/main.ts'
-import { Sink } from './sink.ts'
+import { asLine, Sink } from './lines.ts'
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { folder, argv, env } = JSON.parse(line)
   process.chdir(folder)
   const [stdout, stderr] = [new Sink(), new Sink()]
   const code = await main(argv, { stdout, stderr, env: env ?? {} })
-  process.stdout.write(`${JSON.stringify({ code, stdout: stdout.text, stderr: stderr.text })}\n`)
+  process.stdout.write(asLine({ code, stdout: stdout.text, stderr: stderr.text }))
 }

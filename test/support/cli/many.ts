@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type Ended, root } from '../cli.ts'
+import { asLine } from './lines.ts'
 
 /** Runs many commands in one process: a process for each would take longer than all the rest of their tests. */
 export interface Runner {
@@ -22,7 +23,7 @@ export function startRunner(more: NodeJS.ProcessEnv = {}): Runner {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     async run(folder, argv, env = {}) {
-      child.stdin.write(`${JSON.stringify({ folder, argv, env })}\n`)
+      child.stdin.write(asLine({ folder, argv, env }))
       const { value, done } = await lines.next()
       if (done === true) throw new Error(`the runner has ended while it ran ${argv.join(' ')}`)
       return JSON.parse(value as string) as Ended

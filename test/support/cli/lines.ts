@@ -9,3 +9,7 @@ export class Sink extends Writable {
     done()
   }
 }
+
+/** JSON as one line: for the readline of newer versions of Node.js a line ends at U+2028 and U+2029, too. */
+export const asLine = (value: unknown): string =>
+  `${JSON.stringify(value).replace(/[\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16)}`)}\n`
