@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..')
 const expected = {
   values: [2, 'b # b', 'real', { hosts: ['a'], port: 5 }, [1, 2], null, null],
   problems: [
-    'the file bad.json begins like JSON and is no valid JSON object, or has a key that reaches a prototype',
+    'the file bad.json is not a JSON object: line 1, column 15, where "," or "}" is expected',
     'A is missing; it takes "true" or "false" (or 1, 0, yes, no, on, off)',
     'C is not usable; it takes a number',
   ],
