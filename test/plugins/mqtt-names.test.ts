@@ -67,7 +67,7 @@ test.each([
   ['a'.repeat(65_536), '65536 bytes'],
   ['\u00e4'.repeat(32_768), '65536 bytes'],
   ['a\ud800', 'surrogate'],
-  [undefined, 'undefined is'],
+  [undefined, '(undefined)'],
   [null, 'null'],
   [{}, 'object'],
 ])('a filter that no broker takes is refused: %j', (filter, why) => {
