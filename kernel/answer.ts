@@ -8,6 +8,7 @@ import type { KernelResponse } from './http/response-buffer.ts'
 import { describeCurrent, TimeLimit } from './http/time-limit.ts'
 import type { ErrorHandler, Hook, Thrown } from './plugin/hooks.ts'
 import { missingMember } from './plugin/missing-members.ts'
+import { Deadlines } from './support/deadlines.ts'
 import { RequestTimeoutError, withCause } from './support/errors.ts'
 
 const openingFile = { task: 'opening the file of the answer' }
@@ -18,6 +19,7 @@ export class Answers {
   /** Answers carry `Connection: close`. */
   closing = false
   readonly #done: () => void
+  #requestDeadlines: Deadlines | undefined
   /** The `onSend` hooks that failed over an answer: what takes its place does not pass them. */
   readonly #failedHooks = new WeakMap<KernelResponse, Set<Hook<'onSend'>>>()
 
@@ -93,7 +95,11 @@ export class Answers {
   }
 
   #respond(reply: Reply, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
-    if (req.timeLimit !== undefined) clearTimeout(req.timeLimit.timer)
+    const limit = req.timeLimit
+    if (limit?.isRunning) {
+      limit.isRunning = false
+      this.#requestDeadlines?.end(limit)
+    }
     try {
       res.sent = true
       req.raw.respond(reply)
@@ -111,25 +117,38 @@ export class Answers {
   #limit(lane: Lane, req: KernelRequest, res: KernelResponse, started: number): TimeLimit {
     req.timeLimit ??= new TimeLimit()
     const limit = req.timeLimit
-    if (limit.timer !== undefined) return limit
-    const { requestTimeout } = req.server.settings
-    const ms = limit.until === undefined ? requestTimeout || Number.POSITIVE_INFINITY : limit.until - performance.now()
-    if (ms === Number.POSITIVE_INFINITY) return limit
-    limit.timer = setTimeout(() => {
-      limit.timer = undefined
-      // A body has a time of its own, `receiveTimeout`; and a plugin may have asked for more since.
-      if (req.raw.isReceiving || (limit.until ?? 0) > performance.now()) this.#limit(lane, req, res, started)
-      else this.#giveUp(Math.round(ms), limit, lane, req, res, started)
-    }, ms)
+    if (limit.isRunning) return limit
+    limit.isRunning = true
+    limit.giveUp = () => this.#over(limit, lane, req, res, started)
+    this.#deadlines(req)?.add(limit)
     return limit
   }
 
-  #giveUp(ms: number, limit: TimeLimit, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+  #deadlines({ server }: KernelRequest): Deadlines | undefined {
+    const { requestTimeout } = server.settings
+    if (requestTimeout === 0) return undefined
+    this.#requestDeadlines ??= new Deadlines(requestTimeout)
+    return this.#requestDeadlines
+  }
+
+  #over(limit: TimeLimit, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+    const { extension } = limit
+    // A body has a time of its own, `receiveTimeout`.
+    if (req.raw.isReceiving) this.#deadlines(req)?.add(limit)
+    else if (extension === 0) this.#giveUp(limit, lane, req, res, started)
+    else if (extension !== Number.POSITIVE_INFINITY) {
+      const timer = setTimeout(() => limit.isRunning && limit.giveUp(), extension)
+      req.raw.onSettled(() => clearTimeout(timer))
+    }
+  }
+
+  #giveUp(limit: TimeLimit, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
     const { current } = req
+    const ms = req.server.settings.requestTimeout
     // Which middleware it was is for the log: its name tells a stranger how the application is made.
     const cause = new Error(describeCurrent(current, `${req.method} ${req.route ?? req.path}`, ms))
     const error = withCause(RequestTimeoutError(`the request was not answered within ${ms} ms`), cause)
-    limit.until = undefined
+    limit.isRunning = false
     limit.overs++
     req.abort(error)
     if (limit.overs > 1) {

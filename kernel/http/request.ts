@@ -181,6 +181,6 @@ export class KernelRequest {
 
   extend(ms: number | false): void {
     this.timeLimit ??= new TimeLimit()
-    this.timeLimit.until = ms === false ? Number.POSITIVE_INFINITY : performance.now() + ms
+    this.timeLimit.extend(ms)
   }
 }

@@ -1,17 +1,35 @@
 import type { Hook } from '../plugin/hooks.ts'
+import { Running } from '../support/deadlines.ts'
 import { Downstream, type Link } from './compose.ts'
 
 /** What a request is at: a step, what is left of one behind `next()`, a hook or something else with a name; `undefined` is the handler. */
 export type Current = Link | Downstream | Hook<'onSend'> | { readonly task: string } | undefined
 
+// Bound before anybody can fake the clock.
+const clock = performance.now.bind(performance)
+
 /** The time that a request has. Made for those that wait for something. */
-export class TimeLimit {
+export class TimeLimit extends Running {
+  isRunning = false
   /** How often it was over: whoever began to wait for something before is no longer listened to. */
   overs = 0
-  timer: NodeJS.Timeout | undefined
-  /** Until when the answer may take, by the clock of `performance`, where a plugin has said so. */
-  until: number | undefined
+  #extendedTo = 0
+
+  constructor() {
+    super(nothing)
+  }
+
+  extend(ms: number | false): void {
+    this.#extendedTo = ms === false ? Number.POSITIVE_INFINITY : clock() + ms
+  }
+
+  /** What is left of an extension. */
+  get extension(): number {
+    return Math.max(0, this.#extendedTo - clock())
+  }
 }
+
+function nothing(): void {}
 
 /** Says what took too long, for the log. */
 export function describeCurrent(current: Current, handler: string, ms: number): string {

@@ -1,6 +1,6 @@
+import { Deadlines } from '../support/deadlines.ts'
 import { type Activity, busiestMoment, silence } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
-import { Deadlines } from './deadlines.ts'
 import { fetchHandler } from './fetch.ts'
 import type { Phase } from './fetch-context.ts'
 import { listenError } from './listen-errors.ts'

@@ -1,6 +1,6 @@
+import type { Deadlines } from '../support/deadlines.ts'
 import type { Activity } from './activity.ts'
 import { defaultLimits, type Limits } from './adapter.ts'
-import type { Deadlines } from './deadlines.ts'
 
 /** What a request is doing, told only about those that are not answered at once; `left` is done, with a body that was not read to its end. */
 export type Phase = 'working' | 'done' | 'left'

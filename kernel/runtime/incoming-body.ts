@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import type { Deadlines } from '../support/deadlines.ts'
 import {
   BadRequestError,
   BodyReadError,
@@ -6,7 +7,6 @@ import {
   lateRequest,
   PayloadTooLargeError,
 } from '../support/errors.ts'
-import type { Deadlines } from './deadlines.ts'
 
 /** The body of one web request: read whole or piece by piece, and in time. */
 export class IncomingBody {

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { Deadlines } from '../../../kernel/support/deadlines.ts'
+import { pause } from '../../support/kernel.ts'
+
+describe('deadlines', () => {
+  test('give up in the order of the beginnings, and not before the time is over', async () => {
+    const seen: string[] = []
+    const deadlines = new Deadlines(30)
+    const started = performance.now()
+    let first = 0
+    deadlines.begin(() => {
+      first = performance.now() - started
+      seen.push('a')
+    })
+    deadlines.begin(() => seen.push('b'))
+    await pause(15)
+    deadlines.begin(() => seen.push('c'))
+    await expect.poll(() => seen).toEqual(['a', 'b', 'c'])
+    expect(first).toBeGreaterThanOrEqual(30)
+  })
+
+  test.each([
+    ['first', 0],
+    ['middle', 1],
+    ['last', 2],
+  ])('leave out what has ended: the %s', async (_which, index) => {
+    const seen: number[] = []
+    const deadlines = new Deadlines(20)
+    const ends = [0, 1, 2].map((i) => deadlines.begin(() => seen.push(i)))
+    ends[index]!()
+    ends[index]!()
+    await expect.poll(() => seen).toEqual([0, 1, 2].filter((i) => i !== index))
+  })
+
+  test('go on when all have ended, and when one that is given up begins another', async () => {
+    const seen: string[] = []
+    const deadlines = new Deadlines(20)
+    deadlines.begin(() => seen.push('ended'))()
+    deadlines.begin(() => {
+      seen.push('first')
+      deadlines.begin(() => seen.push('second'))
+    })
+    await expect.poll(() => seen).toEqual(['first', 'second'])
+  })
+
+  test('keep no process alive', () => {
+    const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    new Deadlines(60_000).begin(() => {})
+    expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBe(before)
+  })
+})
