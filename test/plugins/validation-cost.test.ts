@@ -666,6 +666,12 @@ describe('what is bounded keeps its meaning', () => {
     ['an object and a list', {}, [], false],
     ['null and an object', null, {}, false],
     ['-0 and 0', -0, 0, true],
+    [
+      'members that every object has',
+      { toString: 1, valueOf: { constructor: 1 } },
+      { valueOf: { constructor: 1 }, toString: 1 },
+      true,
+    ],
     ['names with quotes', { 'a":1,"b': 2 }, { a: 1, b: 2 }, false],
     ['a lone surrogate', ['\ud800'], ['\\ud800'], false],
   ])('uniqueItems, const and enum: %s', (_what, one, other, isSame) => {

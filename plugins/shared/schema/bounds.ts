@@ -166,6 +166,18 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     cxt.pass(_`${test}(${cxt.data})`)
   })
   if (allErrors) return
+  change(['additionalProperties'], (generate) => (cxt, type) => {
+    const { gen, data } = cxt
+    const { code } = gen
+    // What it removes must be there again when all errors are looked for.
+    gen.code = (line) => {
+      const key = /^delete \w+\[(\w+)\]$/.exec(String(line))?.[1]
+      if (key !== undefined) code.call(gen, _`${meterOf(cxt)}.removing(${data}, ${new Name(key)})`)
+      return code.call(gen, line)
+    }
+    generate(cxt, type)
+    gen.code = code
+  })
   change(around, (generate) => (cxt, type) => {
     // An error takes 50 ns with its path and its words, of which nobody would read anything.
     Object.assign(cxt.it, { createErrors: false })

@@ -14,11 +14,16 @@ export const effort = {
   left: 0,
   /** The parts that defaults may have added to the value: it may not be given more steps for these. */
   added: 0,
+  /** Called by compiled code before it removes a member. */
+  removing(object: object, key: string): void {
+    removed.push({ object, key, value: (object as Record<string, unknown>)[key] })
+  },
   /** Called by compiled code when nothing is left. */
   spent,
 }
 
 let checked: unknown
+let removed: { readonly object: object; readonly key: string; readonly value: unknown }[] = []
 let isExtended = false
 
 /** Thrown out of a check that takes too much work. */
@@ -35,6 +40,14 @@ export function beginEffort(value: unknown): void {
 /** To be called behind it, so that nothing holds the value. */
 export function endEffort(): void {
   checked = undefined
+  if (removed.length > 0) removed = []
+}
+
+/** Puts back what a check has removed from the value. */
+export function restoreRemoved(): void {
+  for (const { object, key, value } of removed) {
+    Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
+  }
 }
 
 /** Takes steps for a part of the work whose size is only known while it is done. */

@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { checkSchema, compileWithAjv, type Dialect, type Draft } from './ajv.ts'
 import type { Check, Mode, Verdict } from './check.ts'
-import { beginEffort, endEffort, TooMuchEffort } from './effort.ts'
+import { beginEffort, endEffort, restoreRemoved, TooMuchEffort } from './effort.ts'
 import { flattened, schemasOf, targetOf } from './flat.ts'
 import { type Issue, maxIssues } from './issue.ts'
 import { inPlaceKeywords, isObject, type Node, schemasWithin } from './keywords.ts'
@@ -102,6 +102,7 @@ function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>): (value: u
   return (value) => {
     validate ??= compileWithAjv(schema, { ...dialect, allErrors: true })
     beginEffort(value)
+    restoreRemoved()
     // The first check may have filled in what a branch of a union asked for, after another one had failed for it.
     if (validate(value)) return unchecked('invalid', 'is not valid')
     const errors = (validate.errors ?? []).slice(0, maxIssues)
