@@ -12,8 +12,6 @@ export interface Generating {
 }
 
 type Generate = CodeKeywordDefinition['code']
-/** Changes what a keyword generates. */
-type Change = (generate: Generate) => Generate
 
 const loops = [
   'items',
@@ -65,13 +63,10 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     const meter = meterOf(cxt)
     cxt.gen.if(_`(${meter}.left -= ${steps}) < 0`, _`${meter}.spent()`)
   }
-  const charged =
-    (stepsOf: (cxt: KeywordCxt) => ReturnType<typeof _>): Change =>
-    (generate) =>
-    (cxt, type) => {
-      charge(cxt, stepsOf(cxt))
-      generate(cxt, type)
-    }
+  /** For what is done once for each part of the value, unless references lead back to where they are. */
+  const chargeAgain = (cxt: KeywordCxt, steps: ReturnType<typeof _>) => {
+    if (hasReferences(cxt.it.schemaEnv.root.schema as Node)) charge(cxt, steps)
+  }
 
   change(loops, (generate, keyword) => (cxt, type) => {
     const { gen } = cxt
@@ -82,7 +77,7 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     const within = (body: (name: Name) => void) => (name: Name) => {
       // The loops of keywords within are their own.
       Object.assign(gen, { forRange, forIn })
-      charge(cxt, _`1`)
+      chargeAgain(cxt, _`1`)
       body(name)
       // What an item lacks is of no account there: none of them had to fit.
       if (keyword === 'contains') cxt.reset()
@@ -123,18 +118,18 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     gen.assign = assign
   })
 
-  change(
-    unions,
-    charged(({ schema }) => _`${(schema as unknown[]).length}`),
-  )
-  change(
-    counts,
-    charged(({ data }) => _`Object.keys(${data}).length * 16`),
-  )
+  change(unions, (generate) => (cxt, type) => {
+    charge(cxt, _`${(cxt.schema as unknown[]).length}`)
+    generate(cxt, type)
+  })
+  change(counts, (generate) => (cxt, type) => {
+    chargeAgain(cxt, _`Object.keys(${cxt.data}).length * 16`)
+    generate(cxt, type)
+  })
   change(texts, (generate, keyword) => (cxt, type) => {
-    const isCounted = keyword.endsWith('Length')
-    if (type === undefined || type === 'string')
-      charge(cxt, isCounted ? _`${cxt.data}.length >> 2` : _`${cxt.data}.length * 2`)
+    const length = _`${cxt.data}.length`
+    if (keyword.endsWith('Length')) chargeAgain(cxt, _`${length} >> 2`)
+    else if (type === undefined || type === 'string') chargeAgain(cxt, _`${length} * 2`)
     generate(cxt, type)
   })
   change(['properties'], (generate) => (cxt, type) => {
@@ -202,6 +197,17 @@ function cheapFirst(properties: Node): Node {
 function rankOf(schema: unknown): number {
   if (!isObject(schema) || 'const' in schema || 'enum' in schema) return 0
   return [...nodesOf(schema)].some((node) => '$ref' in node) ? 2 : 1
+}
+
+const referring = new WeakMap<Node, boolean>()
+
+function hasReferences(root: Node): boolean {
+  let has = referring.get(root)
+  if (has === undefined) {
+    has = [...nodesOf(root)].some((node) => '$ref' in node)
+    referring.set(root, has)
+  }
+  return has
 }
 
 /** How many schemas one has within, itself included. */
