@@ -143,3 +143,58 @@ test.each<Mode>(['exact', 'body', 'text'])('the verdict, the value and the issue
   expect(counts.recursive).toBeGreaterThan(100)
   expect(counts.compared).toBeGreaterThan(150)
 })
+
+test('references between schemas with addresses and anchors lead where those of Ajv lead', () => {
+  const chance = new Chance(4_242)
+  const types = ['string', 'integer', 'boolean', 'null']
+  const refs = [
+    ...['x', 'y', 'y#', 'x#in', 'y#in', '#in', '#', '#/$defs/inner', 'x#/properties/v', '/d/x', '../d/y'],
+    ...['https://a.test/d/x#/$defs/inner', '#top', 'https://a.test/d/root', 'root#top', 'z/w'],
+  ]
+  const counts = { checked: 0, refused: 0 }
+  for (let i = 0; i < 100; i++) {
+    const ref = () => ({ $ref: chance.pick(refs), ...(chance.is(0.2) && { properties: { v: { type: 'string' } } }) })
+    const scalar = () => ({ type: chance.pick(types) })
+    const object = (more: object = {}) => ({
+      type: 'object',
+      properties: { v: chance.is(0.7) ? scalar() : ref(), n: ref(), m: chance.is(0.5) ? ref() : scalar() },
+      ...(chance.is(0.3) && { required: ['v'] }),
+      ...more,
+    })
+    const inner = () => (chance.is(0.5) ? { $anchor: 'in', ...scalar() } : object({ $anchor: 'in' }))
+    const w = object({ $id: 'z/w', $defs: { inner: inner() } })
+    const $defs = {
+      inner: inner(),
+      a: object({ $anchor: 'top' }),
+      x: object({ $id: 'x', $defs: { inner: inner() } }),
+      y: object({ $id: 'y', $defs: { inner: inner(), w } }),
+    }
+    const $schema = 'https://json-schema.org/draft/2020-12/schema'
+    const schema = object({ $schema, $id: 'https://a.test/d/root', $defs })
+    const compile = <Result>(run: () => Result) => {
+      try {
+        return run()
+      } catch {
+        return undefined
+      }
+    }
+    const theirs = compile(() => new Modern({ strict: false, validateSchema: false }).compile(schema))
+    const ours = compile(() => checkOf(schema, 'exact'))
+    expect([schema, ours === undefined]).toEqual([schema, theirs === undefined])
+    if (theirs === undefined || ours === undefined) {
+      counts.refused++
+      continue
+    }
+    const value = (depth: number): unknown =>
+      chance.is(depth > 2 ? 0.9 : 0.35)
+        ? chance.pick(['s', 5, true, null])
+        : Object.fromEntries(chance.some(['v', 'n', 'm'], 3).map((name) => [name, value(depth + 1)]))
+    for (let n = 0; n < 25; n++) {
+      const given = { v: value(1), n: value(1), m: value(1) }
+      expect([schema, given, (ours(given) as Verdict).ok]).toEqual([schema, given, theirs(given)])
+      counts.checked++
+    }
+  }
+  expect(counts.checked).toBeGreaterThan(1_000)
+  expect(counts.refused).toBeGreaterThan(10)
+})

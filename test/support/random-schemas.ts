@@ -96,7 +96,11 @@ type Json = { [keyword: string]: unknown }
 export function randomSchema(chance: Chance, choices: SchemaChoices, depth = 4, refs: readonly string[] = []): Json {
   const deeper = () => randomSchema(chance, choices, depth - 1, refs)
   const kind = depth === 0 ? chance.below(5) : chance.below(14)
-  if (refs.length > 0 && chance.is(0.1)) return { $ref: chance.pick(refs) }
+  if (refs.length > 0 && chance.is(0.1)) {
+    // What stands beside a reference holds as well.
+    const beside = chance.is(0.3) && depth > 0 ? randomObject(chance, choices, deeper) : {}
+    return { $ref: chance.pick(refs), ...beside }
+  }
   switch (kind) {
     case 0:
       return typed(
@@ -173,7 +177,12 @@ export function randomValue(chance: Chance, schema: unknown, root: Json, errors:
       () => chance.pick(numbers),
     ])()
   }
-  if (typeof node.$ref === 'string') return inside((root.$defs as Json)[node.$ref.slice('#/$defs/'.length)])
+  if (typeof node.$ref === 'string') {
+    const { $ref, ...beside } = node
+    const value = inside((root.$defs as Json)[$ref.slice('#/$defs/'.length)])
+    const more = Object.keys(beside).length === 0 ? undefined : inside(beside)
+    return isPlain(value) && isPlain(more) ? { ...value, ...more } : value
+  }
   if ('const' in node) return node.const
   if (Array.isArray(node.enum)) return chance.pick(node.enum)
   if (Array.isArray(node.anyOf)) return inside(chance.pick(node.anyOf))
@@ -205,6 +214,9 @@ export function randomValue(chance: Chance, schema: unknown, root: Json, errors:
       return chance.pick([...wrong, ...texts, ...numbers])
   }
 }
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 function objectFor(chance: Chance, node: Json, inside: (one: unknown) => unknown): unknown {
   const value: Json = chance.is(0.1) ? Object.create({ inherited: secret }) : {}
