@@ -1,10 +1,8 @@
-import { jsonSchemaKeys } from '../shared/schema/json-schema.ts'
-import { isStandardSchema, standardKeys } from '../shared/schema/standard.ts'
+import { keysOf } from '../shared/schema/keys.ts'
 
 /** The headers that the route option `headers` names; none where its schema does not tell. */
 export function headersIn(options: object): readonly string[] {
   const { headers } = options as { readonly headers?: unknown }
   if (typeof headers !== 'object' || headers === null) return []
-  const names = isStandardSchema(headers) ? standardKeys(headers) : jsonSchemaKeys(headers)
-  return (names ?? []).map((name) => name.toLowerCase())
+  return (keysOf(headers) ?? []).map((name) => name.toLowerCase())
 }

@@ -8,8 +8,8 @@ import {
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
 import { type Check, checkOf, type Verdict } from '../shared/schema/check.ts'
-import { jsonSchemaKeys } from '../shared/schema/json-schema.ts'
-import { isStandardSchema, standardKeys, standardLists } from '../shared/schema/standard.ts'
+import { keysOf } from '../shared/schema/keys.ts'
+import { isStandardSchema, standardLists } from '../shared/schema/standard.ts'
 import { type FailedPart, type ValidationError, validationError } from './failure.ts'
 import { type Part, parts } from './issues.ts'
 import { mergedInput } from './merged.ts'
@@ -52,8 +52,7 @@ function compile(route: string, part: Part, schema: object): Step['run'] {
       // A validator of its own may take no body; a JSON Schema describes one that is there.
       return isStandard ? (req) => check(req.body) : (req) => (req.body === undefined ? missingBody : check(req.body))
     case 'all': {
-      const keys = isStandard ? standardKeys(schema) : jsonSchemaKeys(schema)
-      const merge = mergedInput(keys, !isStandard, readQuery)
+      const merge = mergedInput(keysOf(schema), !isStandard, readQuery)
       return (req) => merge(req, check)
     }
   }

@@ -54,6 +54,16 @@ describe('a schema is printed as the type', () => {
     expect(inside.type({ type: 'array', items: both }, 'output')).toBe('(A & {\n  b?: unknown\n})[]')
   })
 
+  test('what stands beside a reference holds as well', () => {
+    const inside = new SchemaPrinter({ components: { schemas: { A: { properties: { a: {} } } } } }, new Set())
+    const reference = { $ref: '#/components/schemas/A' }
+    const type = (beside: object) => inside.type({ ...reference, ...beside } as Schema, 'output')
+    expect(type({ description: 'x' })).toBe('A')
+    expect(type({ properties: { b: {} }, required: ['b'] })).toBe('A & {\n  b: unknown\n}')
+    expect(type({ type: ['object', 'null'] })).toBe('A & ({ [name: string]: unknown } | null)')
+    expect(type({ allOf: [{ properties: { b: {} } }] })).toBe('A & {\n  b?: unknown\n}')
+  })
+
   test('a date may be sent as one where it is not JSON', () => {
     const date: Schema = { type: 'string', format: 'date-time' }
     expect(['input', 'query', 'form', 'output'].map((direction) => printer.type(date, direction as 'input'))).toEqual([

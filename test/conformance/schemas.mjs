@@ -44,6 +44,17 @@ server.post('/odd', { body: oddNames, responses: { 200: oddNames } }, (req) => (
   secret: 'secret',
 }))
 
+const tree = {
+  $id: 'Tree',
+  type: 'object',
+  properties: { id: { type: 'string' }, nodes: { type: 'array', items: { $ref: '#' } } },
+  required: ['id'],
+}
+server.post('/trees', { body: tree, responses: { 200: tree } }, (req) => req.body)
+const node = { type: 'object', properties: { n: { $ref: '#' } } }
+// Each level twice as much work.
+server.post('/twice', { body: { anyOf: [node, node, { type: 'null' }] } }, () => 'taken')
+
 const { port } = await server.listen()
 /** @type {(path: string, body?: string) => Promise<unknown>} */
 const ask = async (path, body) => {
@@ -83,6 +94,9 @@ const answers = [
   await askRaw('POST /all?X-Count=1&X-Count=2', 'Content-Length: 0'),
   await ask('/odd', JSON.stringify(oddBody)),
   await ask('/odd', JSON.stringify({ ...oddBody, constructor: undefined })),
+  await ask('/trees', '{"id":"a","secret":1,"nodes":[{"id":"b","secret":1,"nodes":[{"id":"c"}]}]}'),
+  await ask('/trees', '{"id":"a","nodes":[{"id":"b","nodes":[{"id":5}]}]}'),
+  await ask('/twice', `${'{"n":'.repeat(40)}5${'}'.repeat(40)}`),
 ]
 await server.close()
 console.log(JSON.stringify(answers))

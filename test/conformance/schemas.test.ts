@@ -25,7 +25,7 @@ test.each(targets)('schemas of requests and answers: $name', async (target) => {
   expect(coerced![0]).toBe(422)
   expect(mismatch).toEqual([500, ''])
 
-  const [upper, missing, twice, text, listed, all, missingInAll, twiceInAll, twiceInQuery, odd, inherited] =
+  const [upper, missing, twice, text, listed, all, missingInAll, twiceInAll, twiceInQuery, odd, inherited, ...trees] =
     answers.slice(5)
   // Lines of one name are one text, joined by a comma: a list of one for a list, and no number.
   expect(upper).toEqual([200, '[5,["a, b"],"a"]'])
@@ -42,4 +42,8 @@ test.each(targets)('schemas of requests and answers: $name', async (target) => {
   expect(Object.values(JSON.parse(odd![1]) as object)).toEqual(Object.keys(JSON.parse(odd![1]) as object))
   expect(odd![1]).not.toContain('secret')
   expect(refusal(inherited)).toEqual([422, 'body', '', 'required'])
+  const [tree, wrongLeaf, endless] = trees
+  expect(tree).toEqual([200, '{"id":"a","nodes":[{"id":"b","nodes":[{"id":"c"}]}]}'])
+  expect(refusal(wrongLeaf)).toEqual([422, 'body', '/nodes/0/nodes/0/id', 'type'])
+  expect(refusal(endless)).toEqual([422, 'body', '', 'effort'])
 })

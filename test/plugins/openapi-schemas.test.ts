@@ -149,6 +149,20 @@ describe('references', () => {
     expect(Object.keys(document.components!.schemas!).sort()).toEqual(['A', 'A2', 'B', 'B2'])
   })
 
+  test('schemas that share their definitions share the components', async () => {
+    const $defs = {
+      A: { type: 'object', properties: { b: { $ref: '#/$defs/B' } } },
+      B: { type: 'object', properties: { a: { $ref: '#/$defs/A' } } },
+    }
+    const document = await described([
+      { $ref: '#/$defs/A', $defs },
+      { $ref: '#/$defs/B', $defs },
+      { type: 'array', items: { $ref: '#/$defs/B' }, $defs },
+    ])
+    expect(Object.keys(document.components!.schemas!).sort()).toEqual(['A', 'B'])
+    expect(schemaAt(document, 2)).toEqual({ type: 'array', items: { $ref: '#/components/schemas/B' } })
+  })
+
   test('a schema that several routes share is a component, a small one is not', async () => {
     const shared = { type: 'object', properties: { a: { type: 'string' } } }
     const text = { type: 'string', maxLength: 5 }

@@ -260,6 +260,40 @@ describe('a tree is checked to its leaves', () => {
   })
 })
 
+test('a default of a definition is filled in where a reference leads to it, in requests and answers', async () => {
+  const schema = {
+    type: 'object',
+    properties: { kind: { $ref: '#/$defs/kind' }, alias: { $ref: '#/$defs/alias' }, next: { $ref: '#/$defs/next' } },
+    $defs: {
+      kind: { type: 'string', default: 'leaf' },
+      alias: { $ref: '#/$defs/kind' },
+      next: { type: ['object', 'null'], properties: { next: { $ref: '#/$defs/next' } }, default: null },
+    },
+  }
+  const filled = { kind: 'leaf', alias: 'leaf', next: null }
+  const inRequests = serverOf({ '/': { body: schema } })
+  ;(await inRequests.inject.post('/', { body: {} })).assertStatus(200).assertBodyDeepEqual(filled)
+  ;(await inRequests.inject.post('/', { body: { next: {} } }))
+    .assertStatus(200)
+    .assertBodyDeepEqual({ ...filled, next: { next: null } })
+  const inAnswers = serverOf({ '/': { responses: { 200: schema } } }, {})
+  ;(await inAnswers.inject.post('/')).assertStatus(200).assertBodyDeepEqual(filled)
+})
+
+test('of the headers, "all" takes those that the schema names behind a reference, or that it only asks for', async () => {
+  const lazy: z.ZodType = z.lazy(() => z.strictObject({ 'x-a': z.string(), 'x-b': z.string() }))
+  const json = {
+    $ref: '#/$defs/a',
+    required: ['x-b'],
+    $defs: { a: { type: 'object', properties: { 'x-a': { type: 'string' } } } },
+  }
+  for (const all of [json, lazy]) {
+    const server = serverOf({ '/': { all } })
+    const response = await server.inject.post('/', { body: {}, headers: { 'x-a': '1', 'x-b': '2', 'x-c': '3' } })
+    response.assertStatus(200).assertBodyDeepEqual({ 'x-a': '1', 'x-b': '2' })
+  }
+})
+
 describe('what cannot be used fails the boot', () => {
   const boot = async (options: RouteOptions) => {
     const server = serverOf({ '/trees': options })

@@ -3,6 +3,7 @@ import type { Ajv, Options, ValidateFunction } from 'ajv'
 import { boundKeywords, type Generating } from './bounds.ts'
 import type { Mode } from './check.ts'
 import { bounded } from './formats.ts'
+import { isObject, type Node } from './keywords.ts'
 
 // Ajv takes 34 ms to load. By `require` and not `import()`: a route that is registered late is compiled in between.
 const require = createRequire(import.meta.url)
@@ -34,10 +35,18 @@ export interface Dialect {
 const instances = new Map<string, Ajv>()
 
 /** Compiles one flat schema; the instances are made when they are first needed. */
-export function compileWithAjv(schema: object, dialect: Dialect): ValidateFunction {
+export function compileWithAjv(schema: Node, dialect: Dialect): ValidateFunction {
   const key = `${dialect.mode} ${dialect.draft} ${dialect.ownProperties} ${dialect.allErrors}`
+  const $defs = Object.fromEntries(Object.entries(schema.$defs ?? {}).map(([name, one]) => [name, withoutDefault(one)]))
   // A name of its own: Ajv knows `#` by it.
-  return instanceOf(key, () => makeAjv(dialect)).compile({ ...schema, $id: 'schema:' })
+  return instanceOf(key, () => makeAjv(dialect)).compile({ ...schema, $defs, $id: 'schema:' })
+}
+
+/** A definition as Ajv takes it. Its default stands beside each reference to it as well, where it is filled in. */
+function withoutDefault(schema: unknown): unknown {
+  if (!isObject(schema)) return schema
+  const { default: _, ...rest } = schema
+  return rest
 }
 
 /** @throws what Ajv says of a value that cannot be a schema of that draft. */

@@ -161,10 +161,23 @@ class Flattening {
 
   #reference({ place, isLower }: Copy, keyword: string, ref: string): Json {
     const target = this.#find(place, keyword, ref)
-    if (target !== undefined && typeof target !== 'string') return { $ref: this.#write(target, ref, isLower) }
+    if (target !== undefined && typeof target !== 'string') {
+      // Whoever fills in defaults looks for them where a member is named.
+      const fallback = typeof target === 'boolean' || 'default' in place.node ? undefined : this.#defaultOf(target)
+      return { $ref: this.#write(target, ref, isLower), ...(fallback !== undefined && { default: fallback }) }
+    }
     if (isMetaSchema(ref)) return { $ref: ref }
     this.#problem ??= target ?? `the reference ${JSON.stringify(ref)} leads nowhere`
     return { [lostReference]: ref }
+  }
+
+  #defaultOf(start: Place): unknown {
+    let place: Target | string | undefined = start
+    for (let hops = 0; typeof place === 'object' && hops < 20; hops++) {
+      if (place.node.default !== undefined) return place.node.default
+      place = typeof place.node.$ref === 'string' ? this.#find(place, '$ref', place.node.$ref) : undefined
+    }
+    return undefined
   }
 
   /** What a reference leads to; a text says why it leads to nothing in particular. */

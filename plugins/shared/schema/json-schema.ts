@@ -2,9 +2,9 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import { checkSchema, compileWithAjv, type Dialect, type Draft } from './ajv.ts'
 import type { Check, Mode, Verdict } from './check.ts'
 import { beginEffort, endEffort, restoreRemoved, TooMuchEffort } from './effort.ts'
-import { flattened, schemasOf, targetOf } from './flat.ts'
+import { flattened, schemasOf } from './flat.ts'
 import { type Issue, maxIssues } from './issue.ts'
-import { inPlaceKeywords, isObject, type Node, schemasWithin } from './keywords.ts'
+import { isObject, type Node } from './keywords.ts'
 
 /** Keywords that only JSON Schema 2019-09 and later have. */
 const modernKeywords = [
@@ -30,21 +30,6 @@ function namesInherited({ properties, required, ...node }: Node): boolean {
   const maps = [properties, node.dependentRequired, node.dependentSchemas, node.dependencies].filter(isObject)
   const names = [...maps.flatMap(Object.keys), ...maps.flatMap(Object.values), ...[required]].flat()
   return names.some((name) => typeof name === 'string' && name in Object.prototype)
-}
-
-/** The top-level keys that a schema names, also in its combinations and behind references. */
-export function jsonSchemaKeys(schema: object): string[] {
-  const root = flattened(schema).schema
-  const keys = new Set<string>()
-  const seen = new Set<unknown>([root])
-  for (const node of seen) {
-    if (!isObject(node)) continue
-    for (const name of isObject(node.properties) ? Object.keys(node.properties) : []) keys.add(name)
-    for (const name of Array.isArray(node.required) ? node.required : []) keys.add(String(name))
-    for (const [keyword, one] of schemasWithin(node)) if (inPlaceKeywords.has(keyword)) seen.add(one)
-    seen.add(targetOf(node.$ref, root))
-  }
-  return [...keys]
 }
 
 function issueOf({ instancePath, keyword, message, params }: ErrorObject): Issue {

@@ -55,15 +55,6 @@ export function standardCheck(schema: StandardSchema): Check {
   }
 }
 
-/** The keys that an object schema names, `undefined` where the schema does not tell. */
-export function standardKeys(schema: object): readonly string[] | undefined {
-  const { shape, entries } = schema as { shape?: unknown; entries?: unknown }
-  for (const keys of [shape, entries]) {
-    if (typeof keys === 'object' && keys !== null) return Object.keys(keys)
-  }
-  return undefined
-}
-
 /** The keys of which an object schema takes lists and nothing else; none where the schema does not tell. */
 export function standardLists(schema: StandardSchema): readonly string[] {
   try {
