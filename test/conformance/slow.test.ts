@@ -58,8 +58,9 @@ describe('HT-04 slow clients', () => {
 
     it.each(all)('closes a client that is slow: %s', (kind, limit) => {
       if (hasNoTimeLimits(target)) {
-        // Why `Deno.serve` is not the choice for untrusted clients. When this fails, it has become one.
-        for (const answer of answersTo(kind)) expect(answer.closed).toBe(false)
+        // Why `Deno.serve` is not the choice for untrusted clients. When this fails, it has become one. After the 408 for a
+        // body it closes some connections and keeps others.
+        if (!bodies.includes(kind)) for (const answer of answersTo(kind)) expect(answer.closed).toBe(false)
         return
       }
       for (const answer of answersTo(kind)) {
