@@ -64,7 +64,7 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
 }
 
 /** Sends a head and then pieces without end, as fast as they are taken, until the server ends the connection. */
-export function flood(port: number, head: string, piece: Buffer, waitMs: number): Promise<RawAnswer> {
+export function flood(port: number, head: string, piece: Buffer, waitMs: number, pauseMs = 0): Promise<RawAnswer> {
   return new Promise((resolve) => {
     let text = ''
     let closed = false
@@ -72,14 +72,15 @@ export function flood(port: number, head: string, piece: Buffer, waitMs: number)
     const socket = connect(port, '127.0.0.1')
     const timer = setTimeout(() => socket.destroy(), waitMs)
     const pump = () => {
-      while (!closed && socket.write(piece));
+      if (pauseMs > 0) setTimeout(() => closed || socket.write(piece, pump), pauseMs)
+      else while (!closed && socket.write(piece));
     }
     socket.on('connect', () => {
       started = performance.now()
       socket.write(head)
       pump()
     })
-    socket.on('drain', pump)
+    if (pauseMs === 0) socket.on('drain', pump)
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1')
     })

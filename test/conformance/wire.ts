@@ -196,8 +196,9 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    // Bun ends such a connection as well, within 8 seconds of whatever speed the client has.
-    it.skipIf(closesByTicks(target))('BO-13 a body that nobody reads does not come in without end', async () => {
+    it('BO-13 a body that nobody reads does not come in without end', async () => {
+      // Bun takes 8 seconds, whatever speed the client has: at full speed 19 GB.
+      const [pauseMs, withinMs] = closesByTicks(target) ? [50, 10_000] : [0, 4000]
       const piece = Buffer.alloc(65_536, 120)
       const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')])
       const framings = [
@@ -207,8 +208,8 @@ export function wireConformance(target: Target): void {
       const asked = ['POST /nowhere', 'POST /unread', 'POST /json', 'GET /hello'].flatMap((line) =>
         framings.map(async ([framing, data]) => {
           const start = `${line} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n${framing}\r\n\r\n`
-          const { statuses, closed, ms } = await flood(app.port, start, data, 6000)
-          return [line, framing, statuses.length, closed && ms < 4000]
+          const { statuses, closed, ms } = await flood(app.port, start, data, withinMs + 2000, pauseMs)
+          return [line, framing, statuses.length, closed && ms < withinMs]
         }),
       )
       for (const [line, framing, answers, closed] of await Promise.all(asked))
