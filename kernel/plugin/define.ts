@@ -2,11 +2,9 @@ import type { RouteOptions } from '../routing/options.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
+import { contractOf, pluginMark } from '../support/plugin-mark.ts'
 import type { CommandDefinition } from './command-definition.ts'
 import type { Context } from './context.ts'
-
-/** Marks a registration; `Symbol.for`, so that a plugin built against another copy of the package is still one. */
-const brand = Symbol.for('framework.plugin')
 
 /** Goes up when a plugin written for an older kernel would not work with a newer one. */
 export const contractVersion = 1
@@ -115,11 +113,11 @@ export function definePlugin<Options = undefined, Provided extends object = {}>(
   checkDefinition(definition)
   const factory = (options?: unknown): Registration<Provided> => {
     const registration = { plugin: definition as PluginDefinition<never, Provided>, options, site: new CallSite() }
-    Object.defineProperty(registration, brand, { value: contractVersion })
+    Object.defineProperty(registration, pluginMark, { value: contractVersion })
     return registration
   }
   Object.defineProperty(factory, 'name', { value: definition.name })
-  Object.defineProperty(factory, brand, { value: contractVersion })
+  Object.defineProperty(factory, pluginMark, { value: contractVersion })
   return Object.assign(factory, { plugin: definition }) as PluginFactory<Options, Provided>
 }
 
@@ -155,15 +153,9 @@ function checkDefinition(definition: PluginDefinition<never, object> | PluginDef
   }
 }
 
-function branded(value: unknown): unknown {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function'
-    ? (value as Record<symbol, unknown>)[brand]
-    : undefined
-}
-
 /** Whether a value is a registration of this contract; one of another contract is an error with both numbers. */
 export function isRegistration(value: unknown): value is Registration {
-  const contract = branded(value)
+  const contract = contractOf(value)
   if (contract === undefined || typeof value === 'function') return false
   if (contract !== contractVersion) {
     throw PluginContractError(String((value as Registration).plugin?.name), contract, contractVersion)
@@ -173,5 +165,5 @@ export function isRegistration(value: unknown): value is Registration {
 
 /** Whether a value is a factory that was not called. */
 export function isPluginFactory(value: unknown): value is PluginFactory<unknown, object> {
-  return typeof value === 'function' && branded(value) !== undefined
+  return typeof value === 'function' && contractOf(value) !== undefined
 }

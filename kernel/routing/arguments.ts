@@ -1,5 +1,5 @@
 import { defineError } from '../support/errors.ts'
-import type { Middleware } from './middleware.ts'
+import { kindOf, type Middleware, middlewareMistake } from './middleware.ts'
 import type { ApiDoc, RouteOptions } from './options.ts'
 
 export const RouteArgumentsError = defineError(
@@ -15,17 +15,12 @@ export interface RouteArguments {
   handler: Function
 }
 
-function describe(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
-}
-
 /** The last argument of the older form describes the route, and guards nothing. */
 function apidocOf(value: unknown, fail: (why: string) => Error): ApiDoc {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as ApiDoc
   if (typeof value === 'function')
     throw fail('it has a function after its handler: several middlewares stand in a list')
-  throw fail(`the description after the handler is ${describe(value)}, not an object`)
+  throw fail(`the description after the handler is ${kindOf(value)}, not an object`)
 }
 
 /** The only place that understands the overloads of the verbs, the older `(path, middlewares, handler, apidoc)` included. */
@@ -35,27 +30,26 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   // What is left out may be what asks who somebody is: `(path, auth, log, handler)` would run `log` as the handler.
   if (more.length > 0) throw fail(`it was given ${rest.length + 1} arguments`)
   if (typeof first === 'function' && typeof second !== 'function') {
-    if (third !== undefined) throw fail(`got ${describe(third)} after the handler and its description`)
+    if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler and its description`)
     return { options: second === undefined ? {} : { apidoc: apidocOf(second, fail) }, handler: first }
   }
   if (typeof first === 'function' || Array.isArray(first)) {
     const middlewares = (Array.isArray(first) ? first : [first]) as Middleware[]
-    const wrong = middlewares.findIndex((middleware) => typeof middleware !== 'function')
-    if (wrong !== -1) throw fail(`middleware ${wrong} is ${describe(middlewares[wrong])}, not a function`)
-    if (typeof second !== 'function') throw fail(`the handler is ${describe(second)}, not a function`)
+    const wrong = middlewareMistake(middlewares)
+    if (wrong !== undefined) throw fail(`middleware ${wrong.place} ${wrong.why}`)
+    if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
     return {
       options: third === undefined ? { middlewares } : { middlewares, apidoc: apidocOf(third, fail) },
       handler: second,
     }
   }
-  if (typeof first !== 'object' || first === null)
-    throw fail(`got ${describe(first)} where options or a handler belong`)
-  if (typeof second !== 'function') throw fail(`the handler is ${describe(second)}, not a function`)
-  if (third !== undefined) throw fail(`got ${describe(third)} after the handler`)
+  if (typeof first !== 'object' || first === null) throw fail(`got ${kindOf(first)} where options or a handler belong`)
+  if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
+  if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler`)
   const options = first as RouteOptions
   const { middlewares = [] } = options
-  if (!Array.isArray(middlewares)) throw fail(`options.middlewares is ${describe(middlewares)}, not an array`)
-  const wrong = middlewares.findIndex((middleware) => typeof middleware !== 'function')
-  if (wrong !== -1) throw fail(`options.middlewares[${wrong}] is ${describe(middlewares[wrong])}, not a function`)
+  if (!Array.isArray(middlewares)) throw fail(`options.middlewares is ${kindOf(middlewares)}, not an array`)
+  const wrong = middlewareMistake(middlewares)
+  if (wrong !== undefined) throw fail(`options.middlewares[${wrong.place}] ${wrong.why}`)
   return { options, handler: second }
 }

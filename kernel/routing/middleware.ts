@@ -1,6 +1,7 @@
 import type { Request } from '../http/request.ts'
 import type { Response } from '../http/response.ts'
 import { defineError } from '../support/errors.ts'
+import { contractOf } from '../support/plugin-mark.ts'
 
 /**
  * Goes on to the next step and settles when everything behind it has.
@@ -49,6 +50,24 @@ export function defineMiddleware<Extension extends object = {}>(
     throw NotAMiddlewareError('defineMiddleware() was given several; define each by a call of its own')
   if (typeof middleware !== 'function') throw NotAMiddlewareError('defineMiddleware() was given no function')
   return middleware
+}
+
+/** What is wrong with the middlewares of a route or a group, if anything is: `is a string, not a function`, with its place. */
+export function middlewareMistake(middlewares: readonly unknown[]): { place: number; why: string } | undefined {
+  for (const [place, one] of middlewares.entries()) {
+    if (typeof one !== 'function') return { place, why: `is ${kindOf(one)}, not a function` }
+    // Called as a middleware it would return a registration, and the request would wait for its deadline.
+    if (contractOf(one) !== undefined) return { place, why: `is the plugin "${one.name}", which register() takes` }
+  }
+  return undefined
+}
+
+/** What a value is, in words. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 /** The name that a listing, a trace or an error message shows for a function. */

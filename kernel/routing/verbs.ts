@@ -1,6 +1,6 @@
 import { defineError } from '../support/errors.ts'
 import { readRouteArguments } from './arguments.ts'
-import type { Middleware } from './middleware.ts'
+import { type Middleware, middlewareMistake } from './middleware.ts'
 import type { ApiDoc, OptionChecks, RouteOptions } from './options.ts'
 import type { ExtensionOf, RouteRequest, RouteResponse } from './params.ts'
 import { joinPaths, parsePattern } from './pattern.ts'
@@ -94,13 +94,19 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
       const define = rest.at(-1)
       const middlewares = rest.length > 1 ? rest[0] : []
       if (typeof define !== 'function') throw GroupArgumentsError(String(path), 'the last argument is not a function')
-      if (!Array.isArray(middlewares) || middlewares.some((one) => typeof one !== 'function')) {
-        throw GroupArgumentsError(String(path), 'the middlewares are not an array of functions')
-      }
+      if (!Array.isArray(middlewares)) throw GroupArgumentsError(String(path), 'the middlewares are not an array')
+      const wrong = middlewareMistake(middlewares)
+      if (wrong !== undefined) throw GroupArgumentsError(String(path), `middleware ${wrong.place} ${wrong.why}`)
       if (parsePattern(path)[0]?.segments.at(-1)?.kind === 'wildcard') {
         throw GroupArgumentsError(path, 'a prefix cannot end in a wildcard')
       }
-      define(routesOver(register, joinPaths(prefix, path), [...groups, ...(middlewares as Middleware[])]))
+      const made: unknown = define(
+        routesOver(register, joinPaths(prefix, path), [...groups, ...(middlewares as Middleware[])]),
+      )
+      if (typeof (made as Partial<PromiseLike<unknown>> | null | undefined)?.then !== 'function')
+        return // What it fails with would end the process as a rejection that nothing handles.
+      ;(made as PromiseLike<unknown>).then(undefined, () => {})
+      throw GroupArgumentsError(path, 'define is asynchronous, and its routes would come after the boot. Await first')
     },
   }
 }

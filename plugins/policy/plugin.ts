@@ -1,4 +1,4 @@
-import { definePlugin, type Middleware } from '../../kernel/index.ts'
+import { definePlugin, type Middleware, optionNames } from '../../kernel/index.ts'
 import { PolicyDenials } from './denial.ts'
 import type { Ask } from './manager.ts'
 import { requirementsOf } from './options.ts'
@@ -20,9 +20,9 @@ export const policy = definePlugin({
   setup(ctx) {
     const denials = ctx.services.get('policy')
     ctx.onRoute((route) => {
-      const option: unknown = route.options.policy
-      if (option === undefined) return
-      for (const { manager, scope, handler } of requirementsOf(option)) {
+      // By name and not by value: `policy: undefined` is an import that went wrong, and must not leave the route open.
+      if (!optionNames(route.options).includes('policy')) return
+      for (const { manager, scope, handler } of requirementsOf(route.options.policy)) {
         route.add('guard', guard(`policy(${scope}.${handler})`, manager.askOf(scope, handler), denials))
       }
     })

@@ -1,6 +1,6 @@
-import { definePlugin } from '../../kernel/index.ts'
+import { definePlugin, type Logger } from '../../kernel/index.ts'
 import { configureForServers } from './config.ts'
-import { logTo } from './engines.ts'
+import { logTo, memory } from './engines.ts'
 import { type QueuesOptions, settingsOf } from './options.ts'
 import { claim } from './registry.ts'
 import { QueueService } from './service.ts'
@@ -34,9 +34,18 @@ export const queues = definePlugin({
     ctx.onClose(async (timeLeft) => {
       try {
         await service.stop({ timeout: timeLeft })
+        if (run) warnOfLeft(ctx.log)
       } finally {
         logNoMore()
       }
     })
   },
 })
+
+/** Messages in memory end with the process. Another server of it may still take them, so this is a warning. */
+function warnOfLeft(log: Logger): void {
+  for (const [queue, messages] of memory.left()) {
+    const what = messages === 1 ? '1 message is' : `${messages} messages are`
+    log.warn({ queue, messages }, `${what} left in the queue "${queue}", which is in memory, and end with the process`)
+  }
+}

@@ -47,6 +47,12 @@ describe('a route with a policy', () => {
     expect(log).toEqual([])
   })
 
+  test('does not boot when its policy is undefined: an import that went wrong must not leave it open', async () => {
+    const { server } = makeServer()
+    server.get('/a', { policy: undefined as never }, () => 1)
+    await expect(server.ready()).rejects.toThrow(/GET \/a cannot be compiled: .*"policy" is undefined/)
+  })
+
   test('asks about req.user, with the request', async () => {
     const { server } = makeServer()
     const check = vi.fn(() => true)
@@ -156,11 +162,8 @@ describe('a route with a policy', () => {
   test('costs other routes nothing', async () => {
     const { server } = makeServer()
     server.get('/a', () => 1)
-    server.get('/b', { policy: undefined }, () => 1)
     await server.ready()
-    for (const path of ['/a', '/b']) {
-      expect(server.explain('GET', path).steps.some(({ plugin }) => plugin === 'policy')).toBe(false)
-    }
+    expect(server.explain('GET', '/a').steps.some(({ plugin }) => plugin === 'policy')).toBe(false)
   })
 })
 

@@ -63,6 +63,17 @@ describe('with a server', () => {
     expect(seen).toEqual([1, 2])
   })
 
+  test('messages in memory that wait when it closes are named in the log', async () => {
+    const queue = memoryQueue<number>(freshName('left'))
+    const server = makeServer(run)
+    await server.listen()
+    await queue.publishMany([1, 2], { delay: 60_000 })
+    await server.close()
+    expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toContain(
+      `2 messages are left in the queue "${queue.name}", which is in memory, and end with the process`,
+    )
+  })
+
   test('a subscriber that was at work before the server came waits for it', async () => {
     const queue = memoryQueue<number>(freshName('before'))
     const seen: number[] = []

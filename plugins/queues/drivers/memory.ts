@@ -238,6 +238,11 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
   /** The messages stay: the process may open its queues again. */
   async close(): Promise<void> {}
 
+  /** How many messages wait in each queue that has some: those which end with the process. */
+  left(): [queue: string, messages: number][] {
+    return [...this.#topics.values()].filter(({ size }) => size > 0).map(({ name, size }) => [name, size])
+  }
+
   topic(name: string): Topic {
     let topic = this.#topics.get(name)
     if (topic === undefined) {

@@ -209,7 +209,7 @@ describe('registration errors', () => {
   test('a group that is wrong', () => {
     const group = new RouteCollection().group as unknown as (...args: unknown[]) => void
     expect(() => group('/x')).toThrow(/group \/x: the last argument is not a function/)
-    expect(() => group('/x', {}, () => {})).toThrow(/not an array of functions/)
+    expect(() => group('/x', {}, () => {})).toThrow(/are not an array/)
     expect(() => group('/x/*', () => {})).toThrow(/cannot end in a wildcard/)
     expect(() => group('/x', [() => {}], [() => {}], () => {})).toThrow(/group \/x: it was given 4 arguments/)
     expect(() =>

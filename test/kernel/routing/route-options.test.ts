@@ -159,3 +159,27 @@ test('what a plugin says about its route options is checked where it is defined'
     expect(() => definePlugin({ name: 'p', routeOptions: wrong as never })).toThrow('routeOptions must be an array')
   }
 })
+
+describe('what cannot be a middleware fails where it is registered', () => {
+  const handler = () => 1
+  const wrong: [string, unknown, string][] = [
+    ['a plugin that was not called', policy, 'is the plugin "policy", which register() takes'],
+    ['a registration', policy(), 'is an object, not a function'],
+    ['a text', 'auth', 'is a string, not a function'],
+  ]
+  test.each(wrong)('%s', (_what, given, why) => {
+    const routes = new RouteCollection()
+    const list = [() => {}, given] as never[]
+    expect(() => routes.get('/a', loose({ middlewares: list }), handler)).toThrow(`options.middlewares[1] ${why}`)
+    expect(() => routes.get('/a', list, handler)).toThrow(`middleware 1 ${why}`)
+    expect(() => routes.group('/a', list, () => {})).toThrow(`group /a: middleware 1 ${why}`)
+  })
+})
+
+test('a group that is defined asynchronously fails at once, whatever comes of it', () => {
+  const routes = new RouteCollection()
+  const later = async () => {
+    throw new Error('no one hears of this')
+  }
+  expect(() => routes.group('/a', later)).toThrow('group /a: define is asynchronous')
+})
