@@ -112,7 +112,7 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
     const { crons, queues, mqtt } = background
     const cron = crons === undefined ? undefined : { crons }
     const registrations = resolvePlugins(plugins as PluginsOption | undefined, { graphql, cron, queues, mqtt })
-    for (const plugin of registrations) this.register(plugin as never)
+    for (const { path, plugin } of registrations) this.registerAt(path, plugin)
     super.services.get('controllers').add('controllerPatterns', controllerPatterns)
   }
 

@@ -2,7 +2,14 @@ import type { Terminal } from './http/compose.ts'
 import { type Serialize, toJson } from './http/reply.ts'
 import type { ErrorHandler, Hook } from './plugin/hooks.ts'
 import type { PluginEntry, Scope } from './plugin/scope.ts'
-import { type AbsentPlugin, type IdleOption, placeOf, RouteOptionCheck, reportIdle } from './route-options.ts'
+import {
+  type AbsentPlugin,
+  type IdleOption,
+  type ParsedOptions,
+  placeOf,
+  RouteOptionReading,
+  reportIdle,
+} from './route-options.ts'
 import { DuplicateRouteError, type RouteCollection, type RouteRecord } from './routing/collection.ts'
 import { Route, type Step } from './routing/route.ts'
 import { RouteTable } from './routing/table.ts'
@@ -65,11 +72,20 @@ function reach(scope: Scope): Pick<Lane, 'onSend' | 'onResponse' | 'onError' | '
 }
 
 /** `read` gets the names of the options that plugins read which declare none. */
-function compileRoute(record: RouteRecord, owner: PluginEntry | undefined, scope: Scope, read: Set<PropertyKey>): Lane {
+function compileRoute(
+  record: RouteRecord,
+  owner: PluginEntry | undefined,
+  scope: Scope,
+  parsed: ParsedOptions,
+  read: Set<PropertyKey>,
+): Lane {
   const route = new Route(record, scope.middlewaresReaching)
   for (const { run, entry } of scope.hooksReaching('onRoute')) {
     try {
-      const names = route.extend({ plugin: entry.name, scope: entry.scope.name }, run)
+      const names = route.extend(
+        { plugin: entry.name, scope: entry.scope.name, settings: parsed.get(entry) ?? {} },
+        run,
+      )
       if (entry.definition.routeOptions === undefined) for (const name of names) read.add(name)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
@@ -102,7 +118,7 @@ export class CompiledRoutes {
   readonly #owners: ReadonlyMap<RouteRecord, PluginEntry>
   readonly #root: Scope
   readonly #lanes = new WeakMap<RouteRecord, Lane>()
-  readonly #options: RouteOptionCheck
+  readonly #options: RouteOptionReading
   #mountedVersion = -1
   #ownVersion = -1
   #table = new RouteTable<Lane>()
@@ -115,7 +131,7 @@ export class CompiledRoutes {
     root: Scope,
     absent: (option: string) => AbsentPlugin | undefined,
   ) {
-    this.#options = new RouteOptionCheck(absent)
+    this.#options = new RouteOptionReading(absent)
     this.#mounted = mounted
     this.#own = own
     this.#owners = owners
@@ -174,7 +190,7 @@ export class CompiledRoutes {
           const owner = this.#owners.get(record)
           const scope = owner?.scope ?? this.#root
           const read = new Set<PropertyKey>()
-          lane = compileRoute(record, owner, scope, read)
+          lane = compileRoute(record, owner, scope, this.#options.parse(record, owner, scope), read)
           idle.push(...this.#options.check(record, owner, scope, read))
           this.#lanes.set(record, lane)
         }

@@ -40,24 +40,25 @@ export {
 } from './plugin/command-definition.ts'
 export type { Context } from './plugin/context.ts'
 export {
-  type DescribedRoute,
+  announcePluginData,
   definePlugin,
   isPluginFactory,
   isRegistration,
-  type OpenApiFragment,
   type OptionsOf,
+  type PluginData,
   type PluginDefinition,
   type PluginFactory,
   type Registration,
 } from './plugin/define.ts'
 export type { ErrorHandler, HookName, HookTypes, Thrown } from './plugin/hooks.ts'
 export { announceMembers, type MemberOwners } from './plugin/missing-members.ts'
+export type { OptionRoute, OptionsReader, RouteOptionReader } from './plugin/options.ts'
 export type { PluginTimes, RegisterOptions, Registrable } from './plugin/scope.ts'
 export type { ServiceStore, Services } from './plugin/services.ts'
 export type { PluginNode } from './plugin/tree.ts'
 export { RouteCollection, type RouteRecord } from './routing/collection.ts'
 export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } from './routing/middleware.ts'
-export { type ApiDoc, type OptionChecks, optionNames, type RouteOptions } from './routing/options.ts'
+export type { ApiDoc, OptionChecks, RouteOptions } from './routing/options.ts'
 export type {
   ExtensionOf,
   PathParams,
@@ -82,6 +83,7 @@ export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export { atEachBoot, type BootCheck } from './support/boot-checks.ts'
 export { builtPath } from './support/build.ts'
 export { CallSite } from './support/call-site.ts'
+export type { AnyCheck, Check, Need, SettingsOf } from './support/check.ts'
 export {
   type AnyClass,
   type AnyMethod,
@@ -109,7 +111,17 @@ export {
 export { type FileLoading, type FoundFiles, findFiles, importFiles } from './support/files.ts'
 export { applicationLogger, type Logger, type LogMethod, lineLogger } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
-export { checkOptions, described, hidden, OptionError, quoted, sizeOption } from './support/options.ts'
+export * as option from './support/option.ts'
+export {
+  checkOptions,
+  described,
+  hidden,
+  OptionError,
+  OptionPlace,
+  optionNames,
+  quoted,
+  sizeOption,
+} from './support/options.ts'
 export { peer } from './support/peer.ts'
 export {
   kindOf,

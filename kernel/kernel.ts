@@ -10,10 +10,10 @@ import { type KernelOptions, type ResolvedKernelOptions, resolveOptions } from '
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
 import type { Registration } from './plugin/define.ts'
+import { enroll } from './plugin/enroll.ts'
 import type { ErrorHandler } from './plugin/hooks.ts'
 import {
   checkRegistrable,
-  enroll,
   type PluginEntry,
   type RegisterOptions,
   type Registrable,
@@ -120,6 +120,11 @@ export class Kernel extends RouteVerbs {
     const [plugin, options] = registerArguments(args)
     enroll(this.#root, plugin, options)
     return this
+  }
+
+  /** Registers what stands at a path of the options, `plugins.cors` for example: messages about its own options name it. */
+  protected registerAt(path: string | undefined, plugin: unknown): void {
+    enroll(this.#root, plugin, { path })
   }
 
   /**

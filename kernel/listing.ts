@@ -4,10 +4,13 @@ import type { PluginEntry, Scope } from './plugin/scope.ts'
 import type { RouteRecord } from './routing/collection.ts'
 import type { Logger } from './support/logger.ts'
 
-/** A plugin with the options it was registered with. */
+/** A registered plugin. */
 export interface ListedPlugin {
   readonly definition: PluginDefinition<never, object>
+  /** What it was registered with. */
   readonly options: unknown
+  /** What that means. */
+  readonly settings: unknown
 }
 
 /** A route as it was registered. */

@@ -1,14 +1,22 @@
+import { readOption } from './plugin/options.ts'
 import type { PluginEntry, Scope } from './plugin/scope.ts'
 import type { RouteRecord } from './routing/collection.ts'
-import { optionNames } from './routing/options.ts'
 import { defineError } from './support/errors.ts'
 import type { Logger } from './support/logger.ts'
 import { nearest } from './support/nearest.ts'
+import { OptionPlace, optionNames } from './support/options.ts'
 
-export const UnknownRouteOptionError = defineError(
-  'UnknownRouteOptionError',
+export const RouteOptionError = defineError(
+  'RouteOptionError',
   500,
   (route: string, place: string, what: string) => `${route} (registered at ${place}): ${what}`,
+)
+
+const TwoOwnersError = defineError(
+  'RouteOptionOwnersError',
+  500,
+  (option: string, first: PluginEntry, second: PluginEntry) =>
+    `the plugins "${first.name}" (registered at ${first.site}) and "${second.name}" (at ${second.site}) both take the route option "${option}". Register one of them in a scope of its own`,
 )
 
 /** The kernel's own; every other one belongs to a plugin, which names it in its definition. */
@@ -28,11 +36,21 @@ export interface IdleOption {
   readonly route: string
 }
 
-/** The names of the options that a route of a scope can have: those of the kernel and of the plugins that reach it. */
-function optionsIn(scope: Scope): ReadonlySet<PropertyKey> {
+/** The plugins that take the options of a scope's routes, by option; of one that is registered again nearer that one. */
+function ownersIn(scope: Scope): ReadonlyMap<PropertyKey, PluginEntry> {
   const { lineage } = scope
-  const entries = lineage.flatMap((from) => [...from.plugins.values()]).filter((entry) => lineage.includes(entry.scope))
-  return new Set([...own, ...entries.flatMap(({ definition }) => definition.routeOptions ?? [])])
+  const owners = new Map<PropertyKey, PluginEntry>()
+  for (const from of lineage) {
+    for (const entry of from.plugins.values()) {
+      if (!lineage.includes(entry.scope)) continue
+      for (const option of Reflect.ownKeys(entry.definition.routeOptions ?? {})) {
+        const before = owners.get(option)
+        if (before !== undefined && before.name !== entry.name) throw TwoOwnersError(String(option), before, entry)
+        owners.set(option, entry)
+      }
+    }
+  }
+  return owners
 }
 
 /** Where a route was registered, as far as that is known. */
@@ -41,12 +59,15 @@ export function placeOf(record: RouteRecord, owner: PluginEntry | undefined): st
   return owner === undefined ? site : `${site}, by the plugin "${owner.name}"`
 }
 
+/** What the options of one route mean, by the plugin that takes them. */
+export type ParsedOptions = ReadonlyMap<PluginEntry, Readonly<Record<PropertyKey, unknown>>>
+
 /**
- * Checks the names in the options of routes. A misspelt guard would leave its route open without a word, so a name that
- * nothing takes is an error.
+ * Reads the options of routes, each by the plugin that takes it. A misspelt guard would leave its route open without a word, so
+ * a name that nothing takes is an error.
  */
-export class RouteOptionCheck {
-  readonly #known = new Map<Scope, ReadonlySet<PropertyKey>>()
+export class RouteOptionReading {
+  readonly #owners = new Map<Scope, ReadonlyMap<PropertyKey, PluginEntry>>()
   readonly #absent: (option: string) => AbsentPlugin | undefined
 
   constructor(absent: (option: string) => AbsentPlugin | undefined) {
@@ -54,10 +75,32 @@ export class RouteOptionCheck {
   }
 
   /**
-   * `read` are those that an `onRoute` hook has asked for whose plugin declares none.
+   * @throws RouteOptionError that reports everything which is wrong with the options of the route.
+   */
+  parse(record: RouteRecord, owner: PluginEntry | undefined, scope: Scope): ParsedOptions {
+    const owners = this.#ownersIn(scope)
+    const { method, path, options } = record
+    const place = new OptionPlace('')
+    const parsed = new Map<PluginEntry, Record<PropertyKey, unknown>>()
+    for (const name of optionNames(options)) {
+      const entry = owners.get(name)
+      if (entry === undefined) continue
+      const { settings, definition } = entry
+      const reader: unknown = (definition.routeOptions as Readonly<Record<PropertyKey, unknown>>)[name]
+      const given = (options as Readonly<Record<PropertyKey, unknown>>)[name]
+      const route = { method, path, options, settings }
+      const value = readOption(reader, given, place.in(String(name)), route)
+      parsed.set(entry, { ...parsed.get(entry), [name]: value })
+    }
+    if (!place.isFine) throw RouteOptionError(`${method} ${path}`, placeOf(record, owner), place.summary)
+    return parsed
+  }
+
+  /**
+   * Checks the names. `read` are those that an `onRoute` hook has asked for whose plugin declares none.
    *
    * @returns those that do nothing, to warn of.
-   * @throws UnknownRouteOptionError for any other that nothing takes.
+   * @throws RouteOptionError for any other that nothing takes.
    */
   check(
     record: RouteRecord,
@@ -65,11 +108,11 @@ export class RouteOptionCheck {
     scope: Scope,
     read: ReadonlySet<PropertyKey>,
   ): IdleOption[] {
-    const known = this.#known.get(scope) ?? optionsIn(scope)
-    this.#known.set(scope, known)
+    const owners = this.#ownersIn(scope)
+    const known = new Set<PropertyKey>([...own, ...owners.keys()])
     const options = record.options as Readonly<Record<PropertyKey, unknown>>
     const route = `${record.method} ${record.path}`
-    const fail = (what: string) => UnknownRouteOptionError(route, placeOf(record, owner), what)
+    const fail = (what: string) => RouteOptionError(route, placeOf(record, owner), what)
     const idle: IdleOption[] = []
     for (const key of optionNames(options)) {
       const value = options[key]
@@ -90,6 +133,12 @@ export class RouteOptionCheck {
       throw fail(`"${name}" stands in its apidoc, where it does nothing. ${what} is an option of the route itself`)
     }
     return idle
+  }
+
+  #ownersIn(scope: Scope): ReadonlyMap<PropertyKey, PluginEntry> {
+    const owners = this.#owners.get(scope) ?? ownersIn(scope)
+    this.#owners.set(scope, owners)
+    return owners
   }
 }
 

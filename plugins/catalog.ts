@@ -82,7 +82,7 @@ export const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log'
 /** The plugin of the catalog that takes an option of routes. */
 export function keyOfRouteOption(option: string): CatalogKey | undefined {
   const keys = Object.keys(catalog) as CatalogKey[]
-  return keys.find((key) => factoryOf(key).plugin.routeOptions?.some((one) => one === option))
+  return keys.find((key) => Object.hasOwn(factoryOf(key).plugin.routeOptions ?? {}, option))
 }
 
 /** Plugins that are registered by themselves where another depends on them and nobody has registered them. */

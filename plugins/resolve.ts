@@ -108,31 +108,52 @@ function fromFreeKey(key: string, value: unknown): Registration | PluginFactory<
   throw UnknownPluginError(key, nearest(key, Object.keys(catalog)))
 }
 
-function resolveObject(plugins: { readonly [key: string]: unknown }): unknown[] {
-  const list: unknown[] = []
+/** Something to register, with the path of the option that it stands at; `undefined` for what was given as a registration. */
+export interface Resolved {
+  readonly plugin: unknown
+  readonly path: string | undefined
+}
+
+/** What was registered by a call of its factory has its options from there. */
+const at = (path: string, given: unknown, plugin: unknown): Resolved => ({
+  plugin,
+  path: given === plugin ? undefined : path,
+})
+
+const byItself = (factory: unknown): Resolved => ({
+  plugin: (factory as PluginFactory<unknown, object>)(),
+  path: undefined,
+})
+
+function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[] {
+  const list: Resolved[] = []
   for (const key of Object.keys(catalog) as CatalogKey[]) {
-    if (Object.hasOwn(plugins, key) && plugins[key] !== undefined) list.push(fromCatalog(key, plugins[key]))
-    else if (onByDefault.includes(key)) list.push(factoryOf(key)())
+    const given = Object.hasOwn(plugins, key) ? plugins[key] : undefined
+    if (given !== undefined) list.push(at(`plugins.${key}`, given, fromCatalog(key, given)))
+    else if (onByDefault.includes(key)) list.push(byItself(factoryOf(key)))
   }
   // Inherited ones too: those of a promise, a Map or a Set are its methods, and whoever gives one would get no plugin of it.
   for (const key of optionNames(plugins)) {
     if (typeof key === 'symbol') throw PluginFormError(String(key), 'is a symbol. Every plugin has a name')
     const isOwn = Object.hasOwn(plugins, key)
     if (!isOwn && Object.hasOwn(catalog, key)) throw PluginFormError(key, 'is inherited. Name it in the object itself')
-    if (!Object.hasOwn(catalog, key)) list.push(fromFreeKey(key, plugins[key]))
+    if (!Object.hasOwn(catalog, key)) list.push({ plugin: fromFreeKey(key, plugins[key]), path: undefined })
   }
-  return list.filter((one) => one !== undefined)
+  return list.filter(({ plugin }) => plugin !== undefined)
 }
 
-function namesOf(list: readonly unknown[]): Set<string | undefined> {
-  return new Set(list.map((one) => (isPluginFactory(one) || isRegistration(one) ? one.plugin.name : undefined)))
+function namesOf(list: readonly Resolved[]): Set<string | undefined> {
+  const nameOf = (one: unknown) => (isPluginFactory(one) || isRegistration(one) ? one.plugin.name : undefined)
+  return new Set(list.map(({ plugin }) => nameOf(plugin)))
 }
 
-function resolveArray(plugins: readonly unknown[]): unknown[] {
-  const given = plugins.filter((one) => one !== false && one !== undefined)
+function resolveArray(plugins: readonly unknown[]): Resolved[] {
+  const given = plugins
+    .filter((one) => one !== false && one !== undefined)
+    .map((plugin) => ({ plugin, path: undefined }))
   const names = namesOf(given)
-  const missing = onByDefault.filter((key) => !names.has(factoryOf(key).plugin.name))
-  return [...missing.map((key) => factoryOf(key)()), ...given]
+  const missing = onByDefault.map(factoryOf).filter(({ plugin }) => !names.has(plugin.name))
+  return [...missing.map(byItself), ...given]
 }
 
 /** Server options that are short for a plugin of the catalog, by its key. */
@@ -150,19 +171,20 @@ const shortcutNames: { readonly [Key in CatalogKey]?: string } = {
  * order and as written, the array form as given; what is on by default is added where it is neither given nor turned off. Last what
  * other options are short for.
  */
-export function resolvePlugins(plugins: PluginsOption | undefined, shortcuts: PluginShortcuts = {}): unknown[] {
+export function resolvePlugins(plugins: PluginsOption | undefined, shortcuts: PluginShortcuts = {}): Resolved[] {
   const given = resolveOption(plugins)
   const names = namesOf(given)
   for (const [key, value] of Object.entries(shortcuts)) {
     if (value === undefined || value === false) continue
     const option = shortcutNames[key as CatalogKey] ?? key
     if (names.has(key)) throw PluginFormError(key, `is given as the server's option "${option}" too. Keep one of them`)
-    given.push(fromCatalog(key as CatalogKey, value))
+    // The jobs are one option of the plugin.
+    given.push(at(key === 'cron' ? 'background' : option, value, fromCatalog(key as CatalogKey, value)))
   }
-  return [...core.filter(({ plugin }) => !names.has(plugin.name)).map((factory) => factory()), ...given]
+  return [...core.filter(({ plugin }) => !names.has(plugin.name)).map(byItself), ...given]
 }
 
-function resolveOption(plugins: PluginsOption | undefined): unknown[] {
+function resolveOption(plugins: PluginsOption | undefined): Resolved[] {
   if (plugins === undefined) return resolveObject({})
   if (Array.isArray(plugins)) return resolveArray(plugins)
   if (typeof plugins !== 'object' || plugins === null) {

@@ -2,8 +2,9 @@ import avvio from 'avvio'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { Context, type ContextHost } from './context.ts'
+import { enroll } from './enroll.ts'
 import { orderByDependencies } from './order.ts'
-import { enroll, type PluginEntry, type Scope } from './scope.ts'
+import type { PluginEntry, Scope } from './scope.ts'
 
 export const PluginTimeoutError = defineError(
   'PluginTimeoutError',
@@ -68,7 +69,7 @@ async function setUp(entry: PluginEntry, host: ContextHost, timeout: number): Pr
   if (setup === undefined) return
   const start = performance.now()
   try {
-    const result = setup.call(entry.definition, new Context(host, entry), entry.options as never)
+    const result = setup.call(entry.definition, new Context(host, entry), entry.settings as never)
     if (result instanceof Promise || typeof (result as PromiseLike<void> | undefined)?.then === 'function') {
       await withTimeout(result as Promise<void>, entry, timeout)
     }

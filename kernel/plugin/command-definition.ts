@@ -1,4 +1,14 @@
 import type { Kernel } from '../kernel.ts'
+import { announcePluginData } from './define.ts'
+
+announcePluginData('commands')
+
+declare module './define.ts' {
+  interface PluginData {
+    /** Commands for the command line, loaded when it needs them. */
+    commands?(): Promise<readonly CommandDefinition[]>
+  }
+}
 
 interface FlagText {
   /** One letter: `l` for `-l`. */

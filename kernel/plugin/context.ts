@@ -4,19 +4,14 @@ import type { Rewriter } from '../http/rewrite.ts'
 import type { Kernel } from '../kernel.ts'
 import { type Middleware, NotAMiddlewareError, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
+import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { isPluginFactory } from './define.ts'
+import { enroll } from './enroll.ts'
 import type { ErrorHandler, Hook, HookLists, HookName, HookTypes, LifeCycleHookName } from './hooks.ts'
-import {
-  enroll,
-  type PluginEntry,
-  type RegisterOptions,
-  type Registrable,
-  registerArguments,
-  registeredName,
-} from './scope.ts'
+import { type PluginEntry, type RegisterOptions, type Registrable, registerArguments, registeredName } from './scope.ts'
 import type { ServiceStore, Services } from './services.ts'
 
 export const PluginAfterBootError = defineError(
@@ -44,9 +39,10 @@ export interface ContextHost {
 /**
  * What a plugin's `setup` is handed: everything it adds reaches the routes of its scope and below, and no sibling.
  *
- * A context is for boot: `use`, `register`, hooks and routes on a kept one throw afterwards.
+ * A context is for boot: `use`, `register`, hooks and routes on a kept one throw afterwards. `Parsed` are the values of the route
+ * options that the plugin takes.
  */
-export class Context extends RouteVerbs {
+export class Context<out Parsed = {}> extends RouteVerbs {
   readonly #host: ContextHost
   readonly #entry: PluginEntry
 
@@ -173,8 +169,8 @@ export class Context extends RouteVerbs {
     this.#entry.routes.push(`fallback ${full === '/' ? '' : full}/*`)
   }
 
-  onRoute(hook: HookTypes['onRoute']): void {
-    this.#hook('onRoute', hook)
+  onRoute(hook: (route: Route<Parsed>) => void): void {
+    this.#hook('onRoute', hook as HookTypes['onRoute'])
   }
   onReady(hook: HookTypes['onReady']): void {
     this.#hook('onReady', hook)

@@ -1,10 +1,9 @@
-import type { RouteOptions } from '../routing/options.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { contractOf, pluginMark } from '../support/plugin-mark.ts'
-import type { CommandDefinition } from './command-definition.ts'
 import type { Context } from './context.ts'
+import { isReader, type OptionsReader, type RouteOptionReader } from './options.ts'
 
 /** Goes up when a plugin written for an older kernel would not work with a newer one. */
 export const contractVersion = 1
@@ -21,36 +20,15 @@ export const PluginContractError = defineError(
     `the plugin "${name}" was built for plugin contract ${String(theirs)}, this is contract ${ours}. Install versions of the plugin and the framework that belong together`,
 )
 
-/** A route, for a plugin that says what it answers in place of the handler. */
-export interface DescribedRoute {
-  readonly method: string
-  /** As registered, with the prefixes of its groups: `/users/:id`. */
-  readonly path: string
-  readonly options: RouteOptions
-  /** What the plugin was registered with. */
-  readonly settings: unknown
-}
-
-/** Data that a plugin adds to the API description. */
-export interface OpenApiFragment {
-  readonly tags?: readonly { name: string; description?: string }[]
-  readonly components?: { readonly [kind: string]: { readonly [name: string]: object } }
-  /**
-   * Says what the plugin's own options of a route mean, in options that the description knows: schemas (`body`, `query`,
-   * …, `responses`) and `apidoc`. Called for each route that the plugin reaches.
-   */
-  describe?(options: RouteOptions): readonly RouteOptions[]
-  /**
-   * Says what the plugin answers in place of the handler: names of responses by status, of the framework's own (`BadRequest`,
-   * `Unauthorized`, `PayloadTooLarge`, `UnsupportedMediaType`, `ValidationError`, `TooManyRequests`) or of
-   * `components.responses`, where one without `content` gets the body of every failure, `{ code, message }`. Called for
-   * each route that the plugin reaches.
-   */
-  failures?(route: DescribedRoute): { readonly [status: string]: string | undefined }
-}
+/**
+ * Data that plugins bring for each other, such as pages of a description or checks of health. The kernel knows none of it: whoever
+ * reads a member merges its line into this interface, and announces its name with {@link announcePluginData}.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface PluginData {}
 
 /** A plugin as its author writes it. */
-export interface PluginDefinition<Options, Provided extends object> {
+export interface PluginDefinition<Settings, Provided extends object, Input = Settings, Parsed = {}> extends PluginData {
   /** Unique within a scope; what `dependencies` of others name. */
   readonly name: string
   readonly version?: string
@@ -59,17 +37,19 @@ export interface PluginDefinition<Options, Provided extends object> {
   /** A context of its own: what it adds reaches only what it registers itself. */
   readonly scoped?: boolean
   /**
-   * The options of a route that this plugin reads in its `onRoute` hooks. A route that has an option which no plugin of its scope
-   * names fails the boot.
+   * Reads what the plugin is registered with: a shape of checks (see `option`), a Standard Schema, or a function. It runs once, when
+   * the plugin is registered, and a wrong option fails there. `provide` and `setup` get what it returns.
    */
-  readonly routeOptions?: readonly (keyof RouteOptions | symbol)[]
+  readonly options?: OptionsReader<Input, Settings>
+  /**
+   * The options of a route that this plugin takes, each with what reads it when a route is compiled; `onRoute` hooks find the results in
+   * `route.settings`. A route with an option that no plugin of its scope takes fails the boot.
+   */
+  readonly routeOptions?: { readonly [Name in keyof Parsed]: RouteOptionReader<Settings, Parsed[Name]> }
   /** Makes the services, at once and without I/O: they exist as soon as the plugin is registered. */
-  provide?(options: Options): Provided
+  provide?(settings: Settings): Provided
   /** Wires them, during boot: middlewares, hooks, routes, connections. May be async. */
-  setup?(ctx: Context, options: Options): void | Promise<void>
-  /** Commands for the command line, loaded when it needs them. */
-  commands?(): Promise<readonly CommandDefinition[]>
-  readonly openapi?: OpenApiFragment
+  setup?(ctx: Context<Parsed>, settings: Settings): void | Promise<void>
 }
 
 /** A plugin with its options, ready to be registered: plain data. */
@@ -85,7 +65,7 @@ type AtOnce<Provided> = Provided extends PromiseLike<unknown> ? { readonly provi
 /** Makes registrations; its options may be left out exactly when the plugin can do without them. */
 export interface PluginFactory<Options, Provided extends object = {}> {
   (...args: undefined extends Options ? [options?: Options] : [options: Options]): Registration<Provided>
-  readonly plugin: PluginDefinition<Options, Provided>
+  readonly plugin: PluginDefinition<never, Provided>
 }
 
 /** The options that a factory takes. */
@@ -107,24 +87,34 @@ export type OptionsOf<Factory> = Factory extends PluginFactory<infer Options, ob
  * })
  * new Server({ plugins: [greeter({ greeting: 'you' })] })
  */
-export function definePlugin<Options = undefined, Provided extends object = {}>(
-  definition: PluginDefinition<Options, Provided> & AtOnce<Provided>,
-): PluginFactory<Options, Provided> {
-  checkDefinition(definition)
+export function definePlugin<Settings = undefined, Provided extends object = {}, Input = Settings, Parsed = {}>(
+  definition: PluginDefinition<Settings, Provided, Input, Parsed> & AtOnce<Provided>,
+): PluginFactory<Input, Provided> {
+  const plugin = definition as unknown as PluginDefinition<never, Provided>
+  checkDefinition(plugin)
   const factory = (options?: unknown): Registration<Provided> => {
-    const registration = { plugin: definition as PluginDefinition<never, Provided>, options, site: new CallSite() }
+    const registration = { plugin, options, site: new CallSite() }
     Object.defineProperty(registration, pluginMark, { value: contractVersion })
     return registration
   }
   Object.defineProperty(factory, 'name', { value: definition.name })
   Object.defineProperty(factory, pluginMark, { value: contractVersion })
-  return Object.assign(factory, { plugin: definition }) as PluginFactory<Options, Provided>
+  return Object.assign(factory, { plugin }) as PluginFactory<Input, Provided>
 }
 
-const members = ['name', 'version', 'dependencies', 'scoped', 'routeOptions', 'provide', 'setup', 'commands', 'openapi']
+const members = ['name', 'version', 'dependencies', 'scoped', 'options', 'routeOptions', 'provide', 'setup']
+/** Members that some plugin reads from others. */
+const data = new Set<string>()
 
-function checkDefinition(definition: PluginDefinition<never, object> | PluginDefinition<unknown, object>): void {
-  const { name, dependencies, routeOptions } = definition
+/** Says that a member of definitions is read, so that one which is close to it counts as misspelt. */
+export function announcePluginData(member: string): void {
+  data.add(member)
+}
+
+function checkDefinition(definition: PluginDefinition<never, object>): void {
+  const { name, dependencies } = definition
+  const routeOptions: unknown = definition.routeOptions
+  const options: unknown = definition.options
   if (typeof name !== 'string' || name.trim() === '') {
     throw PluginDefinitionError(String(name), 'a plugin needs a name: name: "my-plugin"')
   }
@@ -134,22 +124,37 @@ function checkDefinition(definition: PluginDefinition<never, object> | PluginDef
   ) {
     throw PluginDefinitionError(name, 'dependencies must be an array of plugin names')
   }
-  const isName = (one: unknown) => typeof one === 'string' || typeof one === 'symbol'
-  if (routeOptions !== undefined && (!Array.isArray(routeOptions) || !routeOptions.every(isName))) {
-    throw PluginDefinitionError(name, 'routeOptions must be an array of names of route options')
+  if (options !== undefined && !isReader(options)) {
+    throw PluginDefinitionError(name, `options must be a shape of checks, a Standard Schema or a function`)
   }
-  for (const member of Object.keys(definition)) {
-    // What is close to a member is meant to be that one; anything else may be its author's own.
-    const near = members.includes(member) ? undefined : nearest(member, members)
-    if (near !== undefined) {
-      throw PluginDefinitionError(name, `"${member}" is no member of a plugin; did you mean "${near}"?`)
-    }
-  }
-  for (const member of ['provide', 'setup', 'commands'] as const) {
+  if (routeOptions !== undefined) checkRouteOptions(name, routeOptions)
+  checkMembers(definition)
+  for (const member of ['provide', 'setup'] as const) {
     const value: unknown = definition[member]
     if (value !== undefined && typeof value !== 'function') {
       throw PluginDefinitionError(name, `${member} must be a function, it is a ${typeof value}`)
     }
+  }
+}
+
+function checkRouteOptions(plugin: string, given: unknown): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw PluginDefinitionError(plugin, 'routeOptions must be an object: { name: what reads the route option }')
+  }
+  for (const option of Reflect.ownKeys(given)) {
+    if (isReader((given as Record<PropertyKey, unknown>)[option])) continue
+    const why = `routeOptions.${String(option)} must be a check, a Standard Schema or a function`
+    throw PluginDefinitionError(plugin, why)
+  }
+}
+
+/** What is close to a member is meant to be that one; anything else may be its author's own. */
+export function checkMembers(definition: PluginDefinition<never, object>): void {
+  const known = [...members, ...data]
+  for (const member of Object.keys(definition)) {
+    const near = known.includes(member) ? undefined : nearest(member, known)
+    if (near === undefined) continue
+    throw PluginDefinitionError(definition.name, `"${member}" is not a member of a plugin; did you mean "${near}"?`)
   }
 }
 

@@ -45,7 +45,10 @@ export interface PluginTimes {
 export class PluginEntry {
   readonly name: string
   readonly definition: PluginDefinition<never, object>
+  /** What it was registered with. */
   readonly options: unknown
+  /** What its options mean: what `provide` and `setup` get. */
+  readonly settings: unknown
   readonly site: string
   /** The scope its contributions go to: its parent's, or a child of it. */
   readonly scope: Scope
@@ -59,11 +62,14 @@ export class PluginEntry {
   readonly routes: string[] = []
 
   constructor(
-    parts: Pick<PluginEntry, 'name' | 'definition' | 'options' | 'site' | 'scope' | 'scoped'> & { uncalled?: boolean },
+    parts: Pick<PluginEntry, 'name' | 'definition' | 'options' | 'settings' | 'site' | 'scope' | 'scoped'> & {
+      uncalled?: boolean
+    },
   ) {
     this.name = parts.name
     this.definition = parts.definition
     this.options = parts.options
+    this.settings = parts.settings
     this.site = parts.site
     this.scope = parts.scope
     this.scoped = parts.scoped
@@ -157,6 +163,7 @@ export function rootEntry(): PluginEntry {
     name: 'root',
     definition,
     options: undefined,
+    settings: undefined,
     site: '',
     scope: new Scope('root'),
     scoped: false,
@@ -167,6 +174,12 @@ export function rootEntry(): PluginEntry {
 export interface RegisterOptions {
   /** Path prefix of all its routes; gives the plugin a scope of its own. */
   prefix?: string
+}
+
+/** The same from within: where the options were written, for messages. */
+export interface EnrollOptions extends RegisterOptions {
+  /** `plugins.cors`; else the name of the plugin, with the place of its registration. */
+  readonly path?: string | undefined
 }
 
 /** The name of what somebody wants to register, for messages. */
@@ -206,67 +219,8 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   return [plugin, options as RegisterOptions]
 }
 
-/**
- * The one place where a plugin enters the tree and where child scopes are born: from the `plugins` option, `use`,
- * `register` and nested registrations alike. `provide` runs here, so services exist at once.
- */
-export function enroll(owner: PluginEntry, given: unknown, options: RegisterOptions = {}): PluginEntry {
-  const uncalled = isPluginFactory(given)
-  const registration: unknown = uncalled ? given() : given
-  const middleware = typeof registration === 'function' ? (registration as Middleware) : undefined
-  if (middleware === undefined && !isRegistration(registration)) throw NotAPluginError(describe(given))
-  const definition: PluginDefinition<never, object> =
-    middleware === undefined
-      ? (registration as Registration).plugin
-      : { name: nameOf(middleware, 'middleware'), setup: (ctx) => ctx.use(middleware) }
-  const parent = owner.scope
-  const prefix = options.prefix ?? ''
-  const scoped = definition.scoped === true || prefix !== ''
-  const scope = scoped ? new Scope(definition.name, prefix, parent) : parent
-  const entry = new PluginEntry({
-    name: definition.name,
-    definition,
-    options: middleware === undefined ? (registration as Registration).options : undefined,
-    site: middleware === undefined ? String((registration as Registration).site) : '',
-    scope,
-    scoped,
-    uncalled,
-  })
-  if (middleware === undefined) claimName(parent, entry)
-  if (definition.provide !== undefined) provideServices(entry, definition.provide)
-  owner.children.push(entry)
-  return entry
-}
-
-function claimName(scope: Scope, entry: PluginEntry): void {
-  const there = scope.plugins.get(entry.name)
-  if (there !== undefined) throw DuplicatePluginError(entry.name, there.site, entry.site)
-  scope.plugins.set(entry.name, entry)
-}
-
-function provideServices(entry: PluginEntry, provide: (options: never) => object): void {
-  let provided: object
-  try {
-    provided = provide(entry.options as never)
-  } catch (error) {
-    throw entry.failure('provide', error)
-  }
-  const given: unknown = provided
-  if (typeof (given as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function') {
-    // What it fails with would end the process as a rejection that nothing handles.
-    ;(given as PromiseLike<unknown>).then(undefined, () => {})
-    throw entry.failure('provide', new Error('it is async; make the objects there and connect in setup'))
-  }
-  if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))) {
-    throw entry.failure('provide', new Error('it returns no object of services: { name: service }'))
-  }
-  for (const [name, value] of Object.entries(provided ?? {})) {
-    entry.scope.services.provide(name, value, entry.name)
-    entry.services.push(name)
-  }
-}
-
-function describe(value: unknown): string {
+/** What was given in place of a plugin, in words. */
+export function describe(value: unknown): string {
   if (value === undefined || value === null) return String(value)
   // Not the value: what somebody registers by mistake may be a secret.
   if (typeof value !== 'object') return typeof value === 'string' ? 'a text' : `a ${typeof value}`

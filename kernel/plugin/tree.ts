@@ -1,5 +1,6 @@
 import { columns } from '../support/columns.ts'
 import type { HookName } from './hooks.ts'
+import { showOptions } from './options.ts'
 import type { PluginEntry, PluginTimes } from './scope.ts'
 
 /** A snapshot of one plugin in the tree. */
@@ -8,8 +9,10 @@ export interface PluginNode {
   readonly version?: string
   readonly scoped: boolean
   readonly prefix: string
-  /** Names of the options that it was registered with; values may be secrets. */
+  /** Names of the options that it was registered with. */
   readonly options: readonly string[]
+  /** What holds for each option, with defaults; of secrets, functions and objects only that they are there. */
+  readonly settings: unknown
   /** Milliseconds spent in `setup`, ready hooks and close hooks. */
   readonly ms: Readonly<PluginTimes>
   readonly services: readonly string[]
@@ -28,6 +31,7 @@ export function snapshot(entry: PluginEntry): PluginNode {
     scoped: entry.scoped,
     prefix: entry.scope.prefix,
     options: namesOf(entry.options),
+    settings: showOptions(entry.definition.options, entry.options),
     ms: { ...entry.times },
     services: [...entry.services],
     middlewares: [...entry.middlewares],

@@ -42,19 +42,3 @@ export interface RouteOptions {
 // biome-ignore lint/correctness/noUnusedVariables: named by those who merge
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface OptionChecks<Options> {}
-
-/**
- * The names of all options that somebody gives, inherited ones too: a route reads them as its own, so whoever checks or copies
- * options must see them. Of a promise or a Map, which are no options, these are its methods.
- */
-export function optionNames(options: object): (string | symbol)[] {
-  const names = new Set<string | symbol>()
-  for (
-    let from: object | null = options;
-    from !== null && from !== Object.prototype;
-    from = Object.getPrototypeOf(from)
-  ) {
-    for (const name of Reflect.ownKeys(from)) if (from === options || name !== 'constructor') names.add(name)
-  }
-  return [...names]
-}

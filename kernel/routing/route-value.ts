@@ -16,9 +16,9 @@ import type { Route } from './route.ts'
  * })
  */
 export class RouteValue<Value> {
-  /** For an `onRoute` hook. */
-  set(route: Route, value: Value): void {
-    route.values.set(this, value)
+  /** For an `onRoute` hook; `undefined` is no value. */
+  set(route: Route, value: Value | undefined): void {
+    if (value !== undefined) route.values.set(this, value)
   }
 
   /** The value of the route that answers; `undefined` where it has none, and for 404 and 405. */

@@ -37,8 +37,11 @@ export interface Step {
   readonly run: Middleware
 }
 
-/** A route of one server, while its chain is put together; what an `onRoute` hook is called with. */
-export class Route {
+/**
+ * A route of one server, while its chain is put together; what an `onRoute` hook is called with. `Parsed` are the values of the
+ * route options that the hook's plugin takes.
+ */
+export class Route<out Parsed = {}> {
   readonly method: Method
   readonly path: string
   readonly handler: Function
@@ -49,6 +52,7 @@ export class Route {
   /** @internal */
   serializer: ((payload: unknown, status: number) => string) | undefined
   #options: RouteOptions
+  #settings: object = {}
   readonly #steps: Record<Slot, Step[]>
   #owner: { plugin: string; scope: string } = { plugin: 'application', scope: 'root' }
   #sealed = false
@@ -64,8 +68,14 @@ export class Route {
     for (const middleware of record.options.middlewares ?? []) this.add('route', middleware as Middleware)
   }
 
+  /** As they were written, those of other plugins among them. */
   get options(): RouteOptions {
     return this.#options
+  }
+
+  /** What the route options mean that the plugin of the running hook takes; those that the route has. */
+  get settings(): Readonly<Partial<Parsed>> {
+    return this.#settings as Partial<Parsed>
   }
 
   /**
@@ -101,12 +111,16 @@ export class Route {
    *
    * @internal
    */
-  extend(owner: { plugin: string; scope: string }, hook: (route: Route) => void): ReadonlySet<PropertyKey> {
+  extend(
+    owner: { plugin: string; scope: string; settings: object },
+    hook: (route: Route) => void,
+  ): ReadonlySet<PropertyKey> {
     const before = this.#owner
     const options = this.#options
     const read = new Set<PropertyKey>()
     let isListed = false
-    this.#owner = owner
+    this.#owner = { plugin: owner.plugin, scope: owner.scope }
+    this.#settings = owner.settings
     this.#options = new Proxy(options, {
       get: (target, name) => {
         read.add(name)
@@ -118,9 +132,10 @@ export class Route {
       },
     })
     try {
-      hook(this)
+      hook(this as unknown as Route)
     } finally {
       this.#owner = before
+      this.#settings = {}
       this.#options = options
     }
     return isListed ? new Set() : read

@@ -1,10 +1,20 @@
-import { defineError } from './errors.ts'
+import { defineError, FrameworkError, messagePrefix } from './errors.ts'
 import { nearest } from './nearest.ts'
 import { parseSize } from './size.ts'
 
-export const OptionError = defineError('OptionError', 500, (option: string, got: unknown, expected: string) => {
+/** One option that is wrong, for an argument that is read at once; {@link OptionPlace} gathers several. */
+export const OptionError = defineError('OptionError', 500, wrongOption)
+
+function wrongOption(option: string, got: unknown, expected: string): string {
   return `the option "${option}" is ${show(got)}; it takes ${expected}`
-})
+}
+
+function unknownOption(option: string, name: string, known: readonly string[]): string {
+  const near = nearest(name, known)
+  const guess = near === undefined ? '' : ` Did you mean "${near}"?`
+  const all = known.length === 1 ? `The only one is ${known[0]}` : `The options are ${known.join(', ')}`
+  return `"${option}" is not an option.${guess} ${known.length === 0 ? 'It takes none' : all}`
+}
 
 /** What stands for a value in a message. */
 class Shown {
@@ -20,7 +30,7 @@ class Shown {
 }
 
 /** An address may have a password in it, and what is long is a key or a certificate rather than a word. */
-const mayBeSecret = (text: string) => text.length > 200 || /:\/\/|@|[\r\n]/.test(text)
+export const mayBeSecret = (text: string): boolean => text.length > 200 || /:\/\/|@|[\r\n]/.test(text)
 
 /**
  * A value whose text may be shown: that of an option which takes a word, a number, a name or a path.
@@ -63,31 +73,120 @@ function show(value: unknown): string {
   return names.length === 0 ? 'an empty object' : `{ ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''} }`
 }
 
-const UnknownOptionError = defineError(
-  'UnknownOptionError',
-  500,
-  (option: string, near: string | undefined, known: readonly string[]) =>
-    `"${option}" is not an option.${near === undefined ? '' : ` Did you mean "${near}"?`} ${known.length === 1 ? 'The only one is' : 'The options are'} ${known.join(', ')}`,
-)
+/** Where options are being read: their path for messages, and the list of everything that is wrong with them. */
+export class OptionPlace {
+  /** `plugins.cors.maxAge`; `''` at the top of the server's own. */
+  readonly path: string
+  readonly #problems: string[]
+
+  constructor(path: string, problems: string[] = []) {
+    this.path = path
+    this.#problems = problems
+  }
+
+  /** A member of what is read here, or an element of a list. */
+  in(member: string | number): OptionPlace {
+    const name = typeof member === 'number' ? `${this.path}[${member}]` : member
+    return new OptionPlace(
+      typeof member === 'number' || this.path === '' ? name : `${this.path}.${name}`,
+      this.#problems,
+    )
+  }
+
+  /** Everything that was noted, here and wherever else the same options are read. */
+  get problems(): readonly string[] {
+    return this.#problems
+  }
+
+  get isFine(): boolean {
+    return this.#problems.length === 0
+  }
+
+  /** Everything that was noted, as one text. */
+  get summary(): string {
+    const all = this.#problems
+    return all.length < 2
+      ? (all[0] ?? '')
+      : `${all.length} options are wrong:${all.map((one) => `\n- ${one}`).join('')}`
+  }
+
+  /** Notes a value that is wrong. No text of it is shown unless it is {@link quoted}. */
+  wrong(given: unknown, takes: string): void {
+    this.#problems.push(wrongOption(this.path, given, takes))
+  }
+
+  /** Notes a member that has no meaning. */
+  unknown(name: string, known: readonly string[]): void {
+    this.#problems.push(unknownOption(this.in(name).path, name, known))
+  }
+
+  /** Notes what another reader of options says is wrong. */
+  problem(sentence: string): void {
+    this.#problems.push(sentence)
+  }
+
+  /**
+   * Ends the reading.
+   *
+   * @throws OptionError that reports everything which was noted.
+   */
+  settle(suffix = ''): void {
+    if (this.isFine) return
+    const message = `${messagePrefix(OptionError.code)}: ${this.summary}${suffix}`
+    const error = new FrameworkError(OptionError.code, OptionError.status, message)
+    Error.captureStackTrace?.(error, this.settle)
+    throw error
+  }
+}
 
 /**
- * Checks the options object of a plugin: an object, and no name it does not know.
+ * Checks the options object of a call: an object, and no name it does not know. Options of plugins are read by checks, see
+ * `option.shape`.
  *
- * @throws OptionError or UnknownOptionError; the latter tells the nearest known name.
+ * @throws OptionError; for an unknown name with the nearest known one.
  * @example
  * checkOptions('json', options, ['sizeLimit', 'maxDepth'])
  */
 export function checkOptions(plugin: string, options: object, known: readonly string[]): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw OptionError(plugin || 'options', options, `an object with ${known.join(', ')}`)
-  }
-  for (const [name, value] of Object.entries(options)) {
-    if (known.includes(name) || value === undefined) continue
-    throw UnknownOptionError(plugin === '' ? name : `${plugin}.${name}`, nearest(name, known), known)
-  }
+  const place = new OptionPlace(plugin)
+  checkNames(options, place, known)
+  place.settle()
 }
 
-/** The bytes that a size option of a plugin means; else an error that names the option. */
+/**
+ * The names of all options that somebody gives, inherited ones too: who reads an option sees them as its own, so whoever checks or copies
+ * options must see them. Of a promise or a Map, which are no options, these are its methods.
+ */
+export function optionNames(options: object): (string | symbol)[] {
+  const names = new Set<string | symbol>()
+  for (
+    let from: object | null = options;
+    from !== null && from !== Object.prototype;
+    from = Object.getPrototypeOf(from)
+  ) {
+    for (const name of Reflect.ownKeys(from)) if (from === options || name !== 'constructor') names.add(name)
+  }
+  return [...names]
+}
+
+/** Notes what is no object, and each name that is not known. */
+export function checkNames(options: unknown, place: OptionPlace, known: readonly string[]): options is object {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    const named = new OptionPlace(place.path || 'options')
+    place.problem(
+      wrongOption(named.path, options, known.length === 0 ? 'an object' : `an object with ${known.join(', ')}`),
+    )
+    return false
+  }
+  for (const key of optionNames(options)) {
+    const name = typeof key === 'symbol' ? String(key) : key
+    if (!known.includes(name) && (options as Record<PropertyKey, unknown>)[key] !== undefined)
+      place.unknown(name, known)
+  }
+  return true
+}
+
+/** The bytes that a size option means; else an error that names the option. */
 export function sizeOption(option: string, size: unknown): number {
   const bytes = parseSize(size)
   if (bytes === undefined)

@@ -35,7 +35,7 @@ async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onC
  */
 export const cache = definePlugin({
   name: 'cache',
-  routeOptions: ['cache'],
+  routeOptions: { cache: (given: unknown) => given },
   provide(options: CacheOptions = {}) {
     settingsOf(options)
     const cache = new CacheService()

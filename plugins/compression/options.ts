@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted, sizeOption } from '../../kernel/index.ts'
+import { option } from '../../kernel/index.ts'
 import type { Encoding } from './coders.ts'
 
 /** Options of compression. */
@@ -9,26 +9,11 @@ export interface CompressionOptions {
   encodings?: readonly Encoding[]
 }
 
-/** The options with every default in place, checked. */
-export interface CompressionSettings {
-  readonly threshold: number
-  readonly encodings: readonly Encoding[]
-}
+const encoding = option.oneOf('br', 'zstd', 'gzip', 'deflate')
 
-const known: readonly Encoding[] = ['br', 'zstd', 'gzip', 'deflate']
-
-export function settingsOf(options: CompressionOptions = {}): CompressionSettings {
-  checkOptions('compression', options, ['threshold', 'encodings'])
-  const { threshold = 1_024, encodings = ['zstd', 'br', 'gzip'] } = options
-  if (!Array.isArray(encodings) || encodings.length === 0 || encodings.some((one) => !known.includes(one))) {
-    throw OptionError('compression.encodings', encodings, `a list of ${known.join(', ')}`)
-  }
-  return { threshold: threshold === 0 ? 0 : sizeOption('compression.threshold', threshold), encodings }
-}
-
-/** Whether the route option turns compression off. */
-export function isTurnedOff(option: unknown): boolean {
-  if (option === undefined) return false
-  if (option !== false) throw OptionError('compress', quoted(option), 'false, or nothing at all')
-  return true
-}
+export const compressionOptions = option
+  .shape({
+    threshold: option.either(option.oneOf(0), option.size()).says('0, bytes, or a size like "2kb"').default(1_024),
+    encodings: option.list(encoding, { min: 1 }).default(['zstd', 'br', 'gzip']),
+  })
+  .typed<CompressionOptions>()

@@ -1,8 +1,8 @@
-import { definePlugin, type Response, RouteValue } from '../../kernel/index.ts'
+import { definePlugin, option, type Response, RouteValue } from '../../kernel/index.ts'
 import type { Coder } from './coders.ts'
 import { compressibleTypes, isLong, isTransformable } from './eligible.ts'
 import { negotiatorOf } from './negotiate.ts'
-import { type CompressionOptions, isTurnedOff, settingsOf } from './options.ts'
+import { compressionOptions } from './options.ts'
 import { compressStream } from './stream.ts'
 
 /**
@@ -15,9 +15,9 @@ import { compressStream } from './stream.ts'
  */
 export const compression = definePlugin({
   name: 'compression',
-  routeOptions: ['compress'],
-  async setup(ctx, options: CompressionOptions = {}) {
-    const { threshold, encodings } = settingsOf(options)
+  options: compressionOptions,
+  routeOptions: { compress: option.off() },
+  async setup(ctx, { threshold, encodings }) {
     // Not on import: a server without it should not load them.
     const [{ codersOf }, { default: Negotiator }, { default: compressible }] = await Promise.all([
       import('./coders.ts'),
@@ -27,13 +27,11 @@ export const compression = definePlugin({
     const negotiate = negotiatorOf(Negotiator, codersOf(encodings))
     const isCompressible = compressibleTypes(compressible)
 
-    const off = new RouteValue<true>()
-    ctx.onRoute((route) => {
-      if (isTurnedOff(route.options.compress)) off.set(route, true)
-    })
+    const ofRoutes = new RouteValue<false>()
+    ctx.onRoute((route) => ofRoutes.set(route, route.settings.compress))
 
     ctx.onSend(function compression(req, res): void | Promise<void> {
-      if (off.of(req) === true || !isTransformable(res)) return undefined
+      if (ofRoutes.of(req) === false || !isTransformable(res)) return undefined
       // They stand for an answer that would be compressed, and the type of what it is they need not tell.
       if (res.statusCode === 304 || res.statusCode === 416) return void res.vary('Accept-Encoding')
       // A part of something is a part of its bytes as they are. The whole would have varied.

@@ -40,7 +40,7 @@ function describeMarked(options: RouteOptions): RouteOptions[] {
  */
 export const controllers = definePlugin({
   name: 'controllers',
-  routeOptions: [checks, serialized],
+  routeOptions: { [checks]: (given: unknown) => given, [serialized]: (given: unknown) => given },
   openapi: { describe: describeMarked },
   provide(options: ControllersOptions = {}) {
     checkControllersOptions(options)

@@ -1,4 +1,4 @@
-import { checkOptions, described, OptionError, quoted, type Request } from '../../kernel/index.ts'
+import { described, option, quoted, type Request } from '../../kernel/index.ts'
 import { OriginError, type OriginOption, type OriginRule, originRule } from './origin.ts'
 
 /** Options of cross-origin resource sharing, named as in the `cors` package. */
@@ -24,7 +24,7 @@ export interface CorsOptions {
   optionsSuccessStatus?: number
 }
 
-/** The options as header values, checked. */
+/** The options as header values. */
 export interface CorsPolicy {
   readonly rule: OriginRule<Request>
   readonly credentials: boolean
@@ -36,67 +36,58 @@ export interface CorsPolicy {
   readonly preflightStatus: number
 }
 
-const names = [
-  'origin',
-  'methods',
-  'allowedHeaders',
-  'exposedHeaders',
-  'credentials',
-  'maxAge',
-  'preflightContinue',
-  'optionsSuccessStatus',
-]
-
-export function policyOf(options: CorsOptions = {}): CorsPolicy {
-  checkOptions('cors', options, names)
-  const { maxAge, optionsSuccessStatus: status = 204 } = options
-  const rule = ruleOf(options.origin)
-  const credentials = flag('credentials', options.credentials)
-  if (credentials && rule.kind === 'any') {
-    throw OptionError('cors.credentials', true, `a named origin beside it: browsers refuse '*' with credentials`)
-  }
-  if (maxAge !== undefined && (!Number.isInteger(maxAge) || maxAge < 0)) {
-    throw OptionError('cors.maxAge', quoted(maxAge), 'a whole number of seconds, 0 or more')
-  }
-  if (!Number.isInteger(status) || status < 200 || status > 299) {
-    throw OptionError('cors.optionsSuccessStatus', quoted(status), 'a status from 200 to 299')
-  }
-  return {
-    rule,
-    credentials,
-    methods: (list('methods', options.methods) ?? 'GET, HEAD, PUT, PATCH, POST, DELETE').toUpperCase(),
-    allowedHeaders: list('allowedHeaders', options.allowedHeaders),
-    exposedHeaders: list('exposedHeaders', options.exposedHeaders),
-    maxAge: maxAge === undefined ? undefined : String(maxAge),
-    preflightContinue: flag('preflightContinue', options.preflightContinue),
-    preflightStatus: status,
-  }
-}
-
-function ruleOf(origin: CorsOptions['origin']): OriginRule<Request> {
-  try {
-    return originRule(origin)
-  } catch (error) {
-    if (!(error instanceof OriginError)) throw error
-    // An origin is an address: one with a user in it is none, and may have a password.
-    const isText = [origin].flat().every((one) => typeof one === 'string' && /^[^@\s]{0,200}$/.test(one))
-    throw OptionError('cors.origin', isText ? described(JSON.stringify(origin)) : origin, error.message)
-  }
-}
-
-function flag(name: string, value: boolean | undefined): boolean {
-  if (value !== undefined && typeof value !== 'boolean')
-    throw OptionError(`cors.${name}`, quoted(value), 'true or false')
-  return value ?? false
-}
-
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-function list(name: string, value: string | readonly string[] | undefined): string | undefined {
-  if (value === undefined) return undefined
-  const members = typeof value === 'string' ? value.split(',').map((one) => one.trim()) : value
-  if (!Array.isArray(members) || members.some((one) => typeof one !== 'string' || !token.test(one))) {
-    throw OptionError(`cors.${name}`, quoted(value), 'names in a list, or separated by commas')
-  }
-  return members.join(', ')
-}
+/** A list, or text with commas, as the value of a header. */
+const names = option.custom<string | readonly string[], string>(
+  'names in a list, or separated by commas',
+  (given, place) => {
+    const members: unknown = typeof given === 'string' ? given.split(',').map((one) => one.trim()) : given
+    if (Array.isArray(members) && members.every((one) => typeof one === 'string' && token.test(one))) {
+      return members.join(', ')
+    }
+    return void place.wrong(quoted(given), 'names in a list, or separated by commas')
+  },
+)
+
+const origin = option.custom<OriginOption<Request>, OriginRule<Request>>(
+  `'*', an origin, a RegExp, a list of them, or a function`,
+  (given, place) => {
+    try {
+      return originRule(given as OriginOption<Request>)
+    } catch (error) {
+      if (!(error instanceof OriginError)) throw error
+      // An origin is an address: one with a user in it is none, and may have a password.
+      const isText = [given].flat().every((one) => typeof one === 'string' && /^[^@\s]{0,200}$/.test(one))
+      return void place.wrong(isText ? described(JSON.stringify(given)) : given, error.message)
+    }
+  },
+)
+
+export const corsOptions = option
+  .shape({
+    origin: origin.default(false),
+    methods: names.default('GET, HEAD, PUT, PATCH, POST, DELETE'),
+    allowedHeaders: names,
+    exposedHeaders: names,
+    credentials: option.flag().default(false),
+    maxAge: option.int({ min: 0, unit: 'seconds' }),
+    preflightContinue: option.flag().default(false),
+    optionsSuccessStatus: option.int({ min: 200, max: 299 }).says('a status from 200 to 299').default(204),
+  })
+  .into((given, place): CorsPolicy => {
+    if (given.credentials && given.origin.kind === 'any') {
+      place.in('credentials').wrong(true, `a named origin beside it: browsers refuse '*' with credentials`)
+    }
+    return {
+      rule: given.origin,
+      credentials: given.credentials,
+      methods: given.methods.toUpperCase(),
+      allowedHeaders: given.allowedHeaders,
+      exposedHeaders: given.exposedHeaders,
+      maxAge: given.maxAge === undefined ? undefined : String(given.maxAge),
+      preflightContinue: given.preflightContinue,
+      preflightStatus: given.optionsSuccessStatus,
+    }
+  })
+  .typed<CorsOptions>()

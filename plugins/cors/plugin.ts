@@ -1,6 +1,6 @@
 import { definePlugin, type Next, type Request, type Response } from '../../kernel/index.ts'
 import { allowedOrigin, isPreflight, setExposedHeaders, setOriginHeaders, setPreflightHeaders } from './headers.ts'
-import { type CorsOptions, policyOf } from './options.ts'
+import { corsOptions } from './options.ts'
 
 /**
  * Lets pages of other origins read answers, and answers their preflights; nobody until an `origin` is named.
@@ -10,8 +10,8 @@ import { type CorsOptions, policyOf } from './options.ts'
  */
 export const cors = definePlugin({
   name: 'cors',
-  setup(ctx, options: CorsOptions = {}) {
-    const policy = policyOf(options)
+  options: corsOptions,
+  setup(ctx, policy) {
     const { rule } = policy
     if (rule.kind === 'none') return
     /** Requests a function was asked about: it is asked once, also when it fails. */

@@ -145,7 +145,7 @@ function checkLock(lock: unknown): CronLockOption | undefined {
 const isName = (name: unknown) =>
   typeof name === 'string' && name.trim() !== '' && name.length <= 200 && !/\0|\p{Surrogate}/u.test(name)
 
-/** @throws OptionError, UnknownOptionError */
+/** @throws OptionError */
 export function checkJobOptions(options: CronJobOptions): void {
   const shape = 'an object such as { name: "cleaning" }; what runs goes to start: cron(pattern).start(handler)'
   if (typeof options === 'function') throw OptionError('cron (the options of a job)', options, shape)

@@ -12,7 +12,7 @@ import type { HelmetOptions } from './options.ts'
  */
 export const helmet = definePlugin({
   name: 'helmet',
-  routeOptions: ['helmet'],
+  routeOptions: { helmet: (given: unknown) => given },
   async setup(ctx, options: HelmetOptions = {}) {
     // Not on import: a server without it should not load it.
     const library = await import('helmet')

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted, sizeOption } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../../kernel/index.ts'
 
 /** Options of the JSON body parser. */
 export interface JsonOptions {
@@ -8,18 +8,11 @@ export interface JsonOptions {
   maxDepth?: number
 }
 
-/** The options with every default in place, checked. */
-export interface JsonLimits {
-  readonly bytes: number
-  readonly depth: number
-}
+export const jsonOptions = option
+  .shape({ sizeLimit: option.size().default('100kb'), maxDepth: option.int({ min: 1, max: 1000 }).default(64) })
+  .typed<JsonOptions>()
 
-export function limitsOf(options: JsonOptions = {}): JsonLimits {
-  checkOptions('json', options, ['sizeLimit', 'maxDepth'])
-  const { sizeLimit = '100kb', maxDepth = 64 } = options
-  const bytes = sizeOption('json.sizeLimit', sizeLimit)
-  if (!Number.isInteger(maxDepth) || maxDepth < 1 || maxDepth > 1000) {
-    throw OptionError('json.maxDepth', quoted(maxDepth), 'a whole number from 1 to 1000')
-  }
-  return { bytes, depth: maxDepth }
-}
+export type JsonSettings = SettingsOf<typeof jsonOptions>
+
+/** For one route; `false`: its body is left unread. */
+export const jsonOfRoute = option.overrides(jsonOptions)

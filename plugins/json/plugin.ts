@@ -1,8 +1,7 @@
-import { definePlugin, type RawRequest, UnsupportedMediaTypeError } from '../../kernel/index.ts'
+import { definePlugin, type RawRequest, RouteValue, UnsupportedMediaTypeError } from '../../kernel/index.ts'
 import { bodyFailures } from '../shared/body-failures.ts'
-import { settingsByRoute } from '../shared/route-option.ts'
 import { jsonTypeOf } from './media-type.ts'
-import { type JsonOptions, limitsOf } from './options.ts'
+import { type JsonSettings, jsonOfRoute, jsonOptions } from './options.ts'
 import { parseJson } from './parse.ts'
 
 /**
@@ -16,11 +15,12 @@ import { parseJson } from './parse.ts'
  */
 export const json = definePlugin({
   name: 'json',
-  routeOptions: ['json'],
+  options: jsonOptions,
+  routeOptions: { json: jsonOfRoute },
   openapi: { failures: (route) => (route.options.json === false ? {} : bodyFailures(route)) },
-  setup(ctx, options: JsonOptions = {}) {
-    const ofServer = limitsOf(options)
-    const ofRoutes = settingsByRoute(ctx, 'json', options, limitsOf)
+  setup(ctx, ofServer) {
+    const ofRoutes = new RouteValue<JsonSettings | false>()
+    ctx.onRoute((route) => ofRoutes.set(route, route.settings.json))
     ctx.use(function json(req, _res, next) {
       const { raw } = req
       if (!raw.hasBody) return next()
@@ -30,8 +30,8 @@ export const json = definePlugin({
       if (limits === false) return next()
       refuseUnreadable(raw, type)
       // The promise of `next()` is left to the chain, which waits for it anyway: one promise less.
-      return raw.bytes(limits.bytes).then((bytes) => {
-        req.body = parseJson(bytes, limits.depth)
+      return raw.bytes(limits.sizeLimit).then((bytes) => {
+        req.body = parseJson(bytes, limits.maxDepth)
         next()
       })
     })

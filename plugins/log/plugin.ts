@@ -16,7 +16,7 @@ const supplied = new WeakSet<Kernel>()
  */
 export const log = definePlugin({
   name: 'log',
-  routeOptions: ['log'],
+  routeOptions: { log: (given: unknown) => given },
   setup(ctx, options: LogOptions = {}) {
     const settings = settingsOf(options)
     const { server } = ctx

@@ -22,7 +22,7 @@ export type MqttHandle = Promise<MqttSubscription> & MqttSubscription
 
 type AnyHandler = (...args: readonly never[]) => unknown
 
-/** @throws MqttTopicError, OptionError, UnknownOptionError */
+/** @throws MqttTopicError, OptionError */
 export function declarationOf(topic: string, handler: AnyHandler, options: MqttSubscribeOptions = {}): Declared {
   const filter = parseFilter(topic)
   if (typeof handler !== 'function') throw OptionError('mqtt.subscribe (the handler)', handler, 'a function')

@@ -61,7 +61,7 @@ function checkQos(name: string, qos: unknown): void {
 const isText = (value: unknown) =>
   typeof value === 'string' && Buffer.byteLength(value) <= 65_535 && !value.includes('\0')
 
-/** @throws OptionError, UnknownOptionError, MqttTopicError */
+/** @throws OptionError, MqttTopicError */
 export function checkPublishOptions(name: string, options: MqttPublishOptions): void {
   checkOptions(name, options, publishOptions)
   const {
@@ -95,7 +95,7 @@ export function checkPublishOptions(name: string, options: MqttPublishOptions): 
   }
 }
 
-/** @throws OptionError, UnknownOptionError */
+/** @throws OptionError */
 export function checkSubscribeOptions(options: MqttSubscribeOptions): void {
   const name = 'mqtt.subscribe'
   checkOptions(name, options, ['qos', 'raw', 'details', 'schema', 'concurrency', 'maxWaiting', 'handlerTimeout'])

@@ -1,6 +1,8 @@
+import type { OpenApiFragment } from './fragment.ts'
 import type { ApiDescription } from './service.ts'
 
 export { describeServer } from './document/describe.ts'
+export type { DescribedRoute, OpenApiFragment } from './fragment.ts'
 export type { DescriptionOptions, OpenApiOptions, OpenApiRoute } from './options.ts'
 export { openapi } from './plugin.ts'
 export type { ApiDescription } from './service.ts'
@@ -21,6 +23,13 @@ export type {
   OpenApiServer,
   OpenApiTag,
 } from './types.ts'
+
+declare module '../../kernel/plugin/define.ts' {
+  interface PluginData {
+    /** What the plugin adds to the API description. */
+    readonly openapi?: OpenApiFragment
+  }
+}
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {

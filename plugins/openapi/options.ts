@@ -60,7 +60,7 @@ export interface OpenApiSettings {
   readonly routeOptions: RouteOptions
 }
 
-/** @throws OptionError or UnknownOptionError naming what is wrong. */
+/** @throws OptionError naming what is wrong. */
 export function settingsOf(options: OpenApiOptions = {}): OpenApiSettings {
   checkOptions('openapi', options, names)
   const { path = '/docs', ui = true, middlewares, policy } = options

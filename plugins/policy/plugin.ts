@@ -14,7 +14,7 @@ import { requirementsOf } from './options.ts'
  */
 export const policy = definePlugin({
   name: 'policy',
-  routeOptions: ['policy'],
+  routeOptions: { policy: (given: unknown) => given },
   openapi: { failures: ({ options }) => ({ 401: options.policy && 'Unauthorized' }) },
   provide: () => ({ policy: new PolicyDenials() }),
   setup(ctx) {

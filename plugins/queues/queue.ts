@@ -69,7 +69,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
    * Publishes one message; resolves with its id once the engine has it.
    *
    * @throws (as a rejection) QueueUnavailableError within 5 seconds when the engine cannot be reached; QueuePayloadError for
-   * what JSON has no form for, or the schema refuses; OptionError or UnknownOptionError for options the engine does not have.
+   * what JSON has no form for, or the schema refuses; OptionError for options the engine does not have.
    * @example
    * const orders = memoryQueue<{ book: number }>('orders')
    * await orders.publish({ book: 1 }, { attempts: 3, backoff: { type: 'exponential', delay: 1000 } })

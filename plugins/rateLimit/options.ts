@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted, type Request } from '../../kernel/index.ts'
+import { option, type Request, type SettingsOf } from '../../kernel/index.ts'
 import type { RateLimitRedisOptions } from './redis-store.ts'
 import type { RateLimitStore } from './store.ts'
 
@@ -22,51 +22,33 @@ export interface RateLimitOptions extends RateLimitRule {
   store?: 'memory' | RateLimitRedisOptions | RateLimitStore
 }
 
+const isStore = (given: unknown) => typeof (given as Partial<RateLimitStore> | null)?.hit === 'function'
+
+const redisOptions = option.value<RateLimitRedisOptions>(
+  'options of a Redis ({ url })',
+  (given) => typeof given === 'object' && given !== null && !Array.isArray(given),
+)
+
+const rule = {
+  limit: option.int({ min: 1 }).says('a whole number of requests above 0').default(100),
+  windowMs: option.int({ min: 1, max: 2_147_483_647 }).says('whole milliseconds above 0').default(60_000),
+  key: option.fn<NonNullable<RateLimitRule['key']>>('a function of the request'),
+  skip: option.fn<NonNullable<RateLimitRule['skip']>>('a function of the request'),
+  statusCode: option.int({ min: 400, max: 599 }).says('a status from 400 to 599').default(429),
+}
+
+const store = option.either(
+  option.oneOf('memory'),
+  option.value<RateLimitStore>('a store ({ hit })', isStore),
+  redisOptions,
+)
+
+export const rateLimitOptions = option.shape({ ...rule, store: store.default('memory') }).typed<RateLimitOptions>()
+
+export type RateLimitSettings = SettingsOf<typeof rateLimitOptions>
+
 /** A limit with every default in place. */
-export interface Rule {
-  readonly limit: number
-  readonly windowMs: number
-  readonly key: RateLimitRule['key']
-  readonly skip: RateLimitRule['skip']
-  readonly statusCode: number
-}
+export type Rule = Omit<RateLimitSettings, 'store'>
 
-const names = ['limit', 'windowMs', 'key', 'skip', 'statusCode']
-
-/** The limit of the server. */
-export function ruleOf(options: RateLimitOptions): Rule {
-  checkOptions('rateLimit', options, [...names, 'store'])
-  const { store, ...rule } = options
-  const isKnown = store === undefined || store === 'memory' || (typeof store === 'object' && store !== null)
-  if (!isKnown || Array.isArray(store)) {
-    throw OptionError('rateLimit.store', store, '"memory", options of a Redis ({ url }) or a store ({ hit })')
-  }
-  return checkRule(rule, { limit: 100, windowMs: 60_000, key: undefined, skip: undefined, statusCode: 429 })
-}
-
-/** The limit of a route: what it leaves out is as for the server. */
-export function ruleOfRoute(option: RateLimitRule, ofServer: Rule): Rule {
-  checkOptions('rateLimit', option, names)
-  return checkRule(option, ofServer)
-}
-
-function checkRule(given: RateLimitRule, fallback: Rule): Rule {
-  const defined = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const rule: Rule = { ...fallback, ...defined }
-  whole('limit', rule.limit, 1, Number.MAX_SAFE_INTEGER, 'a whole number of requests above 0')
-  whole('windowMs', rule.windowMs, 1, 2_147_483_647, 'whole milliseconds above 0')
-  whole('statusCode', rule.statusCode, 400, 599, 'a status from 400 to 599')
-  for (const name of ['key', 'skip'] as const) {
-    const value: unknown = rule[name]
-    if (value !== undefined && typeof value !== 'function') {
-      throw OptionError(`rateLimit.${name}`, value, 'a function of the request')
-    }
-  }
-  return rule
-}
-
-function whole(name: string, value: unknown, min: number, max: number, takes: string): void {
-  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
-    throw OptionError(`rateLimit.${name}`, quoted(value), takes)
-  }
-}
+/** For one route: what it leaves out is as for the server. Where everything is counted is not its choice. */
+export const rateLimitOfRoute = option.overrides<Rule>(option.shape(rule))

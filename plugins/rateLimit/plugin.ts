@@ -1,7 +1,8 @@
-import { type DescribedRoute, definePlugin, type Logger, RouteValue } from '../../kernel/index.ts'
+import { definePlugin, type Logger, RouteValue } from '../../kernel/index.ts'
+import type { DescribedRoute } from '../openapi/index.ts'
 import { InsuredStore } from './insured-store.ts'
 import type { Limiter } from './limiter.ts'
-import { type RateLimitOptions, type RateLimitRule, ruleOf, ruleOfRoute } from './options.ts'
+import { type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import { openRedisStore, type RateLimitRedisOptions } from './redis-store.ts'
 import type { RateLimitStore } from './store.ts'
 
@@ -16,23 +17,21 @@ import type { RateLimitStore } from './store.ts'
  */
 export const rateLimit = definePlugin({
   name: 'rateLimit',
-  routeOptions: ['rateLimit'],
+  options: rateLimitOptions,
+  routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
-  async setup(ctx, options: RateLimitOptions = {}) {
-    const rule = ruleOf(options)
+  async setup(ctx, settings) {
     // Not on import: a server without it should load neither them nor their packages.
     const [{ limiterOf }, { MemoryStore }] = await Promise.all([import('./limiter.ts'), import('./memory-store.ts')])
-    const store = await openStore(options.store, new MemoryStore(), ctx.log)
+    const store = await openStore(settings.store, new MemoryStore(), ctx.log)
     ctx.onClose(() => store.close?.())
 
     // By scope: two of them may count in one Redis, and each has a limit of its own.
-    const ofServer = limiterOf(rule, store, ctx.scope === '' ? '*' : `*/${ctx.scope}`)
+    const ofServer = limiterOf(settings, store, ctx.scope === '' ? '*' : `*/${ctx.scope}`)
     const ofRoutes = new RouteValue<Limiter | false>()
     ctx.onRoute((route) => {
-      const own: unknown = route.options.rateLimit
-      if (own === undefined) return
-      const name = `${route.method} ${route.path}`
-      ofRoutes.set(route, own === false ? false : limiterOf(ruleOfRoute(own as RateLimitRule, rule), store, name))
+      const own = route.settings.rateLimit
+      ofRoutes.set(route, own && limiterOf(own, store, `${route.method} ${route.path}`))
     })
 
     ctx.use(function rateLimit(req, res, next) {
@@ -48,16 +47,16 @@ export const rateLimit = definePlugin({
 /** For the API description. */
 function failures({ options, settings }: DescribedRoute): { readonly [status: string]: string } {
   if (options.rateLimit === false) return {}
-  const { statusCode = 429 } = { ...(settings as RateLimitOptions | undefined), ...options.rateLimit }
+  const { statusCode } = { ...(settings as RateLimitSettings), ...options.rateLimit }
   return { [statusCode]: 'TooManyRequests' }
 }
 
 async function openStore(
-  option: RateLimitOptions['store'],
+  option: RateLimitSettings['store'],
   memory: RateLimitStore,
   log: Logger,
 ): Promise<RateLimitStore> {
-  if (option === undefined || option === 'memory') return memory
+  if (option === 'memory') return memory
   // A function under that name makes it a store; no option of a Redis is called so.
   const isStore = typeof (option as RateLimitStore).hit === 'function'
   const store = isStore ? (option as RateLimitStore) : await openRedisStore(option as RateLimitRedisOptions)

@@ -17,7 +17,7 @@ import { Responses } from './service.ts'
  */
 export const responses = definePlugin({
   name: 'responses',
-  routeOptions: ['responses'],
+  routeOptions: { responses: (given: unknown) => given },
   provide: (options: ResponsesOptions = {}) => ({ responses: new Responses(strictnessOf(options)) }),
   setup(ctx) {
     const service = ctx.services.get('responses')

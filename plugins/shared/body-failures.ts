@@ -1,4 +1,4 @@
-import type { DescribedRoute } from '../../kernel/index.ts'
+import type { DescribedRoute } from '../openapi/index.ts'
 
 /** Methods whose requests have a body. */
 export const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])

@@ -63,7 +63,7 @@ const names = [
   'setHeaders',
 ]
 
-/** One folder or a list of them. @throws OptionError or UnknownOptionError naming what is wrong. */
+/** One folder or a list of them. @throws OptionError naming what is wrong. */
 export function settingsOf(options: StaticOptions | readonly StaticOptions[]): StaticSettings[] {
   if (!Array.isArray(options)) return [folderOf('static', options as StaticOptions)]
   if (options.length === 0) throw OptionError('static', quoted('[]'), 'one folder or more')

@@ -19,7 +19,7 @@ export interface StorageOptions {
 const methods = ['put', 'read', 'remove', 'head', 'list', 'copy'] as const
 const optional = ['move', 'downloadUrl', 'uploadUrl', 'publicUrl', 'ping', 'close'] as const
 
-/** @throws OptionError or UnknownOptionError for what is no option of the plugin. */
+/** @throws OptionError for what is no option of the plugin. */
 export function checkPluginOptions(options: unknown): void {
   checkOptions('storage', options as object, ['providers', 'defaultProvider'])
 }

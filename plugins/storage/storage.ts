@@ -9,7 +9,7 @@ import type { StorageProvider } from './providers/contract.ts'
  *
  * It needs no server, and connects to nothing before it is used.
  *
- * @throws OptionError, UnknownOptionError, or StorageProviderError for a default that is not in the map.
+ * @throws OptionError, or StorageProviderError for a default that is not in the map.
  * @example
  * const storage = new Storage(
  *   { files: new LocalStorageProvider({ root: '/tmp/files' }), cache: new MemoryStorageProvider() },

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { option } from '../../kernel/index.ts'
 
 /** Options of the time limit. */
 export interface TimeoutOptions {
@@ -6,21 +6,8 @@ export interface TimeoutOptions {
   ms?: number
 }
 
-export function limitOf(options: TimeoutOptions = {}): number {
-  checkOptions('timeout', options, ['ms'])
-  const { ms = 30_000 } = options
-  return milliseconds('timeout.ms', ms)
-}
+const ms = option.ms({ above: 0 })
 
-/** What the route option takes; `undefined` when the route has none. */
-export function limitOfRoute(option: unknown): number | false | undefined {
-  return option === undefined || option === false ? option : milliseconds('timeout', option, ', or false')
-}
+export const timeoutOptions = option.shape({ ms: ms.default(30_000) }).typed<TimeoutOptions>()
 
-function milliseconds(name: string, value: unknown, more = ''): number {
-  // Above that, timers fire at once.
-  if (typeof value !== 'number' || !(value > 0) || value > 2_147_483_647) {
-    throw OptionError(name, quoted(value), `milliseconds above 0${more}`)
-  }
-  return value
-}
+export const timeoutOfRoute = option.either(ms, option.off())

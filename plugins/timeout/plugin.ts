@@ -1,6 +1,6 @@
 import { definePlugin, RequestTimeoutError, RouteValue } from '../../kernel/index.ts'
 import { withDeadline } from './deadline.ts'
-import { limitOf, limitOfRoute, type TimeoutOptions } from './options.ts'
+import { timeoutOfRoute, timeoutOptions } from './options.ts'
 
 const graceMs = 1_000
 
@@ -15,15 +15,12 @@ const graceMs = 1_000
  */
 export const timeout = definePlugin({
   name: 'timeout',
-  routeOptions: ['timeout'],
-  setup(ctx, options: TimeoutOptions = {}) {
-    const ofServer = limitOf(options)
+  options: timeoutOptions,
+  routeOptions: { timeout: timeoutOfRoute },
+  setup(ctx, { ms: ofServer }) {
     // By route and not in one of its slots: those run behind the scope's middlewares, which count too.
     const ofRoutes = new RouteValue<number | false>()
-    ctx.onRoute((route) => {
-      const own = limitOfRoute(route.options.timeout)
-      if (own !== undefined) ofRoutes.set(route, own)
-    })
+    ctx.onRoute((route) => ofRoutes.set(route, route.settings.timeout))
 
     ctx.use(function timeout(req, _res, next) {
       const ms = ofRoutes.of(req) ?? ofServer

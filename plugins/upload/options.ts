@@ -43,7 +43,7 @@ export interface UploadSettings {
 const names = ['maxFileSize', 'maxTotalSize', 'maxFiles', 'maxFields', 'maxFieldSize', 'storage', 'folder']
 const megabyte = 1024 ** 2
 
-/** @throws OptionError or UnknownOptionError naming what is wrong. */
+/** @throws OptionError naming what is wrong. */
 export function settingsOf(options: UploadOptions): UploadSettings {
   checkOptions('upload', options, names)
   const { maxFileSize = megabyte, maxFieldSize = megabyte, maxFiles = 10, maxFields = 100 } = options

@@ -21,7 +21,7 @@ const decorated = new WeakSet<Kernel>()
  */
 export const upload = definePlugin({
   name: 'upload',
-  routeOptions: ['upload'],
+  routeOptions: { upload: (given: unknown) => given },
   openapi: { failures: (route) => (route.options.upload === false ? {} : bodyFailures(route)) },
   async setup(ctx, options: UploadOptions = {}) {
     const settings = settingsOf(options)

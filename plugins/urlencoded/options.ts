@@ -1,4 +1,4 @@
-import { checkOptions, sizeOption } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../../kernel/index.ts'
 
 /** Options of the form parser. */
 export interface UrlencodedOptions {
@@ -6,7 +6,9 @@ export interface UrlencodedOptions {
   sizeLimit?: number | string
 }
 
-export function limitOf(options: UrlencodedOptions = {}): number {
-  checkOptions('urlencoded', options, ['sizeLimit'])
-  return sizeOption('urlencoded.sizeLimit', options.sizeLimit ?? '1mb')
-}
+export const urlencodedOptions = option.shape({ sizeLimit: option.size().default('1mb') }).typed<UrlencodedOptions>()
+
+export type UrlencodedSettings = SettingsOf<typeof urlencodedOptions>
+
+/** For one route; `false`: its body is left unread. */
+export const urlencodedOfRoute = option.overrides(urlencodedOptions)

@@ -3,12 +3,12 @@ import {
   definePlugin,
   parseQuery,
   type RawRequest,
+  RouteValue,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
 import { bodyFailures } from '../shared/body-failures.ts'
-import { settingsByRoute } from '../shared/route-option.ts'
 import { formTypeOf } from './media-type.ts'
-import { limitOf, type UrlencodedOptions } from './options.ts'
+import { type UrlencodedSettings, urlencodedOfRoute, urlencodedOptions } from './options.ts'
 
 /**
  * Parses form bodies (`application/x-www-form-urlencoded`) into `req.body`: up to 1 MB and 1000 fields by default.
@@ -22,21 +22,22 @@ import { limitOf, type UrlencodedOptions } from './options.ts'
  */
 export const urlencoded = definePlugin({
   name: 'urlencoded',
-  routeOptions: ['urlencoded'],
+  options: urlencodedOptions,
+  routeOptions: { urlencoded: urlencodedOfRoute },
   openapi: { failures: (route) => (route.options.urlencoded === false ? {} : bodyFailures(route)) },
-  setup(ctx, options: UrlencodedOptions = {}) {
-    const ofServer = limitOf(options)
-    const ofRoutes = settingsByRoute(ctx, 'urlencoded', options, limitOf)
+  setup(ctx, ofServer) {
+    const ofRoutes = new RouteValue<UrlencodedSettings | false>()
+    ctx.onRoute((route) => ofRoutes.set(route, route.settings.urlencoded))
     ctx.use(function urlencoded(req, _res, next) {
       const { raw } = req
       if (!raw.hasBody) return next()
       const type = formTypeOf(raw.header('content-type'))
       if (type === 'none') return next()
-      const limit = ofRoutes.of(req) ?? ofServer
-      if (limit === false) return next()
+      const limits = ofRoutes.of(req) ?? ofServer
+      if (limits === false) return next()
       refuseUnreadable(raw, type)
       // The promise of `next()` is left to the chain, which waits for it anyway: one promise less.
-      return raw.bytes(limit).then((bytes) => {
+      return raw.bytes(limits.sizeLimit).then((bytes) => {
         req.body = parseQuery(decode(bytes), 'the form')
         next()
       })

@@ -1,4 +1,5 @@
-import { type DescribedRoute, definePlugin } from '../../kernel/index.ts'
+import { definePlugin } from '../../kernel/index.ts'
+import type { DescribedRoute } from '../openapi/index.ts'
 import { takesBody } from '../shared/body-failures.ts'
 import { SchemaError } from './input.ts'
 import { parts } from './issues.ts'
@@ -18,7 +19,8 @@ import { Validation } from './service.ts'
  */
 export const validation = definePlugin({
   name: 'validation',
-  routeOptions: parts,
+  // A schema is compiled with the route; only its place is known here.
+  routeOptions: { headers: asGiven, params: asGiven, query: asGiven, body: asGiven, all: asGiven },
   openapi: { failures },
   provide: () => ({ validation: new Validation() }),
   setup(ctx) {
@@ -39,6 +41,10 @@ export const validation = definePlugin({
     })
   },
 })
+
+function asGiven(schema: unknown): unknown {
+  return schema
+}
 
 /** For the API description. A body of a type that nobody reads is refused where a schema asks for one. */
 function failures(route: DescribedRoute): { readonly [status: string]: string } {

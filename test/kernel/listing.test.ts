@@ -69,7 +69,7 @@ test('once booted it is the same until the routes change, and has no route that 
           if (path === '/bad') throw new Error('not this one')
         })
       },
-    }),
+    })(),
   )
   await kernel.ready()
   const before = kernel.listing

@@ -185,7 +185,7 @@ describe('a handle', () => {
   })
 
   test.each([
-    [{ nonsense: 1 }, 'UnknownOptionError', 'cron.nonsense'],
+    [{ nonsense: 1 }, 'OptionError', 'cron.nonsense'],
     [() => {}, 'OptionError', 'cron(pattern).start(handler)'],
     [{ name: ' ' }, 'OptionError', 'cron.name'],
     [{ name: 'half \ud800' }, 'OptionError', 'cron.name'],

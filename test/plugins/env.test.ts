@@ -396,12 +396,12 @@ describe('safety', () => {
   })
 
   test.each([
-    ['an option that does not exist', () => createEnvSchema(undefined, { path: 'a' } as never), 'UnknownOptionError'],
+    ['an option that does not exist', () => createEnvSchema(undefined, { path: 'a' } as never), 'OptionError'],
     ['a file that is no path', () => createEnvSchema(undefined, { file: 5 } as never), 'OptionError'],
     [
       'an option of a builder',
       () => createEnvSchema((s) => ({ A: s.string({ defualt: 'a' } as never) })),
-      'UnknownOptionError',
+      'OptionError',
     ],
     [
       'a default beside optional',

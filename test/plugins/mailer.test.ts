@@ -447,7 +447,7 @@ describe('the memory transport', () => {
     )
     for (const assert of ['assertSent', 'assertNotSent'] as const) {
       const misspelt = { subjct: 'Hello' } as {}
-      expect(() => outbox[assert](misspelt)).toThrow(expect.objectContaining({ code: 'UnknownOptionError' }))
+      expect(() => outbox[assert](misspelt)).toThrow(expect.objectContaining({ code: 'OptionError' }))
     }
     expect(outbox.clear().sent).toEqual([])
   })

@@ -112,8 +112,8 @@ describe('setPolicyErrorHandler', () => {
     ['a status that lets in', { status: 200 }, 'OptionError'],
     ['a status that is none', { status: 1000 }, 'OptionError'],
     ['a body in place of a map', { map: { error: 'no' } }, 'OptionError'],
-    ['another name', { body: {} }, 'UnknownOptionError'],
-    ['a misspelt name', { statsu: 403 }, 'UnknownOptionError'],
+    ['another name', { body: {} }, 'OptionError'],
+    ['a misspelt name', { statsu: 403 }, 'OptionError'],
   ])('refuses %s', (_what, handler, code) => {
     const { server } = makeServer()
     expect(() => server.setPolicyErrorHandler(handler as never)).toThrow(expect.objectContaining({ code }))

@@ -540,7 +540,7 @@ describe('in memory, without a server', () => {
     await expect(queue.subscribe(undefined as never)).rejects.toMatchObject({ code: 'OptionError' })
     await expect(queue.subscribe(() => {}, { concurrency: 0 })).rejects.toMatchObject({ code: 'OptionError' })
     await expect(queue.subscribe(() => {}, { onDeath() {} } as never)).rejects.toMatchObject({
-      code: 'UnknownOptionError',
+      code: 'OptionError',
     })
     expect(() => memoryQueue('')).toThrow(/the name of a queue/)
   })

@@ -137,7 +137,7 @@ export function testEngine(engine: EngineUnderTest): void {
 
   test('publish options that the engine does not have are refused', async () => {
     const queue = await queueOf('options')
-    await expect(queue.publish(1, { atempts: 3 } as object)).rejects.toMatchObject({ code: 'UnknownOptionError' })
+    await expect(queue.publish(1, { atempts: 3 } as object)).rejects.toMatchObject({ code: 'OptionError' })
   })
 
   test('a handler that throws tries again, and succeeds', async () => {

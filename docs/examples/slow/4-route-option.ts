@@ -1,5 +1,4 @@
-import { definePlugin } from 'framework'
-import type { SlowOptions } from './3-service.ts'
+import { definePlugin, option } from 'framework'
 import { SlowLog } from './slow-log.ts'
 
 declare module 'framework' {
@@ -13,12 +12,13 @@ declare module 'framework' {
 export const slow = definePlugin({
   name: 'slow',
   version: '1.2.0',
-  routeOptions: ['slowAfter'],
-  provide: ({ keep = 20 }: SlowOptions = {}) => ({ slow: new SlowLog(keep) }),
-  setup(ctx, { after = 100 }: SlowOptions = {}) {
+  options: option.shape({ after: option.ms().default(100), keep: option.int({ min: 1 }).default(20) }),
+  routeOptions: { slowAfter: option.either(option.ms(), option.oneOf(false)) },
+  provide: ({ keep }) => ({ slow: new SlowLog(keep) }),
+  setup(ctx, { after }) {
     const log = ctx.services.get('slow')
     ctx.onRoute((route) => {
-      const limit = route.options.slowAfter ?? after
+      const { slowAfter: limit = after } = route.settings
       if (limit === false) return
       const name = `${route.method} ${route.path}`
       route.add('around', async function slow(_req, _res, next) {

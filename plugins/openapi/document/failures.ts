@@ -25,7 +25,7 @@ export function failuresOf(
 }
 
 /** The valid ones of what one plugin says, over all options that the route is described by. */
-function declaredBy({ definition, options: settings }: ListedPlugin, scene: Scene): [status: string, name: string][] {
+function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [status: string, name: string][] {
   const { method, path, options } = scene.route.record
   const declare = definition.openapi?.failures
   if (declare === undefined) return []

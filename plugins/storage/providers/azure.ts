@@ -20,7 +20,7 @@ export interface AzureBlobStorageOptions {
 /**
  * Keeps objects in a container of Azure Blob Storage. Needs `@azure/storage-blob`.
  *
- * @throws OptionError or UnknownOptionError.
+ * @throws OptionError.
  * @example
  * const blobs = new AzureBlobStorageProvider({ container: 'reports', connectionString: process.env.BLOBS ?? 'unset' })
  * const storage = new Storage({ blobs }, { defaultProvider: 'blobs' })

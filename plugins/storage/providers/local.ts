@@ -30,7 +30,7 @@ const lost = 3_600_000
  * A file is written aside and renamed, so that a crash leaves the old one or the new one. No key leads out of the folder,
  * and none through a symbolic link.
  *
- * @throws OptionError or UnknownOptionError.
+ * @throws OptionError.
  * @example
  * const storage = new Storage({ files: new LocalStorageProvider({ root: '/tmp/files' }) }, { defaultProvider: 'files' })
  * await storage.putObject('invoices/2026/1.txt', 'paid')

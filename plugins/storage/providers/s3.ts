@@ -41,7 +41,7 @@ const feature = 'the storage in S3 (S3StorageProvider)'
  * Keeps objects in a bucket of S3, or of a service that speaks its protocol. Needs `@aws-sdk/client-s3`; streams need
  * `@aws-sdk/lib-storage` too, and addresses `@aws-sdk/s3-request-presigner`.
  *
- * @throws OptionError or UnknownOptionError.
+ * @throws OptionError.
  * @example
  * const bucket = new S3StorageProvider({ bucket: 'reports', region: 'eu-south-1' })
  * const storage = new Storage({ bucket }, { defaultProvider: 'bucket' })

@@ -24,7 +24,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
 
   test('a member that is misspelt, and none that is its author’s own', () => {
     const define = (member: string) => () => definePlugin({ name: 'p', [member]: () => {} })
-    expect(define('setUp')).toThrow('"setUp" is no member of a plugin; did you mean "setup"?')
+    expect(define('setUp')).toThrow('"setUp" is not a member of a plugin; did you mean "setup"?')
     expect(define('provides')).toThrow('did you mean "provide"?')
     expect(define('homepage')).not.toThrow()
   })

@@ -49,7 +49,7 @@ describe('what a message shows of a value', () => {
   test('of options that are a text, or have a name that nobody knows, no value', () => {
     expect(() => checkOptions('cookie', secret as never, ['secret'])).toThrow('"cookie" is text (not shown)')
     expect(() => checkOptions('cookie', { secert: secret }, ['secret'])).toThrow(
-      /^UNKNOWN_OPTION: "cookie\.secert" is not an option\. Did you mean "secret"\? The only one is secret$/,
+      /^OPTION: "cookie\.secert" is not an option\. Did you mean "secret"\? The only one is secret$/,
     )
     expect(() => sizeOption('limit', 'much')).toThrow('"limit" is "much"')
   })

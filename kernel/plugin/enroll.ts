@@ -1,0 +1,80 @@
+import { type Middleware, nameOf } from '../routing/middleware.ts'
+import { OptionPlace } from '../support/options.ts'
+import { checkMembers, isPluginFactory, isRegistration, type PluginDefinition, type Registration } from './define.ts'
+import { readOption } from './options.ts'
+import { DuplicatePluginError, describe, type EnrollOptions, NotAPluginError, PluginEntry, Scope } from './scope.ts'
+
+/**
+ * The one place where a plugin enters the tree and where child scopes are born: from the `plugins` option, `use`,
+ * `register` and nested registrations alike. Its options are read here and `provide` runs, so services exist at once; when one of
+ * them fails, nothing of the plugin is left.
+ */
+export function enroll(owner: PluginEntry, given: unknown, options: EnrollOptions = {}): PluginEntry {
+  const uncalled = isPluginFactory(given)
+  const registration: unknown = uncalled ? given() : given
+  if (typeof registration === 'function') return enrollMiddleware(owner, registration as Middleware)
+  if (!isRegistration(registration)) throw NotAPluginError(describe(given))
+  const { plugin: definition, site } = registration as Registration
+  const parent = owner.scope
+  const prefix = options.prefix ?? ''
+  const scoped = definition.scoped === true || prefix !== ''
+  checkMembers(definition)
+  const before = parent.plugins.get(definition.name)
+  if (before !== undefined) throw DuplicatePluginError(definition.name, before.site, String(site))
+  const entry = new PluginEntry({
+    name: definition.name,
+    definition,
+    options: registration.options,
+    settings: settingsOf(registration, options.path),
+    site: String(site),
+    scope: scoped ? new Scope(definition.name, prefix, parent) : parent,
+    scoped,
+    uncalled,
+  })
+  const services = definition.provide === undefined ? {} : servicesOf(entry, definition.provide)
+  for (const [name, value] of Object.entries(services)) {
+    entry.scope.services.provide(name, value, entry.name)
+    entry.services.push(name)
+  }
+  parent.plugins.set(entry.name, entry)
+  owner.children.push(entry)
+  return entry
+}
+
+function enrollMiddleware(owner: PluginEntry, middleware: Middleware): PluginEntry {
+  const name = nameOf(middleware, 'middleware')
+  const { scope } = owner
+  const definition: PluginDefinition<never, object> = { name, setup: (ctx) => ctx.use(middleware) }
+  const nothing = { options: undefined, settings: undefined, site: '' }
+  const entry = new PluginEntry({ name, definition, ...nothing, scope, scoped: false })
+  owner.children.push(entry)
+  return entry
+}
+
+/** What the options mean; every one that is wrong is reported, with where it was written. */
+function settingsOf({ plugin, options, site }: Registration, path: string | undefined): unknown {
+  if (plugin.options === undefined) return options
+  const place = new OptionPlace(path ?? plugin.name)
+  const settings = readOption(plugin.options, options, place)
+  place.settle(path === undefined ? `. The plugin "${plugin.name}" is registered at ${site}` : '')
+  return settings
+}
+
+function servicesOf(entry: PluginEntry, provide: (settings: never) => object): object {
+  let provided: unknown
+  try {
+    provided = provide.call(entry.definition, entry.settings as never)
+  } catch (error) {
+    throw entry.failure('provide', error)
+  }
+  if (typeof (provided as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function') {
+    // What it fails with would end the process as a rejection that nothing handles.
+    ;(provided as PromiseLike<unknown>).then(undefined, () => {})
+    throw entry.failure('provide', new Error('it is async; make the objects there and connect in setup'))
+  }
+  if (provided === undefined) return {}
+  if (typeof provided !== 'object' || provided === null || Array.isArray(provided)) {
+    throw entry.failure('provide', new Error('it returns no object of services: { name: service }'))
+  }
+  return provided
+}

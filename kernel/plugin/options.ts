@@ -1,0 +1,78 @@
+import type { RouteOptions } from '../routing/options.ts'
+import type { Method } from '../routing/verbs.ts'
+import { Check, type Need } from '../support/check.ts'
+import { FrameworkError } from '../support/errors.ts'
+import { OptionError, type OptionPlace } from '../support/options.ts'
+import type { StandardCheck } from '../support/standard-check.ts'
+
+/** Reads the options of a plugin: from what is written to what the plugin works with. */
+export type OptionsReader<Input, Settings> =
+  | Check<Input, Settings, Need>
+  | StandardCheck<Input, Settings>
+  | ((input: Input, place: OptionPlace) => Settings)
+
+/** A route whose option is read. */
+export interface OptionRoute<Settings> {
+  readonly method: Method
+  /** As registered, with the prefixes of its groups: `/users/:id`. */
+  readonly path: string
+  readonly options: RouteOptions
+  /** Those of the plugin. */
+  readonly settings: Settings
+}
+
+/** Reads one option of a route. A function is called for `undefined`, too, when a route names the option. */
+export type RouteOptionReader<Settings, Value> =
+  | Check<never, Value, Need>
+  | StandardCheck<never, Value>
+  | ((given: unknown, place: OptionPlace, route: OptionRoute<Settings>) => Value)
+
+export function isReader(value: unknown): value is OptionsReader<unknown, unknown> {
+  if (typeof value === 'function' || value instanceof Check) return true
+  const standard = (value as Partial<StandardCheck> | null)?.['~standard']
+  return typeof standard?.validate === 'function'
+}
+
+/** Reads one value; what is wrong is noted at the place. `more` is for functions alone. */
+export function readOption(reader: unknown, given: unknown, place: OptionPlace, ...more: readonly unknown[]): unknown {
+  if (reader instanceof Check) return reader.read(given, place)
+  if (typeof reader === 'function') return readByFunction(reader, given, place, more)
+  const result = (reader as StandardCheck)['~standard'].validate(given)
+  if (result instanceof Promise) {
+    // What it fails with would end the process as a rejection that nothing handles.
+    result.catch(() => {})
+    place.problem(`the options "${place.path}" are checked asynchronously; a plugin reads its options at once`)
+    return undefined
+  }
+  if (result.issues === undefined) return result.value
+  for (const { message, path = [] } of result.issues) {
+    const keys = path.map((part) => (typeof part === 'object' ? part.key : part))
+    const at = keys.reduce<OptionPlace>((from, key) => from.in(typeof key === 'number' ? key : String(key)), place)
+    place.problem(`the option "${at.path}": ${message}`)
+  }
+  return undefined
+}
+
+function readByFunction(reader: Function, given: unknown, place: OptionPlace, more: readonly unknown[]): unknown {
+  try {
+    const value: unknown = reader(given, place, ...more)
+    if (!(value instanceof Promise)) return value
+    value.catch(() => {})
+    place.problem(`the options "${place.path}" are read asynchronously; a plugin reads its options at once`)
+  } catch (error) {
+    // Options of calls report themselves in the same words.
+    const isOurs = error instanceof FrameworkError && error.code === OptionError.code
+    if (!isOurs) throw error
+    place.problem(error.message.replace(/^OPTION: /, ''))
+  }
+  return undefined
+}
+
+/** Options for a listing. Of those that no check describes only numbers and flags are shown: a text may be a secret. */
+export function showOptions(reader: unknown, given: unknown): unknown {
+  if (reader instanceof Check) return reader.show(given)
+  if (typeof given !== 'object' || given === null) return {}
+  const shown = (value: unknown) => (['number', 'boolean'].includes(typeof value) ? value : `(${typeof value})`)
+  const named = Object.entries(given).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(named.map(([name, value]) => [name, shown(value)]))
+}

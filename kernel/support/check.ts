@@ -1,0 +1,138 @@
+import { hidden, mayBeSecret, type OptionPlace, quoted } from './options.ts'
+
+/** Whether an option may be left out, has a default, or must be given. */
+export type Need = 'optional' | 'filled' | 'required'
+
+/** What a check is made of. */
+export interface CheckParts {
+  /** In words, for messages and for the tables of the documentation: `a whole number from 1 to 1000`. */
+  readonly takes: string
+  /** Whether a value is of the kind that is read here. */
+  fits(given: unknown): boolean
+  /** What a value of that kind means; notes what is wrong with it. */
+  read?(given: never, place: OptionPlace): unknown
+  readonly need?: Need
+  readonly isSecret?: boolean
+  /** Whether a text that is wrong may be shown: where a word, a number or a name belongs. */
+  readonly isQuoted?: boolean
+  /** What stands for an option that is left out, as somebody would write it. */
+  readonly fallback?: unknown
+  /** The checks of the members, where there are some. */
+  readonly members?: { readonly [name: string]: AnyCheck }
+}
+
+/** What a check reads. */
+export type SettingsOf<One> = One extends Check<never, infer Value, Need> ? Value : never
+
+/** A check of whatever. */
+export type AnyCheck = Check<never, unknown, Need>
+
+/**
+ * Reads one option: knows what it takes, notes what is wrong, and gives what it means.
+ *
+ * `Input` is what somebody writes, `Value` what the plugin gets. An option may be left out unless it is `required()`.
+ */
+export class Check<in Input, out Value, out Given extends Need = 'optional'> {
+  readonly parts: CheckParts
+  /** Exist for the type checker only. */
+  declare readonly '~input': (input: Input) => void
+  declare readonly '~value': Value
+  declare readonly '~given': Given
+
+  constructor(parts: CheckParts) {
+    this.parts = parts
+  }
+
+  get takes(): string {
+    return this.parts.takes
+  }
+
+  /** What an option means. What is wrong with it is noted at its place, and the value is of no use then. */
+  read(given: unknown, place: OptionPlace): Value {
+    const { parts } = this
+    const value = given === undefined ? parts.fallback : given
+    if (value === undefined && parts.need !== 'required') return undefined as Value
+    if (parts.fits(value)) return (parts.read === undefined ? value : parts.read(value as never, place)) as Value
+    const shown = parts.isQuoted ? quoted(value) : value
+    place.wrong(parts.isSecret ? hidden(value) : shown, parts.takes)
+    return undefined as Value
+  }
+
+  /** What stands for the option when it is left out, as somebody would write it. */
+  default(fallback: Input): Check<Input, Value, 'filled'> {
+    return new Check({ ...this.parts, fallback, need: 'filled' })
+  }
+
+  /** The option must be given. */
+  required(): Check<Input, Value, 'required'> {
+    return new Check({ ...this.parts, need: 'required' })
+  }
+
+  /** No message and no listing shows what was given. */
+  secret(): Check<Input, Value, Given> {
+    return new Check({ ...this.parts, isSecret: true })
+  }
+
+  /** Says in other words what is taken. */
+  says(takes: string): Check<Input, Value, Given> {
+    return new Check({ ...this.parts, takes })
+  }
+
+  /** Types what is taken, where a named type with documented members is nicer to look at than what is inferred. */
+  typed<Named extends Input & object>(): Check<undefined extends Input ? Named | undefined : Named, Value, Given> {
+    return this as never
+  }
+
+  /**
+   * Goes on from what was read when nothing is wrong with it: works out what the plugin needs, and notes what does not belong
+   * together.
+   *
+   * @example
+   * option.shape({ min: option.int().default(1), max: option.int().default(10) }).into((range, place) => {
+   *   if (range.min > range.max) place.in('max').wrong(range.max, 'no less than min')
+   *   return range
+   * })
+   */
+  into<Other>(work: (value: Value, place: OptionPlace) => Other): Check<Input, Other, Given> {
+    const { read = (given: never) => given } = this.parts
+    return new Check({
+      ...this.parts,
+      read(given, place) {
+        const noted = place.problems.length
+        const value = read(given, place) as Value
+        return place.problems.length === noted ? work(value, place) : undefined
+      },
+    })
+  }
+
+  /** What was given or stands for it, for a listing: without secrets. */
+  show(given: unknown): unknown {
+    const { fallback, isSecret, members } = this.parts
+    const value = given === undefined ? fallback : given
+    if (isSecret) return value === undefined ? undefined : '(secret)'
+    return members === undefined ? showPlain(value) : showMembers(value, members)
+  }
+}
+
+function showMembers(value: unknown, members: { readonly [name: string]: AnyCheck }): unknown {
+  if (typeof value !== 'object' && value !== undefined) return showPlain(value)
+  const given = (value ?? {}) as Readonly<Record<string, unknown>>
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([name, check]) => {
+      const shown = check.show(given[name])
+      return shown === undefined ? [] : [[name, shown]]
+    }),
+  )
+}
+
+/** A value of which no check says more: texts that look like a secret are not shown, nor is what only this process can know. */
+function showPlain(value: unknown): unknown {
+  if (typeof value === 'string') return mayBeSecret(value) ? '(text)' : value
+  if (typeof value === 'function') return '(function)'
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : value
+  if (Array.isArray(value)) return value.map(showPlain)
+  if (value instanceof RegExp) return String(value)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return `(${value.constructor?.name || 'object'})`
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, showPlain(one)]))
+}

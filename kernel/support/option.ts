@@ -1,0 +1,280 @@
+import { type AnyCheck, Check, type Need } from './check.ts'
+import { checkNames, type OptionPlace } from './options.ts'
+import { parseSize } from './size.ts'
+
+/** Bounds of a number; `min` and `max` may be reached, `above` may not. */
+export interface NumberBounds {
+  readonly min?: number
+  readonly above?: number
+  readonly max?: number
+  /** For messages: `seconds`. */
+  readonly unit?: string
+}
+
+function numeric(kind: string, isKind: (given: unknown) => boolean, bounds: NumberBounds): Check<number, number> {
+  const { min = -Infinity, above = -Infinity, max = Infinity, unit } = bounds
+  return new Check({
+    takes: `${unit === undefined ? kind : `${kind} of ${unit}`}${inWords(bounds)}`,
+    isQuoted: true,
+    fits: (given) => isKind(given) && (given as number) >= min && (given as number) > above && (given as number) <= max,
+  })
+}
+
+function inWords({ min, above, max }: NumberBounds): string {
+  if (above !== undefined) return max === undefined ? ` above ${above}` : ` above ${above} and up to ${max}`
+  if (min !== undefined) return max === undefined ? `, ${min} or more` : ` from ${min} to ${max}`
+  return max === undefined ? '' : ` up to ${max}`
+}
+
+/**
+ * A whole number.
+ *
+ * @example
+ * option.int({ min: 1, max: 1000 }).default(64)
+ */
+export const int = (bounds: NumberBounds = {}): Check<number, number> =>
+  numeric('a whole number', Number.isSafeInteger, bounds)
+
+/** Any number that is finite. */
+export const number = (bounds: NumberBounds = {}): Check<number, number> => numeric('a number', Number.isFinite, bounds)
+
+/** Milliseconds that a timer can wait: up to 2147483647, which is not said unless it is given. */
+export function ms(bounds: NumberBounds = { min: 0 }): Check<number, number> {
+  // A timer takes no more, and would run at once.
+  const { parts } = numeric('milliseconds', Number.isFinite, { ...bounds, max: bounds.max ?? 2_147_483_647 })
+  return new Check({ ...parts, takes: `milliseconds${inWords(bounds)}` })
+}
+
+/** Bytes, from a number of them or text such as `'100kb'`. */
+export function size(): Check<number | string, number> {
+  return new Check({
+    takes: 'a number of bytes above 0 or a size like "100kb" or "2mb"',
+    isQuoted: true,
+    fits: (given) => parseSize(given) !== undefined,
+    read: parseSize,
+  })
+}
+
+/** `true` or `false`. A text like `'false'`, from the environment for example, would else count as yes. */
+export function flag(): Check<boolean, boolean> {
+  return new Check({ takes: 'true or false', isQuoted: true, fits: (given) => typeof given === 'boolean' })
+}
+
+/**
+ * One of a few values.
+ *
+ * @example
+ * option.oneOf('memory', 'redis').default('memory')
+ */
+export function oneOf<const Values extends readonly (string | number | boolean)[]>(
+  ...values: Values
+): Check<Values[number], Values[number]> {
+  const words = values.map((one) => JSON.stringify(one))
+  const last = words.pop()
+  return new Check({
+    takes: words.length === 0 ? String(last) : `${words.join(', ')} or ${last}`,
+    isQuoted: true,
+    fits: (given) => values.includes(given as Values[number]),
+  })
+}
+
+/** A text that is not empty. No message shows one that is wrong; `name` is for words that may be shown. */
+export function text(pattern?: RegExp, takes = 'a text that is not empty'): Check<string, string> {
+  return new Check({
+    takes,
+    fits: (given) => typeof given === 'string' && given !== '' && (pattern === undefined || pattern.test(given)),
+  })
+}
+
+/** A text which is no secret by its nature: a name or a path, for example. Messages show it. */
+export function name(pattern?: RegExp, takes?: string): Check<string, string> {
+  return new Check({ ...text(pattern, takes).parts, isQuoted: true })
+}
+
+type AnyFunction = (...args: never[]) => unknown
+
+/**
+ * A function.
+ *
+ * @example
+ * option.fn<(req: Request) => boolean>('a function (req) => boolean')
+ */
+export function fn<Type extends AnyFunction>(takes = 'a function'): Check<Type, Type> {
+  return new Check({ takes, fits: (given) => typeof given === 'function' })
+}
+
+/** An object with these methods: a store, a client, a provider of somebody's own. */
+export function having<Type extends object>(
+  methods: readonly (keyof Type & string)[],
+  takes: string,
+): Check<Type, Type> {
+  return new Check({
+    takes,
+    fits: (given) =>
+      typeof given === 'object' &&
+      given !== null &&
+      methods.every((one) => typeof (given as Record<string, unknown>)[one] === 'function'),
+  })
+}
+
+/**
+ * Whatever passes a test of one's own.
+ *
+ * @example
+ * option.value<Date>('a date', (given) => given instanceof Date)
+ */
+export function value<Type>(takes: string, fits: (given: unknown) => boolean = () => true): Check<Type, Type> {
+  return new Check({ takes, fits })
+}
+
+/**
+ * Whatever a function of one's own reads; it notes at the place what is wrong.
+ *
+ * @example
+ * option.custom<string, URL>('an address', (given, place) => {
+ *   if (typeof given === 'string' && URL.canParse(given)) return new URL(given)
+ *   place.wrong(given, 'an address')
+ * })
+ */
+export function custom<Input, Value>(
+  takes: string,
+  read: (given: unknown, place: OptionPlace) => Value | undefined,
+): Check<Input, Value> {
+  return new Check({ takes, fits: () => true, read })
+}
+
+/** `false`, for what can be turned off: `option.either(option.ms(), option.off())`. */
+export function off(): Check<false, false> {
+  return new Check({ takes: 'false', isQuoted: true, fits: (given) => given === false })
+}
+
+/**
+ * A list, each element read by a check.
+ *
+ * @example
+ * option.list(option.name()).default([])
+ */
+export function list<Input, Value>(
+  item: Check<Input, Value, Need>,
+  { min = 0 }: { readonly min?: number } = {},
+): Check<readonly Input[], readonly Value[]> {
+  const each = item.required()
+  return new Check({
+    takes: `a list${min > 0 ? ` of ${min} or more` : ''}, each ${item.takes}`,
+    isQuoted: item.parts.isQuoted ?? false,
+    fits: (given) => Array.isArray(given) && given.length >= min,
+    read: (given: readonly unknown[], place) => given.map((one, i) => each.read(one, place.in(i))),
+  })
+}
+
+const isObject = (given: unknown): given is object =>
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+
+/** An object of any names, each value read by a check. */
+export function record<Input, Value>(
+  item: Check<Input, Value, Need>,
+  takes = `an object, each value ${item.takes}`,
+): Check<{ readonly [name: string]: Input }, { readonly [name: string]: Value }> {
+  return new Check({
+    takes,
+    fits: isObject,
+    read: (given: object, place) =>
+      Object.fromEntries(Object.entries(given).map(([key, one]) => [key, item.read(one, place.in(key))])),
+  })
+}
+
+type InputOf<One> = One extends Check<infer Input, unknown, Need> ? Input : never
+type ValueOf<One> = One extends Check<never, infer Value, Need> ? Value : never
+
+/**
+ * The first of several checks that a value is of the kind of.
+ *
+ * @example
+ * option.either(option.flag(), option.shape({ path: option.name().required() }))
+ */
+export function either<Checks extends readonly AnyCheck[]>(
+  ...checks: Checks
+): Check<InputOf<Checks[number]>, ValueOf<Checks[number]>> {
+  return new Check({
+    takes: checks.map(({ takes }) => takes).join(', or '),
+    isQuoted: checks.every(({ parts }) => parts.isQuoted),
+    fits: (given) => checks.some(({ parts }) => parts.fits(given)),
+    read: (given, place) => checks.find(({ parts }) => parts.fits(given))!.read(given, place),
+  })
+}
+
+/** The checks of the members of an object, by name. */
+export interface Members {
+  readonly [name: string]: AnyCheck
+}
+
+type NamesOf<Fields extends Members, Which extends Need> = {
+  [Name in keyof Fields]: Fields[Name] extends Check<never, unknown, infer Given>
+    ? Given extends Which
+      ? Name
+      : never
+    : never
+}[keyof Fields]
+
+type Written<Fields extends Members> = { [Name in NamesOf<Fields, 'required'>]: InputOf<Fields[Name]> } & {
+  [Name in NamesOf<Fields, 'optional' | 'filled'>]?: InputOf<Fields[Name]> | undefined
+}
+
+/** What somebody may write for an object of these members: nothing at all where none of them must be given. */
+export type ShapeInput<Fields extends Members> =
+  {} extends Written<Fields> ? Written<Fields> | undefined : Written<Fields>
+
+/** What is read from it: every member, those without a default perhaps `undefined`. */
+export type ShapeValue<Fields extends Members> = {
+  readonly [Name in keyof Fields]: Fields[Name] extends Check<never, infer Value, infer Given>
+    ? Given extends 'optional'
+      ? Value | undefined
+      : Value
+    : never
+}
+
+/**
+ * An object with members that are known, each read by its check; any other name is wrong. Left out it is as if it were `{}`,
+ * unless a member must be given or `.required()` is said.
+ *
+ * @example
+ * const options = option.shape({ limit: option.int({ min: 1 }).default(100), windowMs: option.ms().default(60_000) })
+ * definePlugin({ name: 'limited', options, setup: (ctx, { limit, windowMs }) => {} })
+ */
+export function shape<Fields extends Members>(
+  members: Fields,
+): Check<ShapeInput<Fields>, ShapeValue<Fields>, 'filled'> {
+  const names = Object.keys(members)
+  return new Check({
+    takes: names.length === 0 ? 'an object' : `an object with ${names.join(', ')}`,
+    need: 'filled',
+    fallback: {},
+    members,
+    fits: isObject,
+    read: (given: Readonly<Record<string, unknown>>, place) => {
+      checkNames(given, place, names)
+      return Object.fromEntries(names.map((one) => [one, members[one]!.read(given[one], place.in(one))]))
+    },
+  })
+}
+
+/**
+ * Reads the option of a route that has the same members as the options of its plugin: what the route leaves out is as the plugin
+ * has it, and `false` is nothing of the plugin.
+ *
+ * @example
+ * definePlugin({ name: 'json', options: limits, routeOptions: { json: option.overrides(limits) } })
+ */
+export function overrides<Settings extends object>(plugin: Check<never, Settings, Need>) {
+  const { members = {}, takes } = plugin.parts
+  return (given: unknown, place: OptionPlace, route: { readonly settings: Settings }): Settings | false | undefined => {
+    if (given === undefined || given === false) return given
+    if (!isObject(given)) return void place.wrong(given, `false, or ${takes}`)
+    checkNames(given, place, Object.keys(members))
+    const own = Object.entries(members).flatMap(([name, check]) => {
+      const one = (given as Readonly<Record<string, unknown>>)[name]
+      return one === undefined ? [] : [[name, check.read(one, place.in(name))]]
+    })
+    return { ...route.settings, ...Object.fromEntries(own) }
+  }
+}
