@@ -88,8 +88,8 @@ export class Kernel extends RouteVerbs {
       rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
       fallback: ({ scope, name }, path, run) =>
         void this.#dispatcher.fallbacks.push({ scope, plugin: name, path, run }),
-      decorate: (target, members, plugin) =>
-        decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, plugin),
+      decorate: (target, members, entry) =>
+        decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, entry),
     }
     this.#life = new LifeCycle({
       settings: this.settings,

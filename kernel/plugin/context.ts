@@ -31,7 +31,7 @@ export interface ContextHost {
   /** The hooks of the whole tree in order of registration; those of requests are kept by scope. */
   readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
   addRoute(owner: PluginEntry, ...route: AddRoute): void
-  decorate(target: 'request' | 'response', members: PropertyDescriptorMap, plugin: string): void
+  decorate(target: 'request' | 'response', members: PropertyDescriptorMap, entry: PluginEntry): void
   rewrite(rewriter: Rewriter): void
   fallback(owner: PluginEntry, path: string, run: (req: Request, res: Response) => void | Promise<void>): void
 }
@@ -129,7 +129,7 @@ export class Context<out Parsed = {}> extends RouteVerbs {
   }
 
   /**
-   * Adds members to every request or response of this server.
+   * Adds members to every request or response of this server; a plugin in several scopes adds them once.
    *
    * @example
    * ctx.decorate('request', { agent: { get() { return this.headers['user-agent'] } } })
@@ -138,7 +138,7 @@ export class Context<out Parsed = {}> extends RouteVerbs {
   decorate(target: 'response', members: PropertyDescriptorMap & ThisType<Response>): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" decorates the ${target}`)
-    this.#host.decorate(target, members, this.#entry.name)
+    this.#host.decorate(target, members, this.#entry)
   }
 
   /**

@@ -1,4 +1,5 @@
 import { defineError } from '../support/errors.ts'
+import type { PluginEntry } from './scope.ts'
 
 const DecorateError = defineError(
   'DecorateError',
@@ -37,23 +38,24 @@ const fields: Record<string, ReadonlySet<string>> = {
 }
 
 /** Who added which member, by the class that has it. */
-const owners = new WeakMap<object, Map<string, string>>()
+const owners = new WeakMap<object, Map<string, PluginEntry>>()
 
 /**
  * Installs members on the class of one server's requests or responses. A getter of the kernel, `ip` for example, may be
- * replaced once; what another plugin has added may not.
+ * replaced once; what another plugin has added may not. A plugin that is registered in several scopes adds its members once.
  */
-export function decorate(prototype: object, target: string, members: PropertyDescriptorMap, plugin: string): void {
-  const added = owners.get(prototype) ?? new Map<string, string>()
+export function decorate(prototype: object, target: string, members: PropertyDescriptorMap, entry: PluginEntry): void {
+  const added = owners.get(prototype) ?? new Map<string, PluginEntry>()
   owners.set(prototype, added)
   for (const [name, descriptor] of Object.entries(members)) {
+    const owner = added.get(name)
+    if (owner?.definition === entry.definition && owner !== entry) continue
     if (Object.hasOwn(prototype, name)) {
-      const owner = added.get(name)
-      const whose = owner === undefined ? '' : `: the plugin "${owner}" has added it`
-      throw DecorateError(target, name, plugin, `is there already${whose}`)
+      const first = owner === undefined ? 'the kernel' : `the plugin "${owner.name}" (registered at ${owner.site})`
+      throw DecorateError(target, name, entry.name, `${first} has added already`)
     }
-    if (fields[target]?.has(name)) throw DecorateError(target, name, plugin, 'is a field of the kernel')
+    if (fields[target]?.has(name)) throw DecorateError(target, name, entry.name, 'is a field of the kernel')
     Object.defineProperty(prototype, name, { configurable: true, ...descriptor })
-    added.set(name, plugin)
+    added.set(name, entry)
   }
 }

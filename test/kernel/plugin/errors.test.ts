@@ -200,7 +200,29 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     kernel.register(decorates('one'))
     kernel.register(decorates('two'))
     await expect(kernel.ready()).rejects.toThrow(
-      /"two" decorates the request with "user", which is there already: the plugin "one" has added it\. Choose another/,
+      /"two" decorates the request with "user", which the plugin "one" \(registered at .*errors\.test\.ts:\d+:\d+\) has added already\. Choose another/,
     )
+  })
+
+  test('a plugin in several scopes decorates once; in one scope a name is taken', async () => {
+    const { kernel } = makeKernel()
+    const user = definePlugin({
+      name: 'user',
+      scoped: true,
+      setup: (ctx) => ctx.decorate('request', { user: { value: 'ann' } }),
+    })
+    kernel.register(user(), { prefix: '/a' })
+    kernel.register(definePlugin({ name: 'area', scoped: true, setup: (ctx) => ctx.register(user()) })())
+    await kernel.ready()
+    const { kernel: other } = makeKernel()
+    const twice = definePlugin({
+      name: 'twice',
+      setup(ctx) {
+        ctx.decorate('request', { user: { value: 'ann' } })
+        ctx.decorate('request', { user: { value: 'bob' } })
+      },
+    })
+    other.register(twice())
+    await expect(other.ready()).rejects.toThrow(/the plugin "twice" \(.+\) has added already/)
   })
 })
