@@ -3,7 +3,7 @@ export interface StandardCheck<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
-    validate(value: unknown): StandardResult<Output> | Promise<StandardResult<Output>>
+    validate(value: unknown): StandardResult | Promise<StandardResult>
     readonly types?: { readonly input: Input; readonly output: Output } | undefined
   }
 }
