@@ -57,11 +57,6 @@ export function laneWithoutRoute(scope: Scope, terminal: Terminal): Lane {
   }
 }
 
-/** The scope that a path belongs to, when it has routes for other methods. */
-export function homeOf(table: RouteTable<Lane>, path: string, allowed: readonly string[]): Scope | undefined {
-  return allowed[0] === undefined ? undefined : table.match(allowed[0], path)?.target.home
-}
-
 function reach(scope: Scope): Pick<Lane, 'onSend' | 'onResponse' | 'onError' | 'errorHandler'> {
   return {
     onSend: scope.hooksReaching('onSend'),

@@ -1,5 +1,5 @@
 import type { CompiledRoutes } from './compile.ts'
-import type { Dispatcher } from './dispatch.ts'
+import type { RouteFinder } from './find-route.ts'
 import { parseTarget } from './http/target.ts'
 import type { Scope } from './plugin/scope.ts'
 import { nameOf } from './routing/middleware.ts'
@@ -8,7 +8,7 @@ import { columns } from './support/columns.ts'
 import { defineError } from './support/errors.ts'
 import type { Logger } from './support/logger.ts'
 
-const NotReadyError = defineError(
+export const NotReadyError = defineError(
   'NotReadyError',
   500,
   (what: string) => `${what} needs a booted server. Call await server.ready() first`,
@@ -28,52 +28,29 @@ export interface ExplainedStep extends Pick<Step, 'name' | 'plugin' | 'scope'> {
   readonly slot: Step['slot'] | 'fallback'
 }
 
-const plain = ({ slot, name, plugin, scope }: Step) => ({ slot, name, plugin, scope })
+const plain = ({ slot, name, plugin, scope }: Step): ExplainedStep => ({ slot, name, plugin, scope })
 
+/** The steps of one request, from what the dispatcher would find for it. */
 export function explainRoute(
-  routes: CompiledRoutes,
-  dispatcher: Dispatcher,
+  finder: RouteFinder,
   root: Scope,
-  booted: boolean,
   logger: Logger,
   method: string,
   path: string,
 ): Explanation {
-  if (!booted) throw NotReadyError('explain()')
   const target = parseTarget(path)
-  const table = routes.current(logger)
-  const miss = (match: string): ExplainedStep[] => {
-    const scope = dispatcher.scopeOfMiss(table, match, table.allowed(match))
-    const fallbacks = dispatcher.fallbacksIn(scope, match).map((one) => ({
-      slot: 'fallback' as const,
-      name: nameOf(one.run, `${one.path}/*`),
-      plugin: one.plugin,
-      scope: one.scope.name,
-    }))
-    return [...scope.middlewaresReaching.map(plain), ...fallbacks]
+  if (target === undefined) return { route: undefined, params: {}, steps: root.middlewaresReaching.map(plain) }
+  const { target: lane, params, miss } = finder.find(method.toUpperCase(), target.match, logger)
+  const steps = lane.steps.map(plain)
+  if (miss === undefined) {
+    const { plugin, scope } = lane
+    steps.push({ slot: 'handler', name: nameOf(lane.terminal, 'handler'), plugin, scope })
+    return { route: `${lane.method} ${lane.path}`, params: { ...params }, steps }
   }
-  const verb = method.toUpperCase()
-  const found =
-    target && (table.match(verb, target.match) ?? (verb === 'HEAD' ? table.match('GET', target.match) : undefined))
-  if (found === undefined) {
-    return {
-      route: undefined,
-      params: {},
-      steps: target === undefined ? root.middlewaresReaching.map(plain) : miss(target.match),
-    }
+  for (const { run, path, plugin, scope } of miss.fallbacks) {
+    steps.push({ slot: 'fallback', name: nameOf(run, `${path}/*`), plugin, scope: scope.name })
   }
-  const lane = found.target
-  const handler = {
-    slot: 'handler' as const,
-    name: nameOf(lane.terminal, 'handler'),
-    plugin: lane.plugin,
-    scope: lane.scope,
-  }
-  return {
-    route: `${lane.method} ${lane.path}`,
-    params: { ...found.params },
-    steps: [...lane.steps.map(plain), handler],
-  }
+  return { route: undefined, params: {}, steps }
 }
 
 export function printRoutes(routes: CompiledRoutes, booted: boolean, logger: Logger): string {

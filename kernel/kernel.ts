@@ -3,7 +3,7 @@ import { Dispatcher, type NotFoundHandler } from './dispatch.ts'
 import { urlOf } from './http/host.ts'
 import { KernelRequest } from './http/request.ts'
 import { KernelResponse } from './http/response-buffer.ts'
-import { type Explanation, explainRoute, printRoutes } from './inspect.ts'
+import { type Explanation, explainRoute, NotReadyError, printRoutes } from './inspect.ts'
 import { LifeCycle } from './life-cycle.ts'
 import { type Listing, listingOf } from './listing.ts'
 import { type KernelOptions, type ResolvedKernelOptions, resolveOptions } from './options.ts'
@@ -87,7 +87,7 @@ export class Kernel extends RouteVerbs {
       },
       rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
       fallback: ({ scope, name }, path, run) =>
-        void this.#dispatcher.fallbacks.push({ scope, plugin: name, path, run }),
+        void this.#dispatcher.finder.fallbacks.push({ scope, plugin: name, path, run }),
       decorate: (target, members, entry) =>
         decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, entry),
     }
@@ -287,6 +287,7 @@ export class Kernel extends RouteVerbs {
 
   /** The steps that a request would go through, in order, each with its owner. */
   explain(method: string, path: string): Explanation {
-    return explainRoute(this.#routes, this.#dispatcher, this.#root.scope, this.#host.booted, this.#logger, method, path)
+    if (!this.#host.booted) throw NotReadyError('explain()')
+    return explainRoute(this.#dispatcher.finder, this.#root.scope, this.#logger, method, path)
   }
 }

@@ -4,6 +4,7 @@ import { isValidHost } from './host.ts'
 import { parseQuery, type Query } from './query.ts'
 import type { RawRequest } from './raw.ts'
 import type { Serialize } from './reply.ts'
+import type { Response } from './response.ts'
 import type { Target } from './target.ts'
 import { type Current, TimeLimit } from './time-limit.ts'
 
@@ -57,7 +58,6 @@ export interface Request {
 const prefix = Math.random().toString(36).slice(2, 10).padEnd(8, '0')
 let count = 0
 
-const none: readonly string[] = []
 const trustedId = /^[\w.:-]{1,128}$/
 
 /** What the request must know of the compiled route that answers it. */
@@ -66,6 +66,13 @@ export interface AnsweringLane {
   /** What plugins keep for the route; missing where there is none. */
   readonly values?: ReadonlyMap<object, unknown>
   readonly serialize: Serialize
+}
+
+/** What may answer a request that no route answers. */
+export interface Miss {
+  /** The methods that the path has. */
+  readonly allowed: readonly string[]
+  readonly fallbacks: readonly { run(req: Request, res: Response): void | Promise<void> }[]
 }
 
 export interface KernelRequest extends Request {}
@@ -85,8 +92,8 @@ export class KernelRequest {
   /** What it is at, when that takes time. */
   current: Current = undefined
   timeLimit: TimeLimit | undefined = undefined
-  /** The methods of the path, where there is no route for this one. */
-  allowed: readonly string[] = none
+  /** Set where no route answers: what else may. */
+  miss: Miss | undefined = undefined
 
   #query: Query | undefined = undefined
   #headers: { readonly [name: string]: string | undefined } | undefined = undefined

@@ -21,7 +21,7 @@ const fields: Record<string, ReadonlySet<string>> = {
     'givenUp',
     'running',
     'time',
-    'allowed',
+    'miss',
   ]),
   response: new Set([
     'request',

@@ -4,12 +4,13 @@ export interface StandardCheck<Input = unknown, Output = Input> {
     readonly version: 1
     readonly vendor: string
     validate(value: unknown): StandardResult | Promise<StandardResult>
+    /** Exists for the type checker only. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined
   }
 }
 
-type StandardResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
+type StandardResult =
+  | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] }
 
 interface StandardIssue {
