@@ -2,8 +2,9 @@ import { PolicyManager, RouteCollection, type RouteOptions, Server } from 'frame
 import { describeServer } from 'framework/plugins/openapi'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { Chance } from '../support/chance.ts'
 import { problemsOf } from '../support/openapi.ts'
-import { Chance, randomRoot } from '../support/random-schemas.ts'
+import { randomRoot } from '../support/random-schemas.ts'
 
 const verbs = ['get', 'post', 'put', 'patch', 'delete', 'options', 'head', 'any'] as const
 const segments = [

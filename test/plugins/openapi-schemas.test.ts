@@ -7,8 +7,9 @@ import { describeServer } from 'framework/plugins/openapi'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { Chance } from '../support/chance.ts'
 import { problemsOf } from '../support/openapi.ts'
-import { Chance, randomRoot, randomValue } from '../support/random-schemas.ts'
+import { randomRoot, randomValue } from '../support/random-schemas.ts'
 
 /** The description of a server with one route for each schema: as its body, or as its answer. */
 async function described(schemas: readonly object[], part: 'body' | 'answer' = 'body'): Promise<OpenApiDocument> {

@@ -4,7 +4,8 @@ import { LenientShape } from '../../plugins/responses/lenient.ts'
 import { Mismatch } from '../../plugins/responses/mismatch.ts'
 import { compileShape } from '../../plugins/responses/shape.ts'
 import { type Write, writerName, writerOf } from '../../plugins/responses/writer.ts'
-import { Chance, randomRoot, randomValue, secret } from '../support/random-schemas.ts'
+import { Chance } from '../support/chance.ts'
+import { randomRoot, randomValue, secret } from '../support/random-schemas.ts'
 
 const strictness = { coerce: false }
 

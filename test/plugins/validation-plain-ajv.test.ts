@@ -3,7 +3,8 @@ import { Ajv2020 as Modern } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { expect, test } from 'vitest'
 import { checkOf, type Mode, type Verdict } from '../../plugins/shared/schema/check.ts'
-import { Chance, randomRoot, randomValue } from '../support/random-schemas.ts'
+import { Chance } from '../support/chance.ts'
+import { randomRoot, randomValue } from '../support/random-schemas.ts'
 
 type Json = { [keyword: string]: unknown }
 
