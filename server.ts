@@ -7,10 +7,10 @@ import {
   type Inject,
   Kernel,
   type KernelOptions,
-  kernelOptions,
+  kernelMembers,
   type MediaTypeLibrary,
-  OptionError,
-  quoted,
+  OptionPlace,
+  option,
   type Registration,
   type ServiceStore,
   type Services,
@@ -73,6 +73,27 @@ export interface MockServerOptions {
   controllerPatterns?: readonly string[]
 }
 
+// What a plugin takes is read by that plugin.
+const anything = option.value<unknown>('')
+
+const serverOptions = option.shape({
+  ...kernelMembers,
+  plugins: anything,
+  // A text like 'false' would else expose them.
+  exposeErrorDetails: option.oneOf(true, false, 'auto').default(false),
+  controllerPatterns: anything,
+  graphql: anything,
+  background: option.shape({ crons: anything, queues: anything, mqtt: anything }),
+})
+
+/** The options of a server as they were given, once nothing is wrong with them; those without a plugin that has defaults with them. */
+function settingsOf(given: ServerOptions) {
+  const place = new OptionPlace('')
+  const { exposeErrorDetails, background } = serverOptions.read(given, place)
+  place.settle()
+  return { ...given, exposeErrorDetails, background: background as BackgroundOptions }
+}
+
 /**
  * An HTTP server made of plugins.
  *
@@ -91,22 +112,9 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
   constructor(options?: ServerOptions<Plugins>)
   constructor(options: ServerOptions<Plugins> | (Plugins & readonly PluginListItem[]) = {}) {
     const given = (Array.isArray(options) ? { plugins: options } : options) as ServerOptions
-    checkOptions('', given, [
-      ...kernelOptions,
-      'plugins',
-      'exposeErrorDetails',
-      'controllerPatterns',
-      'graphql',
-      'background',
-    ])
-    const { plugins, exposeErrorDetails, controllerPatterns, graphql, background = {}, ...rest } = given
-    checkOptions('background', background, ['crons', 'queues', 'mqtt'])
-    // A text like 'false' would else expose them.
-    if (![undefined, true, false, 'auto'].includes(exposeErrorDetails)) {
-      throw OptionError('exposeErrorDetails', quoted(exposeErrorDetails), 'true, false or "auto"')
-    }
-    super(rest)
-    setExposure(exposeErrorDetails ?? false)
+    const { plugins, exposeErrorDetails, controllerPatterns, graphql, background, ...rest } = settingsOf(given)
+    super(rest as KernelOptions)
+    setExposure(exposeErrorDetails)
     Object.assign(this.inject, mockMethods(this.inject))
     this.#turnedOff = new Set(Object.entries(plugins ?? {}).flatMap(([key, value]) => (value === false ? [key] : [])))
     const { crons, queues, mqtt } = background

@@ -26,7 +26,7 @@ export { webRequest } from './http/web-request.ts'
 export type { Explanation } from './inspect.ts'
 export { type Inject, Kernel } from './kernel.ts'
 export type { ListedPlugin, ListedRoute, Listing } from './listing.ts'
-export { type KernelOptions, kernelOptions, type ResolvedKernelOptions } from './options.ts'
+export { type KernelOptions, kernelMembers, kernelOptions, type ResolvedKernelOptions } from './options.ts'
 export { Command } from './plugin/command.ts'
 export {
   type CommandArgument,

@@ -6,7 +6,7 @@ import { KernelResponse } from './http/response-buffer.ts'
 import { type Explanation, explainRoute, NotReadyError, printRoutes } from './inspect.ts'
 import { LifeCycle } from './life-cycle.ts'
 import { type Listing, listingOf } from './listing.ts'
-import { type KernelOptions, type ResolvedKernelOptions, resolveOptions } from './options.ts'
+import { type KernelOptions, kernelOptions, type ResolvedKernelOptions } from './options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
 import type { Registration } from './plugin/define.ts'
@@ -33,6 +33,7 @@ import { fetchHandler } from './runtime/fetch.ts'
 import { type InjectRequest, type InjectResponse, injector } from './runtime/inject.ts'
 import { closeMistake, listenMistake } from './support/arguments.ts'
 import { type Logger, lineLogger, warnInto } from './support/logger.ts'
+import { OptionPlace } from './support/options.ts'
 
 /** What `server.inject` is: a function from one request to its answer. */
 export type Inject = (request: InjectRequest) => Promise<InjectResponse>
@@ -67,9 +68,11 @@ export class Kernel extends RouteVerbs {
 
   constructor(options: KernelOptions = {}) {
     super()
-    this.settings = resolveOptions(options)
-    this.router = options.router ?? sharedRouter
-    this.#logger = options.logger ?? lineLogger()
+    const place = new OptionPlace('')
+    this.settings = kernelOptions.read(options, place)
+    place.settle()
+    this.router = this.settings.router ?? sharedRouter
+    this.#logger = this.settings.logger ?? lineLogger()
     // One subclass each for every server: what plugins add to requests holds for this server only.
     const classes = {
       Request: class Request extends KernelRequest {},

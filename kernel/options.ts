@@ -1,7 +1,8 @@
 import type { RouteCollection } from './routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
-import { checkOptions, OptionError, quoted } from './support/options.ts'
+import * as option from './support/option.ts'
+import { quoted } from './support/options.ts'
 
 /** Options of the kernel; every time is in milliseconds. */
 export interface KernelOptions {
@@ -47,112 +48,65 @@ export interface ResolvedKernelOptions {
   readonly https: TlsOptions | undefined
   readonly abortSignal: AbortSignal | undefined
   readonly adapter: 'node' | 'bun' | 'deno' | undefined
+  /** The collection that was given, `undefined` for the one of the process. */
+  readonly router: RouteCollection | undefined
   /** The logger that was given, `undefined` when the server makes its own. */
   readonly logger: Logger | undefined
 }
 
-function portOf(option: unknown): number {
-  const [name, value] = option === undefined ? ['PORT (of the environment)', process.env.PORT] : ['port', option]
-  if (value === undefined || value === '') return 3000
-  const port = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
-  if (typeof port !== 'number' || !Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw OptionError(String(name), quoted(value), 'a whole number from 0 to 65535')
-  }
-  return port
-}
+const portTakes = 'a whole number from 0 to 65535'
+const isPort = (given: unknown) => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 65_535
 
-function hostOf(option: unknown): string {
-  const given = option === undefined ? process.env.HOST || undefined : option
-  if (given === undefined) return '0.0.0.0'
-  // An address with a user in it would be looked up as a name, and stand in the error of that.
-  if (typeof given !== 'string' || given === '' || /[\s/@?#]/.test(given)) {
-    throw OptionError(option === undefined ? 'HOST (of the environment)' : 'host', given, 'a host name or an address')
-  }
-  return given
-}
+const port = option.custom<number, number>(portTakes, (given, place) => {
+  const value = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
+  return isPort(value) ? (value as number) : void place.wrong(quoted(given), portTakes)
+})
 
-function milliseconds(name: string, value: unknown, fallback: number): number {
-  if (value === undefined) return fallback
-  if (typeof value !== 'number' || !(value >= 0) || value > 2_147_483_647)
-    throw OptionError(name, quoted(value), 'milliseconds, 0 or more')
-  return value
-}
+// An address with a user in it would be looked up as a name, and stand in the error of that.
+const host = option.text(/^[^\s/@?#]+$/, 'a host name or an address')
 
 /** A path in its place would fail in OpenSSL, which does not say what was meant. */
 const isPem = (value: unknown) =>
   (typeof value === 'string' || value instanceof Uint8Array) && Buffer.from(value).includes('-----BEGIN ')
-const isBoolean = (value: unknown) => typeof value === 'boolean'
-const has = (value: unknown, ...methods: string[]) =>
-  methods.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function')
+const isTls = (given: unknown) => isPem((given as TlsOptions | null)?.key) && isPem((given as TlsOptions | null)?.cert)
 
-// What the types say as well; a text like 'false', from the environment for example, would else count as yes.
-const shapes: [name: keyof KernelOptions, fits: (value: never) => boolean, expected: string][] = [
-  ['gracefulShutdown', isBoolean, 'true or false'],
-  ['trustRequestId', isBoolean, 'true or false'],
-  [
-    'logger',
-    (value) => has(value, 'debug', 'info', 'warn', 'error', 'child'),
+const limit = option.number({ above: 0 })
+
+/** The checks of the kernel's options. */
+export const kernelMembers = {
+  port,
+  host,
+  router: option.having<RouteCollection>(['get', 'clearRoutes'], 'a RouteCollection'),
+  logger: option.having<Logger>(
+    ['debug', 'info', 'warn', 'error', 'child'],
     'a logger with debug, info, warn, error and child',
-  ],
-  ['router', (value: RouteCollection | null) => has(value, 'get', 'clearRoutes'), 'a RouteCollection'],
-  ['abortSignal', (value) => has(value, 'addEventListener'), 'an AbortSignal'],
-  [
-    'https',
-    (value: TlsOptions | null) => isPem(value?.key) && isPem(value?.cert),
-    '{ key, cert } in PEM: what the files hold, and not their paths',
-  ],
-]
-
-/** The names of the kernel's options. */
-export const kernelOptions = [
-  'port',
-  'host',
-  'router',
-  'logger',
-  'gracefulShutdown',
-  'closeTimeout',
-  'drainWindow',
-  'bootTimeout',
-  'requestTimeout',
-  'trustRequestId',
-  'limits',
-  'https',
-  'abortSignal',
-  'adapter',
-] satisfies (keyof KernelOptions)[]
-
-/** Fills in the defaults and refuses what cannot be meant. */
-export function resolveOptions(options: KernelOptions): ResolvedKernelOptions {
-  checkOptions('', options, kernelOptions)
-  if (options.adapter !== undefined && !['node', 'bun', 'deno'].includes(options.adapter)) {
-    throw OptionError('adapter', quoted(options.adapter), '"node", "bun" or "deno"')
-  }
-  for (const [name, fits, expected] of shapes) {
-    const value = options[name]
-    if (value === undefined || fits(value as never)) continue
-    throw OptionError(name, fits === isBoolean ? quoted(value) : value, expected)
-  }
-  const limits = { ...defaultLimits }
-  checkOptions('limits', options.limits ?? {}, Object.keys(defaultLimits))
-  for (const [name, value] of Object.entries(options.limits ?? {})) {
-    if (value === undefined) continue
-    if (typeof value !== 'number' || !(value > 0))
-      throw OptionError(`limits.${name}`, quoted(value), 'a number above 0')
-    limits[name as keyof Limits] = value
-  }
-  return {
-    port: portOf(options.port),
-    host: hostOf(options.host),
-    gracefulShutdown: options.gracefulShutdown ?? true,
-    closeTimeout: milliseconds('closeTimeout', options.closeTimeout, 10_000),
-    drainWindow: milliseconds('drainWindow', options.drainWindow, 300),
-    bootTimeout: milliseconds('bootTimeout', options.bootTimeout, 10_000),
-    requestTimeout: milliseconds('requestTimeout', options.requestTimeout, 30_000),
-    trustRequestId: options.trustRequestId ?? false,
-    limits,
-    https: options.https,
-    abortSignal: options.abortSignal,
-    adapter: options.adapter,
-    logger: options.logger,
-  }
+  ),
+  gracefulShutdown: option.flag().default(true),
+  closeTimeout: option.ms().default(10_000),
+  drainWindow: option.ms().default(300),
+  bootTimeout: option.ms().default(10_000),
+  requestTimeout: option.ms().default(30_000),
+  trustRequestId: option.flag().default(false),
+  limits: option.shape(
+    Object.fromEntries(Object.entries(defaultLimits).map(([name, value]) => [name, limit.default(value)])) as Record<
+      keyof Limits,
+      ReturnType<typeof limit.default>
+    >,
+  ),
+  https: option.value<TlsOptions>('{ key, cert } in PEM: what the files hold, and not their paths', isTls),
+  abortSignal: option.having<AbortSignal>(['addEventListener'], 'an AbortSignal'),
+  adapter: option.oneOf('node', 'bun', 'deno'),
 }
+
+/** Reads the options of the kernel; what is left out comes from the environment, or has a default. */
+export const kernelOptions = option.shape(kernelMembers).into((given, place): ResolvedKernelOptions => {
+  const { PORT, HOST } = process.env
+  const fromEnvironment = <Value>(check: typeof port | typeof host, name: string, value: string | undefined) =>
+    // In the environment empty is as good as missing.
+    (value === '' ? undefined : check.read(value, place.in(`${name} (of the environment)`))) as Value | undefined
+  return {
+    ...given,
+    port: given.port ?? fromEnvironment<number>(port, 'PORT', PORT) ?? 3000,
+    host: given.host ?? fromEnvironment<string>(host, 'HOST', HOST) ?? '0.0.0.0',
+  }
+})
