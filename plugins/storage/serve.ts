@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import send from '@fastify/send'
 import { defineError, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
 import { typeOfKey } from './data.ts'
-import { missing } from './errors.ts'
+import { missing, StorageRefusedError } from './errors.ts'
 import { checkKey } from './key.ts'
 import type { LocalStorageProvider } from './providers/local.ts'
 import type { Grant, SignedUrls } from './providers/signed-urls.ts'
@@ -51,37 +51,48 @@ function decoded(path: string): string | undefined {
 // Without `cache-control`: the library would send a file anew for `no-cache`, which `fetch` adds to every condition.
 const read = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range', 'range'] as const
 
-async function download(provider: LocalStorageProvider, grant: Grant, req: Request, res: Response): Promise<void> {
-  const { key } = grant
-  const file = await provider.file(key)
-  if (file === undefined) throw missing(key)
-  let isHandedOver = false
-  try {
-    const answer = await describe(file.path, req)
-    // It was replaced meanwhile: the next attempt is about the new one.
-    if (answer.type === 'file' && !isOf(answer.metadata.stat, file.stats))
-      return await download(provider, grant, req, res)
-    if (answer.type !== 'file' && answer.statusCode === 404) throw missing(key)
-    res.status(answer.statusCode)
-    const part = setHeaders(answer, key, res)
-    if (answer.statusCode >= 300) {
-      if (answer.statusCode >= 400) res.removeHeader('content-length')
-      res.send()
+/** How often a file may be replaced while it is measured. */
+const attempts = 20
+
+async function download(provider: LocalStorageProvider, { key }: Grant, req: Request, res: Response): Promise<void> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const file = await provider.file(key)
+    if (file === undefined) throw missing(key)
+    let isHandedOver = false
+    try {
+      const answer = await describe(file.path, req)
+      // It was replaced meanwhile: the next attempt is about the new one.
+      if (answer.type === 'file' && !isOf(answer.metadata.stat, file.stats)) continue
+      if (answer.type !== 'file' && answer.statusCode === 404) throw missing(key)
+      isHandedOver = give(file, answer, key, req, res)
       return
+    } finally {
+      if (!isHandedOver) await file.handle.close()
     }
-    res.header('content-type', file.contentType)
-    if (req.method === 'HEAD' || file.stats.size === 0n) {
-      res.send()
-      return
-    }
-    isHandedOver = true
-    res.stream(file.handle.createReadStream(part ?? { start: 0, end: Number(file.stats.size) - 1 }))
-  } finally {
-    if (!isHandedOver) await file.handle.close()
   }
+  throw StorageRefusedError('the disk', 'a file is replaced faster than it can be measured')
+}
+
+/** Answers with an open file; true when it is being sent, and closes itself. */
+function give(file: ServedFile, answer: Answer, key: string, req: Request, res: Response): boolean {
+  res.status(answer.statusCode)
+  const part = setHeaders(answer, key, res)
+  if (answer.statusCode >= 300) {
+    if (answer.statusCode >= 400) res.removeHeader('content-length')
+    res.send()
+    return false
+  }
+  res.header('content-type', file.contentType)
+  if (req.method === 'HEAD' || file.stats.size === 0n) {
+    res.send()
+    return false
+  }
+  res.stream(file.handle.createReadStream(part ?? { start: 0, end: Number(file.stats.size) - 1 }))
+  return true
 }
 
 type Answer = Awaited<ReturnType<typeof send>>
+type ServedFile = NonNullable<Awaited<ReturnType<LocalStorageProvider['file']>>>
 
 /** What conditions and ranges come to. Asked as for HEAD: the library would open the file anew, by its name. */
 async function describe(path: string, req: Request): Promise<Answer> {
@@ -98,8 +109,12 @@ async function describe(path: string, req: Request): Promise<Answer> {
   return answer
 }
 
-function isOf(stat: Stats, { size, mtimeMs }: BigIntStats): boolean {
-  return stat.size === Number(size) && Math.floor(stat.mtimeMs) === Number(mtimeMs)
+/**
+ * Whether both were measured of one file. Not by whole milliseconds: as a floating-point number a time that is less than 122 ns
+ * in front of one is rounded up to it, which is so for one file of 8000.
+ */
+function isOf(stat: Stats, { size, mtimeNs }: BigIntStats): boolean {
+  return stat.size === Number(size) && Math.abs(stat.mtimeMs - Number(mtimeNs) / 1e6) < 1
 }
 
 /** Gives the part of the file that is meant, where not all of it is. */

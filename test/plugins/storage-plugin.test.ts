@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -263,6 +264,21 @@ describe('signed addresses of a disk', () => {
     } finally {
       isDone = true
       await writing
+    }
+  })
+
+  // Only there a time can be set to the nanosecond.
+  test.runIf(process.platform === 'linux')('give a file, whenever it was written', async () => {
+    const { root, storage, at } = await serving()
+    await storage.putObject('a', 'content')
+    const file = join(root, 'a')
+    const url = await at(storage.getDownloadUrl('a', 60))
+    // As a floating-point number the first is the next millisecond; the second is cut to another one than it is rounded to.
+    for (const written of ['2026-01-01T00:00:00.526999999Z', '1969-12-31T23:59:58.9997Z']) {
+      execFileSync('touch', ['-d', written, file])
+      expect(Math.floor(statSync(file).mtimeMs)).not.toBe(Number(statSync(file, { bigint: true }).mtimeMs))
+      const res = await fetch(url, { signal: AbortSignal.timeout(2000) })
+      expect([res.status, await res.text()]).toEqual([200, 'content'])
     }
   })
 
