@@ -1,12 +1,14 @@
-import { CompiledRoutes } from './compile.ts'
-import { Dispatcher, type NotFoundHandler } from './dispatch.ts'
-import { urlOf } from './http/host.ts'
-import { KernelRequest } from './http/request.ts'
-import { KernelResponse } from './http/response-buffer.ts'
-import { type Explanation, explainRoute, NotReadyError, printRoutes } from './inspect.ts'
-import { LifeCycle } from './life-cycle.ts'
-import { type Listing, listingOf } from './listing.ts'
+import { urlOf } from './http/request/host.ts'
+import { KernelRequest } from './http/request/request.ts'
+import { KernelResponse } from './http/response/response-buffer.ts'
+import { type Explanation, explainRoute, NotReadyError, printRoutes } from './inspect/explain.ts'
+import { type Listing, listingOf } from './inspect/listing.ts'
+import { type PluginNode, printTree, snapshot } from './inspect/tree.ts'
+import { LifeCycle } from './life/life-cycle.ts'
 import { type KernelOptions, kernelOptions, type ResolvedKernelOptions } from './options.ts'
+import { CompiledRoutes } from './pipeline/compiled-route.ts'
+import { Dispatcher, type NotFoundHandler } from './pipeline/dispatch.ts'
+import type { AbsentPlugin } from './pipeline/route-options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
 import type { Registration } from './plugin/define.ts'
@@ -22,18 +24,20 @@ import {
   rootEntry,
 } from './plugin/scope.ts'
 import type { ServiceStore, Services } from './plugin/services.ts'
-import { type PluginNode, printTree, snapshot } from './plugin/tree.ts'
-import type { AbsentPlugin } from './route-options.ts'
 import { RouteCollection, type RouteRecord } from './routing/collection.ts'
 import type { Middleware } from './routing/middleware.ts'
 import { router as sharedRouter } from './routing/router.ts'
 import { type AddRoute, RouteVerbs } from './routing/verbs.ts'
 import type { Address } from './runtime/adapter.ts'
-import { fetchHandler } from './runtime/fetch.ts'
 import { type InjectRequest, type InjectResponse, injector } from './runtime/inject.ts'
+import { fetchHandler } from './runtime/web/fetch.ts'
 import { closeMistake, listenMistake } from './support/arguments.ts'
 import { type Logger, lineLogger, warnInto } from './support/logger.ts'
 import { OptionPlace } from './support/options.ts'
+
+declare module './support/host-server.ts' {
+  interface HostServer extends Kernel {}
+}
 
 /** What `server.inject` is: a function from one request to its answer. */
 export type Inject = (request: InjectRequest) => Promise<InjectResponse>

@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url'
 type Door = typeof import('../../index.ts')
 type Table = typeof import('../../kernel/routing/table.ts')
 type Collection = typeof import('../../kernel/routing/collection.ts')
-type Compose = typeof import('../../kernel/http/compose.ts')
+type Compose = typeof import('../../kernel/pipeline/chain.ts')
 type Responses = typeof import('../../plugins/responses/service.ts')
-type Response = typeof import('../../kernel/http/response-buffer.ts')
+type Response = typeof import('../../kernel/http/response/response-buffer.ts')
 
 /**
  * The modules of a stage's build. Never the sources: the loader that reads TypeScript wraps every named closure in a
@@ -33,10 +33,10 @@ export class Built {
     return this.#load('kernel/routing/collection.js')
   }
   compose(): Promise<Compose> {
-    return this.#load('kernel/http/compose.js')
+    return this.#load('kernel/pipeline/chain.js')
   }
   response(): Promise<Response> {
-    return this.#load('kernel/http/response-buffer.js')
+    return this.#load('kernel/http/response/response-buffer.js')
   }
   responses(): Promise<Responses> {
     return this.#load('plugins/responses/service.js')

@@ -1,6 +1,6 @@
-import type { Link, Terminal } from '../../kernel/http/compose.ts'
-import type { KernelRequest } from '../../kernel/http/request.ts'
-import type { KernelResponse } from '../../kernel/http/response-buffer.ts'
+import type { KernelRequest } from '../../kernel/http/request/request.ts'
+import type { KernelResponse } from '../../kernel/http/response/response-buffer.ts'
+import type { Link, Terminal } from '../../kernel/pipeline/chain.ts'
 import type { Built } from './built.ts'
 import type { MicroCase } from './harness.ts'
 

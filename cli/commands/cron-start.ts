@@ -1,4 +1,4 @@
-import { columns } from '../../kernel/support/columns.ts'
+import { columns } from '../../kernel/inspect/columns.ts'
 import type { CronJobInfo } from '../../plugins/cron/index.ts'
 import { ensurePlugin, watchForEnd } from '../application/background.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'

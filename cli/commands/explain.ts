@@ -1,6 +1,6 @@
-import { parseTarget } from '../../kernel/http/target.ts'
+import { parseTarget } from '../../kernel/http/request/target.ts'
 import { type Explanation, type Kernel, nearest } from '../../kernel/index.ts'
-import { columns } from '../../kernel/support/columns.ts'
+import { columns } from '../../kernel/inspect/columns.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'

@@ -1,5 +1,5 @@
 import type { PluginNode } from '../../kernel/index.ts'
-import { printTree } from '../../kernel/plugin/tree.ts'
+import { printTree } from '../../kernel/inspect/tree.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'

@@ -1,4 +1,4 @@
-import { columns } from '../../kernel/support/columns.ts'
+import { columns } from '../../kernel/inspect/columns.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { describeRoute, notesOf, type RouteDescription } from '../application/route-description.ts'
 import { CommandFailure } from '../failure.ts'

@@ -1,4 +1,4 @@
-import type { PluginNode } from '../../kernel/plugin/tree.ts'
+import type { PluginNode } from '../../kernel/inspect/tree.ts'
 
 /** The variable that tells a child the number of this process; gone before the application reads the environment. */
 export const variable = 'FRAMEWORK_SERVE'

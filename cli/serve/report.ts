@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { relative } from 'node:path'
-import { type PluginNode, printTree } from '../../kernel/plugin/tree.ts'
+import { type PluginNode, printTree } from '../../kernel/inspect/tree.ts'
 import type { Ended, Listening } from './child.ts'
 
 /** Everything that the development server says, to whoever sits in front of it. */

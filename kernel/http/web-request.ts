@@ -1,7 +1,7 @@
 import { defineError } from '../support/errors.ts'
-import { connectionHeaders } from './connection-headers.ts'
 import type { RawRequest } from './raw.ts'
-import type { Request } from './request.ts'
+import type { Request } from './request/request.ts'
+import { connectionHeaders } from './response/headers.ts'
 
 export const BodyParsedError = defineError(
   'BodyParsedError',

@@ -1,4 +1,4 @@
-import type { Kernel } from '../kernel.ts'
+import type { HostServer } from '../support/host-server.ts'
 import { announcePluginData } from './define.ts'
 
 announcePluginData('commands')
@@ -85,7 +85,7 @@ export interface CommandInput<Shape extends CommandShape = Required<CommandShape
    *
    * @throws (as a rejection) what boot fails with, naming the plugin.
    */
-  boot<Server extends Kernel = Kernel>(server?: Server): Promise<Server>
+  boot<Server extends HostServer = HostServer>(server?: Server): Promise<Server>
 }
 
 /** A command of the command line: data, so that it can be listed without running anything. */

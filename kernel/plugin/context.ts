@@ -1,12 +1,12 @@
-import type { Request } from '../http/request.ts'
-import type { Response } from '../http/response.ts'
-import type { Rewriter } from '../http/rewrite.ts'
-import type { Kernel } from '../kernel.ts'
+import type { Request } from '../http/request/request.ts'
+import type { Rewriter } from '../http/request/rewrite.ts'
+import type { Response } from '../http/response/response.ts'
 import { type Middleware, NotAMiddlewareError, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import { defineError } from '../support/errors.ts'
+import type { HostServer } from '../support/host-server.ts'
 import type { Logger } from '../support/logger.ts'
 import { isPluginFactory } from './define.ts'
 import { enroll } from './enroll.ts'
@@ -26,7 +26,7 @@ export const HookError = defineError('HookError', 500, (hook: string, plugin: st
 
 /** The part of the kernel that contexts write to. */
 export interface ContextHost {
-  readonly server: Kernel
+  readonly server: HostServer
   readonly booted: boolean
   /** The hooks of the whole tree in order of registration; those of requests are kept by scope. */
   readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
@@ -77,7 +77,7 @@ export class Context<out Parsed = {}> extends RouteVerbs {
     return this.#entry.scope.path
   }
 
-  get server(): Kernel {
+  get server(): HostServer {
     return this.#host.server
   }
 

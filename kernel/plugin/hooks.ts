@@ -1,5 +1,5 @@
-import type { Request } from '../http/request.ts'
-import type { Response } from '../http/response.ts'
+import type { Request } from '../http/request/request.ts'
+import type { Response } from '../http/response/response.ts'
 import type { Route } from '../routing/route.ts'
 import type { Address } from '../runtime/adapter.ts'
 import type { PluginEntry } from './scope.ts'

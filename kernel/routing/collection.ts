@@ -1,4 +1,4 @@
-import type { Response } from '../http/response.ts'
+import type { Response } from '../http/response/response.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import type { Middleware } from './middleware.ts'

@@ -1,5 +1,5 @@
-import type { Request } from '../http/request.ts'
-import type { Response } from '../http/response.ts'
+import type { Request } from '../http/request/request.ts'
+import type { Response } from '../http/response/response.ts'
 import { defineError } from '../support/errors.ts'
 import { contractOf } from '../support/plugin-mark.ts'
 

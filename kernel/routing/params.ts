@@ -1,5 +1,5 @@
-import type { Request } from '../http/request.ts'
-import type { Response } from '../http/response.ts'
+import type { Request } from '../http/request/request.ts'
+import type { Response } from '../http/response/response.ts'
 import type { TypedMiddleware } from './middleware.ts'
 
 type Segments<Path extends string> = Path extends `${infer Head}/${infer Tail}` ? Head | Segments<Tail> : Path

@@ -1,4 +1,4 @@
-import { decodePath } from '../http/target.ts'
+import { decodePath } from '../http/request/target.ts'
 import { defineError } from '../support/errors.ts'
 
 export const RoutePatternError = defineError(

@@ -1,4 +1,4 @@
-import type { KernelRequest, Request } from '../http/request.ts'
+import type { KernelRequest, Request } from '../http/request/request.ts'
 import type { Route } from './route.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { Deadlines } from '../support/deadlines.ts'
-import { type Activity, busiestMoment, silence } from './activity.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
-import { fetchHandler } from './fetch.ts'
-import type { Phase } from './fetch-context.ts'
+import { type Activity, busiestMoment, silence } from './drain-moments.ts'
 import { listenError } from './listen-errors.ts'
+import { fetchHandler } from './web/fetch.ts'
+import type { Phase } from './web/fetch-context.ts'
 
 type WebRequest = globalThis.Request
 

@@ -1,9 +1,9 @@
-import { hostFor } from '../http/host.ts'
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
+import { hostFor } from '../http/request/host.ts'
+import { asChunk, declaredLength, lengthGuard } from '../http/streams.ts'
 import { injectMistake } from '../support/arguments.ts'
 import { BadRequestError, BodyReadError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
 import type { RequestHandler } from './adapter.ts'
-import { asChunk, declaredLength, lengthGuard } from './body-source.ts'
 
 /** A request that never sees a socket. */
 export interface InjectRequest {

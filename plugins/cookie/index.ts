@@ -8,7 +8,7 @@ export type { SetCookieOptions } from './set-cookie.ts'
 export type { Signer } from './signature.ts'
 
 // In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
-declare module '../../kernel/http/request.ts' {
+declare module '../../kernel/http/request/request.ts' {
   interface Request {
     /** Every cookie as the client sent it, percent-decoded, signed ones with their signature; the first of a name. No prototype. */
     readonly cookies: { readonly [name: string]: string | undefined }
@@ -19,7 +19,7 @@ declare module '../../kernel/http/request.ts' {
   }
 }
 
-declare module '../../kernel/http/response.ts' {
+declare module '../../kernel/http/response/response.ts' {
   interface Response {
     /**
      * Sets a cookie: `Path=/; HttpOnly; SameSite=Lax`, and `Secure` over https, unless the options say otherwise. A

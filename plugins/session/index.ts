@@ -6,7 +6,7 @@ export type { Session, SessionControls, SessionData } from './session.ts'
 export type { SessionStore } from './store.ts'
 
 // In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
-declare module '../../kernel/http/request.ts' {
+declare module '../../kernel/http/request/request.ts' {
   interface Request {
     /**
      * What is remembered of this client from request to request: a plain object, typed by merging `SessionData`.

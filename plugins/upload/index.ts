@@ -7,7 +7,7 @@ export { upload } from './plugin.ts'
 export type { UploadSink, UploadSource } from './store.ts'
 
 // In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
-declare module '../../kernel/http/request.ts' {
+declare module '../../kernel/http/request/request.ts' {
   interface Request {
     /** The uploaded files in the order of the form; empty without any. */
     readonly files: readonly UploadedFile[]

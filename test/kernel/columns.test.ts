@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columns } from '../../kernel/support/columns.ts'
+import { columns } from '../../kernel/inspect/columns.ts'
 
 const rows = [
   ['GET', '/books', 'listBooks', 'validates query · cached'],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type ShutdownParts, shutDown } from '../../kernel/shutdown.ts'
+import { type ShutdownParts, shutDown } from '../../kernel/life/shutdown.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { isValidHost } from '../../../kernel/http/host.ts'
+import { isValidHost } from '../../../kernel/http/request/host.ts'
 import { makeKernel, send } from '../../support/kernel.ts'
 
 const valid = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseTarget } from '../../../kernel/http/target.ts'
+import { parseTarget } from '../../../kernel/http/request/target.ts'
 
 /** What the URL standard makes of it, the rule that every runtime shares. */
 function standard(target: string): { path: string; query: string } | undefined {

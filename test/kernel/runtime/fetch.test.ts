@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RawRequest } from '../../../kernel/http/raw.ts'
-import { fetchHandler } from '../../../kernel/runtime/fetch.ts'
+import { fetchHandler } from '../../../kernel/runtime/web/fetch.ts'
 
 const ok = { status: 200, headers: ['content-type', 'text/plain', 'content-length', '2'], body: 'ok' }
 

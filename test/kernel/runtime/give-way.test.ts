@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { RawRequest, StreamBody } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../kernel/runtime/adapter.ts'
-import { fetchHandler } from '../../../kernel/runtime/fetch.ts'
-import { nodeAdapter } from '../../../kernel/runtime/node.ts'
+import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
+import { fetchHandler } from '../../../kernel/runtime/web/fetch.ts'
 import { sendRaw } from '../../conformance/raw-client.ts'
 
 const total = 100_000

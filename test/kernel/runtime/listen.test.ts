@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { listenError } from '../../../kernel/runtime/listen-errors.ts'
-import { nodeAdapter } from '../../../kernel/runtime/node.ts'
+import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
 
 const adapters: ReturnType<typeof nodeAdapter>[] = []
 

@@ -7,9 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RawRequest, Reply } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type ListenOptions } from '../../../kernel/runtime/adapter.ts'
-import { nodeAdapter } from '../../../kernel/runtime/node.ts'
-import { type Sending, writeOnce } from '../../../kernel/runtime/node-direct.ts'
-import { findDirectWriter, isFaithful } from '../../../kernel/runtime/node-probe.ts'
+import { type Sending, writeOnce } from '../../../kernel/runtime/node/direct.ts'
+import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
+import { findDirectWriter, isFaithful } from '../../../kernel/runtime/node/probe.ts'
 import { sendRaw } from '../../conformance/raw-client.ts'
 import { certificate } from './certificate.ts'
 
@@ -310,7 +310,7 @@ describe('somebody who watches responses', () => {
       return original.apply(this, args)
     }
     try {
-      const fresh = await import('../../../kernel/runtime/node-probe.ts')
+      const fresh = await import('../../../kernel/runtime/node/probe.ts')
       expect(await fresh.findDirectWriter()).toBeUndefined()
     } finally {
       prototype[method] = original

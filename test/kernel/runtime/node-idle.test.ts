@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RawRequest } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../kernel/runtime/adapter.ts'
-import { nodeAdapter } from '../../../kernel/runtime/node.ts'
-import { showsOwners } from '../../../kernel/runtime/node-probe.ts'
+import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
+import { showsOwners } from '../../../kernel/runtime/node/probe.ts'
 import { type RawAnswer, type RawOptions, sendRaw } from '../../conformance/raw-client.ts'
 
 const ok = { status: 200, headers: ['content-length', '2'], body: 'ok' }

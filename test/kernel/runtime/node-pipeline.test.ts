@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RawRequest } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type Limits } from '../../../kernel/runtime/adapter.ts'
-import { nodeAdapter } from '../../../kernel/runtime/node.ts'
+import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
 import { sendRaw } from '../../conformance/raw-client.ts'
 
 let adapter: Adapter

@@ -5,23 +5,25 @@ export type Rule = (project: Project) => string[]
 
 /** Which files of the kernel may import which package. */
 const kernelPackages: Record<string, string> = {
-  avvio: 'kernel/plugin/boot.ts',
+  avvio: 'kernel/life/boot.ts',
   'find-my-way': 'kernel/routing/table.ts',
   tinyglobby: 'kernel/support/files.ts',
 }
 
-/** What each layer of the kernel may load, the arrow `kernel → dispatch → plugin → routing → http → support` written out. */
-const below: Record<string, readonly string[]> = {
-  index: ['kernel', 'dispatch', 'file', 'plugin', 'runtime', 'routing', 'http', 'support'],
-  kernel: ['dispatch', 'file', 'plugin', 'runtime', 'routing', 'http', 'support'],
-  dispatch: ['file', 'plugin', 'routing', 'http', 'support'],
-  file: ['plugin', 'runtime', 'routing', 'http', 'support'],
-  plugin: ['routing', 'http', 'support'],
-  runtime: ['http', 'support'],
-  routing: ['http', 'support'],
-  http: ['support'],
-  support: [],
-}
+/** The levels of the kernel, the lowest first: each imports those before it, types included. */
+const levels = [
+  'support',
+  'http',
+  'runtime',
+  'routing',
+  'plugin',
+  'options',
+  'pipeline',
+  'inspect',
+  'life',
+  'kernel',
+  'index',
+]
 
 /** Folders of `plugins/` that are a public door of functions and classes, with nothing to register. */
 const notRegistered: ReadonlySet<string> = new Set(['serializer', 'testing'])
@@ -55,7 +57,7 @@ export const rules: Record<string, Rule> = {
       (edge) => !isIn(edge.from, 'kernel') && (edge.package === 'avvio' || edge.package === 'find-my-way'),
     ),
 
-  'the layers of the kernel load each other in one direction': (project) => breaches(project, isAgainstTheArrow),
+  'no level of the kernel imports upwards, not even types': (project) => breaches(project, isUpwards),
 
   'a plugin imports the door of the kernel, the shared room and nothing else of the framework': (project) =>
     breaches(project, (edge) => {
@@ -165,21 +167,16 @@ function breaches(project: Project, isBreach: (edge: Edge) => boolean): string[]
 
 const wording = { value: 'imports', dynamic: 'import()', type: 'import type', augment: 'declare module' }
 
-/** A type may be named against the arrow, since nothing is loaded by it; but not through the door, which is for outsiders. */
-function isAgainstTheArrow(edge: Edge): boolean {
+/** The kernel says in `kernel.ts` what its levels call the server: a merged type, which is written where it is known. */
+function isUpwards(edge: Edge): boolean {
   if (!isIn(edge.from, 'kernel') || edge.to === undefined || !isIn(edge.to, 'kernel')) return false
-  const [from, to] = [layerOf(edge.from), layerOf(edge.to)]
-  if (to === 'index') return true
-  if (edge.kind === 'type' || edge.kind === 'augment') return !(from in below && to in below)
-  return from !== to && !below[from]?.includes(to)
+  const [from, to] = [levelOf(edge.from), levelOf(edge.to)]
+  return from === -1 || to === -1 || to > from
 }
 
-/** Files beside kernel.ts that are no layer, such as options.ts, count as `file`. */
-function layerOf(path: string): string {
-  const [, first, ...rest] = path.split('/')
-  if (rest.length > 0) return first!
-  const name = first!.replace(/\.ts$/, '')
-  return name === 'index' || name === 'kernel' || name === 'dispatch' ? name : 'file'
+function levelOf(path: string): number {
+  const [, first = ''] = path.split('/')
+  return levels.indexOf(first.replace(/\.ts$/, ''))
 }
 
 const isCatalog = (edge: Edge) => edge.from === 'plugins/catalog.ts'

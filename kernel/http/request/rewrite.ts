@@ -1,0 +1,101 @@
+import type { RawRequest, Reply } from '../raw.ts'
+import { isValidHost } from './host.ts'
+
+/** What a request shall be taken for; what is left out stays as it came. */
+export interface Rewrite {
+  readonly method?: string
+  /** Path and query. */
+  readonly target?: string
+  readonly host?: string
+  readonly secure?: boolean
+  readonly ip?: string
+}
+
+/** Looks at a request before it is routed; an error it throws is answered like any other. */
+export type Rewriter = (raw: RawRequest) => Rewrite | undefined
+
+/** A request that is taken for another one; everything else is the original's. */
+class RewrittenRequest implements RawRequest {
+  readonly method: string
+  readonly target: string
+  readonly host: string | undefined
+  readonly hostOptional: boolean
+  readonly secure: boolean
+  readonly ip: string
+  readonly #original: RawRequest
+  readonly #failure: Error | undefined
+
+  constructor(original: RawRequest, rewrite: Rewrite, failure?: Error) {
+    this.#original = original
+    this.#failure = failure
+    this.method = rewrite.method ?? original.method
+    this.target = rewrite.target ?? original.target
+    this.host = rewrite.host !== undefined && isAcceptable(original) ? rewrite.host : original.host
+    this.hostOptional = original.hostOptional
+    this.secure = rewrite.secure ?? original.secure
+    this.ip = rewrite.ip ?? original.ip
+  }
+
+  get hasBody(): boolean {
+    return this.#original.hasBody
+  }
+  get isReceiving(): boolean {
+    return this.#original.isReceiving
+  }
+  header(name: string): string | undefined {
+    return this.#original.header(name)
+  }
+  headers(): Record<string, string> {
+    return this.#original.headers()
+  }
+  bytes(limit: number): Promise<Uint8Array> {
+    return this.#original.bytes(limit)
+  }
+  stream(): AsyncIterable<Uint8Array> {
+    return this.#original.stream()
+  }
+  onAbort(listener: () => void): void {
+    this.#original.onAbort(listener)
+  }
+  onSettled(listener: () => void): void {
+    this.#original.onSettled(listener)
+  }
+  refusal(): Error | undefined {
+    return this.#failure ?? this.#original.refusal()
+  }
+  hangUp(): void {
+    this.#original.hangUp()
+  }
+  respond(reply: Reply): void {
+    this.#original.respond(reply)
+  }
+}
+
+/** A request whose own Host is missing or malformed keeps it, and so is refused: a rewriter may not launder it. */
+function isAcceptable({ host, hostOptional }: RawRequest): boolean {
+  return host === undefined ? hostOptional : isValidHost(host)
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('a rewriter threw something that is no error', { cause: thrown })
+}
+
+/** Applies the rewriters in order, each to the outcome of the one before. Never throws: a failure becomes a refusal. */
+export function rewriteRequest(raw: RawRequest, rewriters: readonly Rewriter[]): RawRequest {
+  let current = raw
+  for (const rewriter of rewriters) {
+    try {
+      const rewrite = rewriter(current)
+      if (rewrite === undefined) continue
+      // An async rewriter would count as one that changes nothing, and its guard would never hold.
+      if (rewrite instanceof Promise) {
+        rewrite.catch(() => {})
+        throw new TypeError('a rewriter returned a promise; it decides at once')
+      }
+      current = new RewrittenRequest(current, rewrite)
+    } catch (error) {
+      return new RewrittenRequest(current, {}, asError(error))
+    }
+  }
+  return current
+}

@@ -1,0 +1,81 @@
+import { realpath } from 'node:fs/promises'
+import { resolve, sep } from 'node:path'
+import { Readable } from 'node:stream'
+import { FileNotFoundError, withCause } from '../../support/errors.ts'
+import { openRegularFile } from '../../support/regular-file.ts'
+import { wellFormed } from './headers.ts'
+import { mediaTypeOfFile } from './media-types.ts'
+import type { KernelResponse } from './response-buffer.ts'
+
+export interface FileOptions {
+  /** The folder that the file must lie in, symbolic links resolved; `path` is then relative to it. */
+  root?: string
+}
+
+interface FileBody {
+  body: Readable
+  size: number
+  type: string
+  modified: string
+}
+
+/** Codes that mean «there is no such file to be had»; the answer never shows the path. */
+const missing = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'EISDIR',
+  'ENAMETOOLONG',
+  'ERR_INVALID_ARG_VALUE',
+  'ELOOP',
+  'EACCES',
+  'EPERM',
+  // A folder, a pipe, a device.
+  'IrregularFileError',
+])
+
+/** Makes a file the answer, unless there is one when it is open. */
+export async function openFile<Res extends KernelResponse>(
+  res: Res,
+  path: string,
+  options?: FileOptions,
+): Promise<Res> {
+  const file = await fileBody(path, options)
+  if (!res.answered) {
+    if (res.getHeader('content-type') === undefined) res.setHeader('content-type', file.type)
+    res.setHeader('content-length', file.size)
+    res.setHeader('last-modified', file.modified)
+  }
+  return res.answer('stream', file.body)
+}
+
+/** Opens a file for sending, and measures what was opened: a file replaced in between keeps its length. */
+async function fileBody(path: string, options: FileOptions = {}): Promise<FileBody> {
+  try {
+    const full = options.root === undefined ? path : await insideRoot(options.root, path)
+    const { handle, stat } = await openRegularFile(full, { followLink: options.root === undefined })
+    // Bounded by the length that is declared, so that a file growing meanwhile cannot outrun it.
+    const body = stat.size === 0 ? Readable.from([]) : handle.createReadStream({ start: 0, end: stat.size - 1 })
+    if (stat.size === 0) await handle.close()
+    return { body, size: stat.size, type: mediaTypeOfFile(full), modified: stat.mtime.toUTCString() }
+  } catch (error) {
+    if (missing.has(String((error as { code?: unknown }).code))) throw withCause(FileNotFoundError(), error)
+    throw error
+  }
+}
+
+async function insideRoot(root: string, path: string): Promise<string> {
+  const base = await realpath(root)
+  const full = await realpath(resolve(base, `.${sep}${path}`))
+  if (!full.startsWith(base + sep)) throw FileNotFoundError()
+  return full
+}
+
+/** `attachment` with an ASCII fallback and the exact name (RFC 6266 section 4.3, RFC 8187). */
+export function dispositionOf(name: string): string {
+  const fallback = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const exact = encodeURIComponent(wellFormed(name)).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${fallback}"${fallback === name ? '' : `; filename*=UTF-8''${exact}`}`
+}

@@ -1,0 +1,95 @@
+import type { Reply, StreamBody } from '../raw.ts'
+import { disposeStream } from '../streams.ts'
+import { refuseEmptied, UnserializableError } from './emptied.ts'
+import { defaultTypes } from './media-types.ts'
+import type { KernelResponse } from './response-buffer.ts'
+
+/** Turns a value into JSON text; a serialiser made from a schema takes the place of {@link toJson}. */
+export type Serialize = (payload: unknown, status: number) => string
+
+/** The serialiser of routes that name none. */
+export function toJson(payload: unknown): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(payload)
+  } catch (error) {
+    throw Object.assign(UnserializableError(error instanceof Error ? error.message : String(error)), { cause: error })
+  }
+  // undefined for a function or a symbol.
+  if (text === undefined) throw UnserializableError(`it is a ${typeof payload}`)
+  if (text === '{}') refuseEmptied(payload)
+  return text
+}
+
+/** Statuses that have no body by definition (RFC 9110 section 6.4.1). */
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304
+}
+
+/**
+ * Encodes a response for the runtime. `head` drops the body and keeps its length.
+ *
+ * @throws when the payload cannot be serialised; the caller makes that a failure like any other.
+ */
+export function toReply(res: KernelResponse, head: boolean, closing: boolean, serialize: Serialize): Reply {
+  const status = res.statusCode
+  const bag = res.headersIfAny
+  let body: Reply['body'] = null
+  let length = 0
+  let type: string | undefined
+  switch (res.kind) {
+    case 'json':
+      body = serialize(res.payload, status)
+      length = Buffer.byteLength(body)
+      type = defaultTypes.json
+      break
+    case 'text':
+      body = res.payload as string
+      length = Buffer.byteLength(body)
+      type = defaultTypes.text
+      break
+    case 'bytes':
+      body = res.payload as Uint8Array
+      length = body.byteLength
+      type = defaultTypes.bytes
+      break
+    case 'stream':
+      body = res.payload as StreamBody
+      length = -1
+      type = defaultTypes.stream
+      break
+  }
+  // The shape of nearly every small answer: a body, and no header that anybody set.
+  if (bag === undefined && !head && !closing && length > 0 && !isBodiless(status)) {
+    return { status, headers: ['content-type', type!, 'content-length', String(length)], body }
+  }
+  const headers: string[] = bag === undefined ? [] : bag.flatten()
+  let typed = false
+  let declared = -1
+  let connected = false
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]
+    if (name === 'content-type') typed = true
+    else if (name === 'content-length') declared = i
+    else if (name === 'connection') connected = true
+  }
+  // What is no number would be sent as it is, and be taken by each reader for another one.
+  if (declared !== -1 && !/^\d+$/.test(headers[declared + 1]!)) {
+    headers.splice(declared, 2)
+    declared = -1
+  }
+  if (isBodiless(status)) {
+    if (length === -1) disposeStream(body as StreamBody)
+    if (declared !== -1 && status !== 304) headers.splice(declared, 2)
+    if (closing && !connected) headers.push('connection', 'close')
+    return { status, headers, body: null }
+  }
+  // A length somebody set is only believed for a stream and for HEAD, where the body itself does not tell.
+  const believed = length === -1 || (head && res.kind === 'empty')
+  if (declared !== -1 && !believed) headers[declared + 1] = String(length)
+  if (type !== undefined && !typed) headers.push('content-type', type)
+  if (declared === -1 && length !== -1) headers.push('content-length', String(length))
+  if (closing && !connected) headers.push('connection', 'close')
+  if (head && length === -1) disposeStream(body as StreamBody)
+  return { status, headers, body: head || length === 0 ? null : body }
+}

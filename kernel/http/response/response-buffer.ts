@@ -1,0 +1,260 @@
+import type { StreamBody } from '../raw.ts'
+import type { KernelRequest, Request } from '../request/request.ts'
+import { disposeStream, isStream } from '../streams.ts'
+import { dispositionOf, type FileOptions, openFile } from './file.ts'
+import { bodyHeaders, encodeLocation, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
+import { defaultTypes, mediaType, mediaTypeOfFile } from './media-types.ts'
+import type { Response } from './response.ts'
+import { type SseMessage, serverSentEvents } from './sse.ts'
+import { redirects, statuses } from './statuses.ts'
+import { sendWebBody } from './web-body.ts'
+
+/** What kind of body was given. */
+export type BodyKind = 'none' | 'empty' | 'json' | 'text' | 'bytes' | 'stream'
+
+export interface KernelResponse extends Response {}
+
+/** The implementation of {@link Response}: a buffer that `reply.ts` turns into what leaves. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the shorthands are made from one table, merged members arrive by decorate
+export class KernelResponse {
+  readonly request: Request
+  kind: BodyKind = 'none'
+  payload: unknown = undefined
+  code = 0
+  /** Whether nobody has answered, so that the answer is the empty one; and whether it has left. */
+  isDefault = false
+  sent = false
+  /** Whether this answers a failure already. */
+  failed = false
+  /** Why the body could not be written. */
+  unencodable: unknown = undefined
+  /** A file that is being opened: the answer waits for it, also where the handler does not. */
+  opening: Promise<unknown> | undefined = undefined
+  /** Called once when an answer is given; for a middleware that answers after it has returned. */
+  onAnswer: (() => void) | undefined = undefined
+  #headers: HeaderBag | undefined = undefined
+
+  constructor(request: Request) {
+    this.request = request
+  }
+
+  get answered(): boolean {
+    return this.kind !== 'none'
+  }
+
+  get statusCode(): number {
+    return this.code === 0 ? 200 : this.code
+  }
+
+  status(code: number): this {
+    if (!Number.isInteger(code) || code < 200 || code > 599) {
+      throw new RangeError(`res.status(${String(code)}): a status is a whole number from 200 to 599`)
+    }
+    // A second answer must not change the status of the first one.
+    if (this.kind === 'none') this.code = code
+    return this
+  }
+
+  /** The one place where an answer is taken. */
+  answer(kind: BodyKind, payload: unknown, status = 0): this {
+    if (this.kind !== 'none') {
+      // Nobody will read it, and a file would stay open.
+      if (kind === 'stream' && payload !== this.payload) disposeStream(payload as StreamBody)
+      if ((this.request as KernelRequest).givenUp) return this
+      warnOfSecondAnswer(this)
+      return this
+    }
+    if (status !== 0) this.code = status
+    this.kind = kind
+    this.payload = payload
+    this.onAnswer?.()
+    return this
+  }
+
+  get headers(): HeaderBag {
+    this.#headers ??= new HeaderBag()
+    return this.#headers
+  }
+
+  get headersIfAny(): HeaderBag | undefined {
+    return this.#headers
+  }
+
+  /** Takes the answer back, and what described its body; what middlewares said about the connection and the origin stays. */
+  reset(): void {
+    if (this.kind === 'stream') disposeStream(this.payload as StreamBody)
+    this.kind = 'none'
+    this.isDefault = false
+    this.payload = undefined
+    this.unencodable = undefined
+    this.opening = undefined
+    this.code = 0
+    if (this.#headers === undefined) return
+    for (const name of bodyHeaders) this.#headers.remove(name)
+  }
+
+  setHeader(name: string, value: HeaderValue): this {
+    this.headers.set(name, value)
+    return this
+  }
+
+  setHeaders(preset: HeaderPreset): this {
+    this.headers.setAll(preset)
+    return this
+  }
+
+  header(name: string, value: HeaderValue): this {
+    this.headers.set(name, value)
+    return this
+  }
+
+  getHeader(name: string): string | readonly string[] | undefined {
+    return this.#headers?.get(name)
+  }
+
+  getHeaders(): Record<string, string | readonly string[]> {
+    return this.#headers?.all() ?? Object.create(null)
+  }
+
+  removeHeader(name: string): this {
+    this.#headers?.remove(name)
+    return this
+  }
+
+  appendHeader(name: string, value: string): this {
+    this.headers.append(name, value)
+    return this
+  }
+
+  vary(...names: string[]): this {
+    const there = String(this.headers.get('vary') ?? '')
+    const listed = there.toLowerCase().split(/, */)
+    if (listed.includes('*')) return this
+    for (const name of names) if (!listed.includes(name.toLowerCase())) this.headers.append('vary', name)
+    return this
+  }
+
+  type(type: string): this {
+    return this.setHeader('content-type', mediaType(type))
+  }
+
+  json(body?: unknown): this {
+    return this.answer(body === undefined ? 'empty' : 'json', body)
+  }
+
+  send(body?: unknown): this {
+    return this.sendWith(body, 0)
+  }
+
+  /** Sends by what the body is, with a status of its own unless that is 0. */
+  sendWith(body: unknown, status: number): this {
+    if (body === undefined) return this.answer('empty', undefined, status)
+    if (typeof body !== 'object' || body === null) return this.answer('json', body, status)
+    if (body instanceof Uint8Array) return this.answer('bytes', body, status)
+    if (isStream(body)) return this.answer('stream', body, status)
+    return Symbol.toStringTag in body && sendWebBody(this, body, status) ? this : this.answer('json', body, status)
+  }
+
+  text(body: string): this {
+    if (this.kind === 'none' && this.getHeader('content-type') === undefined) this.type('text')
+    return this.answer('text', String(body))
+  }
+
+  html(body: string): this {
+    if (this.kind === 'none' && this.getHeader('content-type') === undefined) this.type('html')
+    return this.answer('text', String(body))
+  }
+
+  bytes(body: Uint8Array): this {
+    if (!(body instanceof Uint8Array)) throw new TypeError('res.bytes takes a Uint8Array; res.text sends a text')
+    return this.answer('bytes', body)
+  }
+
+  stream(body: StreamBody): this {
+    if (!isStream(body)) throw new TypeError('res.stream takes a ReadableStream, a Readable or an async iterable')
+    return this.answer('stream', body)
+  }
+
+  sse(events: AsyncIterable<string | SseMessage>): this {
+    if (!isStream(events)) throw new TypeError('res.sse takes an async iterable of events, an async generator for one')
+    if (this.kind === 'none') {
+      this.setHeader('content-type', 'text/event-stream; charset=utf-8')
+      this.setHeader('cache-control', 'no-cache')
+      // nginx would hold events back until its buffer is full.
+      this.setHeader('x-accel-buffering', 'no')
+    }
+    return this.answer('stream', serverSentEvents(events))
+  }
+
+  file(path: string, options?: FileOptions): Promise<this> {
+    const opening = openFile(this, path, options)
+    // Nobody may be waiting for it: what it fails with is then thrown by the chain.
+    opening.catch(() => this.onAnswer?.())
+    this.opening = opening
+    return opening
+  }
+
+  download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<this> {
+    const name =
+      filename ?? (typeof pathOrBytes === 'string' ? pathOrBytes.split(/[\\/]/).at(-1) : undefined) ?? 'download'
+    if (this.kind === 'none') this.setHeader('content-disposition', dispositionOf(name))
+    if (typeof pathOrBytes === 'string') return this.file(pathOrBytes, options)
+    if (this.kind === 'none' && this.getHeader('content-type') === undefined)
+      this.setHeader('content-type', mediaTypeOfFile(name))
+    return Promise.resolve(this.bytes(pathOrBytes))
+  }
+
+  encode(): string | Uint8Array | StreamBody | null {
+    if (this.kind === 'none' || this.kind === 'empty') return null
+    if (this.getHeader('content-type') === undefined) this.setHeader('content-type', defaultTypes[this.kind])
+    if (this.kind === 'json') {
+      try {
+        this.payload = (this.request as KernelRequest).lane.serialize(this.payload, this.statusCode)
+      } catch (error) {
+        this.unencodable = error
+        throw error
+      }
+      this.kind = 'text'
+    }
+    return this.payload as string | Uint8Array | StreamBody
+  }
+
+  replaceBody(body: string | Uint8Array | StreamBody): this {
+    this.kind = typeof body === 'string' ? 'text' : body instanceof Uint8Array ? 'bytes' : 'stream'
+    this.payload = body
+    return this
+  }
+
+  redirect(url: string, status: 301 | 302 | 303 | 307 | 308 = 302): this {
+    if (!redirects.includes(status)) throw new RangeError(`res.redirect takes the status ${redirects.join(', ')}`)
+    if (this.kind === 'none') this.setHeader('location', encodeLocation(url))
+    return this.answer('empty', undefined, status)
+  }
+
+  noContent(): this {
+    return this.answer('empty', undefined, 204)
+  }
+}
+
+for (const [name, status] of Object.entries(statuses)) {
+  Object.defineProperty(KernelResponse.prototype, name, {
+    value: {
+      [name](this: KernelResponse, body?: unknown) {
+        return this.sendWith(body, status)
+      },
+    }[name],
+    writable: true,
+    configurable: true,
+  })
+}
+
+/** Reports an answer that comes when one was given already, and what to do about it. */
+function warnOfSecondAnswer(res: KernelResponse): void {
+  const { request, statusCode, isDefault, sent } = res
+  const route = `${request.method} ${request.route ?? request.path}`
+  const why =
+    isDefault && sent
+      ? `answered too late: ${route} had returned without a value, and was answered with nothing. Return a promise that settles when the answer is there`
+      : `answered twice: ${route} keeps its first answer (${statusCode}); return after answering`
+  request.log.warn({ route }, why)
+}

@@ -1,0 +1,67 @@
+import type { StreamBody } from '../raw.ts'
+import type { FileOptions } from './file.ts'
+import type { HeaderPreset, HeaderValue } from './headers.ts'
+import type { SseMessage } from './sse.ts'
+import type { StatusName } from './statuses.ts'
+
+type Shorthands = {
+  /** Answers with the status of the name; without an argument the body is empty. */
+  // The type of a method, so that the response of a route with typed bodies is still a Response.
+  [Name in StatusName]: { answer(body?: unknown): Response }['answer']
+}
+
+/**
+ * The answer to one request. Nothing leaves before the chain has run: members can be changed until then.
+ *
+ * Answering twice keeps the first answer and logs a warning that names the route. Plugins add members by merging into
+ * this interface.
+ */
+export interface Response extends Shorthands {
+  /** Sets the status; 200 when nobody does. */
+  status(code: number): Response
+  readonly statusCode: number
+  /** Whether a body, or the lack of one, was decided. */
+  readonly answered: boolean
+  /** The body as it was given, before serialisation. */
+  readonly payload: unknown
+  /** Sets a header; a name or value with CR, LF, NUL or characters above U+00FF throws. */
+  header(name: string, value: HeaderValue): Response
+  setHeader(name: string, value: HeaderValue): Response
+  /** Sets headers that were checked before, by `presetHeaders`. */
+  setHeaders(preset: HeaderPreset): Response
+  getHeader(name: string): string | readonly string[] | undefined
+  /** All headers that were set: a new object without prototype, names in lower case. */
+  getHeaders(): Record<string, string | readonly string[]>
+  removeHeader(name: string): Response
+  /** Adds to a header: a member of the list, a further `set-cookie` line. */
+  appendHeader(name: string, value: string): Response
+  /** Adds names to `Vary`, each once. */
+  vary(...names: string[]): Response
+  /** Sets the content type; short forms (`'json'`, `'html'`) are known. */
+  type(type: string): Response
+  json(body?: unknown): Response
+  /** JSON, a string too; bytes, streams, a web `Response`, a `Blob` and forms are sent as they are. */
+  send(body?: unknown): Response
+  text(body: string): Response
+  html(body: string): Response
+  bytes(body: Uint8Array): Response
+  stream(body: StreamBody): Response
+  /** Server-sent events from an async iterable: strings or `{ data, event?, id?, retry? }`. */
+  sse(events: AsyncIterable<string | SseMessage>): Response
+  /**
+   * Sends a file with the type of its ending; a missing one, or what is not a regular file, is 404 `FileNotFoundError`. With `root`, nothing
+   * outside of it.
+   */
+  file(path: string, options?: FileOptions): Promise<Response>
+  /** Sends bytes or a file to be saved under a name; bytes have the type of its ending. */
+  download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<Response>
+  /**
+   * The body as it will leave: JSON is written here, by the serialiser of the route, and `content-type` is set. For
+   * hooks and middlewares that compress or keep answers; `null` when there is none.
+   */
+  encode(): string | Uint8Array | StreamBody | null
+  /** Puts another body in the place of the one that was given; status and headers stay. A stream it replaces is the caller's. */
+  replaceBody(body: string | Uint8Array | StreamBody): Response
+  redirect(url: string, status?: 301 | 302 | 303 | 307 | 308): Response
+  noContent(): Response
+}

@@ -1,0 +1,66 @@
+import { parseTarget } from '../http/request/target.ts'
+import type { CompiledRoutes } from '../pipeline/compiled-route.ts'
+import type { RouteFinder } from '../pipeline/find-route.ts'
+import type { Scope } from '../plugin/scope.ts'
+import { nameOf } from '../routing/middleware.ts'
+import type { Step } from '../routing/route.ts'
+import { defineError } from '../support/errors.ts'
+import type { Logger } from '../support/logger.ts'
+import { columns } from './columns.ts'
+
+export const NotReadyError = defineError(
+  'NotReadyError',
+  500,
+  (what: string) => `${what} needs a booted server. Call await server.ready() first`,
+)
+
+/** How one request would be answered. */
+export interface Explanation {
+  /** The route's method and path as registered; `undefined` when the request is a 404 or 405. */
+  readonly route: string | undefined
+  readonly params: Readonly<Record<string, string>>
+  /** In order; behind the middlewares of a miss the fallbacks that may answer it. */
+  readonly steps: readonly ExplainedStep[]
+}
+
+/** One step, with who put it there. */
+export interface ExplainedStep extends Pick<Step, 'name' | 'plugin' | 'scope'> {
+  readonly slot: Step['slot'] | 'fallback'
+}
+
+const plain = ({ slot, name, plugin, scope }: Step): ExplainedStep => ({ slot, name, plugin, scope })
+
+/** The steps of one request, from what the dispatcher would find for it. */
+export function explainRoute(
+  finder: RouteFinder,
+  root: Scope,
+  logger: Logger,
+  method: string,
+  path: string,
+): Explanation {
+  const target = parseTarget(path)
+  if (target === undefined) return { route: undefined, params: {}, steps: root.middlewaresReaching.map(plain) }
+  const { target: lane, params, miss } = finder.find(method.toUpperCase(), target.match, logger)
+  const steps = lane.steps.map(plain)
+  if (miss === undefined) {
+    const { plugin, scope } = lane
+    steps.push({ slot: 'handler', name: nameOf(lane.terminal, 'handler'), plugin, scope })
+    return { route: `${lane.method} ${lane.path}`, params: { ...params }, steps }
+  }
+  for (const { run, path, plugin, scope } of miss.fallbacks) {
+    steps.push({ slot: 'fallback', name: nameOf(run, `${path}/*`), plugin, scope: scope.name })
+  }
+  return { route: undefined, params: {}, steps }
+}
+
+export function printRoutes(routes: CompiledRoutes, booted: boolean, logger: Logger): string {
+  if (!booted) throw NotReadyError('printRoutes()')
+  routes.current(logger)
+  const rows = [...routes.entries()].map(({ record, lane }) => [
+    record.method,
+    record.path,
+    [...lane.steps.map((step) => step.name), nameOf(record.handler, 'handler')].join(' > '),
+    lane.plugin === 'application' ? '' : `by ${lane.plugin}`,
+  ])
+  return columns(rows).join('\n')
+}

@@ -1,0 +1,85 @@
+import type { HookName } from '../plugin/hooks.ts'
+import { showOptions } from '../plugin/options.ts'
+import type { PluginEntry, PluginTimes } from '../plugin/scope.ts'
+import { columns } from './columns.ts'
+
+/** A snapshot of one plugin in the tree. */
+export interface PluginNode {
+  readonly name: string
+  readonly version?: string
+  readonly scoped: boolean
+  readonly prefix: string
+  /** Names of the options that it was registered with. */
+  readonly options: readonly string[]
+  /** What holds for each option, with defaults; of secrets, functions and objects only that they are there. */
+  readonly settings: unknown
+  /** Milliseconds spent in `setup`, ready hooks and close hooks. */
+  readonly ms: Readonly<PluginTimes>
+  readonly services: readonly string[]
+  readonly middlewares: readonly string[]
+  readonly hooks: readonly HookName[]
+  readonly routes: readonly string[]
+  readonly children: readonly PluginNode[]
+}
+
+/** The tree below an entry as plain data. */
+export function snapshot(entry: PluginEntry): PluginNode {
+  const { version } = entry.definition
+  return {
+    name: entry.name,
+    ...(version === undefined ? {} : { version }),
+    scoped: entry.scoped,
+    prefix: entry.scope.prefix,
+    options: namesOf(entry.options),
+    settings: showOptions(entry.definition.options, entry.options),
+    ms: { ...entry.times },
+    services: [...entry.services],
+    middlewares: [...entry.middlewares],
+    hooks: [...entry.hooks],
+    routes: [...entry.routes],
+    children: entry.children.map(snapshot),
+  }
+}
+
+function namesOf(options: unknown): string[] {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return []
+  return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+}
+
+const phases = ['boot', 'ready', 'close'] as const
+
+function timesOf({ ms }: PluginNode): string {
+  const spent = phases.filter((phase) => ms[phase] >= 0.05).map((phase) => `${phase} ${ms[phase].toFixed(1)}`)
+  return spent.length === 0 ? '' : `${spent.join(' · ')} ms`
+}
+
+function contributionsOf(node: PluginNode): string {
+  const parts: readonly (readonly [what: string, names: readonly string[]])[] = [
+    ['provides ', node.services],
+    ['uses ', node.middlewares],
+    ['', [...new Set(node.hooks)]],
+    ['', node.routes],
+    ['options ', node.options],
+  ]
+  return parts.flatMap(([what, names]) => (names.length === 0 ? [] : [what + names.join(', ')])).join(' · ')
+}
+
+type Row = readonly [plugin: string, times: string, contributions: string]
+
+function rowsOf(node: PluginNode, indent: string): Row[] {
+  const version = node.version === undefined ? '' : ` ${node.version}`
+  const scope = node.scoped ? ` (scoped${node.prefix === '' ? '' : `, ${node.prefix}`})` : ''
+  return [
+    [node.name + version + scope, timesOf(node), contributionsOf(node)],
+    ...node.children.flatMap((child, at): Row[] => {
+      const isLast = at === node.children.length - 1
+      const [[name, ...rest], ...below] = rowsOf(child, `${indent}${isLast ? '   ' : '│  '}`) as [Row, ...Row[]]
+      return [[`${indent}${isLast ? '└─' : '├─'} ${name}`, ...rest], ...below]
+    }),
+  ]
+}
+
+/** Draws a tree, one plugin a line; with a width, what it contributed is broken to fit. */
+export function printTree(node: PluginNode, width?: number): string {
+  return columns(rowsOf(node, ''), width).join('\n')
+}

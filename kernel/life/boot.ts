@@ -1,0 +1,115 @@
+import avvio from 'avvio'
+import { Context, type ContextHost } from '../plugin/context.ts'
+import { enroll } from '../plugin/enroll.ts'
+import type { PluginEntry, Scope } from '../plugin/scope.ts'
+import { defineError } from '../support/errors.ts'
+import { nearest } from '../support/nearest.ts'
+import { orderByDependencies } from './order.ts'
+
+export const PluginTimeoutError = defineError(
+  'PluginTimeoutError',
+  500,
+  (name: string, ms: number) =>
+    `the plugin "${name}" did not finish its setup within ${ms} ms. Return when it is done, or raise bootTimeout`,
+)
+export const PluginDependencyMissingError = defineError(
+  'PluginDependencyMissingError',
+  500,
+  (wanted: string, by: string, near: string | undefined, there: string) =>
+    `the plugin "${by}" depends on "${wanted}", which is not registered in its scope or around it.${
+      near === undefined
+        ? ` Register it, for example plugins: [${wanted}(), ${by}()].`
+        : ` Did you mean "${near}"? Else register "${wanted}".`
+    } Registered: ${there}`,
+)
+
+/**
+ * Boots the tree: every `setup` once, depth first, in order of dependencies; the first failure ends it.
+ *
+ * avvio gives the order, and nothing else: it is created without a server instance and not started by itself, so that
+ * nothing of it (`use`, `after`, a `then`) reaches the outside. Ready hooks and closing are the kernel's own, because
+ * avvio loses errors in the one and never settles on a hung hook in the other.
+ */
+export function bootTree(root: PluginEntry, host: ContextHost, timeout: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const boot = avvio(null, { autostart: false, timeout: 0 })
+    const load = (entries: readonly PluginEntry[]) => {
+      for (const entry of orderByDependencies(entries)) {
+        let companions: readonly PluginEntry[] = []
+        if (entry.definition.dependencies !== undefined) {
+          boot.use(async () => {
+            companions = enrollCompanions(entry, host)
+            load(companions)
+          })
+        }
+        boot.use(async () => {
+          await setUp(entry, host, timeout)
+          load(entry.children.slice(companions.length))
+        })
+      }
+    }
+    try {
+      load(root.children)
+    } catch (error) {
+      reject(error)
+      return
+    }
+    // Three parameters: with fewer, avvio keeps the error to itself.
+    boot.ready((error: unknown, _context: unknown, done: Function) => {
+      done()
+      if (error) reject(error)
+      else resolve()
+    })
+  })
+}
+
+async function setUp(entry: PluginEntry, host: ContextHost, timeout: number): Promise<void> {
+  checkDependencies(entry)
+  const { setup } = entry.definition
+  if (setup === undefined) return
+  const start = performance.now()
+  try {
+    const result = setup.call(entry.definition, new Context(host, entry), entry.settings as never)
+    if (result instanceof Promise || typeof (result as PromiseLike<void> | undefined)?.then === 'function') {
+      await withTimeout(result as Promise<void>, entry, timeout)
+    }
+  } catch (error) {
+    throw (error as { code?: unknown })?.code === PluginTimeoutError.code ? error : entry.failure('setup', error)
+  } finally {
+    entry.times.boot = performance.now() - start
+  }
+}
+
+/**
+ * Registers what a plugin depends on and nobody has registered, where the server has it to give. When it is the plugin's
+ * turn, so that whatever was registered before comes first.
+ */
+function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly PluginEntry[] {
+  for (const name of entry.definition.dependencies ?? []) {
+    if (entry.scope.findPlugin(name) !== undefined) continue
+    const companion = host.server.companion(name)
+    if (companion !== undefined) enroll(entry, companion)
+  }
+  return [...entry.children]
+}
+
+function withTimeout(result: Promise<void>, entry: PluginEntry, timeout: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(PluginTimeoutError(entry.name, timeout)), timeout)
+    result.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** Checked when it is the plugin's turn, since an earlier sibling may have registered what it needs. */
+function checkDependencies(entry: PluginEntry): void {
+  const from = entry.scoped ? entry.scope.parent! : entry.scope
+  for (const name of entry.definition.dependencies ?? []) {
+    if (entry.scope.findPlugin(name) !== undefined) continue
+    const there = visibleNames(from).filter((one) => one !== entry.name)
+    throw PluginDependencyMissingError(name, entry.name, nearest(name, there), there.join(', ') || 'nothing')
+  }
+}
+
+function visibleNames(scope: Scope): string[] {
+  return scope.lineage.flatMap((one) => [...one.plugins.keys()])
+}

@@ -1,0 +1,200 @@
+import type { ResolvedKernelOptions } from '../options.ts'
+import type { CompiledRoutes } from '../pipeline/compiled-route.ts'
+import type { Dispatcher } from '../pipeline/dispatch.ts'
+import type { ContextHost } from '../plugin/context.ts'
+import type { Hook } from '../plugin/hooks.ts'
+import type { PluginEntry } from '../plugin/scope.ts'
+import type { Adapter, Address } from '../runtime/adapter.ts'
+import { loadAdapter } from '../runtime/load-adapter.ts'
+import { defineError, ServerClosingError } from '../support/errors.ts'
+import { type Logger, warnInto } from '../support/logger.ts'
+import { bootTree } from './boot.ts'
+import { checkBoot } from './boot-checks.ts'
+import { shutDown } from './shutdown.ts'
+import { closeOnSignals } from './signals.ts'
+
+const ListeningTwiceError = defineError(
+  'ListeningTwiceError',
+  500,
+  () => 'listen() was called before on this server. A server listens once; make another for another port',
+)
+const ServerClosedError = defineError('ServerClosedError', 503, () => 'the server is closed. Make a new one')
+
+/** What a life is lived on. */
+export interface LifeCycleParts {
+  readonly settings: ResolvedKernelOptions
+  readonly root: PluginEntry
+  readonly host: ContextHost & { booted: boolean }
+  readonly routes: CompiledRoutes
+  readonly dispatcher: Dispatcher
+  logger(): Logger
+}
+
+/** Boot, listen and close of one server, each once and in this order. */
+export class LifeCycle {
+  readonly #parts: LifeCycleParts
+  #boot: Promise<void> | undefined
+  #adapter: Adapter | undefined
+  #listenCalled = false
+  #started = false
+  readonly #closingSignal = new AbortController()
+  #close: Promise<void> | undefined
+  #stopWatching: (() => void) | undefined
+  /** Set while the socket is bound. */
+  address: Address | undefined
+  closed = false
+
+  constructor(parts: LifeCycleParts) {
+    this.#parts = parts
+    this.#followAbortSignal(parts.settings.abortSignal)
+  }
+
+  get closingSignal(): AbortSignal {
+    return this.#closingSignal.signal
+  }
+
+  get closing(): boolean {
+    return this.#close !== undefined
+  }
+
+  report(error: unknown): void {
+    this.#parts.logger().error({ err: error }, error instanceof Error ? error.message : 'closing failed')
+  }
+
+  /** Booted, not closing, and through with the listen hooks where it listens. */
+  get isReady(): boolean {
+    return this.#parts.host.booted && !this.closing && (!this.#listenCalled || this.#started)
+  }
+
+  mustBeOpen(): void {
+    if (this.closed) throw ServerClosedError()
+  }
+
+  async ready(): Promise<void> {
+    if (this.#boot === undefined) this.mustBeOpen()
+    this.#boot ??= this.#bootOnce()
+    return this.#boot
+  }
+
+  async #bootOnce(): Promise<void> {
+    const { root, host, routes, dispatcher, settings } = this.#parts
+    const start = performance.now()
+    try {
+      await bootTree(root, host, settings.bootTimeout)
+      routes.compile(this.#parts.logger())
+      dispatcher.compile()
+      host.booted = true
+      await this.#runHooks(host.lifeCycle.onReady, 'a ready hook', (run) => run())
+      checkBoot(host.server)
+    } catch (error) {
+      host.booted = true
+      for (const failure of await this.#shutDown()) this.#parts.logger().error({ err: failure }, failure.message)
+      throw error
+    } finally {
+      root.times.boot = performance.now() - start
+    }
+  }
+
+  async #runHooks<Name extends 'onReady' | 'onListen'>(
+    hooks: readonly Hook<Name>[],
+    phase: string,
+    call: (run: Hook<Name>['run']) => unknown,
+  ): Promise<void> {
+    for (const { run, entry } of hooks) {
+      const start = performance.now()
+      try {
+        await call(run)
+      } catch (error) {
+        throw entry.failure(phase, error)
+      } finally {
+        entry.times.ready += performance.now() - start
+      }
+    }
+  }
+
+  async listen(): Promise<Address> {
+    this.mustBeOpen()
+    if (this.#listenCalled) throw ListeningTwiceError()
+    this.#listenCalled = true
+    await this.ready()
+    try {
+      const address = await this.#bind()
+      if (this.#parts.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
+      await this.#runHooks(this.#parts.host.lifeCycle.onListen, 'a listen hook', (run) => run(address))
+      this.#started = true
+      return address
+    } catch (error) {
+      // A server listens once, so what boot has opened is of no use any more and would keep the process alive.
+      await this.close().catch((failure: unknown) =>
+        this.#parts.logger().error({ err: failure }, 'closing after a failed start failed too'),
+      )
+      throw error
+    }
+  }
+
+  async #bind(): Promise<Address> {
+    const { settings, dispatcher, logger } = this.#parts
+    const { port, host, limits, https } = settings
+    const adapter = await loadAdapter(settings.adapter)
+    const onWarning = warnInto(logger)
+    const options = { port, host, limits, onWarning, ...(https === undefined ? {} : { https }) }
+    const address = await adapter.listen(options, dispatcher.handle)
+    // Somebody may have closed the server while it was binding.
+    if (this.#close !== undefined) {
+      adapter.cut()
+      await adapter.stop()
+      throw ServerClosedError()
+    }
+    this.#adapter = adapter
+    this.address = address
+    return address
+  }
+
+  close(): Promise<void> {
+    this.#close ??= this.#closeOnce()
+    return this.#close
+  }
+
+  async #closeOnce(): Promise<void> {
+    // A server that never booted has nothing to close; one that is booting is let finish first.
+    const booted = await (this.#boot ?? Promise.reject(new Error('never booted'))).then(
+      () => true,
+      () => false,
+    )
+    const errors = booted ? await this.#shutDown() : []
+    this.closed = true
+    this.#stopWatching?.()
+    if (errors.length === 1) throw errors[0]
+    if (errors.length > 1) {
+      const all = errors.map((one) => one.message).join(' · ')
+      throw new AggregateError(errors, `closing failed in ${errors.length} places: ${all}`)
+    }
+  }
+
+  #followAbortSignal(signal: AbortSignal | undefined): void {
+    const abort = () => {
+      this.close().catch((error: unknown) => this.#parts.logger().error({ err: error }, 'closing on abort failed'))
+    }
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  }
+
+  #shutDown(): Promise<Error[]> {
+    const { dispatcher, host, settings, logger } = this.#parts
+    return shutDown({
+      adapter: this.#adapter,
+      hooks: host.lifeCycle.onClose,
+      closeTimeout: settings.closeTimeout,
+      drainWindow: settings.drainWindow,
+      logger: logger(),
+      startDraining: () => {
+        dispatcher.answers.closing = true
+        this.#closingSignal.abort(ServerClosingError())
+      },
+      stopIntake: () => {
+        dispatcher.refusing = true
+        return dispatcher.idle()
+      },
+    })
+  }
+}

@@ -1,0 +1,215 @@
+import { type Serialize, toJson } from '../http/response/reply.ts'
+import type { ErrorHandler, Hook } from '../plugin/hooks.ts'
+import type { PluginEntry, Scope } from '../plugin/scope.ts'
+import { DuplicateRouteError, type RouteCollection, type RouteRecord } from '../routing/collection.ts'
+import { Route, type Step } from '../routing/route.ts'
+import { RouteTable } from '../routing/table.ts'
+import { defineError } from '../support/errors.ts'
+import type { Logger } from '../support/logger.ts'
+import type { Terminal } from './chain.ts'
+import {
+  type AbsentPlugin,
+  type IdleOption,
+  type ParsedOptions,
+  placeOf,
+  RouteOptionReading,
+  reportIdle,
+} from './route-options.ts'
+
+export const RouteCompileError = defineError(
+  'RouteCompileError',
+  500,
+  (route: string, place: string, plugin: string, why: string) =>
+    `${route} cannot be compiled: ${why} (plugin "${plugin}"). It is registered at ${place}`,
+)
+
+/** Everything a request needs once its route is known, decided before the first request. */
+export interface Lane {
+  readonly method: string
+  readonly path: string | undefined
+  /** The plugin and the scope that the handler belongs to. */
+  readonly plugin: string
+  readonly scope: string
+  readonly home: Scope
+  readonly steps: readonly Step[]
+  readonly terminal: Terminal
+  readonly serialize: Serialize
+  readonly values?: ReadonlyMap<object, unknown>
+  readonly onSend: readonly Hook<'onSend'>[]
+  readonly onResponse: readonly Hook<'onResponse'>[]
+  readonly onError: readonly Hook<'onError'>[]
+  /** Looked up when something fails: `server.setErrorHandler` works at any time. */
+  errorHandler(): ErrorHandler | undefined
+}
+
+/** A lane without a route: the middlewares of a scope, then a terminal of the kernel's own. */
+export function laneWithoutRoute(scope: Scope, terminal: Terminal): Lane {
+  return {
+    method: '',
+    path: undefined,
+    plugin: 'kernel',
+    scope: scope.name,
+    home: scope,
+    steps: scope.middlewaresReaching,
+    terminal,
+    serialize: toJson,
+    ...reach(scope),
+  }
+}
+
+function reach(scope: Scope): Pick<Lane, 'onSend' | 'onResponse' | 'onError' | 'errorHandler'> {
+  return {
+    onSend: scope.hooksReaching('onSend'),
+    onResponse: scope.hooksReaching('onResponse'),
+    onError: scope.hooksReaching('onError'),
+    errorHandler: () => scope.nearestErrorHandler,
+  }
+}
+
+/** `read` gets the names of the options that plugins read which declare none. */
+function compileRoute(
+  record: RouteRecord,
+  owner: PluginEntry | undefined,
+  scope: Scope,
+  parsed: ParsedOptions,
+  read: Set<PropertyKey>,
+): Lane {
+  const route = new Route(record, scope.middlewaresReaching)
+  for (const { run, entry } of scope.hooksReaching('onRoute')) {
+    try {
+      const names = route.extend(
+        { plugin: entry.name, scope: entry.scope.name, settings: parsed.get(entry) ?? {} },
+        run,
+      )
+      if (entry.definition.routeOptions === undefined) for (const name of names) read.add(name)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      const failure = RouteCompileError(`${record.method} ${record.path}`, placeOf(record, owner), entry.name, why)
+      throw Object.assign(failure, { cause: error })
+    }
+  }
+  return {
+    method: record.method,
+    path: record.path,
+    plugin: owner?.name ?? 'application',
+    scope: scope.name,
+    home: scope,
+    steps: route.seal(),
+    terminal: record.handler as unknown as Terminal,
+    serialize: route.serializer ?? toJson,
+    values: route.values,
+    ...reach(scope),
+  }
+}
+
+/**
+ * The compiled routes of one server: the mounted collection and the server's own, each in its own list.
+ *
+ * A request compares two version numbers; after a change the table is built anew, and only new routes are compiled.
+ */
+export class CompiledRoutes {
+  readonly #mounted: RouteCollection
+  readonly #own: RouteCollection
+  readonly #owners: ReadonlyMap<RouteRecord, PluginEntry>
+  readonly #root: Scope
+  readonly #lanes = new WeakMap<RouteRecord, Lane>()
+  readonly #options: RouteOptionReading
+  #mountedVersion = -1
+  #ownVersion = -1
+  #table = new RouteTable<Lane>()
+  #records: { readonly version: string; readonly list: readonly RouteRecord[] } | undefined
+
+  constructor(
+    mounted: RouteCollection,
+    own: RouteCollection,
+    owners: ReadonlyMap<RouteRecord, PluginEntry>,
+    root: Scope,
+    absent: (option: string) => AbsentPlugin | undefined,
+  ) {
+    this.#options = new RouteOptionReading(absent)
+    this.#mounted = mounted
+    this.#own = own
+    this.#owners = owners
+    this.#root = root
+  }
+
+  /** Compiles everything; the first failure is thrown. For boot. */
+  compile(logger: Logger): void {
+    this.#build(logger, (error) => {
+      throw error
+    })
+  }
+
+  /** The table as of now. A route that was added after boot and is faulty is left out and logged. */
+  current(logger: Logger): RouteTable<Lane> {
+    if (this.#mountedVersion !== this.#mounted.version || this.#ownVersion !== this.#own.version) {
+      this.#build(logger, (error) => logger.error({ err: error }, 'a route that was registered after boot is left out'))
+    }
+    return this.#table
+  }
+
+  /** Every route with its lane, in order of registration, the server's own first. */
+  *entries(): Iterable<{ record: RouteRecord; lane: Lane }> {
+    for (const record of [...this.#own.routes, ...this.#mounted.routes]) {
+      const lane = this.#lanes.get(record)
+      if (lane !== undefined) yield { record, lane }
+    }
+  }
+
+  /** The records alone, in the same order and the same list until they change; with a logger those that are served. */
+  records(logger: Logger | undefined): readonly RouteRecord[] {
+    if (logger !== undefined) this.current(logger)
+    const version = `${this.#own.version} ${this.#mounted.version} ${logger !== undefined}`
+    if (this.#records?.version !== version) {
+      const all = [...this.#own.routes, ...this.#mounted.routes]
+      this.#records = { version, list: logger === undefined ? all : all.filter((record) => this.#lanes.has(record)) }
+    }
+    return this.#records.list
+  }
+
+  /** The plugin that registered a route, `undefined` for the application. */
+  ownerOf(record: RouteRecord): PluginEntry | undefined {
+    return this.#owners.get(record)
+  }
+
+  #build(logger: Logger, failed: (error: unknown) => void): void {
+    const idle: IdleOption[] = []
+    const table = new RouteTable<Lane>()
+    const taken = new Map<string, RouteRecord>()
+    const own = new Set<RouteRecord>(this.#own.routes)
+    for (const record of [...this.#own.routes, ...this.#mounted.routes]) {
+      try {
+        if (own.size > 0) claim(record, taken)
+        let lane = this.#lanes.get(record)
+        if (lane === undefined) {
+          const owner = this.#owners.get(record)
+          const scope = owner?.scope ?? this.#root
+          const read = new Set<PropertyKey>()
+          lane = compileRoute(record, owner, scope, this.#options.parse(record, owner, scope), read)
+          idle.push(...this.#options.check(record, owner, scope, read))
+          this.#lanes.set(record, lane)
+        }
+        table.add(record, lane)
+      } catch (error) {
+        failed(error)
+      }
+    }
+    reportIdle(idle, logger)
+    this.#table = table
+    this.#mountedVersion = this.#mounted.version
+    this.#ownVersion = this.#own.version
+  }
+}
+
+/** Each collection refuses duplicates itself; here the server's own routes meet the mounted ones. */
+function claim(record: RouteRecord, taken: Map<string, RouteRecord>): void {
+  for (const shape of record.shapes) {
+    const key = `${record.method} ${shape.key}`
+    const there = taken.get(key)
+    if (there !== undefined && there !== record) {
+      const other = there.path === record.path ? '' : ` (as ${there.path})`
+      throw DuplicateRouteError(record.method, record.path, String(there.site), other, String(record.site))
+    }
+    taken.set(key, record)
+  }
+}

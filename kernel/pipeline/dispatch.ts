@@ -1,0 +1,135 @@
+import type { RawRequest } from '../http/raw.ts'
+import { isValidHost } from '../http/request/host.ts'
+import type { KernelRequest, Request } from '../http/request/request.ts'
+import { type Rewriter, rewriteRequest } from '../http/request/rewrite.ts'
+import { parseTarget, type Target } from '../http/request/target.ts'
+import type { Response } from '../http/response/response.ts'
+import type { KernelResponse } from '../http/response/response-buffer.ts'
+import type { Scope } from '../plugin/scope.ts'
+import { BadRequestError, MethodNotAllowedError, RouteNotFoundError, ServerClosingError } from '../support/errors.ts'
+import type { HostServer } from '../support/host-server.ts'
+import { isPromise, runChain } from './chain.ts'
+import { type CompiledRoutes, type Lane, laneWithoutRoute } from './compiled-route.ts'
+import { failureBody } from './failure.ts'
+import { type Fallback, type FoundRoute, RouteFinder } from './find-route.ts'
+import { Answers } from './finish.ts'
+
+/** Answers 404 and 405; the error tells which, the status is preset. */
+export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
+
+const none: readonly Fallback[] = []
+const malformed: Target = { path: '/', sent: '/', query: '', match: '/' }
+
+/** The request path from its top: find the route, run the chain; {@link Answers} does the rest. */
+export class Dispatcher {
+  readonly answers = new Answers(() => {
+    if (--this.#inFlight === 0) this.#onIdle?.()
+  })
+  /** New requests are refused. */
+  refusing = false
+  notFoundHandler: NotFoundHandler | undefined
+  readonly rewriters: Rewriter[] = []
+  readonly finder: RouteFinder
+
+  readonly #kernel: HostServer
+  readonly #root: Scope
+  #refuse!: Lane
+  readonly #Request: typeof KernelRequest
+  readonly #Response: typeof KernelResponse
+  /** Requests that are being worked on. */
+  #inFlight = 0
+  #onIdle: (() => void) | undefined
+
+  constructor(
+    kernel: HostServer,
+    routes: CompiledRoutes,
+    root: Scope,
+    classes: { Request: typeof KernelRequest; Response: typeof KernelResponse },
+  ) {
+    this.#kernel = kernel
+    this.finder = new RouteFinder(routes, root, (req, res) => this.#fallBack(0, req, res))
+    this.#Request = classes.Request
+    this.#Response = classes.Response
+    this.#root = root
+  }
+
+  /** Fixes the chain of what is refused, and the order of fallbacks; the root has all its middlewares and hooks by then. */
+  compile(): void {
+    this.finder.compile()
+    this.#refuse = laneWithoutRoute(this.#root, (req) => {
+      throw this.#refusalOf(req.raw)
+    })
+  }
+
+  /** Resolves when no request is being worked on. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#inFlight === 0) resolve()
+      else this.#onIdle = resolve
+    })
+  }
+
+  /** Takes one request from an adapter. Never throws. */
+  readonly handle = (native: RawRequest): void => {
+    this.#inFlight++
+    const raw = this.rewriters.length === 0 ? native : rewriteRequest(native, this.rewriters)
+    const target = parseTarget(raw.target)
+    const isAcceptable = this.#isAcceptable(raw)
+    // Who was asked, and where the next request begins, is anybody's guess (RFC 9112 section 3.2).
+    if (!isAcceptable) raw.hangUp()
+    const found: FoundRoute | undefined =
+      target === undefined || this.refusing || !isAcceptable
+        ? undefined
+        : this.finder.find(raw.method, target.match, this.#kernel.logger)
+    const lane = found === undefined ? this.#refuse : found.target
+    const params = found === undefined ? Object.create(null) : found.params
+    const req = new this.#Request(raw, this.#kernel, target ?? malformed, params, lane)
+    const res = new this.#Response(req)
+    req.miss = found?.miss
+    const started = lane.onResponse.length === 0 ? 0 : performance.now()
+    let result: unknown
+    try {
+      result = runChain(lane.steps, 0, lane.terminal, req, res)
+    } catch (error) {
+      this.answers.fail(error, lane, req, res, started)
+      return
+    }
+    if (isPromise(result)) this.answers.await(result, lane, req, res, started)
+    else this.answers.finish(lane, req, res, started)
+  }
+
+  #fallBack(from: number, req: KernelRequest, res: KernelResponse): unknown {
+    const fallbacks = req.miss?.fallbacks ?? none
+    for (let i = from; i < fallbacks.length; i++) {
+      const result: unknown = fallbacks[i]!.run(req, res)
+      if (isPromise(result)) return result.then(() => (res.answered ? res : this.#fallBack(i + 1, req, res)))
+      if (res.answered) return res
+    }
+    return this.#answerMiss(req, res)
+  }
+
+  #isAcceptable(raw: RawRequest): boolean {
+    const { host } = raw
+    return (host === undefined ? raw.hostOptional : isValidHost(host)) && raw.refusal() === undefined
+  }
+
+  #refusalOf(raw: RawRequest): Error {
+    if (this.refusing) return ServerClosingError()
+    const { host } = raw
+    if (host === undefined && !raw.hostOptional) return BadRequestError('the Host header is missing')
+    if (host !== undefined && !isValidHost(host))
+      return BadRequestError('the Host header, or the authority of the target, is not one host')
+    return raw.refusal() ?? BadRequestError('the request target is malformed')
+  }
+
+  #answerMiss(req: KernelRequest, res: KernelResponse): unknown {
+    const { method, path } = req
+    const allowed = req.miss?.allowed ?? []
+    const error = allowed.length === 0 ? RouteNotFoundError(method, path) : MethodNotAllowedError(method, path)
+    res.code = error.status
+    if (this.notFoundHandler !== undefined) return this.notFoundHandler(req, res, error)
+    if (allowed.length > 0) res.setHeader('allow', allowed.join(', '))
+    res.answer('json', failureBody(error))
+    return undefined
+  }
+}

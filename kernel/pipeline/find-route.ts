@@ -1,0 +1,88 @@
+import type { Request } from '../http/request/request.ts'
+import type { Response } from '../http/response/response.ts'
+import type { Scope } from '../plugin/scope.ts'
+import type { RouteTable } from '../routing/table.ts'
+import type { Logger } from '../support/logger.ts'
+import type { Terminal } from './chain.ts'
+import { type CompiledRoutes, type Lane, laneWithoutRoute } from './compiled-route.ts'
+
+/** Answers what no route answers at a path and below it; one that does not answer leaves the request to the next. */
+export type FallbackHandler = (req: Request, res: Response) => void | Promise<void>
+
+/** Where a fallback holds, and behind whose middlewares. */
+export interface Fallback {
+  readonly scope: Scope
+  readonly plugin: string
+  /** `''` for everything. */
+  readonly path: string
+  readonly run: FallbackHandler
+}
+
+/** What answers a request, as far as its method and its path decide. */
+export interface FoundRoute {
+  readonly target: Lane
+  readonly params: Record<string, string>
+  /** Set for a miss: the methods that the path has, and the fallbacks that may answer it, in order. */
+  readonly miss?: { readonly allowed: readonly string[]; readonly fallbacks: readonly Fallback[] }
+}
+
+/** The only place that decides what answers a request: a route, the GET route of a HEAD, a fallback, 404 or 405. */
+export class RouteFinder {
+  /** The longest path first, once {@link RouteFinder.compile} has run. */
+  readonly fallbacks: Fallback[] = []
+  readonly #routes: CompiledRoutes
+  readonly #root: Scope
+  readonly #answerMiss: Terminal
+  readonly #misses = new Map<Scope, { readonly lane: Lane; readonly fallbacks: readonly Fallback[] }>()
+
+  /** `answerMiss` ends the chain of every miss. */
+  constructor(routes: CompiledRoutes, root: Scope, answerMiss: Terminal) {
+    this.#routes = routes
+    this.#root = root
+    this.#answerMiss = answerMiss
+  }
+
+  /** Fixes the order of the fallbacks. */
+  compile(): void {
+    this.fallbacks.sort((a, b) => b.path.length - a.path.length)
+  }
+
+  /** `match` is the path as the router reads it. */
+  find(method: string, match: string, logger: Logger): FoundRoute {
+    const table = this.#routes.current(logger)
+    return (
+      table.match(method, match) ??
+      (method === 'HEAD' ? table.match('GET', match) : undefined) ??
+      this.#miss(table, match)
+    )
+  }
+
+  #miss(table: RouteTable<Lane>, match: string): FoundRoute {
+    const allowed = table.allowed(match)
+    const scope = this.#scopeOfMiss(table, match, allowed)
+    let known = this.#misses.get(scope)
+    if (known === undefined) {
+      // One of another scope would be reached without the guards of that scope.
+      const fallbacks = this.fallbacks.filter((one) => scope.lineage.includes(one.scope))
+      known = { lane: laneWithoutRoute(scope, this.#answerMiss), fallbacks }
+      this.#misses.set(scope, known)
+    }
+    const fallbacks = known.fallbacks.filter(({ path }) => isWithin(path, match))
+    return { target: known.lane, params: Object.create(null), miss: { allowed, fallbacks } }
+  }
+
+  /**
+   * Whose middlewares a request meets that no route answers. For a 404 those of the root, or of the scope whose fallback it
+   * may be; for a 405 those of the scope whose path it is, so that a scope's own cors answers preflights and its guards hold
+   * for every method.
+   */
+  #scopeOfMiss(table: RouteTable<Lane>, match: string, allowed: readonly string[]): Scope {
+    const [other] = allowed
+    const home = other === undefined ? undefined : table.match(other, match)?.target.home
+    return home ?? this.fallbacks.find(({ path }) => isWithin(path, match))?.scope ?? this.#root
+  }
+}
+
+function isWithin(path: string, match: string): boolean {
+  return match.startsWith(path) && (match.length === path.length || match[path.length] === '/')
+}

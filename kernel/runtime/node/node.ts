@@ -1,0 +1,212 @@
+import { Buffer } from 'node:buffer'
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
+import type { Adapter, Address, ListenOptions, RequestHandler } from '../adapter.ts'
+import { type Activity, busiestMoment, silence } from '../drain-moments.ts'
+import { listenError } from '../listen-errors.ts'
+import { isBun } from '../load-adapter.ts'
+import type { OpenSocket } from './direct.ts'
+import { keepShapes } from './hidden-classes.ts'
+import { announce, endIdle } from './idle.ts'
+import { isLingering } from './linger.ts'
+import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
+import { findDirectWriter, showsOwners } from './probe.ts'
+import { refuseConnect, refuseConnection } from './refuse.ts'
+import { type NodeContext, NodeRequest } from './request.ts'
+
+/** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
+const graceMs = 120
+
+/** How often a stopping server looks for connections that have become idle. */
+const sweepMs = 50
+
+/** The adapter on `node:http`: the one of Node, and the hardened choice on Deno, whose own server has no time limits. */
+export function nodeAdapter(options: NodeAdapterOptions = {}): Adapter {
+  return new NodeAdapter(options)
+}
+
+export interface NodeAdapterOptions {
+  /** Leaves the writing of answers and the time of idle connections to `node:http` alone, at a higher price. */
+  ordinary?: boolean
+}
+
+class NodeAdapter implements Adapter {
+  readonly name = 'node'
+  readonly #sockets = new Set<Socket>()
+  /** The encrypted ends of the same connections: only they tell whether anything was said behind the handshake. */
+  readonly #secured = new Set<Socket>()
+  readonly #activity: Activity = { count: 0, working: 0 }
+  readonly #ordinary: boolean
+  #stopSweeping: (() => void) | undefined
+  #server: Server | undefined
+  #stopped: Promise<void> | undefined
+
+  constructor({ ordinary = false }: NodeAdapterOptions) {
+    this.#ordinary = ordinary
+  }
+
+  async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
+    const { port, host, limits, https, onWarning } = options
+    keepShapes()
+    // Encryption costs so much more than what is saved that its sockets keep to the beaten track.
+    const ordinary = this.#ordinary || https !== undefined
+    const direct = ordinary ? undefined : await findDirectWriter()
+    const announced = ordinary || !showsOwners() ? 0 : limits.keepAliveTimeout
+    const context: NodeContext = { limits, activity: this.#activity, direct, announced, onWarning }
+    const server = await create(
+      options,
+      announced > 0 ? 0 : limits.keepAliveTimeout,
+      requestListener(context, handler, false),
+    )
+    this.#server = server
+    // 0: node cuts a longer list in silence; the count is checked in `refusal()`, the size by the parser.
+    server.maxHeadersCount = 0
+    server.on('checkContinue', requestListener(context, handler, true))
+    server.on('connection', (socket: Socket) => track(this.#sockets, socket))
+    server.on('secureConnection', (socket: Socket) => track(this.#secured, socket))
+    server.on('clientError', (error: Error & { code?: string; reason?: string }, socket) => {
+      // A client that leaves in the middle of a request is everyday life. Of the others one line: where in the parser it
+      // happened helps nobody, and strangers decide how often it is written.
+      if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
+        onWarning(`a malformed request was refused: ${error.reason ?? error.message} (${error.code})`)
+      refuseConnection(error, socket)
+    })
+    server.on('connect', ({ url, socket }: IncomingMessage, stream) => {
+      // No one else listens any more: an error would end the process.
+      for (const one of [socket, stream]) one.on('error', () => one.destroy())
+      whenAnswered(socket, () => refuseConnect(url, stream))
+    })
+    await bind(server, host, port)
+    if (announced > 0) this.#stopSweeping = endIdle(this.#sockets, announced)
+    server.on('error', (error) => onWarning('the server reported an error', error))
+    const bound = server.address()
+    return { host, port: typeof bound === 'object' && bound !== null ? bound.port : port }
+  }
+
+  connections(): number {
+    return this.#sockets.size
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  cut(): number {
+    const open = this.#sockets.size
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server?.closeAllConnections()
+    return open
+  }
+
+  async #stop(): Promise<void> {
+    const server = this.#server
+    if (!server?.listening) return
+    // Bun's `close` ends idle connections at once.
+    if (isBun) await busiestMoment(this.#activity)
+    const closed = new Promise<void>((resolve) => closeListener(server, resolve))
+    // Idle connections first get the time of one more request: `http.Server.close` ends them at once, and a client
+    // whose next request is already under way is reset (measured: up to 12 of 40).
+    await Promise.race([closed, silence(this.#activity, graceMs)])
+    this.#endIdle(server)
+    const sweep = setInterval(() => this.#endIdle(server), sweepMs)
+    await closed
+    clearInterval(sweep)
+    this.#stopSweeping?.()
+    // The sockets' own 'close' comes a little behind that of the server.
+    this.#sockets.clear()
+    // Frees the timer that checks the limits.
+    server.close(() => {})
+  }
+
+  #endIdle(server: Server): void {
+    // It would also end connections whose last answer is still being sent, or read.
+    if (!this.#isSending()) server.closeIdleConnections()
+    // Node counts a connection without a single byte as busy and would wait for it for ever. Bun shows a connection
+    // only with its first request, and counts no bytes.
+    if (isBun) return
+    for (const socket of [...this.#sockets, ...this.#secured]) if (socket.bytesRead === 0) socket.destroy()
+  }
+
+  #isSending(): boolean {
+    for (const socket of [...this.#sockets, ...this.#secured])
+      if ((socket as OpenSocket)._httpMessage?.writableEnded || isLingering(socket)) return true
+    return false
+  }
+}
+
+function track(sockets: Set<Socket>, socket: Socket): void {
+  sockets.add(socket)
+  socket.once('close', () => sockets.delete(socket))
+}
+
+async function create(
+  options: ListenOptions,
+  keepAliveTimeout: number,
+  listener: (message: IncomingMessage, response: ServerResponse) => void,
+): Promise<Server> {
+  const { limits, https } = options
+  const settings: ServerOptions = {
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.receiveTimeout,
+    keepAliveTimeout,
+    maxHeaderSize: limits.maxHeaderSize,
+    // The default of 30 s makes every limit above a lie.
+    connectionsCheckingInterval: 1000,
+    // A missing Host is refused by the kernel, with the body that every other refusal has.
+    requireHostHeader: false,
+  }
+  if (!https) return createServer(settings, listener)
+  const { key, cert, ca, passphrase } = https
+  // A handshake may otherwise take two minutes, in which no other limit holds.
+  const secure = {
+    key: pem(key),
+    cert: pem(cert),
+    ca: ca && pem(ca),
+    passphrase,
+    handshakeTimeout: limits.headersTimeout,
+  }
+  // Loaded by those who use it: 3 to 10 ms of a start.
+  const { createServer: createSecureServer } = await import('node:https')
+  return createSecureServer({ ...settings, ...secure }, listener)
+}
+
+/** Stops accepting, and nothing else. */
+function closeListener(server: Server, onClosed: () => void): void {
+  if (server instanceof NetServer && !isBun) NetServer.prototype.close.call(server, onClosed)
+  else server.close(onClosed)
+}
+
+function pem(material: string | Uint8Array): string | Buffer {
+  return typeof material === 'string' ? material : Buffer.from(material)
+}
+
+function requestListener(context: NodeContext, handler: RequestHandler, expectsContinue: boolean) {
+  const { activity, announced } = context
+  const begin = (message: IncomingMessage, response: ServerResponse, pipeline: Pipeline | undefined) => {
+    activity.count++
+    activity.working++
+    handler(new NodeRequest(message, response, context, expectsContinue, pipeline))
+  }
+  return (message: IncomingMessage, response: ServerResponse) => {
+    if (announced > 0) announce(response, announced)
+    const { socket } = message
+    if (response.socket === null) {
+      const pipeline = pipelineOf(socket)
+      pipeline.take({ response, begin: () => begin(message, response, pipeline) })
+    }
+    // Otherwise the connection ends, as the client was told: what it sends all the same does not begin.
+    else if (socket.writable) begin(message, response, undefined)
+  }
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error) => reject(listenError(error, host, port))
+    server.once('error', onError)
+    server.listen({ host, port }, () => {
+      server.off('error', onError)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,203 @@
+import type { ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { OpenSocket } from './direct.ts'
+import { lingerAfter } from './linger.ts'
+
+/** How many requests of one connection are in work at the same time, beside the one in front. */
+const mostInWork = 16
+
+/** Bytes of answers that a client has not taken: above it no further request of its connection begins, nor is one read. */
+const mostUnsent = 262_144
+
+/** How many requests behind the last one are parsed and dropped, before the connection is no longer read. */
+const mostDropped = 100
+
+/** A request that was parsed, and what begins it. */
+interface Turn {
+  readonly response: ServerResponse
+  begin(): void
+}
+
+const pipelines = new WeakMap<Duplex, Pipeline>()
+
+/** The pipeline of a connection. There is none while each request waits for the answer to the one before. */
+export function pipelineOf(socket: Duplex): Pipeline {
+  let pipeline = pipelines.get(socket)
+  if (pipeline === undefined) {
+    pipeline = new Pipeline(socket as OpenSocket)
+    pipelines.set(socket, pipeline)
+  }
+  return pipeline
+}
+
+/** Calls back when all requests of a connection have their answers, or all in front of one; at once where none is in work. */
+export function whenAnswered(socket: Duplex, run: () => void, before?: ServerResponse): void {
+  const current = (socket as OpenSocket)._httpMessage
+  // `node:http` hands the connection to the next answer within the same event, before it comes here.
+  if (current && current !== before) current.once('finish', () => whenAnswered(socket, run, before))
+  else if (socket.writable) run()
+}
+
+/**
+ * The requests that a client sends without waiting for answers.
+ *
+ * `node:http` starts all that came with one piece of data and keeps their answers in order. What it leaves open is here: how
+ * many are begun (2000 requests of 26 bytes each arrive in one piece; with answers of 1 MB they took 2 GB), and what becomes
+ * of those behind an answer that ends the connection (begun, and never answered).
+ */
+export class Pipeline {
+  readonly #socket: OpenSocket
+  /** Begun and, when last looked at, not sent in full; in their order. */
+  #begun: ServerResponse[] = []
+  readonly #waiting: Turn[] = []
+  #inWork = 0
+  #unsent = 0
+  /** From how many on `#begun` is worth a look. */
+  #lookAt = 64
+  #isAdvancing = false
+  #isHeld = false
+  /** The answer whose end lets others begin. */
+  #awaited: ServerResponse | undefined
+  /** Nothing begins behind it. */
+  #last: ServerResponse | undefined
+  #dropped = 0
+
+  constructor(socket: OpenSocket) {
+    this.#socket = socket
+    socket.once('close', () => {
+      this.#waiting.length = 0
+      // Until Node.js 22 only the answer in front learns that its client has left.
+      for (const response of this.#begun) {
+        if (response.destroyed || response.writableFinished) continue
+        response.destroyed = true
+        response.emit('close')
+      }
+    })
+  }
+
+  /** A request has arrived while the one in front of it is not answered. */
+  take(turn: Turn): void {
+    if (this.#last !== undefined) {
+      this.#drop()
+      return
+    }
+    const newest = this.#begun.at(-1)
+    if (this.#waiting.length === 0 && (newest === undefined || newest.writableFinished)) this.#restart()
+    this.#waiting.push(turn)
+    this.#advance()
+  }
+
+  /** A request that was taken here has its answer. */
+  answered(response: ServerResponse): void {
+    this.#inWork--
+    this.#unsent += response.writableLength
+    if (this.#waiting.length > 0) this.#advance()
+  }
+
+  /**
+   * An answer ends its connection: nothing further begins, and the end is said by the last answer that is in work. Whether
+   * that is this one.
+   */
+  endsWith(response: ServerResponse): boolean {
+    if (this.#last === undefined) {
+      this.#waiting.length = 0
+      this.#look()
+      this.#endAfter(this.#begun.at(-1) ?? response, response)
+      this.#release()
+    }
+    return this.#last === response
+  }
+
+  /**
+   * What came behind `current`, the request in front, is no HTTP. Whole requests have their answers, and nothing comes after
+   * that; `refuse` is called when one that breaks off half way is the next to be answered.
+   */
+  endBehind(current: ServerResponse, refuse: () => void): void {
+    if (this.#last !== undefined) return
+    this.#look()
+    const all = [...this.#begun, ...this.#waiting.map(({ response }) => response)]
+    const newest = all.at(-1) ?? current
+    const before = all.at(-2) ?? current
+    if (newest.req.complete) this.#endAfter(newest)
+    else {
+      this.#last = newest
+      if (this.#waiting.at(-1)?.response === newest) this.#waiting.pop()
+      before.once('finish', refuse)
+    }
+  }
+
+  #endAfter(last: ServerResponse, ending?: ServerResponse): void {
+    this.#last = last
+    // What is still under way to us must not reset a connection whose answers the client has not read.
+    if (this.#begun.length > 0) lingerAfter(this.#socket)
+    if (last === ending) return
+    if (!last.headersSent) last.shouldKeepAlive = false
+    else last.once('finish', () => this.#socket.destroySoon())
+  }
+
+  /** The client was told, or will be, that the connection ends; it may send this again on another one. */
+  #drop(): void {
+    if (this.#dropped === 0) lingerAfter(this.#socket)
+    if (++this.#dropped > mostDropped) this.#socket.pause()
+  }
+
+  #restart(): void {
+    const current = this.#socket._httpMessage
+    this.#begun = current ? [current] : []
+    this.#unsent = current?.writableLength ?? 0
+  }
+
+  #advance(): void {
+    // An answer that is given at once comes back here.
+    if (this.#isAdvancing) return
+    this.#isAdvancing = true
+    while (this.#waiting.length > 0 && this.#hasRoom()) {
+      const turn = this.#waiting.shift()!
+      this.#begun.push(turn.response)
+      this.#inWork++
+      turn.begin()
+    }
+    this.#isAdvancing = false
+    if (this.#waiting.length > 0) this.#hold()
+    else this.#release()
+  }
+
+  #hasRoom(): boolean {
+    if (this.#inWork >= mostInWork) return false
+    if (this.#unsent >= mostUnsent || this.#begun.length >= this.#lookAt) this.#look()
+    return this.#unsent < mostUnsent
+  }
+
+  #look(): void {
+    this.#begun = this.#begun.filter((response) => !response.writableFinished)
+    this.#unsent = this.#begun.reduce((sum, response) => sum + response.writableLength, 0)
+    this.#lookAt = Math.max(64, this.#begun.length * 2)
+  }
+
+  #hold(): void {
+    if (!this.#isHeld) {
+      this.#isHeld = true
+      this.#socket.on('resume', this.#pause)
+      this.#socket.pause()
+    }
+    const newest = this.#begun.at(-1)
+    if (newest === this.#awaited) return
+    this.#awaited = newest
+    newest?.once('finish', () => this.#advance())
+  }
+
+  #release(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.#socket.off('resume', this.#pause)
+    // Where `node:http` has paused it as well, it knows itself when to go on.
+    if (!this.#socket._paused) this.#socket.resume()
+  }
+
+  /** `node:http` reads on whenever the client has taken something: each time as much as would fill the memory again. */
+  readonly #pause = (): void => {
+    // A resume that was under way comes behind the pause; to pause what is paused says nothing to those who read.
+    if (this.#socket.isPaused()) this.#socket.emit('pause')
+    else this.#socket.pause()
+  }
+}

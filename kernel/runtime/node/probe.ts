@@ -1,0 +1,127 @@
+import { Buffer } from 'node:buffer'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import { detectRuntime } from '../load-adapter.ts'
+import {
+  areNodesOwn,
+  type DirectWriter,
+  directWriter,
+  type OpenResponse,
+  type OpenSocket,
+  type Sending,
+  writeOnce,
+} from './direct.ts'
+
+/** An answer whose bytes show how everything is written. */
+interface Sample {
+  readonly headers: readonly string[]
+  readonly body: string
+}
+
+const samples: readonly Sample[] = [
+  {
+    headers: ['content-type', 'text/plain', 'set-cookie', 'a=1', 'set-cookie', 'b=2', 'content-length', '2'],
+    body: 'ok',
+  },
+  { headers: ['content-length', '8'], body: 'üß €' },
+]
+
+let found: Promise<DirectWriter | undefined> | undefined
+
+/**
+ * The direct writer of this process, `undefined` where it is not known to do what the ordinary path does.
+ *
+ * It leans on members that are nobody's promise. So answers are sent both ways into a socket of memory first: another
+ * byte, event or state, an exception or a missing member, and everything goes the ordinary way.
+ */
+export function findDirectWriter(): Promise<DirectWriter | undefined> {
+  found ??= probe()
+  return found
+}
+
+async function probe(): Promise<DirectWriter | undefined> {
+  if (detectRuntime() !== 'node' || !areNodesOwn()) return undefined
+  return (await isFaithful(writeOnce)) ? directWriter(writeOnce) : undefined
+}
+
+/** Whether answers that are sent this way cannot be told from those that `writeHead` and `end` send. */
+export async function isFaithful(send: Sending): Promise<boolean> {
+  try {
+    if (!('_hadError' in new Socket())) return false
+    const write = directWriter(send)
+    for (const { headers, body } of samples) {
+      const ordinary = await record((response) => {
+        response.writeHead(201, headers as string[])
+        response.end(body)
+      })
+      const direct = await record((response) => {
+        if (!write(response, 201, headers, body)) throw new Error('it was refused')
+      })
+      if (direct !== ordinary) return false
+    }
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether a socket shows the answer that it belongs to, and an answer tells how long the connection is kept when it is told. */
+export function showsOwners(): boolean {
+  if (detectRuntime() !== 'node') return false
+  try {
+    const { socket, response } = open(() => {})
+    const owned = socket._httpMessage === response
+    response.writeHead(200, ['content-length', '0'])
+    const announced = response._header?.includes('\r\nKeep-Alive: timeout=5\r\n') === true
+    response.detachSocket(socket)
+    return owned && announced && !socket._httpMessage
+  } catch {
+    return false
+  }
+}
+
+/** Everything that can be seen of one answer, as text. */
+async function record(answer: (response: ServerResponse) => void): Promise<string> {
+  const seen: string[] = []
+  let bytes = ''
+  const { socket, response } = open((chunk, encoding) => {
+    bytes += (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk)).toString('latin1')
+  })
+  const note = (what: string) => {
+    const { finished, headersSent, writableEnded, writableFinished, statusCode, statusMessage } = response
+    const { _headerSent, outputData } = response
+    const state = [finished, headersSent, writableEnded, writableFinished, _headerSent, outputData.length]
+    seen.push([what, ...state, statusCode, statusMessage].join(' '))
+  }
+  for (const event of ['prefinish', 'finish', 'close', 'error']) response.on(event, () => note(event))
+  answer(response)
+  note('answered')
+  // Not setImmediate, which faked timers hold back: only ticks lie between a write and its end.
+  for (let i = 0; i < 10; i++) await new Promise<void>((resolve) => process.nextTick(resolve))
+  note('later')
+  response.detachSocket(socket)
+  const date = /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/
+  return `${bytes.replace(date, '\r\nDate\r\n')}\n${seen.join('\n')}`
+}
+
+/** An answer on a socket of memory. */
+function open(onWrite: (chunk: string | Uint8Array, encoding: BufferEncoding) => void): {
+  socket: OpenSocket
+  response: OpenResponse
+} {
+  const socket = new Duplex({
+    decodeStrings: false,
+    read() {},
+    write(chunk: string | Uint8Array, encoding: BufferEncoding, done) {
+      onWrite(chunk, encoding)
+      done()
+    },
+  }) as OpenSocket
+  const message = new IncomingMessage(socket)
+  Object.assign(message, { method: 'GET', url: '/', httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 })
+  const response = new ServerResponse(message) as OpenResponse
+  response._keepAliveTimeout = 5000
+  response.assignSocket(socket)
+  return { socket, response }
+}

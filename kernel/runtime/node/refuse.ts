@@ -1,0 +1,57 @@
+import { Buffer } from 'node:buffer'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import {
+  BadRequestError,
+  type FrameworkError,
+  HeaderTooLargeError,
+  lateRequest,
+  MethodNotAllowedError,
+  PayloadTooLargeError,
+} from '../../support/errors.ts'
+import { isBun } from '../load-adapter.ts'
+import { pipelineOf } from './pipelining.ts'
+
+/** The methods that a server may have at all; only for answers that are given before a route can be known. */
+const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+
+/** Answers what the HTTP parser refused, if there is still somebody who can read it, and closes the connection. */
+export function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
+  const code = error.code ?? ''
+  const timedOut = code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const current = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
+  if ((timedOut || code.startsWith('HPE_')) && current?.req.complete) {
+    pipelineOf(socket).endBehind(current, () => refuseConnection(error, socket))
+    return
+  }
+  // Resets, failed handshakes and write errors leave nobody to talk to; a head that has begun must not get a second one.
+  if (!(timedOut || code.startsWith('HPE_')) || !socket.writable || current?.headersSent) {
+    socket.destroy()
+    return
+  }
+  if (timedOut) {
+    // An early 408 on a connection that never spoke would be read as the answer to its first request.
+    // Bun counts no bytes, and shows no connection that never spoke.
+    if (!isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
+    else write(socket, 408, lateRequest())
+  } else if (code === 'HPE_HEADER_OVERFLOW') {
+    write(socket, 431, HeaderTooLargeError('the head of the request is too large'))
+  } else if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
+    write(socket, 413, PayloadTooLargeError('16 kB of chunk extensions'))
+  } else {
+    write(socket, 400, BadRequestError('the request is not valid HTTP/1.1'))
+  }
+}
+
+/** `CONNECT` would turn the server into a proxy; it never reaches the kernel because there is no answer object for it. */
+export function refuseConnect(target: string | undefined, socket: Duplex): void {
+  write(socket, 405, MethodNotAllowedError('CONNECT', target ?? ''), `Allow: ${allow}\r\n`)
+}
+
+function write(socket: Duplex, status: number, error: FrameworkError, extra = ''): void {
+  const body = JSON.stringify({ code: error.code, message: error.message })
+  const head =
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${extra}Content-Type: application/json; charset=utf-8\r\n` +
+    `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
+  socket.end(head + body, () => socket.destroy())
+}

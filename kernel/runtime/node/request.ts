@@ -1,0 +1,302 @@
+import { Buffer } from 'node:buffer'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import type { RawRequest, Reply, StreamBody } from '../../http/raw.ts'
+import { hostFor } from '../../http/request/host.ts'
+import { declaredLength, mostUnread } from '../../http/streams.ts'
+import {
+  BadRequestError,
+  BodyReadError,
+  type FrameworkError,
+  HeaderTooLargeError,
+  PayloadTooLargeError,
+} from '../../support/errors.ts'
+import type { Limits } from '../adapter.ts'
+import type { Activity } from '../drain-moments.ts'
+import { isBun } from '../load-adapter.ts'
+import { discardBody, readBody, streamBody, writeStream } from './body.ts'
+import type { DirectWriter } from './direct.ts'
+import { closeIncomplete, closeUnread } from './linger.ts'
+import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
+
+/** How long a body that nobody waits for may hold up its connection behind the answer. */
+const stalledMs = 1_000
+
+/** What all requests of one server share. */
+export interface NodeContext {
+  readonly activity: Activity
+  readonly limits: Limits
+  /** Set where the direct way of answering is known to be safe. */
+  readonly direct: DirectWriter | undefined
+  /** How long answers say that their connection is kept; 0 where node says it. */
+  readonly announced: number
+  onWarning(message: string, error?: unknown): void
+}
+
+/** A request of `node:http`. Nothing is copied or parsed before somebody asks for it. */
+export class NodeRequest implements RawRequest {
+  readonly #message: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #context: NodeContext
+  /** The client waits for `100 Continue` before it sends the body. */
+  readonly #expectsContinue: boolean
+  /** Where the request came behind another one. */
+  readonly #pipeline: Pipeline | undefined
+  /** The rest of the body will never be read. */
+  #abandoned = false
+  /** The connection ends with the answer. */
+  #isLast = false
+  #isRead = false
+  #hasBody: boolean | undefined = undefined
+
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    context: NodeContext,
+    expectsContinue: boolean,
+    pipeline: Pipeline | undefined,
+  ) {
+    this.#message = message
+    this.#response = response
+    this.#context = context
+    this.#expectsContinue = expectsContinue
+    this.#pipeline = pipeline
+  }
+
+  get method(): string {
+    return this.#message.method ?? ''
+  }
+
+  get target(): string {
+    return this.#message.url ?? ''
+  }
+
+  get host(): string | undefined {
+    return hostFor(this.target, this.header('host'), this.hostOptional)
+  }
+
+  get hostOptional(): boolean {
+    const { httpVersionMajor, httpVersionMinor } = this.#message
+    return httpVersionMajor < 1 || (httpVersionMajor === 1 && httpVersionMinor === 0)
+  }
+
+  get secure(): boolean {
+    return (this.#message.socket as TLSSocket).encrypted === true
+  }
+
+  get ip(): string {
+    return this.#message.socket.remoteAddress ?? ''
+  }
+
+  header(name: string): string | undefined {
+    const raw = this.#message.rawHeaders
+    let found: string | undefined
+    for (let i = 0; i < raw.length; i += 2) {
+      const candidate = raw[i]!
+      if (candidate.length !== name.length || candidate.toLowerCase() !== name) continue
+      found = found === undefined ? raw[i + 1]! : found + separator(name) + raw[i + 1]!
+    }
+    return found
+  }
+
+  headers(): Record<string, string> {
+    const raw = this.#message.rawHeaders
+    const headers: Record<string, string> = Object.create(null)
+    for (let i = 0; i < raw.length; i += 2) {
+      const name = raw[i]!.toLowerCase()
+      const before = headers[name]
+      headers[name] = before === undefined ? raw[i + 1]! : before + separator(name) + raw[i + 1]!
+    }
+    return headers
+  }
+
+  get hasBody(): boolean {
+    this.#hasBody ??= this.#declaresBody()
+    return this.#hasBody
+  }
+
+  get isReceiving(): boolean {
+    return this.#isRead && !this.#abandoned && !this.#message.complete
+  }
+
+  #declaresBody(): boolean {
+    const length = this.header('content-length')
+    return length === undefined ? this.header('transfer-encoding') !== undefined : Number(length) > 0
+  }
+
+  bytes(limit: number): Promise<Uint8Array> {
+    const declared = this.header('content-length')
+    if (declared !== undefined && Number(declared) > limit) {
+      this.#abandoned = true
+      return Promise.reject(PayloadTooLargeError(`${limit} bytes`))
+    }
+    if (this.#isRead) return Promise.reject(BodyReadError())
+    this.#begin()
+    return readBody(this.#message, limit, () => {
+      this.#abandoned = true
+    })
+  }
+
+  stream(): AsyncIterable<Uint8Array> {
+    const onBegin = () => {
+      if (this.#isRead) throw BodyReadError()
+      this.#begin()
+      // Somebody may read on behind the answer; who does not, holds up the next request of the connection.
+      this.#response.once('finish', () => {
+        const closeStalled = () => body.isStalled() && this.#closeAfterAnswer()
+        if (body.isStalled()) setTimeout(closeStalled, stalledMs).unref()
+      })
+    }
+    const onLeft = () => {
+      this.#abandoned = true
+      // The answer has begun or is sent already, so `respond` will not see the flag.
+      if (this.#response.headersSent) this.#closeAfterAnswer()
+    }
+    const body = streamBody(this.#message, onBegin, onLeft)
+    return body
+  }
+
+  #begin(): void {
+    this.#isRead = true
+    if (this.#expectsContinue) this.#response.writeContinue()
+  }
+
+  onAbort(listener: () => void): void {
+    const response = this.#response
+    if (response.destroyed) {
+      if (!response.writableFinished) queueMicrotask(listener)
+      return
+    }
+    response.once('close', () => {
+      if (!response.writableFinished) listener()
+    })
+  }
+
+  onSettled(listener: () => void): void {
+    if (this.#response.destroyed) queueMicrotask(listener)
+    else this.#response.once('close', listener)
+  }
+
+  refusal(): FrameworkError | undefined {
+    const { rawHeaders, url, httpVersionMajor } = this.#message
+    const { maxHeaderCount, maxHeaderSize } = this.#context.limits
+    if (rawHeaders.length > maxHeaderCount * 2) return HeaderTooLargeError(`more than ${maxHeaderCount} header lines`)
+    if (url !== undefined && url.length > maxHeaderSize) return HeaderTooLargeError(`more than ${maxHeaderSize} bytes`)
+    // `GET /path` without a version passes the parser as HTTP/0.9.
+    if (httpVersionMajor < 1) return BadRequestError('the HTTP version is missing')
+    return undefined
+  }
+
+  hangUp(): void {
+    this.#isLast = true
+    pipelineOf(this.#message.socket).endsWith(this.#response)
+  }
+
+  respond(reply: Reply): void {
+    const { activity } = this.#context
+    activity.count++
+    activity.working--
+    const sending = this.#write(reply)
+    const pipeline = this.#pipeline
+    if (pipeline === undefined) return
+    const answered = () => pipeline.answered(this.#response)
+    if (sending === undefined) answered()
+    else void sending.then(answered)
+  }
+
+  /** A promise where a stream is sent; it never rejects. */
+  #write(reply: Reply): Promise<void> | undefined {
+    const response = this.#response
+    const { body } = reply
+    let headers = this.#isLast ? closing(reply.headers) : reply.headers
+    // The next request may have come with the end of a body that is too large.
+    if (this.#message.complete) this.#abandoned && this.#message.resume()
+    else if (this.#abandoned || this.#leavesMuch()) {
+      if (isBun) closeIncomplete(this.#message, response)
+      else {
+        headers = closing(headers)
+        closeUnread(this.#message)
+      }
+    } else if (!this.#isRead && this.hasBody) discardBody(this.#message, mostUnread, () => this.#closeAfterAnswer())
+    try {
+      if (typeof body === 'string' && this.#context.direct?.(response, reply.status, headers, body)) return undefined
+      if (isClosing(headers) && !pipelineOf(this.#message.socket).endsWith(response))
+        headers = withoutConnection(headers)
+      response.writeHead(reply.status, headers as string[])
+      if (body === null) response.end()
+      else if (typeof body === 'string') response.end(hasLatin1(headers) ? Buffer.from(body) : body)
+      else if (body instanceof Uint8Array) response.end(body)
+      else return this.#sendStream(body, headers)
+    } catch (error) {
+      this.#fail('an answer could not be written', error)
+    }
+    return undefined
+  }
+
+  /** Whether nobody has read the body, and more of it is to come than is worth reading for the next request. */
+  #leavesMuch(): boolean {
+    if (this.#isRead || !this.hasBody) return false
+    // Who waits for `100 Continue` may now send the body, or the next request in its place.
+    return this.#expectsContinue || Number(this.header('content-length') ?? 0) > mostUnread
+  }
+
+  #sendStream(body: StreamBody, headers: readonly string[]): Promise<void> {
+    return writeStream(this.#response, body, declaredLength(headers), hasLatin1(headers)).catch((error: unknown) => {
+      this.#fail('a streamed answer broke off', error)
+    })
+  }
+
+  /** What is half written must not look finished, so the connection ends here, when those in front have their answers. */
+  #fail(message: string, error: unknown): void {
+    this.#context.onWarning(message, error)
+    const response = this.#response
+    if (response.headersSent) {
+      const { socket } = this.#message
+      whenAnswered(socket, () => socket.destroy(), response)
+      return
+    }
+    // The attempt before has left its own status text.
+    response.writeHead(500, STATUS_CODES[500], ['content-length', '0'])
+    response.end()
+  }
+
+  #closeAfterAnswer(): void {
+    if (isBun) {
+      closeIncomplete(this.#message, this.#response)
+      return
+    }
+    closeUnread(this.#message)
+    if (this.#response.writableFinished) this.#message.socket.destroySoon()
+    else this.#response.once('finish', () => this.#message.socket.destroySoon())
+  }
+}
+
+/** Everything that repeats is joined, also what `node:http` would cut to the first: the other runtimes join, and a joined value is refused by its grammar. */
+function separator(name: string): string {
+  return name === 'cookie' ? '; ' : ', '
+}
+
+/**
+ * Whether a value has characters from U+0080 to U+00FF, one byte each (RFC 9110 section 5.5). `node:http` writes the head along
+ * with the first text of the body, and as UTF-8 then: two bytes each. In front of bytes it does not.
+ */
+function hasLatin1(headers: readonly string[]): boolean {
+  for (let i = 1; i < headers.length; i += 2) if (latin1.test(headers[i]!)) return true
+  return false
+}
+
+const latin1 = /[\x80-\xff]/
+
+function closing(headers: readonly string[]): readonly string[] {
+  return [...withoutConnection(headers), 'connection', 'close']
+}
+
+function isClosing(headers: readonly string[]): boolean {
+  for (let i = 0; i < headers.length; i += 2)
+    if (headers[i] === 'connection' && /\bclose\b/i.test(headers[i + 1]!)) return true
+  return false
+}
+
+function withoutConnection(headers: readonly string[]): readonly string[] {
+  return headers.filter((_, i) => headers[i - (i % 2)] !== 'connection')
+}

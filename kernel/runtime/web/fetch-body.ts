@@ -1,0 +1,112 @@
+import type { StreamBody } from '../../http/raw.ts'
+import { asChunk, lengthGuard, openSource } from '../../http/streams.ts'
+import { Slices } from '../give-way.ts'
+
+const encoder = new TextEncoder()
+
+/**
+ * How long a connection whose request is not read to its end is kept behind the answer: long enough to read that. Deno keeps
+ * in memory what still comes in that time: a client that sends as fast as it can cost 160 MB in half a second.
+ */
+const lingerMs = 100
+
+/** Headers as a `Response` takes them fastest: a plain object, unless one of them repeats. */
+export function webHeaders(flat: readonly string[]): Record<string, string> | Headers {
+  const plain: Record<string, string> = {}
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!
+    if (plain[name] !== undefined) return repeatedHeaders(flat)
+    plain[name] = flat[i + 1]!
+  }
+  return plain
+}
+
+function repeatedHeaders(flat: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let i = 0; i < flat.length; i += 2) headers.append(flat[i]!, flat[i + 1]!)
+  return headers
+}
+
+/** A body that is whole already. A text without a content type must not be given one by the `Response` constructor. */
+export function plainBody(body: string | Uint8Array | null, headers: readonly string[]): BodyInit | null {
+  if (body === null || body.length === 0) return null
+  if (typeof body !== 'string') return body as Uint8Array<ArrayBuffer>
+  for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'content-type') return body
+  return encoder.encode(body)
+}
+
+/**
+ * A body that is whole already and has a declared length, as a stream that fails behind its last byte: the client has its
+ * answer by then, and the runtime ends the connection.
+ */
+export function breakingOff(body: string | Uint8Array): ReadableStream<Uint8Array> {
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body
+  let isSent = false
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (!isSent) {
+          isSent = true
+          controller.enqueue(bytes)
+          return
+        }
+        await new Promise((resolve) => setTimeout(resolve, lingerMs))
+        controller.error(new Error('the rest of the request is not read'))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** What tells how a streamed answer went. */
+export interface StreamEvents {
+  onEnd(): void
+  /** The client left before the end. */
+  onCancel(): void
+  onError(error: unknown): void
+}
+
+/** Any stream as the web stream that a `Response` takes: one piece is read when one is wanted, none ahead. */
+export function webStream(
+  body: StreamBody,
+  length: number | undefined,
+  events: StreamEvents,
+): ReadableStream<Uint8Array> {
+  const source = openSource(body)
+  const guard = lengthGuard(length)
+  const slices = new Slices()
+  let cancelled = false
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await source.next()
+          if (cancelled) return
+          if (done) {
+            guard.end()
+            events.onEnd()
+            controller.close()
+            return
+          }
+          const chunk = asChunk(value)
+          const bytes = typeof chunk === 'string' ? encoder.encode(chunk) : chunk
+          guard.add(bytes.length)
+          controller.enqueue(bytes)
+          await slices.next()
+        } catch (error) {
+          if (cancelled) return
+          source.cancel()
+          events.onError(error)
+          // An errored stream makes the runtime break the connection off: half an answer must not look finished.
+          controller.error(error)
+        }
+      },
+      cancel() {
+        cancelled = true
+        source.cancel()
+        events.onCancel()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

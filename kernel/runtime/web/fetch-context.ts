@@ -1,0 +1,47 @@
+import type { Deadlines } from '../../support/deadlines.ts'
+import { defaultLimits, type Limits } from '../adapter.ts'
+import type { Activity } from '../drain-moments.ts'
+
+/** What a request is doing, told only about those that are not answered at once; `left` is done, with a body that was not read to its end. */
+export type Phase = 'working' | 'done' | 'left'
+
+/** What a web request does not tell about itself. One object for a whole server. */
+export interface FetchContext {
+  readonly limits: Limits
+  readonly secure: boolean
+  /** The request came over a socket: its Host is a header, and its body is as long as its head says. */
+  readonly wire: boolean
+  /** The runtime speaks HTTP/2 here, whose requests have their authority in place of a Host, and does not tell which do. */
+  readonly hasAuthority: boolean
+  /** The address of a request has the authority of an absolute target, as it came; where it is Host in any case, that target's is lost. */
+  readonly showsTarget: boolean
+  /** The runtime keeps a connection whose client has not sent all of its request, unless an answer breaks off. */
+  readonly keepsUnread: boolean
+  /** Until when a body must have arrived; without them there is no limit. */
+  readonly deadlines: Deadlines | undefined
+  /** A missing Host is not refused by the kernel: the runtime does that where it is a fault. */
+  readonly hostOptional: boolean
+  /** The runtime accepts heads above `maxHeaderSize`, so they are counted here. */
+  readonly countHead: boolean
+  readonly activity: Activity
+  /** The address of the peer. */
+  ip(request: globalThis.Request, info: unknown): string
+  phase(request: globalThis.Request, phase: Phase): void
+  onWarning(message: string, error?: unknown): void
+}
+
+/** What holds for a request that never saw a wire. */
+export const inProcess: Omit<FetchContext, 'activity'> = {
+  limits: defaultLimits,
+  secure: false,
+  wire: false,
+  hasAuthority: false,
+  showsTarget: false,
+  keepsUnread: false,
+  deadlines: undefined,
+  hostOptional: true,
+  countHead: false,
+  ip: () => '',
+  phase: () => {},
+  onWarning: () => {},
+}

@@ -1,0 +1,245 @@
+import type { RawRequest, Reply, StreamBody } from '../../http/raw.ts'
+import { hostFor } from '../../http/request/host.ts'
+import { declaredLength, mostUnread } from '../../http/streams.ts'
+import { type FrameworkError, HeaderTooLargeError } from '../../support/errors.ts'
+import type { RequestHandler } from '../adapter.ts'
+import { IncomingBody } from '../incoming-body.ts'
+import { breakingOff, plainBody, webHeaders, webStream } from './fetch-body.ts'
+import { type FetchContext, inProcess, type Phase } from './fetch-context.ts'
+
+const lowerH = 104
+
+type WebRequest = globalThis.Request
+type WebResponse = globalThis.Response
+
+/** A function from web request to web response. What is answered synchronously is returned without a promise. */
+export function fetchHandler(
+  handler: RequestHandler,
+  context: Partial<FetchContext> = {},
+): (request: WebRequest, info?: unknown) => WebResponse | Promise<WebResponse> {
+  const whole: FetchContext = { ...inProcess, activity: { count: 0, working: 0 }, ...context }
+  return (request, info) => {
+    whole.activity.count++
+    whole.activity.working++
+    const raw = new FetchRequest(request, info, whole)
+    handler(raw)
+    return raw.answer()
+  }
+}
+
+/** A web request: those of Bun and Deno, and those that never saw a wire. */
+class FetchRequest implements RawRequest {
+  readonly #request: WebRequest
+  readonly #info: unknown
+  readonly #context: FetchContext
+  #body: IncomingBody | undefined
+  #response: WebResponse | undefined
+  #resolve: ((response: WebResponse) => void) | undefined
+  #onGone: (() => void) | undefined
+  #waiting: (() => void)[] | undefined
+  #settled = false
+  /** `phase` has been told of this request. */
+  #busy = false
+  #isLast = false
+
+  constructor(request: WebRequest, info: unknown, context: FetchContext) {
+    this.#request = request
+    this.#info = info
+    this.#context = context
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  /** The runtimes put an authority in front, made of Host or of an absolute target; whose it is, only `host` says. */
+  get target(): string {
+    const { url } = this.#request
+    // Bun gives the path alone when the Host is bad; a scheme other than http is for the kernel to refuse.
+    if ((url.charCodeAt(0) | 32) !== lowerH) return url
+    const slash = url.indexOf('/', url.indexOf(':') + 3)
+    return slash === -1 ? url : url.slice(slash)
+  }
+
+  get host(): string | undefined {
+    const { headers, url } = this.#request
+    const { wire, hasAuthority, showsTarget } = this.#context
+    const host = headers.get('host')
+    if (host === null) return wire && !hasAuthority ? undefined : new URL(url).host
+    return showsTarget ? hostFor(url, host, false) : host
+  }
+
+  get hostOptional(): boolean {
+    return this.#context.hostOptional
+  }
+
+  get secure(): boolean {
+    return this.#context.wire ? this.#context.secure : this.#request.url.startsWith('https:')
+  }
+
+  get ip(): string {
+    return this.#context.ip(this.#request, this.#info)
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined
+  }
+
+  headers(): Record<string, string> {
+    const headers: Record<string, string> = Object.create(null)
+    this.#request.headers.forEach((value, name) => {
+      headers[name] = value
+    })
+    return headers
+  }
+
+  get hasBody(): boolean {
+    const { headers, method } = this.#request
+    // A web request has none (RFC 9110 section 9.3.1 gives it no meaning); Bun and Deno drop what is sent.
+    if (method === 'GET' || method === 'HEAD') return false
+    const length = headers.get('content-length')
+    if (length !== null) return Number(length) > 0
+    return this.#context.wire ? headers.get('transfer-encoding') !== null : this.#request.body !== null
+  }
+
+  get isReceiving(): boolean {
+    return this.#body?.isReceiving === true
+  }
+
+  bytes(limit: number): Promise<Uint8Array> {
+    return this.#incoming.bytes(limit)
+  }
+
+  stream(): AsyncIterable<Uint8Array> {
+    return this.#incoming.stream()
+  }
+
+  get #incoming(): IncomingBody {
+    const { wire, deadlines } = this.#context
+    this.#body ??= new IncomingBody(this.#request, wire, deadlines)
+    return this.#body
+  }
+
+  onAbort(listener: () => void): void {
+    const { signal } = this.#request
+    const onGone = () => {
+      this.#settle()
+      listener()
+    }
+    this.#onGone = onGone
+    if (signal.aborted) queueMicrotask(onGone)
+    else signal.addEventListener('abort', onGone, { once: true })
+  }
+
+  onSettled(listener: () => void): void {
+    if (this.#settled) {
+      listener()
+      return
+    }
+    this.#waiting ??= []
+    this.#waiting.push(listener)
+  }
+
+  refusal(): FrameworkError | undefined {
+    const { limits, countHead } = this.#context
+    const { url, headers } = this.#request
+    if (url.length > limits.maxHeaderSize) return HeaderTooLargeError(`more than ${limits.maxHeaderSize} bytes`)
+    if (!countHead) return undefined
+    let size = url.length
+    let count = 0
+    headers.forEach((value, name) => {
+      // Colon, blank, line end.
+      size += name.length + value.length + 4
+      count += 1
+    })
+    if (count > limits.maxHeaderCount) return HeaderTooLargeError(`more than ${limits.maxHeaderCount} header lines`)
+    return size > limits.maxHeaderSize ? HeaderTooLargeError(`more than ${limits.maxHeaderSize} bytes`) : undefined
+  }
+
+  hangUp(): void {
+    this.#isLast = this.#context.wire
+  }
+
+  respond(reply: Reply): void {
+    let response: WebResponse
+    try {
+      response = this.#build(reply)
+    } catch (error) {
+      this.#context.onWarning('an answer could not be written', error)
+      response = new Response(null, { status: 500, headers: { 'content-length': '0' } })
+      this.#settle()
+    }
+    const { activity } = this.#context
+    activity.count++
+    activity.working--
+    this.#response = response
+    this.#resolve?.(response)
+  }
+
+  /** The answer itself when it is there already, else a promise of it. */
+  answer(): WebResponse | Promise<WebResponse> {
+    if (this.#response) return this.#response
+    if (!this.#busy) this.#enter('working')
+    return new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  #build({ status, headers, body }: Reply): WebResponse {
+    const said = this.#isLast ? [...headers, 'connection', 'close'] : headers
+    const init = { status, headers: webHeaders(said) }
+    if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
+      this.#settle()
+      if (body !== null && this.#context.keepsUnread && (this.#isLast || this.#isLeft) && this.#isPlain)
+        return new Response(breakingOff(body), init)
+      return new Response(plainBody(body, headers), init)
+    }
+    return new Response(this.#stream(body, declaredLength(headers)), init)
+  }
+
+  /** A stream that breaks off would be a failed answer in HTTP/2, where a request rarely has a Host. */
+  get #isPlain(): boolean {
+    return !this.#context.hasAuthority || this.#request.headers.has('host')
+  }
+
+  #stream(body: StreamBody, length: number | undefined): ReadableStream<Uint8Array> {
+    this.#enter('working')
+    return webStream(body, length, {
+      onEnd: () => this.#settle(),
+      onCancel: () => (this.#onGone ? this.#onGone() : this.#settle()),
+      onError: (error) => {
+        this.#settle()
+        this.#context.onWarning('a streamed answer broke off', error)
+      },
+    })
+  }
+
+  /** Nothing more can happen to the client that anybody wants to hear of. */
+  #settle(): void {
+    // Deno fires `abort` after every answer that was delivered, too, and warns about it if somebody listens.
+    if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
+    this.#onGone = undefined
+    this.#body?.settle()
+    if (this.#isLeft) this.#enter('left')
+    else if (this.#busy) this.#enter('done')
+    this.#settled = true
+    if (this.#waiting === undefined) return
+    for (const listener of this.#waiting) listener()
+    this.#waiting = undefined
+  }
+
+  /** Some of the body is still to come, and nobody will read it: the connection may have to end. */
+  get #isLeft(): boolean {
+    const body = this.#body
+    if (body?.isRead || body?.isAbandoned) return body.isAbandoned
+    if (!this.#context.wire) return false
+    const { headers } = this.#request
+    const length = headers.get('content-length')
+    return length === null ? headers.has('transfer-encoding') : Number(length) > mostUnread
+  }
+
+  #enter(phase: Phase): void {
+    this.#busy = phase === 'working'
+    this.#context.phase(this.#request, phase)
+  }
+}
