@@ -32,6 +32,7 @@ import type { Address } from './runtime/adapter.ts'
 import { type InjectRequest, type InjectResponse, injector } from './runtime/inject.ts'
 import { fetchHandler } from './runtime/web/fetch.ts'
 import { closeMistake, listenMistake } from './support/arguments.ts'
+import { LifeState } from './support/life-state.ts'
 import { type Logger, lineLogger, warnInto } from './support/logger.ts'
 import { OptionPlace } from './support/options.ts'
 
@@ -65,7 +66,8 @@ export class Kernel extends RouteVerbs {
   readonly #owners = new Map<RouteRecord, PluginEntry>()
   readonly #routes: CompiledRoutes
   readonly #dispatcher: Dispatcher
-  readonly #host: ContextHost & { booted: boolean }
+  readonly #state = new LifeState()
+  readonly #host: ContextHost
   #logger: Logger
   readonly #life: LifeCycle
   readonly #fetch: (request: globalThis.Request) => globalThis.Response | Promise<globalThis.Response>
@@ -84,10 +86,10 @@ export class Kernel extends RouteVerbs {
     }
     const absent = (option: string) => this.absentPlugin(option)
     this.#routes = new CompiledRoutes(this.router, this.#own, this.#owners, this.#root.scope, absent)
-    this.#dispatcher = new Dispatcher(this, this.#routes, this.#root.scope, classes)
+    this.#dispatcher = new Dispatcher(this, this.#state, this.#routes, this.#root.scope, classes)
     this.#host = {
       server: this,
-      booted: false,
+      state: this.#state,
       lifeCycle: { onReady: [], onListen: [], onClose: [] },
       addRoute: (owner, ...route) => {
         this.#owners.set(this.#own.add(...route), owner)
@@ -99,6 +101,7 @@ export class Kernel extends RouteVerbs {
         decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, entry),
     }
     this.#life = new LifeCycle({
+      state: this.#state,
       settings: this.settings,
       root: this.#root,
       host: this.#host,
@@ -108,7 +111,7 @@ export class Kernel extends RouteVerbs {
     })
     const onWarning = warnInto(() => this.#logger)
     this.#fetch = fetchHandler(this.#dispatcher.handle, { limits: this.settings.limits, onWarning })
-    this.inject = injector(this.#dispatcher.handle, this.#life)
+    this.inject = injector(this.#dispatcher.handle, this.#life, this.#state)
     // Taken off their server they know it all the same: platforms are given `{ fetch: server.fetch }`, signals `server.close`.
     this.fetch = this.fetch.bind(this)
     this.listen = this.listen.bind(this)
@@ -123,7 +126,7 @@ export class Kernel extends RouteVerbs {
   /** Registers one plugin or one middleware; with a prefix it gets a scope of its own. */
   register(plugin: Registrable, options?: RegisterOptions): this
   register(...args: readonly unknown[]): this {
-    if (this.#host.booted) throw PluginAfterBootError('register() was called', `, with ${registeredName(args[0])}`)
+    if (this.#state.booted) throw PluginAfterBootError('register() was called', `, with ${registeredName(args[0])}`)
     const [plugin, options] = registerArguments(args)
     enroll(this.#root, plugin, options)
     return this
@@ -140,7 +143,7 @@ export class Kernel extends RouteVerbs {
    */
   use(...middlewares: readonly [Middleware, ...Middleware[]]): this {
     const names = middlewares.map(registeredName).join(', ')
-    if (this.#host.booted) throw PluginAfterBootError('use() was called', `, with ${names}`)
+    if (this.#state.booted) throw PluginAfterBootError('use() was called', `, with ${names}`)
     checkRegistrable(middlewares)
     for (const middleware of middlewares) enroll(this.#root, middleware)
     return this
@@ -186,11 +189,11 @@ export class Kernel extends RouteVerbs {
 
   /** The real port once listening. */
   get port(): number {
-    return this.#life.address?.port ?? this.settings.port
+    return this.#state.address?.port ?? this.settings.port
   }
 
   get host(): string {
-    return this.#life.address?.host ?? this.settings.host
+    return this.#state.address?.host ?? this.settings.host
   }
 
   /** An address that a browser on this machine can open. */
@@ -199,12 +202,12 @@ export class Kernel extends RouteVerbs {
   }
 
   get isListening(): boolean {
-    return this.#life.address !== undefined && !this.#life.closed
+    return this.#state.isListening
   }
 
   /** Whether requests should be sent here: booted, listen hooks done, not closing. */
   get isReady(): boolean {
-    return this.#life.isReady
+    return this.#state.isReady
   }
 
   /** Aborts when the drain window is over and the listener closes: for streams that would go on for ever. */
@@ -214,7 +217,7 @@ export class Kernel extends RouteVerbs {
 
   /** Whether closing has begun: readiness probes answer no from then on. */
   get isClosing(): boolean {
-    return this.#life.closing
+    return this.#state.closing
   }
 
   /**
@@ -284,17 +287,17 @@ export class Kernel extends RouteVerbs {
 
   /** The routes and plugins as data, for tools; before boot without what plugins register in their `setup`. */
   get listing(): Listing {
-    return listingOf(this.#routes, this.#root, this.#host.booted, this.#logger)
+    return listingOf(this.#routes, this.#root, this.#state.booted, this.#logger)
   }
 
   /** Each route with its chain, one a line. */
   printRoutes(): string {
-    return printRoutes(this.#routes, this.#host.booted, this.#logger)
+    return printRoutes(this.#routes, this.#state.booted, this.#logger)
   }
 
   /** The steps that a request would go through, in order, each with its owner. */
   explain(method: string, path: string): Explanation {
-    if (!this.#host.booted) throw NotReadyError('explain()')
+    if (!this.#state.booted) throw NotReadyError('explain()')
     return explainRoute(this.#dispatcher.finder, this.#root.scope, this.#logger, method, path)
   }
 }

@@ -7,6 +7,7 @@ import type { PluginEntry } from '../plugin/scope.ts'
 import type { Adapter, Address } from '../runtime/adapter.ts'
 import { loadAdapter } from '../runtime/load-adapter.ts'
 import { defineError, ServerClosingError } from '../support/errors.ts'
+import type { LifeState } from '../support/life-state.ts'
 import { type Logger, warnInto } from '../support/logger.ts'
 import { bootTree } from './boot.ts'
 import { checkBoot } from './boot-checks.ts'
@@ -22,9 +23,10 @@ const ServerClosedError = defineError('ServerClosedError', 503, () => 'the serve
 
 /** What a life is lived on. */
 export interface LifeCycleParts {
+  readonly state: LifeState
   readonly settings: ResolvedKernelOptions
   readonly root: PluginEntry
-  readonly host: ContextHost & { booted: boolean }
+  readonly host: ContextHost
   readonly routes: CompiledRoutes
   readonly dispatcher: Dispatcher
   logger(): Logger
@@ -35,17 +37,14 @@ export class LifeCycle {
   readonly #parts: LifeCycleParts
   #boot: Promise<void> | undefined
   #adapter: Adapter | undefined
-  #listenCalled = false
-  #started = false
   readonly #closingSignal = new AbortController()
   #close: Promise<void> | undefined
   #stopWatching: (() => void) | undefined
-  /** Set while the socket is bound. */
-  address: Address | undefined
-  closed = false
+  readonly #state: LifeState
 
   constructor(parts: LifeCycleParts) {
     this.#parts = parts
+    this.#state = parts.state
     this.#followAbortSignal(parts.settings.abortSignal)
   }
 
@@ -53,21 +52,12 @@ export class LifeCycle {
     return this.#closingSignal.signal
   }
 
-  get closing(): boolean {
-    return this.#close !== undefined
-  }
-
   report(error: unknown): void {
     this.#parts.logger().error({ err: error }, error instanceof Error ? error.message : 'closing failed')
   }
 
-  /** Booted, not closing, and through with the listen hooks where it listens. */
-  get isReady(): boolean {
-    return this.#parts.host.booted && !this.closing && (!this.#listenCalled || this.#started)
-  }
-
   mustBeOpen(): void {
-    if (this.closed) throw ServerClosedError()
+    if (this.#state.closed) throw ServerClosedError()
   }
 
   async ready(): Promise<void> {
@@ -83,11 +73,11 @@ export class LifeCycle {
       await bootTree(root, host, settings.bootTimeout)
       routes.compile(this.#parts.logger())
       dispatcher.compile()
-      host.booted = true
+      this.#state.booted = true
       await this.#runHooks(host.lifeCycle.onReady, 'a ready hook', (run) => run())
       checkBoot(host.server)
     } catch (error) {
-      host.booted = true
+      this.#state.booted = true
       for (const failure of await this.#shutDown()) this.#parts.logger().error({ err: failure }, failure.message)
       throw error
     } finally {
@@ -114,14 +104,14 @@ export class LifeCycle {
 
   async listen(): Promise<Address> {
     this.mustBeOpen()
-    if (this.#listenCalled) throw ListeningTwiceError()
-    this.#listenCalled = true
+    if (this.#state.listenCalled) throw ListeningTwiceError()
+    this.#state.listenCalled = true
     await this.ready()
     try {
       const address = await this.#bind()
       if (this.#parts.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
       await this.#runHooks(this.#parts.host.lifeCycle.onListen, 'a listen hook', (run) => run(address))
-      this.#started = true
+      this.#state.started = true
       return address
     } catch (error) {
       // A server listens once, so what boot has opened is of no use any more and would keep the process alive.
@@ -140,17 +130,18 @@ export class LifeCycle {
     const options = { port, host, limits, onWarning, ...(https === undefined ? {} : { https }) }
     const address = await adapter.listen(options, dispatcher.handle)
     // Somebody may have closed the server while it was binding.
-    if (this.#close !== undefined) {
+    if (this.#state.closing) {
       adapter.cut()
       await adapter.stop()
       throw ServerClosedError()
     }
     this.#adapter = adapter
-    this.address = address
+    this.#state.address = address
     return address
   }
 
   close(): Promise<void> {
+    this.#state.closing = true
     this.#close ??= this.#closeOnce()
     return this.#close
   }
@@ -162,7 +153,7 @@ export class LifeCycle {
       () => false,
     )
     const errors = booted ? await this.#shutDown() : []
-    this.closed = true
+    this.#state.closed = true
     this.#stopWatching?.()
     if (errors.length === 1) throw errors[0]
     if (errors.length > 1) {
@@ -188,11 +179,11 @@ export class LifeCycle {
       drainWindow: settings.drainWindow,
       logger: logger(),
       startDraining: () => {
-        dispatcher.answers.closing = true
+        this.#state.draining = true
         this.#closingSignal.abort(ServerClosingError())
       },
       stopIntake: () => {
-        dispatcher.refusing = true
+        this.#state.refusing = true
         return dispatcher.idle()
       },
     })

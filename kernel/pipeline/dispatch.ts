@@ -8,6 +8,7 @@ import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { Scope } from '../plugin/scope.ts'
 import { BadRequestError, MethodNotAllowedError, RouteNotFoundError, ServerClosingError } from '../support/errors.ts'
 import type { HostServer } from '../support/host-server.ts'
+import type { LifeState } from '../support/life-state.ts'
 import { isPromise, runChain } from './chain.ts'
 import { type CompiledRoutes, type Lane, laneWithoutRoute } from './compiled-route.ts'
 import { failureBody } from './failure.ts'
@@ -22,16 +23,13 @@ const malformed: Target = { path: '/', sent: '/', query: '', match: '/' }
 
 /** The request path from its top: find the route, run the chain; {@link Answers} does the rest. */
 export class Dispatcher {
-  readonly answers = new Answers(() => {
-    if (--this.#inFlight === 0) this.#onIdle?.()
-  })
-  /** New requests are refused. */
-  refusing = false
+  readonly answers: Answers
   notFoundHandler: NotFoundHandler | undefined
   readonly rewriters: Rewriter[] = []
   readonly finder: RouteFinder
 
   readonly #kernel: HostServer
+  readonly #state: LifeState
   readonly #root: Scope
   #refuse!: Lane
   readonly #Request: typeof KernelRequest
@@ -42,11 +40,16 @@ export class Dispatcher {
 
   constructor(
     kernel: HostServer,
+    state: LifeState,
     routes: CompiledRoutes,
     root: Scope,
     classes: { Request: typeof KernelRequest; Response: typeof KernelResponse },
   ) {
     this.#kernel = kernel
+    this.#state = state
+    this.answers = new Answers(state, () => {
+      if (--this.#inFlight === 0) this.#onIdle?.()
+    })
     this.finder = new RouteFinder(routes, root, (req, res) => this.#fallBack(0, req, res))
     this.#Request = classes.Request
     this.#Response = classes.Response
@@ -78,7 +81,7 @@ export class Dispatcher {
     // Who was asked, and where the next request begins, is anybody's guess (RFC 9112 section 3.2).
     if (!isAcceptable) raw.hangUp()
     const found: FoundRoute | undefined =
-      target === undefined || this.refusing || !isAcceptable
+      target === undefined || this.#state.refusing || !isAcceptable
         ? undefined
         : this.finder.find(raw.method, target.match, this.#kernel.logger)
     const lane = found === undefined ? this.#refuse : found.target
@@ -114,7 +117,7 @@ export class Dispatcher {
   }
 
   #refusalOf(raw: RawRequest): Error {
-    if (this.refusing) return ServerClosingError()
+    if (this.#state.refusing) return ServerClosingError()
     const { host } = raw
     if (host === undefined && !raw.hostOptional) return BadRequestError('the Host header is missing')
     if (host !== undefined && !isValidHost(host))

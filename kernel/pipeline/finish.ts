@@ -6,6 +6,7 @@ import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { ErrorHandler, Hook, Thrown } from '../plugin/hooks.ts'
 import { Deadlines } from '../support/deadlines.ts'
 import { RequestTimeoutError, withCause } from '../support/errors.ts'
+import type { LifeState } from '../support/life-state.ts'
 import { isPromise, trusted } from './chain.ts'
 import type { Lane } from './compiled-route.ts'
 import { type Current, describeCurrent } from './current.ts'
@@ -17,15 +18,15 @@ const handlingError = { task: 'the error handler' }
 
 /** What comes after a chain has run: hooks, encoding, handing over; and deciding who answers a failure. */
 export class Answers {
-  /** Answers carry `Connection: close`. */
-  closing = false
+  readonly #state: LifeState
   readonly #done: () => void
   #requestDeadlines: Deadlines | undefined
   /** The `onSend` hooks that failed over an answer: what takes its place does not pass them. */
   readonly #failedHooks = new WeakMap<KernelResponse, Set<Hook<'onSend'>>>()
 
   /** `done` is called once for each request, when its answer was handed to the runtime. */
-  constructor(done: () => void) {
+  constructor(state: LifeState, done: () => void) {
+    this.#state = state
     this.#done = done
   }
 
@@ -86,7 +87,7 @@ export class Answers {
   #send(lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
     let reply: Reply
     try {
-      reply = toReply(res, req.method === 'HEAD', this.closing, lane.serialize)
+      reply = toReply(res, req.method === 'HEAD', this.#state.draining, lane.serialize)
     } catch (error) {
       if (res.failed) this.#answerBare(error, lane, req, res, started)
       else this.fail(error, lane, req, res, started)
@@ -157,7 +158,7 @@ export class Answers {
       this.#logTimeout(error, req)
       res.reset()
       res.answer('json', failureBody(error), error.status)
-      this.#respond(toReply(res, req.method === 'HEAD', this.closing, lane.serialize), lane, req, res, started)
+      this.#respond(toReply(res, req.method === 'HEAD', this.#state.draining, lane.serialize), lane, req, res, started)
     } else if (current !== undefined && 'entry' in current) this.#failSending(error, lane, req, res, started, current)
     else this.fail(error, lane, req, res, started)
   }
@@ -276,7 +277,7 @@ export class Answers {
     res.reset()
     this.#logFailure(error, req, original === undefined ? undefined : { original })
     res.answer('empty', undefined, 500)
-    this.#respond(toReply(res, true, this.closing, lane.serialize), lane, req, res, started)
+    this.#respond(toReply(res, true, this.#state.draining, lane.serialize), lane, req, res, started)
   }
 
   #logFailure(error: unknown, req: KernelRequest, more?: object): void {

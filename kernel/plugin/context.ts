@@ -7,6 +7,7 @@ import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import { defineError } from '../support/errors.ts'
 import type { HostServer } from '../support/host-server.ts'
+import type { LifeState } from '../support/life-state.ts'
 import type { Logger } from '../support/logger.ts'
 import { isPluginFactory } from './define.ts'
 import { enroll } from './enroll.ts'
@@ -27,7 +28,7 @@ export const HookError = defineError('HookError', 500, (hook: string, plugin: st
 /** The part of the kernel that contexts write to. */
 export interface ContextHost {
   readonly server: HostServer
-  readonly booted: boolean
+  readonly state: Readonly<LifeState>
   /** The hooks of the whole tree in order of registration; those of requests are kept by scope. */
   readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
   addRoute(owner: PluginEntry, ...route: AddRoute): void
@@ -207,6 +208,6 @@ export class Context<out Parsed = {}> extends RouteVerbs {
   }
 
   #mustBoot(what: string): void {
-    if (this.#host.booted) throw PluginAfterBootError(what)
+    if (this.#host.state.booted) throw PluginAfterBootError(what)
   }
 }

@@ -3,6 +3,7 @@ import { hostFor } from '../http/request/host.ts'
 import { asChunk, declaredLength, lengthGuard } from '../http/streams.ts'
 import { injectMistake } from '../support/arguments.ts'
 import { BadRequestError, BodyReadError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
+import type { LifeState } from '../support/life-state.ts'
 import type { RequestHandler } from './adapter.ts'
 
 /** A request that never sees a socket. */
@@ -155,14 +156,17 @@ function authorityOf(url: string): string {
 
 /** What `inject` must know of the server's life. */
 interface Life {
-  readonly closed: boolean
   /** @throws when the server was closed. */
   mustBeOpen(): void
   ready(): Promise<void>
 }
 
 /** A function that sends requests through the pipeline in process; the first one boots the server. */
-export function injector(handler: RequestHandler, life: Life): (request: InjectRequest) => Promise<InjectResponse> {
+export function injector(
+  handler: RequestHandler,
+  life: Life,
+  state: Readonly<LifeState>,
+): (request: InjectRequest) => Promise<InjectResponse> {
   let booted = false
   const boot = async (request: InjectRequest) => {
     life.mustBeOpen()
@@ -173,7 +177,7 @@ export function injector(handler: RequestHandler, life: Life): (request: InjectR
   return (request, ...more: unknown[]) => {
     const mistake = injectMistake(request, more[0])
     if (mistake !== undefined) return Promise.reject(mistake)
-    return booted && !life.closed ? injectInto(handler, request) : boot(request)
+    return booted && !state.closed ? injectInto(handler, request) : boot(request)
   }
 }
 
