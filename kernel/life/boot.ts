@@ -4,6 +4,7 @@ import { enroll } from '../plugin/enroll.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
+import { within } from '../support/within.ts'
 import { orderByDependencies } from './order.ts'
 
 export const PluginTimeoutError = defineError(
@@ -71,7 +72,9 @@ async function setUp(entry: PluginEntry, host: ContextHost, timeout: number): Pr
   try {
     const result = setup.call(entry.definition, new Context(host, entry), entry.settings as never)
     if (result instanceof Promise || typeof (result as PromiseLike<void> | undefined)?.then === 'function') {
-      await withTimeout(result as Promise<void>, entry, timeout)
+      await within(result as Promise<void>, timeout, () => {
+        throw PluginTimeoutError(entry.name, timeout)
+      })
     }
   } catch (error) {
     throw (error as { code?: unknown })?.code === PluginTimeoutError.code ? error : entry.failure('setup', error)
@@ -91,13 +94,6 @@ function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly Plugi
     if (companion !== undefined) enroll(entry, companion)
   }
   return [...entry.children]
-}
-
-function withTimeout(result: Promise<void>, entry: PluginEntry, timeout: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(PluginTimeoutError(entry.name, timeout)), timeout)
-    result.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }
 
 /** Checked when it is the plugin's turn, since an earlier sibling may have registered what it needs. */

@@ -2,6 +2,7 @@ import type { Hook } from '../plugin/hooks.ts'
 import type { Adapter } from '../runtime/adapter.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
+import { isInTime } from '../support/within.ts'
 
 export const CloseHookTimeoutError = defineError(
   'CloseHookTimeoutError',
@@ -41,19 +42,6 @@ const toldPart = 0.9
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** Resolves to `false` when the time is over first. */
-async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms)
-  })
-  try {
-    return await Promise.race([promise.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /**
  * Closes in phases: drain window, no more intake, work in progress, close hooks in reverse; with a deadline for each
  * hook and for the whole. Returns every error. Requests that hang have until the deadline, the last part of it beside the
@@ -74,12 +62,12 @@ export async function shutDown(parts: ShutdownParts): Promise<Error[]> {
   parts.startDraining()
   const stopped = adapter?.stop()
   // What was accepted before the listener closed still gets its answer.
-  if (stopped !== undefined) await within(stopped, Math.min(lastRequestsMs, Math.max(0, left())))
+  if (stopped !== undefined) await isInTime(stopped, Math.min(lastRequestsMs, Math.max(0, left())))
   const answered = Promise.all([parts.stopIntake(), stopped])
   const reserved = parts.hooks.length === 0 ? 0 : parts.closeTimeout * hooksPart
-  const inTime = await within(answered, Math.max(0, left() - reserved))
+  const inTime = await isInTime(answered, Math.max(0, left() - reserved))
   const cutAtDeadline = async () => {
-    if (inTime || (await within(answered, Math.max(0, left())))) return
+    if (inTime || (await isInTime(answered, Math.max(0, left())))) return
     const cut = adapter?.cut() ?? 0
     parts.logger.warn(
       { connections: cut },
@@ -99,7 +87,7 @@ async function runCloseHooks(parts: ShutdownParts, left: () => number): Promise<
     const limit = Math.round(Math.max(20, Math.min(parts.closeTimeout / 2, share)))
     const start = performance.now()
     try {
-      if (!(await within(Promise.resolve(run(Math.floor(limit * toldPart))), limit)))
+      if (!(await isInTime(Promise.resolve(run(Math.floor(limit * toldPart))), limit)))
         throw CloseHookTimeoutError(entry.name, limit)
     } catch (error) {
       const known = (error as { code?: unknown } | null)?.code === CloseHookTimeoutError.code
