@@ -1,4 +1,4 @@
-import { hidden, mayBeSecret, type OptionPlace, quoted } from './options.ts'
+import { hidden, mayBeSecret, OptionPlace, quoted } from './options.ts'
 
 /** Whether an option may be left out, has a default, or must be given. */
 export type Need = 'optional' | 'filled' | 'required'
@@ -19,6 +19,8 @@ export interface CheckParts {
   readonly fallback?: unknown
   /** The checks of the members, where there are some. */
   readonly members?: { readonly [name: string]: AnyCheck }
+  /** How a value of that kind is listed, where its parts have checks of their own. */
+  show?(value: never): unknown
 }
 
 /** What a check reads. */
@@ -58,9 +60,28 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     return undefined as Value
   }
 
+  /**
+   * Reads the options of a call, where no plugin is registered.
+   *
+   * @throws OptionError that reports everything which is wrong.
+   * @example
+   * const { host, port } = addressOptions.parse(given, 'connect')
+   */
+  parse(given: unknown, path: string): Value {
+    const place = new OptionPlace(path)
+    const value = this.read(given, place)
+    place.settle()
+    return value
+  }
+
   /** What stands for the option when it is left out, as somebody would write it. */
   default(fallback: Input): Check<Input, Value, 'filled'> {
     return new Check({ ...this.parts, fallback, need: 'filled' })
+  }
+
+  /** Left out, it stays `undefined`: for an object that turns something on. */
+  optional(): Check<Input | undefined, Value | undefined, 'optional'> {
+    return new Check({ ...this.parts, fallback: undefined, need: 'optional' })
   }
 
   /** The option must be given. */
@@ -107,22 +128,12 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
 
   /** What was given or stands for it, for a listing: without secrets. */
   show(given: unknown): unknown {
-    const { fallback, isSecret, members } = this.parts
+    const { fallback, isSecret, show } = this.parts
     const value = given === undefined ? fallback : given
-    if (isSecret) return value === undefined ? undefined : '(secret)'
-    return members === undefined ? showPlain(value) : showMembers(value, members)
+    if (value === undefined) return undefined
+    if (isSecret) return '(secret)'
+    return show === undefined ? showPlain(value) : show(value as never)
   }
-}
-
-function showMembers(value: unknown, members: { readonly [name: string]: AnyCheck }): unknown {
-  if (typeof value !== 'object' && value !== undefined) return showPlain(value)
-  const given = (value ?? {}) as Readonly<Record<string, unknown>>
-  return Object.fromEntries(
-    Object.entries(members).flatMap(([name, check]) => {
-      const shown = check.show(given[name])
-      return shown === undefined ? [] : [[name, shown]]
-    }),
-  )
 }
 
 /** A value of which no check says more: texts that look like a secret are not shown, nor is what only this process can know. */

@@ -1,5 +1,5 @@
 import { type AnyCheck, Check, type Need } from './check.ts'
-import { checkNames, type OptionPlace } from './options.ts'
+import { checkNames, type OptionPlace, optionNames } from './options.ts'
 import { parseSize } from './size.ts'
 
 /** Bounds of a number; `min` and `max` may be reached, `above` may not. */
@@ -164,11 +164,17 @@ export function list<Input, Value>(
     isQuoted: item.parts.isQuoted ?? false,
     fits: (given) => Array.isArray(given) && given.length >= min,
     read: (given: readonly unknown[], place) => given.map((one, i) => each.read(one, place.in(i))),
+    show: (given: readonly unknown[]) => given.map((one) => each.show(one)),
   })
 }
 
 const isObject = (given: unknown): given is object =>
   typeof given === 'object' && given !== null && !Array.isArray(given)
+
+function showMembers(given: object, names: readonly string[], checkOf: (name: string) => AnyCheck): object {
+  const shown = names.map((name) => [name, checkOf(name).show((given as Readonly<Record<string, unknown>>)[name])])
+  return Object.fromEntries(shown.filter(([, value]) => value !== undefined))
+}
 
 /** An object of any names, each value read by a check. */
 export function record<Input, Value>(
@@ -180,6 +186,7 @@ export function record<Input, Value>(
     fits: isObject,
     read: (given: object, place) =>
       Object.fromEntries(Object.entries(given).map(([key, one]) => [key, item.read(one, place.in(key))])),
+    show: (given: object) => showMembers(given, Object.keys(given), () => item),
   })
 }
 
@@ -200,6 +207,7 @@ export function either<Checks extends readonly AnyCheck[]>(
     isQuoted: checks.every(({ parts }) => parts.isQuoted),
     fits: (given) => checks.some(({ parts }) => parts.fits(given)),
     read: (given, place) => checks.find(({ parts }) => parts.fits(given))!.read(given, place),
+    show: (given) => checks.find(({ parts }) => parts.fits(given))?.show(given),
   })
 }
 
@@ -233,17 +241,26 @@ export type ShapeValue<Fields extends Members> = {
     : never
 }
 
+/** Reads a member of an object whose name is not known; the place is that of the object. */
+export type OtherMember<Other> = (name: string, given: unknown, place: OptionPlace) => Other
+
+/** What is read from an object that may have other members, too. */
+export type OpenValue<Fields extends Members, Other> = ShapeValue<Fields> & { readonly [name: string]: Other }
+
 /**
- * An object with members that are known, each read by its check; any other name is wrong. Left out it is as if it were `{}`,
- * unless a member must be given or `.required()` is said.
+ * An object with members that are known, each read by its check; any other name is wrong, unless a function reads it. Left out it is
+ * as if it were `{}`, unless a member must be given or `.required()` is said.
  *
  * @example
  * const options = option.shape({ limit: option.int({ min: 1 }).default(100), windowMs: option.ms().default(60_000) })
  * definePlugin({ name: 'limited', options, setup: (ctx, { limit, windowMs }) => {} })
  */
-export function shape<Fields extends Members>(
+export function shape<Fields extends Members>(members: Fields): Check<ShapeInput<Fields>, ShapeValue<Fields>, 'filled'>
+export function shape<Fields extends Members, Other>(
   members: Fields,
-): Check<ShapeInput<Fields>, ShapeValue<Fields>, 'filled'> {
+  other: OtherMember<Other>,
+): Check<ShapeInput<Fields>, OpenValue<Fields, Other>, 'filled'>
+export function shape(members: Members, other?: OtherMember<unknown>): Check<never, unknown, 'filled'> {
   const names = Object.keys(members)
   return new Check({
     takes: names.length === 0 ? 'an object' : `an object with ${names.join(', ')}`,
@@ -251,11 +268,20 @@ export function shape<Fields extends Members>(
     fallback: {},
     members,
     fits: isObject,
-    read: (given: Readonly<Record<string, unknown>>, place) => {
-      checkNames(given, place, names)
-      return Object.fromEntries(names.map((one) => [one, members[one]!.read(given[one], place.in(one))]))
+    read(given: Readonly<Record<string, unknown>>, place) {
+      if (other === undefined) checkNames(given, place, names)
+      const known = names.map((one) => [one, members[one]!.read(given[one], place.in(one))])
+      const others = other === undefined ? [] : otherNames(given, names)
+      return Object.fromEntries([...known, ...others.map((one) => [one, other!(one, given[one], place)])])
     },
+    // What is read by a function may be a secret.
+    show: (given: object) => showMembers(given, names, (name) => members[name]!),
   })
+}
+
+function otherNames(given: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
+  const names = optionNames(given).filter((name) => typeof name === 'string')
+  return names.filter((name) => !known.includes(name) && given[name] !== undefined)
 }
 
 /**
