@@ -1,4 +1,5 @@
 import { option, type Request, type SettingsOf } from '../../kernel/index.ts'
+import { redisOptions, redisPrefix } from '../shared/redis.ts'
 import type { RateLimitRedisOptions } from './redis-store.ts'
 import type { RateLimitStore } from './store.ts'
 
@@ -22,12 +23,9 @@ export interface RateLimitOptions extends RateLimitRule {
   store?: 'memory' | RateLimitRedisOptions | RateLimitStore
 }
 
-const isStore = (given: unknown) => typeof (given as Partial<RateLimitStore> | null)?.hit === 'function'
-
-const redisOptions = option.value<RateLimitRedisOptions>(
-  'options of a Redis ({ url })',
-  (given) => typeof given === 'object' && given !== null && !Array.isArray(given),
-)
+/** A function under that name makes it a store; no option of a Redis is called so. */
+export const isStore = (given: unknown): given is RateLimitStore =>
+  typeof (given as Partial<RateLimitStore> | null)?.hit === 'function'
 
 const rule = {
   limit: option.int({ min: 1 }).says('a whole number of requests above 0').default(100),
@@ -37,15 +35,14 @@ const rule = {
   statusCode: option.int({ min: 400, max: 599 }).says('a status from 400 to 599').default(429),
 }
 
-const store = option.either(
-  option.oneOf('memory'),
-  option.value<RateLimitStore>('a store ({ hit })', isStore),
-  redisOptions,
-)
+const redis = redisOptions({ prefix: redisPrefix('rate-limit') }).says('options of a Redis ({ url })')
+
+const store = option.either(option.oneOf('memory'), option.value<RateLimitStore>('a store ({ hit })', isStore), redis)
 
 export const rateLimitOptions = option.shape({ ...rule, store: store.default('memory') }).typed<RateLimitOptions>()
 
 export type RateLimitSettings = SettingsOf<typeof rateLimitOptions>
+export type RateLimitRedisSettings = SettingsOf<typeof redis>
 
 /** A limit with every default in place. */
 export type Rule = Omit<RateLimitSettings, 'store'>

@@ -2,8 +2,8 @@ import { definePlugin, type Logger, RouteValue } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { InsuredStore } from './insured-store.ts'
 import type { Limiter } from './limiter.ts'
-import { type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
-import { openRedisStore, type RateLimitRedisOptions } from './redis-store.ts'
+import { isStore, type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
+import { openRedisStore } from './redis-store.ts'
 import type { RateLimitStore } from './store.ts'
 
 /**
@@ -52,14 +52,12 @@ function failures({ options, settings }: DescribedRoute): { readonly [status: st
 }
 
 async function openStore(
-  option: RateLimitSettings['store'],
+  given: RateLimitSettings['store'],
   memory: RateLimitStore,
   log: Logger,
 ): Promise<RateLimitStore> {
-  if (option === 'memory') return memory
-  // A function under that name makes it a store; no option of a Redis is called so.
-  const isStore = typeof (option as RateLimitStore).hit === 'function'
-  const store = isStore ? (option as RateLimitStore) : await openRedisStore(option as RateLimitRedisOptions)
+  if (given === 'memory') return memory
+  const store = isStore(given) ? given : await openRedisStore(given)
   return new InsuredStore(store, memory, (isDown, error) => {
     if (isDown) log.warn({ err: error }, 'the store of the rate limits fails; this process counts for itself')
     else log.warn('the store of the rate limits works again')

@@ -1,4 +1,5 @@
 import { connectRedis, type RedisAddress } from '../shared/redis.ts'
+import type { RateLimitRedisSettings } from './options.ts'
 import type { Hit, RateLimitStore } from './store.ts'
 
 /** Where Redis is. */
@@ -22,15 +23,12 @@ return { count, rest }`
 const commandTimeout = 250
 
 /** Counts in Redis, for all processes together. It exists also while Redis cannot be reached: its hits then fail at once. */
-export async function openRedisStore({ url, prefix, ...given }: RateLimitRedisOptions): Promise<RateLimitStore> {
+export async function openRedisStore({ prefix, ...address }: RateLimitRedisSettings): Promise<RateLimitStore> {
   const { RateLimiterRedis } = await import('rate-limiter-flexible')
-  const client = await connectRedis<object>(
-    { url, ...given },
-    { feature: 'the rateLimit plugin (store redis)', commandTimeout },
-  )
+  const client = await connectRedis<object>(address, { feature: 'the rateLimit plugin (store redis)', commandTimeout })
   const limiter = new RateLimiterRedis({
     storeClient: client,
-    keyPrefix: prefix ?? 'rate-limit',
+    keyPrefix: prefix,
     // Counted here is all; who is above the limit is decided by the rules.
     points: Number.MAX_SAFE_INTEGER,
     // That of the rule comes with each hit.

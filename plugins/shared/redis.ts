@@ -1,11 +1,61 @@
-import { defineError, peer } from '../../kernel/index.ts'
-import { addressOf } from './address.ts'
+import { type Check, defineError, nearest, option, peer } from '../../kernel/index.ts'
+import { addressLike, addressOf, isAddress } from './address.ts'
 
 /** An address, and everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `keyPrefix`, `tls` … */
 export interface RedisAddress {
-  /** Default `REDIS_URL`, else `redis://127.0.0.1:6379`; not looked at beside `host` or `path`. */
+  /** Default `REDIS_URL`, else `redis://127.0.0.1:6379`; not looked at beside `host` or `path`, and `port` alone is one of this machine. */
   readonly url?: string | undefined
   readonly [option: string]: unknown
+}
+
+/** The address of a Redis as text. */
+export const redisUrl = option.value<string>(addressLike('redis'), (given) => isAddress('redis', given)).secret()
+
+/** A number or its digits: variables of the environment are text. */
+const digits = (from: number, to: number, takes: string) =>
+  option.value<number | string>(takes, (given) => {
+    const number = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
+    return Number.isInteger(number) && (number as number) >= from && (number as number) <= to
+  })
+
+// Empty, too: a variable of the environment that is not set.
+const text = option.value<string>('text', (given) => typeof given === 'string')
+
+/** What keys begin with. */
+export const redisPrefix = (fallback: string) => text.default(fallback)
+
+const members = {
+  url: redisUrl,
+  host: option.name(),
+  port: digits(1, 65_535, 'a port from 1 to 65535'),
+  path: option.name(),
+  db: digits(0, Number.MAX_SAFE_INTEGER, 'the number of a database, 0 or more'),
+  username: text.secret(),
+  password: text.secret(),
+}
+
+/**
+ * Options of a Redis, with those of the plugin beside them (its `prefix`, say). `ioredis` has many more, and a later version of it
+ * others, so only a name that is close to one of these is refused.
+ */
+export function redisOptions<More extends option.Members = {}>(
+  more?: More,
+): Check<RedisAddress | undefined, RedisAddress & option.ShapeValue<More>, 'filled'> {
+  const all = { ...members, ...more }
+  const known = [...Object.keys(all), 'family', 'tls', 'keyPrefix']
+  const check = option.shape(all, (name, given, place): unknown => {
+    if (known.includes(name) || nearest(name, known) === undefined) return given
+    return place.unknown(name, known)
+  })
+  // What is checked is narrower than the type, which lets options of ioredis through that this version does not know.
+  return check.says('options of ioredis ({ url }, or { host, port } and so on)') as never
+}
+
+/** Where a Redis is, if by an address: the first argument of `new Redis()`, in front of the options. */
+export function redisPlace({ url, ...options }: RedisAddress): { place: [] | [url: string]; options: object } {
+  const { host, path, port } = options
+  const isPlaced = host !== undefined || path !== undefined || (url === undefined && port !== undefined)
+  return { place: isPlaced ? [] : [addressOf('redis', url)], options }
 }
 
 /** Who connects, and how patient he is. */
@@ -75,12 +125,13 @@ const longestPause = 1_000
  * RedisDatabaseError.
  */
 export async function connectRedis<Client>(
-  { url, ...given }: RedisAddress,
+  address: RedisAddress,
   { feature, commandTimeout, onState }: RedisUse,
 ): Promise<Client & Pick<Connection, 'disconnect'>> {
   const { Redis } = (await peer('ioredis', () => import('ioredis'), feature)) as unknown as {
     Redis: new (...args: unknown[]) => Connection
   }
+  const { place, options: given } = redisPlace(address)
   const options = {
     connectTimeout,
     commandTimeout,
@@ -91,8 +142,7 @@ export async function connectRedis<Client>(
     ...given,
     lazyConnect: true,
   }
-  const isPlaced = given.host !== undefined || given.path !== undefined
-  const client = isPlaced ? new Redis(options) : new Redis(addressOf('redis', url), options)
+  const client = new Redis(...place, options)
   let failure: unknown
   watchConnection(client, (error) => {
     failure = error

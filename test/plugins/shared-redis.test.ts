@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { bullmqQueue, defineQueueConfiguration, QueueService, RouteCollection, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { connectRedis } from '../../plugins/shared/redis.ts'
+import { connectRedis, redisOptions, redisPlace, redisPrefix } from '../../plugins/shared/redis.ts'
 import { memoryLogger, pause } from '../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 
@@ -109,5 +109,54 @@ describe('an address that is none', () => {
     })().catch((reason: unknown) => reason)
     expect((error as Error).message).toContain('an address such as "redis://')
     expect(inspect(error, { depth: 9 })).not.toContain(secret)
+  })
+})
+
+describe('options of a Redis', () => {
+  const options = redisOptions({ prefix: redisPrefix('mine') })
+  const read = (given: unknown) => options.parse(given, 'redis')
+
+  test('let through whatever ioredis takes', async () => {
+    const { Redis } = (await import('ioredis')) as unknown as { Redis: { defaultOptions: Record<string, unknown> } }
+    const checked = { host: 'db', port: '6380', db: '3', username: '', password: '' }
+    const given = { ...Redis.defaultOptions, tls: {}, ...checked, sentinelUsername: 'a', commandTimeout: 5 }
+    expect(Object.keys(given).length).toBeGreaterThan(40)
+    expect(read(given)).toEqual({ ...given, prefix: 'mine' })
+  })
+
+  test.each([
+    [{ hots: 'a' }, 'redis.hots" is not an option. Did you mean "host"?'],
+    [{ pasword: secret }, 'Did you mean "password"?'],
+    [{ prefx: 'a' }, 'Did you mean "prefix"?'],
+    [{ prefix: 5 }, 'redis.prefix" is 5'],
+    [{ port: 70_000 }, 'redis.port" is 70000; it takes a port from 1 to 65535'],
+    [{ port: 'main' }, 'redis.port" is text (not shown)'],
+    [{ db: -1 }, 'redis.db" is -1'],
+    [{ host: '' }, 'redis.host" is ""; it takes a text'],
+    [{ password: [secret] }, 'redis.password" is a list (not shown)'],
+    [{ url: `http://user:${secret}@host` }, 'redis.url" is text (not shown); it takes an address such as "redis://'],
+    [[], 'redis" is an empty array; it takes options of ioredis'],
+  ])('refuse %j', (given, message) => {
+    const error = (() => {
+      try {
+        return read(given)
+      } catch (reason) {
+        return reason
+      }
+    })() as Error
+    expect(error.message).toContain(message)
+    expect(error.message).not.toContain(secret)
+  })
+
+  test('are listed without their secrets', () => {
+    const given = { url: `redis://user:${secret}@host`, host: 'a', password: secret, sentinelPassword: secret }
+    expect(options.show(given)).toEqual({ url: '(secret)', host: 'a', password: '(secret)', prefix: 'mine' })
+  })
+
+  test('with a port and without a host are of this machine, whatever the environment says', () => {
+    vi.stubEnv('REDIS_URL', 'redis://elsewhere:6379')
+    expect(redisPlace({ port: 6380 })).toEqual({ place: [], options: { port: 6380 } })
+    expect(redisPlace({ db: 3 })).toEqual({ place: ['redis://elsewhere:6379'], options: { db: 3 } })
+    vi.unstubAllEnvs()
   })
 })
