@@ -1,8 +1,8 @@
 import { QueueConfigurationError } from './errors.ts'
-import { checkConfig, type QueueConfig } from './options.ts'
+import { type QueueConfig, type QueueConfigSettings, queueConfigOptions } from './options.ts'
 
 /** The configuration, and whether a server has brought it. */
-let current: { readonly config: QueueConfig; readonly ofServer: boolean } | undefined
+let current: { readonly config: QueueConfigSettings; readonly ofServer: boolean } | undefined
 
 /**
  * Says where the queues of this process are: settings by kind of queue, once, at start-up.
@@ -16,16 +16,15 @@ let current: { readonly config: QueueConfig; readonly ofServer: boolean } | unde
  * })
  */
 export function defineQueueConfiguration(config: QueueConfig): void {
-  configure(config, false)
+  configure(queueConfigOptions.parse(config, 'queues.config'), false)
 }
 
 /** The same; it holds until the last server with queues has closed, for another one may use them as well. */
-export function configureForServers(config: QueueConfig): void {
+export function configureForServers(config: QueueConfigSettings): void {
   configure(config, true)
 }
 
-function configure(config: QueueConfig, ofServer: boolean): void {
-  checkConfig(config)
+function configure(config: QueueConfigSettings, ofServer: boolean): void {
   if (current !== undefined) {
     const until = current.ofServer
       ? 'It holds until every server with queues has closed'
@@ -37,12 +36,14 @@ function configure(config: QueueConfig, ofServer: boolean): void {
   current = { config, ofServer }
 }
 
-export function queueConfig(): QueueConfig | undefined {
-  return current?.config
+const unconfigured = queueConfigOptions.parse({}, 'queues.config')
+
+export function queueConfig(): QueueConfigSettings {
+  return current?.config ?? unconfigured
 }
 
 /** Lets go of a configuration; of another one than the current nothing happens. */
-export function forgetConfiguration(config: QueueConfig | undefined): void {
+export function forgetConfiguration(config: QueueConfigSettings): void {
   if (current?.config === config) current = undefined
 }
 

@@ -1,4 +1,4 @@
-import { isFrameworkError, type Logger, lineLogger, nearest } from '../../kernel/index.ts'
+import { isFrameworkError, type Logger, lineLogger } from '../../kernel/index.ts'
 import { addressOf, shownAddress } from '../shared/address.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
@@ -7,7 +7,12 @@ import { CustomDriver, type GenericPubSub } from './drivers/custom.ts'
 import { MemoryDriver } from './drivers/memory.ts'
 import { isUnreachable } from './drivers/unreachable.ts'
 import { QueueNotConfiguredError, QueueUnavailableError } from './errors.ts'
-import type { QueueConfig, QueueErrorHandler, QueueSettings } from './options.ts'
+import {
+  type OwnEngineSettings,
+  ownEngineDefaults,
+  type QueueConfigSettings,
+  type QueueErrorHandler,
+} from './options.ts'
 
 type Driver = QueueDriver<object>
 
@@ -24,25 +29,25 @@ const kinds = {
     backend: (): Backend => ({ name: 'memory', remedy: '' }),
   },
   bullmq: {
-    load: async (config: QueueConfig, host: DriverHost): Promise<Driver> =>
+    load: async (config: QueueConfigSettings, host: DriverHost): Promise<Driver> =>
       (await import('./drivers/bullmq.ts')).BullmqDriver.load(config.bullmq!, host),
-    backend: (config: QueueConfig): Backend => ({
-      name: `Redis at ${redisAddress(config.bullmq?.connection)}`,
+    backend: (config: QueueConfigSettings): Backend => ({
+      name: `Redis at ${redisAddress(config.bullmq?.connection ?? {})}`,
       remedy: 'Start it, or correct bullmq.connection of the configuration',
     }),
   },
   pgboss: {
-    load: async (config: QueueConfig, host: DriverHost): Promise<Driver> =>
+    load: async (config: QueueConfigSettings, host: DriverHost): Promise<Driver> =>
       (await import('./drivers/pgboss.ts')).PgbossDriver.load(config.pgboss!, host),
-    backend: (config: QueueConfig): Backend => ({
+    backend: (config: QueueConfigSettings): Backend => ({
       name: `Postgres at ${shownAddress(addressOf('postgres', config.pgboss?.connectionString))}`,
       remedy: 'Start it, or correct pgboss.connectionString of the configuration',
     }),
   },
   sqs: {
-    load: async (config: QueueConfig, host: DriverHost): Promise<Driver> =>
+    load: async (config: QueueConfigSettings, host: DriverHost): Promise<Driver> =>
       (await import('./drivers/sqs.ts')).SqsDriver.load(config.sqs!, host),
-    backend: (config: QueueConfig): Backend => ({
+    backend: (config: QueueConfigSettings): Backend => ({
       name: `SQS${config.sqs?.endpoint === undefined ? '' : ` at ${shownAddress(config.sqs.endpoint)}`}`,
       remedy: 'Look at the network, the credentials and sqs.endpoint of the configuration',
     }),
@@ -53,7 +58,7 @@ export type QueueKind = keyof typeof kinds
 const isKind = (kind: string): kind is QueueKind => Object.hasOwn(kinds, kind)
 
 /** Messages in memory outlive a configuration, as those of an engine do. */
-export const memory = new MemoryDriver(() => queueConfig()?.memory?.maxSize ?? 100_000)
+export const memory = new MemoryDriver(() => queueConfig().memory.maxSize)
 
 /** Which engine a queue is on. */
 export interface EngineRef {
@@ -94,12 +99,8 @@ export function driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Dr
 async function load(kind: string, pubsub: GenericPubSub | undefined, queue: string): Promise<Driver> {
   const host = hostOf(kind)
   if (pubsub !== undefined) return new CustomDriver(pubsub, host)
-  const config = queueConfig() ?? {}
-  if (kind !== 'memory' && config[kind] === undefined) {
-    // A name that is none counts as that of a custom engine.
-    throw QueueNotConfiguredError(queue, kind, nearest(kind, Object.keys(config)))
-  }
-  return kinds[kind as QueueKind].load(config, host)
+  if (settingsOf(kind) === undefined) throw QueueNotConfiguredError(queue, kind)
+  return kinds[kind as QueueKind].load(queueConfig(), host)
 }
 
 /** For so many milliseconds nothing may fail before an engine counts as back: it comes back connection by connection. */
@@ -139,13 +140,17 @@ function hostOf(kind: string): DriverHost {
 
 /** Whether there is something to reach: one without configuration is not used by this process. */
 export function isConfigured({ kind, pubsub }: EngineRef): boolean {
-  return kind === 'memory' || pubsub !== undefined || queueConfig()?.[kind] !== undefined
+  return pubsub !== undefined || settingsOf(kind) !== undefined
 }
 
-const settingsOf = ({ kind }: EngineRef): QueueSettings => queueConfig()?.[kind] ?? {}
+/** Not of the names that every object has: an engine may be called so. */
+function settingsOf(kind: string): OwnEngineSettings | undefined {
+  const config = queueConfig()
+  return Object.hasOwn(config, kind) ? config[kind] : undefined
+}
 
-export function errorHandlerOf(engine: EngineRef): QueueErrorHandler | undefined {
-  return settingsOf(engine).errorHandler
+export function errorHandlerOf({ kind }: EngineRef): QueueErrorHandler | undefined {
+  return settingsOf(kind)?.errorHandler
 }
 
 /**
@@ -159,7 +164,7 @@ export async function ask<Answer>(
   question: (driver: Driver, signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   const driver = await driverOf(engine, queue)
-  const { publishTimeout = 5000 } = settingsOf(engine)
+  const { publishTimeout } = settingsOf(engine.kind) ?? ownEngineDefaults
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<typeof timedOut>((resolve) => {
     timer = setTimeout(resolve, publishTimeout, timedOut)
@@ -189,7 +194,7 @@ const timedOut = Symbol('timed out')
 
 function unavailable({ kind }: EngineRef, queue: string, why: string): Error {
   const backend = isKind(kind)
-    ? kinds[kind].backend(queueConfig() ?? {})
+    ? kinds[kind].backend(queueConfig())
     : { name: `its engine "${kind}"`, remedy: 'Look at that engine' }
   return QueueUnavailableError(queue, backend.name, why, backend.remedy)
 }

@@ -10,8 +10,8 @@ export const QueueUnavailableError = defineError(
 export const QueueNotConfiguredError = defineError(
   'QueueNotConfiguredError',
   500,
-  (queue: string, kind: string, near: string | undefined) =>
-    `the queue "${queue}" needs the configuration "${kind}"${near === undefined ? '' : `, and there is one for "${near}"`}. Call defineQueueConfiguration({ ${kind}: { … } }) at start-up, or give the server background: { queues: { config: { ${kind}: { … } } } }`,
+  (queue: string, kind: string) =>
+    `the queue "${queue}" needs the configuration "${kind}". Call defineQueueConfiguration({ ${kind}: { … } }) at start-up, or give the server background: { queues: { config: { ${kind}: { … } } } }`,
 )
 export const QueueConfigurationError = defineError('QueueConfigurationError', 500, (why: string) => why)
 export const QueuePayloadError = defineError(

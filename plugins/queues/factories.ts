@@ -2,6 +2,7 @@ import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import type { DeadMessage } from './drivers/memory.ts'
 import { ask, memory } from './engines.ts'
+import { ownKinds } from './options.ts'
 import type {
   BullmqPublishOptions,
   MemoryPublishOptions,
@@ -152,5 +153,7 @@ export function createQueue<Payload, Options extends object = object>(
     if (typeof pubsub?.[method] !== 'function')
       throw OptionError(`createQueue: ${method}`, pubsub?.[method], 'a function')
   }
-  return new Queue({ name, kind: pubsub.name ?? name, pubsub: pubsub as GenericPubSub })
+  const kind = pubsub.name ?? name
+  ownKinds.add(kind)
+  return new Queue({ name, kind, pubsub: pubsub as GenericPubSub })
 }

@@ -1,5 +1,6 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { nearest, type OptionPlace, option, type SettingsOf } from '../../kernel/index.ts'
 import { addressLike, isAddress } from '../shared/address.ts'
+import { type RedisAddress, redisOptions, redisUrl } from '../shared/redis.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {
@@ -34,7 +35,7 @@ export interface MemoryQueueConfig extends QueueSettings {
 
 /** Queues in Redis, by BullMQ. */
 export interface BullmqConfig extends QueueSettings {
-  /** A `redis://` or `rediss://` address, or options of ioredis. Default `REDIS_URL`, else `redis://127.0.0.1:6379`. */
+  /** A `redis://` or `rediss://` address, or options of ioredis with `url` or `host`, `port` and so on. Default `REDIS_URL`, else `redis://127.0.0.1:6379`. */
   connection?: string | { readonly [option: string]: unknown }
   /** Stands in front of every key. Default `'bull'`. */
   prefix?: string
@@ -98,82 +99,80 @@ export interface QueuesOptions {
   run?: boolean
 }
 
-type Check = readonly [isIt: (value: unknown) => boolean, expected: string]
-const text: Check = [(value) => typeof value === 'string' && value !== '', 'text']
-const object: Check = [(value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object']
-const anything: Check = [() => true, '']
-const between = (least: number, most: number, unit: string): Check => [
-  (value) => typeof value === 'number' && value >= least && value <= most,
-  `${unit} from ${least} to ${most}`,
-]
-const ms = between(1, 2_147_483_647, 'milliseconds')
-
-const shared: Record<string, Check> = {
-  errorHandler: [(value) => typeof value === 'function', 'a function (error, failure) => …'],
-  publishTimeout: ms,
-}
-const checks: { readonly [kind: string]: Record<string, Check> } = {
-  memory: { ...shared, maxSize: between(1, Number.MAX_SAFE_INTEGER, 'a number of messages') },
-  bullmq: {
-    ...shared,
-    connection: [
-      (value) => isAddress('redis', value) || object[0](value),
-      `options of ioredis, or ${addressLike('redis')}`,
-    ],
-    prefix: text,
-    lockDuration: ms,
-    stalledInterval: ms,
-    maxStalledCount: between(0, 1000, 'a number'),
-  },
-  pgboss: {
-    ...shared,
-    connectionString: [(value) => isAddress('postgres', value), addressLike('postgres')],
-    schema: text,
-    max: between(2, 1000, 'a number of connections'),
-    ssl: anything,
-    pollInterval: ms,
-    options: object,
-  },
-  sqs: {
-    ...shared,
-    region: text,
-    endpoint: [(value) => isAddress('http', value), addressLike('http')],
-    credentials: [(value) => typeof value === 'object' || typeof value === 'function', 'credentials of an AWS client'],
-    client: [(value) => typeof (value as { send?: unknown } | null)?.send === 'function', 'an SQSClient'],
-    queueUrls: object,
-    waitTimeSeconds: between(0, 20, 'seconds'),
-    visibilityTimeout: between(1, 43_200, 'seconds'),
-    retryDelay: between(0, 43_200, 'seconds'),
-  },
+const shared = {
+  errorHandler: option.fn<QueueErrorHandler>('a function (error, failure) => …'),
+  publishTimeout: option.ms({ min: 1 }).default(5000),
 }
 
-/** Refuses a configuration that cannot be meant; keys that are no kind belong to custom queues. */
-export function checkConfig(config: QueueConfig): void {
-  if (!object[0](config)) {
-    throw OptionError('queues.config', config, `an object with ${Object.keys(checks).join(', ')}`)
-  }
-  for (const [kind, settings] of Object.entries(config)) {
-    if (settings === undefined) continue
-    if (!object[0](settings)) throw OptionError(`queues.config.${kind}`, settings, 'an object')
-    const known = Object.hasOwn(checks, kind) ? checks[kind] : undefined
-    if (known !== undefined) checkOptions(`queues.config.${kind}`, settings, Object.keys(known))
-    checkValues(kind, settings, known ?? shared)
-  }
+const memory = option.shape({ ...shared, maxSize: option.int({ min: 1, unit: 'messages' }).default(100_000) })
+
+const connection = option.either(
+  redisUrl.into((url): RedisAddress => ({ url })),
+  redisOptions(),
+)
+const bullmq = option.shape({
+  ...shared,
+  connection: connection.default({}),
+  prefix: option.name().default('bull'),
+  lockDuration: option.ms({ min: 1 }).default(30_000),
+  stalledInterval: option.ms({ min: 1 }).default(30_000),
+  maxStalledCount: option.int({ min: 0, max: 1000 }).default(1),
+})
+
+const pgboss = option.shape({
+  ...shared,
+  connectionString: option.value<string>(addressLike('postgres'), (given) => isAddress('postgres', given)).secret(),
+  schema: option.name().default('pgboss'),
+  max: option.int({ min: 2, max: 1000, unit: 'connections' }).default(10),
+  ssl: option.value<unknown>('what pg-boss takes').secret(),
+  pollInterval: option.ms({ min: 1 }).default(1000),
+  options: option.record(option.value<unknown>('anything'), 'an object').secret(),
+})
+
+const sqs = option.shape({
+  ...shared,
+  region: option.name(),
+  endpoint: option.value<string>(addressLike('http'), (given) => isAddress('http', given)).secret(),
+  credentials: option
+    .value<object>('credentials of an AWS client', (given) => typeof given === 'object' || typeof given === 'function')
+    .secret(),
+  client: option.value<object>('an SQSClient', (given) => typeof Object(given).send === 'function'),
+  queueUrls: option.record(option.text()).default({}),
+  waitTimeSeconds: option.int({ min: 0, max: 20, unit: 'seconds' }).default(20),
+  visibilityTimeout: option.int({ min: 1, max: 43_200, unit: 'seconds' }).default(30),
+  retryDelay: option.int({ min: 0, max: 43_200, unit: 'seconds' }).default(0),
+})
+
+const kinds = { memory, bullmq: bullmq.optional(), pgboss: pgboss.optional(), sqs: sqs.optional() }
+
+/** Names of engines of one's own that have a queue. */
+export const ownKinds = new Set<string>()
+const ownEngine = option.shape(shared)
+export const ownEngineDefaults = ownEngine.parse({}, '')
+/** The engine itself, which may bring its settings. */
+const engineObject = option.shape(shared, () => undefined)
+
+const isEngine = (given: unknown) =>
+  ['publish', 'subscribe', 'unsubscribe'].every((method) => typeof Object(given)[method] === 'function')
+
+function readOwn(name: string, given: unknown, place: OptionPlace): OwnEngineSettings | undefined {
+  if (isEngine(given)) return engineObject.read(given, place.in(name))
+  const known = Object.keys(kinds)
+  if (!ownKinds.has(name) && nearest(name, known) !== undefined) return void place.unknown(name, known)
+  return ownEngine.read(given, place.in(name))
 }
 
-function checkValues(kind: string, settings: object, known: Record<string, Check>): void {
-  for (const [name, value] of Object.entries(settings)) {
-    const check = known[name]
-    if (value === undefined || check === undefined || check[0](value)) continue
-    throw OptionError(`queues.config.${kind}.${name}`, value, check[1])
-  }
-}
+export const queueConfigOptions = option
+  .shape(kinds, readOwn)
+  .says(`an object with ${Object.keys(kinds).join(', ')}, or the name of an engine of your own`)
+  .typed<QueueConfig>()
 
-/** Options of the plugin with every default in place, checked. */
-export function settingsOf(options: QueuesOptions = {}): { config: QueueConfig | undefined; run: boolean } {
-  checkOptions('queues', options, ['config', 'run'])
-  const { config, run = false } = options
-  if (typeof run !== 'boolean') throw OptionError('queues.run', quoted(run), 'true or false')
-  if (config !== undefined) checkConfig(config)
-  return { config, run }
-}
+export const queuesOptions = option
+  .shape({ config: queueConfigOptions.optional(), run: option.flag().default(false) })
+  .typed<QueuesOptions>()
+
+export type OwnEngineSettings = SettingsOf<typeof ownEngine>
+export type BullmqSettings = SettingsOf<typeof bullmq>
+export type PgbossSettings = SettingsOf<typeof pgboss>
+export type SqsSettings = SettingsOf<typeof sqs>
+export type QueueConfigSettings = SettingsOf<typeof queueConfigOptions>

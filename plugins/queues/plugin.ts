@@ -1,7 +1,7 @@
 import { definePlugin, type Logger } from '../../kernel/index.ts'
 import { configureForServers } from './config.ts'
 import { logTo, memory } from './engines.ts'
-import { type QueuesOptions, settingsOf } from './options.ts'
+import { queuesOptions } from './options.ts'
 import { claim } from './registry.ts'
 import { QueueService } from './service.ts'
 
@@ -19,12 +19,9 @@ import { QueueService } from './service.ts'
  */
 export const queues = definePlugin({
   name: 'queues',
-  provide(options: QueuesOptions = {}) {
-    settingsOf(options)
-    return { queues: new QueueService() }
-  },
-  setup(ctx, options: QueuesOptions = {}) {
-    const { config, run } = settingsOf(options)
+  options: queuesOptions,
+  provide: () => ({ queues: new QueueService() }),
+  setup(ctx, { config, run }) {
     const service = ctx.services.get('queues')
     if (config !== undefined) configureForServers(config)
     const logNoMore = logTo(ctx.log)

@@ -317,20 +317,64 @@ describe('with a server', () => {
   })
 
   test.each([
-    [{ run: 'yes' }, 'queues.run'],
+    [{ run: 'yes' }, 'queues.run" is "yes"; it takes true or false'],
     [{ rum: true }, 'Did you mean "run"'],
-    [{ config: [] }, 'queues.config'],
-    [{ config: { memory: { maxSize: 0 } } }, 'queues.config.memory.maxSize'],
+    [{ config: [] }, 'queues.config" is an empty array; it takes an object with memory, bullmq, pgboss, sqs'],
+    [{ config: { memory: { maxSize: 0 } } }, 'queues.config.memory.maxSize" is 0'],
     [{ config: { memory: { errorHandler: 'x' } } }, 'queues.config.memory.errorHandler'],
+    [{ config: { memry: {} } }, '"plugins.queues.config.memry" is not an option. Did you mean "memory"?'],
     [{ config: { bullmq: { connection: 'localhost' } } }, 'queues.config.bullmq.connection'],
     [{ config: { bullmq: { conection: {} } } }, 'Did you mean "connection"'],
+    [{ config: { bullmq: { connection: { hots: 'a' } } } }, 'queues.config.bullmq.connection.hots" is not an option'],
     [{ config: { pgboss: { connectionString: 'mysql://x' } } }, 'queues.config.pgboss.connectionString'],
     [{ config: { sqs: { waitTimeSeconds: 21 } } }, 'queues.config.sqs.waitTimeSeconds'],
+    [{ config: { sqs: { queueUrls: { orders: 5 } } } }, 'queues.config.sqs.queueUrls.orders'],
     [{ config: { mine: 3 } }, 'queues.config.mine'],
-  ])('a wrong option is told: %j', (options, name) => {
-    expect(() => makeServer({ plugins: { queues: options as never } })).toThrow(
-      expect.objectContaining({ cause: expect.objectContaining({ message: expect.stringContaining(name) }) }),
+    [{ config: { mine: { publishTimout: 3 } } }, 'Did you mean "publishTimeout"?'],
+  ])('a wrong option is reported where the plugin is registered: %j', (options, message) => {
+    const thrown = expect.objectContaining({ code: 'OptionError', message: expect.stringContaining(message) })
+    expect(() => makeServer({ plugins: { queues: options as never } })).toThrow(thrown)
+  })
+
+  test('wrong options of the server option background.queues have its path, those of a call that of the call', () => {
+    const config = { memory: { maxSize: 0 }, memry: {} }
+    expect(() => makeServer({ background: { queues: { config } } })).toThrow(
+      /^OPTION: 2 options are wrong:\n- the option "background\.queues\.config\.memory\.maxSize" is 0; .*\n- "background\.queues\.config\.memry" is not/,
     )
+    expect(() => defineQueueConfiguration(config)).toThrow('"queues.config.memory.maxSize" is 0')
+  })
+
+  test('an engine of your own may have a name that is close to a kind, once it has a queue or where it is given', async () => {
+    const engine: GenericPubSub = {
+      name: 'memory2',
+      publish: async () => ({ id: '1' }),
+      subscribe: async () => {},
+      unsubscribe: async () => {},
+    }
+    const config = { memory2: { publishTimeout: 100 } }
+    expect(() => defineQueueConfiguration(config)).toThrow('Did you mean "memory"?')
+    defineQueueConfiguration({ memory2: engine })
+    await QueueService.stop()
+    createQueue('close', engine)
+    expect(() => defineQueueConfiguration(config)).not.toThrow()
+  })
+
+  test('no password of the configuration is listed with the plugin', () => {
+    const server = makeServer({
+      plugins: {
+        queues: {
+          config: {
+            bullmq: { connection: { host: 'db', password: 'hunter2' } },
+            pgboss: { connectionString: 'postgres://user:hunter2@db/x', options: { password: 'hunter2' } },
+            sqs: { credentials: { secretAccessKey: 'hunter2' } },
+            mine: { errorHandler() {} },
+          },
+        },
+      },
+    })
+    const listed = JSON.stringify(server.plugins)
+    expect(listed).not.toContain('hunter2')
+    expect(listed).toContain('"host":"db"')
   })
 
   test('a queue without its configuration fails publish, and the start of its workers', async () => {
@@ -345,15 +389,6 @@ describe('with a server', () => {
     const server = makeServer(run)
     await expect(server.listen()).rejects.toThrow(/QUEUE_NOT_CONFIGURED/)
     await handle.unsubscribe()
-  })
-
-  test('a configuration whose name is written wrongly is pointed at', async () => {
-    const { bullmqQueue } = await import('framework')
-    defineQueueConfiguration({ bulmq: { connection: 'redis://127.0.0.1:1' } })
-    await expect(bullmqQueue<number>('mistyped').publish(1)).rejects.toMatchObject({
-      code: 'QueueNotConfiguredError',
-      message: expect.stringContaining('needs the configuration "bullmq", and there is one for "bulmq"'),
-    })
   })
 
   test('failures go to the log of the server, with the queue and the attempt', async () => {

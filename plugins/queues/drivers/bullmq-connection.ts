@@ -1,15 +1,16 @@
-import { addressOf, shownAddress } from '../../shared/address.ts'
-import { watchConnection } from '../../shared/redis.ts'
-import type { BullmqConfig } from '../options.ts'
+import { shownAddress } from '../../shared/address.ts'
+import { type RedisAddress, redisPlace, watchConnection } from '../../shared/redis.ts'
 import type { RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { DriverHost } from './contract.ts'
 
 export const retryStrategy = (times: number) => Math.min(50 * 2 ** times, 1000)
 
 /** Where Redis is, as it may be shown: without the password. */
-export function redisAddress(connection: BullmqConfig['connection']): string {
-  if (typeof connection !== 'object') return shownAddress(addressOf('redis', connection))
-  const { host = '127.0.0.1', port = 6379, path } = connection as { host?: string; port?: number; path?: string }
+export function redisAddress(connection: RedisAddress): string {
+  const { place, options } = redisPlace(connection)
+  const [url] = place
+  if (url !== undefined) return shownAddress(url)
+  const { host = '127.0.0.1', port = 6379, path } = options as { host?: string; port?: number; path?: string }
   return path ?? `redis://${host}:${port}`
 }
 
@@ -20,12 +21,8 @@ export interface RedisConnections {
   connect(options: object): RedisClient
 }
 
-export function connectionsOf(
-  Redis: RedisConstructor,
-  given: BullmqConfig['connection'],
-  host: DriverHost,
-): RedisConnections {
-  const connection = typeof given === 'object' ? given : addressOf('redis', given)
+export function connectionsOf(Redis: RedisConstructor, connection: RedisAddress, host: DriverHost): RedisConnections {
+  const { place, options: given } = redisPlace(connection)
   const clients = new Set<RedisClient>()
   const watch = (client: RedisClient): RedisClient => {
     clients.add(client)
@@ -34,7 +31,6 @@ export function connectionsOf(
     const duplicate = client.duplicate.bind(client)
     return Object.assign(client, { duplicate: (override?: object) => watch(duplicate(override)) })
   }
-  const connect = (options: object) =>
-    watch(typeof connection === 'string' ? new Redis(connection, options) : new Redis({ ...connection, ...options }))
+  const connect = (options: object) => watch(new Redis(...place, { ...given, ...options }))
   return { clients, connect }
 }

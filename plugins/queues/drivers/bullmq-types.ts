@@ -10,7 +10,7 @@ export interface RedisClient {
   disconnect(reconnect?: boolean): void
 }
 
-export type RedisConstructor = new (...given: [address: string, options: object] | [options: object]) => RedisClient
+export type RedisConstructor = new (...given: [...place: [] | [url: string], options: object]) => RedisClient
 
 export interface BullJob {
   readonly id?: string

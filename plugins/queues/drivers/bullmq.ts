@@ -1,5 +1,5 @@
 import { peer } from '../../../kernel/index.ts'
-import type { BullmqConfig } from '../options.ts'
+import type { BullmqSettings } from '../options.ts'
 import type { BullmqPublishOptions } from '../publish-options.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
 import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
@@ -12,7 +12,7 @@ const feature = 'a queue of BullMQ (bullmqQueue)'
 export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   readonly #bullmq: Bullmq
   readonly #connections: RedisConnections
-  readonly #config: BullmqConfig
+  readonly #config: BullmqSettings
   readonly #host: DriverHost
   readonly #queues = new Map<string, BullQueue>()
   readonly #workers = new Set<BullWorker>()
@@ -24,7 +24,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   /** Who waits for the connection for publishing. */
   readonly #waiting = new Set<() => void>()
 
-  private constructor(bullmq: Bullmq, connections: RedisConnections, config: BullmqConfig, host: DriverHost) {
+  private constructor(bullmq: Bullmq, connections: RedisConnections, config: BullmqSettings, host: DriverHost) {
     this.#bullmq = bullmq
     this.#connections = connections
     this.#config = config
@@ -32,7 +32,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   }
 
   /** Loads what is needed; connects to nothing yet. */
-  static async load(config: BullmqConfig, host: DriverHost): Promise<BullmqDriver> {
+  static async load(config: BullmqSettings, host: DriverHost): Promise<BullmqDriver> {
     const bullmq = (await peer('bullmq', () => import('bullmq'), feature)) as unknown as Bullmq
     const ioredis = (await peer('ioredis', () => import('ioredis'), feature)) as unknown as { Redis: RedisConstructor }
     return new BullmqDriver(bullmq, connectionsOf(ioredis.Redis, config.connection, host), config, host)
@@ -77,7 +77,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     if (queue === undefined) {
       queue = new this.#bullmq.Queue(topic, {
         connection: client,
-        ...(this.#config.prefix === undefined ? {} : { prefix: this.#config.prefix }),
+        prefix: this.#config.prefix,
         // BullMQ would keep every job for ever.
         defaultJobOptions: { removeOnComplete: 1000 },
       })
@@ -115,7 +115,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
-      commandTimeout: this.#config.publishTimeout ?? 5000,
+      commandTimeout: this.#config.publishTimeout,
       connectTimeout: 2000,
       retryStrategy,
     })
@@ -143,10 +143,10 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
       concurrency,
       // 15 s would pass before the next attempt when a connection breaks in the wrong moment.
       runRetryDelay: 1000,
-      ...(prefix === undefined ? {} : { prefix }),
-      ...(lockDuration === undefined ? {} : { lockDuration }),
-      ...(stalledInterval === undefined ? {} : { stalledInterval }),
-      ...(maxStalledCount === undefined ? {} : { maxStalledCount }),
+      prefix,
+      lockDuration,
+      stalledInterval,
+      maxStalledCount,
     })
     worker.on('error', (error) => this.#workerFailed(topic, error))
     this.#workers.add(worker)

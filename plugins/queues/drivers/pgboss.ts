@@ -1,6 +1,6 @@
 import { peer } from '../../../kernel/index.ts'
 import { addressOf } from '../../shared/address.ts'
-import type { PgbossConfig } from '../options.ts'
+import type { PgbossSettings } from '../options.ts'
 import type { PgbossPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { explain, unlocked } from './pgboss-errors.ts'
@@ -43,21 +43,21 @@ const unwrap = (data: object): unknown =>
 /** Queues in Postgres. */
 export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   readonly #make: MakeBoss
-  readonly #config: PgbossConfig
+  readonly #config: PgbossSettings
   readonly #host: DriverHost
   readonly #queues = new Map<string, Promise<void>>()
   readonly #pollers = new Map<string, Set<Poller>>()
   #boss: Promise<Boss> | undefined
   #closed = false
 
-  private constructor(make: MakeBoss, config: PgbossConfig, host: DriverHost) {
+  private constructor(make: MakeBoss, config: PgbossSettings, host: DriverHost) {
     this.#make = make
     this.#config = config
     this.#host = host
   }
 
   /** Loads what is needed; connects to nothing yet. */
-  static async load(config: PgbossConfig, host: DriverHost): Promise<PgbossDriver> {
+  static async load(config: PgbossSettings, host: DriverHost): Promise<PgbossDriver> {
     const loaded = (await peer('pg-boss', () => import('pg-boss'), 'a queue of pg-boss (pgbossQueue)')) as object
     // Version 12 names its class, version 10 has it as the default.
     const { PgBoss, default: fallback } = loaded as { PgBoss?: MakeBoss; default?: MakeBoss }
@@ -78,9 +78,9 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     const boss = new this.#make({
       connectionString: addressOf('postgres', connectionString),
       // A pool that is lost would let callers wait for ever.
-      connectionTimeoutMillis: this.#config.publishTimeout ?? 5000,
-      ...(schema === undefined ? {} : { schema }),
-      ...(max === undefined ? {} : { max }),
+      connectionTimeoutMillis: this.#config.publishTimeout,
+      schema,
+      max,
       ...(ssl === undefined ? {} : { ssl }),
       // The cron plugin is for that; the watch over clocks and schedules costs queries.
       schedule: false,
@@ -152,7 +152,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     const poller = new Poller({
       topic,
       concurrency,
-      idle: this.#config.pollInterval ?? 1000,
+      idle: this.#config.pollInterval,
       host: this.#host,
       take: async (max) => {
         const boss = await this.#with(topic)
@@ -200,7 +200,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   async counts(topic: string): Promise<QueueCounts> {
     const boss = await this.#started()
     // Versions 10 to 12 have no call in common that tells them apart.
-    const schema = (this.#config.schema ?? 'pgboss').replaceAll('"', '""')
+    const schema = this.#config.schema.replaceAll('"', '""')
     const { rows } = await boss.getDb().executeSql(
       `select count(*) filter (where state in ('created', 'retry') and start_after <= now()) as waiting,
         count(*) filter (where state = 'active') as active,

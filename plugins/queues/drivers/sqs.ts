@@ -1,6 +1,6 @@
 import { OptionError, peer, quoted } from '../../../kernel/index.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
-import type { SqsConfig } from '../options.ts'
+import type { SqsSettings } from '../options.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { Poller } from './poller.ts'
@@ -25,12 +25,12 @@ const attemptOf = (message: Message) => Number(message.Attributes?.ApproximateRe
 export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   readonly #sdk: Sdk
   readonly #client: SqsClient
-  readonly #config: SqsConfig
+  readonly #config: SqsSettings
   readonly #host: DriverHost
   readonly #addresses = new Map<string, Promise<Address>>()
   readonly #polls = new Set<() => void>()
 
-  private constructor(sdk: Sdk, config: SqsConfig, host: DriverHost) {
+  private constructor(sdk: Sdk, config: SqsSettings, host: DriverHost) {
     this.#sdk = sdk
     this.#config = config
     this.#host = host
@@ -38,11 +38,11 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     const given = { ...(region && { region }), ...(endpoint && { endpoint }), ...(credentials && { credentials }) }
     // An emulator may name its queues by another host than the one under which it is reached.
     const options = { ...given, ...(endpoint && { useQueueUrlAsEndpoint: false }) } as object
-    this.#client = (client as SqsClient | undefined) ?? new sdk.SQSClient(options)
+    this.#client = (client as unknown as SqsClient | undefined) ?? new sdk.SQSClient(options)
   }
 
   /** Loads what is needed; connects to nothing yet. */
-  static async load(config: SqsConfig, host: DriverHost): Promise<SqsDriver> {
+  static async load(config: SqsSettings, host: DriverHost): Promise<SqsDriver> {
     const feature = 'a queue of SQS (sqsQueue)'
     const sdk = await peer('@aws-sdk/client-sqs', () => import('@aws-sdk/client-sqs'), feature)
     return new SqsDriver(sdk as unknown as Sdk, config, host)
@@ -50,7 +50,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
 
   /** A call that ends with its time, as the deadline of `publish` ends nothing by itself. */
   get #within(): { abortSignal: AbortSignal } {
-    return { abortSignal: AbortSignal.timeout(this.#config.publishTimeout ?? 5000) }
+    return { abortSignal: AbortSignal.timeout(this.#config.publishTimeout) }
   }
 
   #address(topic: string): Promise<Address> {
@@ -64,7 +64,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   }
 
   async #look(topic: string): Promise<Address> {
-    const { queueUrls = {} } = this.#config
+    const { queueUrls } = this.#config
     const known = Object.hasOwn(queueUrls, topic) ? queueUrls[topic] : undefined
     if (known === undefined && !isQueueName(topic)) {
       const takes = 'up to 80 letters, digits, "_" and "-", with or without ".fifo", or an entry in sqs.queueUrls'
@@ -128,7 +128,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   }
 
   consume(topic: string, deliver: Deliver, { concurrency }: { concurrency: number }): Consumer {
-    const { waitTimeSeconds = 20, visibilityTimeout = 30 } = this.#config
+    const { waitTimeSeconds, visibilityTimeout } = this.#config
     const deletes = new SqsDeletes(this.#sdk, this.#client, this.#host)
     const poller = new Poller({
       topic,
@@ -174,7 +174,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   }
 
   async #run(address: Address, message: Message, deliver: Deliver, deletes: SqsDeletes): Promise<void> {
-    const { visibilityTimeout = 30, retryDelay = 0 } = this.#config
+    const { visibilityTimeout, retryDelay } = this.#config
     const prolong = setInterval(() => void this.#hide(address, message, visibilityTimeout), visibilityTimeout * 500)
     const attempt = attemptOf(message)
     const delivery = { id: message.MessageId!, attempt, attempts: address.maxReceives }
