@@ -1,5 +1,5 @@
-import { hidden, OptionError, quoted } from '../../kernel/index.ts'
-import type { ConnectionOptions } from './connection-options.ts'
+import { hidden, OptionError, type OptionPlace, quoted } from '../../kernel/index.ts'
+import type { ConnectionSettings } from './connection-options.ts'
 
 /** Where a broker is. */
 export interface Address {
@@ -15,13 +15,13 @@ export interface Address {
 
 const ports = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
 
-const expected = 'an address such as "mqtt://broker.example:1883", with mqtt, mqtts, ws or wss'
+export const addressTakes = 'an address such as "mqtt://broker.example:1883", with mqtt, mqtts, ws or wss'
 
-function readUrl(text: unknown): Partial<Address> {
+export function readUrl(text: unknown, place: OptionPlace): Partial<Address> | undefined {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
   const protocol = url?.protocol.slice(0, -1)
   if (url === undefined || protocol === undefined || !Object.hasOwn(ports, protocol) || url.hostname === '') {
-    throw OptionError('mqtt.connect.url', hidden(text), expected)
+    return void place.wrong(hidden(text), addressTakes)
   }
   return {
     protocol: protocol as Address['protocol'],
@@ -29,16 +29,16 @@ function readUrl(text: unknown): Partial<Address> {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     ...(url.port !== '' && { port: Number(url.port) }),
     ...(url.pathname.length > 1 && { path: url.pathname + url.search }),
-    ...(url.username !== '' && { username: decode(url.username) }),
-    ...(url.password !== '' && { password: decode(url.password) }),
+    ...(url.username !== '' && { username: decode(url.username, place) }),
+    ...(url.password !== '' && { password: decode(url.password, place) }),
   }
 }
 
-function decode(text: string): string {
+function decode(text: string, place: OptionPlace): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw OptionError('mqtt.connect.url', text, `${expected}; "%" in user and password is written "%25"`)
+    return void place.wrong(text, `${addressTakes}; "%" in user and password is written "%25"`)
   }
 }
 
@@ -50,19 +50,17 @@ function portOfEnvironment(): number | undefined {
   throw OptionError('MQTT_PORT (of the environment)', quoted(text), 'a number from 1 to 65535')
 }
 
-/** @throws OptionError */
-export function addressOf(options: ConnectionOptions): Address {
-  const fromUrl: Partial<Address> = options.url === undefined ? {} : readUrl(options.url)
-  if (options.url !== undefined) {
+/** @throws OptionError for a port of the environment that is none. */
+export function addressOf({ url, ...options }: ConnectionSettings, place: OptionPlace): Address {
+  const fromUrl: Partial<Address> = url ?? {}
+  if (url !== undefined) {
     for (const name of ['protocol', 'host', 'port', 'path'] as const) {
-      if (options[name] !== undefined)
-        throw OptionError(`mqtt.connect.${name}`, options[name], 'nothing beside mqtt.connect.url')
+      if (options[name] !== undefined) place.in(name).wrong(options[name], `nothing beside ${place.in('url').path}`)
     }
   }
   const protocol = fromUrl.protocol ?? options.protocol ?? 'mqtt'
   const host = fromUrl.host ?? options.host ?? (process.env.MQTT_HOST || 'localhost')
-  const port =
-    fromUrl.port ?? options.port ?? (options.url === undefined ? portOfEnvironment() : undefined) ?? ports[protocol]
+  const port = fromUrl.port ?? options.port ?? (url === undefined ? portOfEnvironment() : undefined) ?? ports[protocol]
   return {
     protocol,
     host,

@@ -1,6 +1,6 @@
-import { checkOptions, hidden, OptionError, quoted } from '../../kernel/index.ts'
-import { checkPublishOptions, publishOptions } from './message-options.ts'
-import { checkTopic } from './names.ts'
+import { type OptionPlace, option } from '../../kernel/index.ts'
+import { type Address, addressOf, addressTakes, readUrl } from './address.ts'
+import { messageMembers, seconds, topicName } from './message-options.ts'
 import type { MqttWill } from './options.ts'
 import { bytesOf } from './payload.ts'
 
@@ -49,88 +49,81 @@ export interface ConnectionOptions {
   receiveMaximum?: number
 }
 
-type Check = readonly [isIt: (value: unknown) => boolean, expected: string]
-const between = (least: number, most: number, unit: string): Check => [
-  (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most,
-  `${unit} from ${least} to ${most}`,
-]
-const oneOf = (...values: readonly unknown[]): Check => [
-  (value) => values.includes(value),
-  values.map((value) => JSON.stringify(value)).join(', '),
-]
-const text: Check = [(value) => typeof value === 'string' && value !== '' && !value.includes('\0'), 'text']
-const pem: Check = [
+const withoutNul = option.name(/^[^\0]+$/, 'text')
+const pem = {
+  takes: 'PEM as text or bytes: "-----BEGIN …"',
   // What is none would be left out without a word; the name of a file, for example.
-  (value) => (typeof value === 'string' || value instanceof Uint8Array) && Buffer.from(value).includes('-----BEGIN '),
-  'PEM as text or bytes: "-----BEGIN …"',
-]
-const ms = between(1, 2_147_483_647, 'milliseconds')
-const seconds = between(0, 4_294_967_295, 'seconds')
-const flag = oneOf(true, false)
+  isIt: (given: unknown) =>
+    (typeof given === 'string' || given instanceof Uint8Array) && Buffer.from(given).includes('-----BEGIN '),
+}
+const onePem = option.value<string | Uint8Array>(pem.takes, pem.isIt).secret()
+const milliseconds = option.int({ min: 1, max: 2_147_483_647 }).says('milliseconds from 1 to 2147483647')
 
-const checks: { readonly [Name in keyof Required<ConnectionOptions>]: Check } = {
-  url: [() => true, ''],
-  protocol: oneOf('mqtt', 'mqtts', 'ws', 'wss'),
-  host: text,
-  port: between(1, 65_535, 'a number'),
-  path: [(value) => typeof value === 'string' && value.startsWith('/'), 'a path that begins with "/"'],
-  protocolVersion: oneOf(4, 5),
-  clientId: [(value) => text[0](value) && Buffer.byteLength(value as string) <= 65_535, 'text'],
-  username: text,
-  password: [(value) => typeof value === 'string' || value instanceof Uint8Array, 'text or bytes'],
-  keepalive: between(1, 65_535, 'seconds'),
-  clean: flag,
+const will = option
+  .shape({
+    topic: topicName.required(),
+    message: option
+      .value<unknown>(
+        'what the broker publishes: text, bytes, or what JSON has a form for',
+        (given) => given !== undefined,
+      )
+      .required(),
+    delay: seconds,
+    ...messageMembers,
+  })
+  .into((given) => {
+    bytesOf(given.topic, given.message)
+    return given
+  })
+  .typed<MqttWill>()
+
+export const connectionMembers = {
+  url: option.custom<string, Partial<Address>>(addressTakes, readUrl).secret(),
+  protocol: option.oneOf('mqtt', 'mqtts', 'ws', 'wss'),
+  host: withoutNul,
+  port: option.int({ min: 1, max: 65_535 }).says('a number from 1 to 65535'),
+  path: option.name(/^\//, 'a path that begins with "/"'),
+  protocolVersion: option.oneOf(4, 5),
+  clientId: option.value<string>(
+    'text',
+    (given) => withoutNul.parts.fits(given) && Buffer.byteLength(given as string) <= 65_535,
+  ),
+  username: option.text(/^[^\0]+$/, 'text'),
+  password: option
+    .value<string | Uint8Array>('text or bytes', (given) => typeof given === 'string' || given instanceof Uint8Array)
+    .secret(),
+  keepalive: option.int({ min: 1, max: 65_535, unit: 'seconds' }).default(15),
+  clean: option.flag().default(true),
   sessionExpiryInterval: seconds,
-  will: [(value) => typeof value === 'object' && value !== null, '{ topic, message }'],
-  ca: [
-    (value) => (Array.isArray(value) ? value.every(pem[0]) : pem[0](value)),
-    'PEM as text or bytes ("-----BEGIN …"), or a list of them',
-  ],
-  cert: pem,
-  key: pem,
-  rejectUnauthorized: flag,
-  servername: text,
-  connectTimeout: ms,
-  reconnectDelay: ms,
-  maxReconnectDelay: ms,
-  receiveMaximum: between(1, 65_535, 'a number of messages'),
-}
-
-export const connectionOptions = Object.keys(checks) as (keyof ConnectionOptions)[]
-
-const secrets = new Set<string>(['url', 'password', 'key', 'cert', 'ca'])
-
-/** @throws OptionError naming the option. */
-export function checkConnection(options: ConnectionOptions): ConnectionOptions {
-  for (const [name, value] of Object.entries(options)) {
-    const [isIt, expected] = checks[name as keyof ConnectionOptions]
-    if (value === undefined || isIt(value)) continue
-    throw OptionError(`mqtt.connect.${name}`, secrets.has(name) ? hidden(value) : value, expected)
-  }
-  if (options.clean === false && options.clientId === undefined) {
-    throw OptionError(
-      'mqtt.connect.clientId',
-      undefined,
-      'a name beside clean: false, by which the broker knows the session',
+  will: will.optional(),
+  ca: option
+    .value<NonNullable<ConnectionOptions['ca']>>('PEM as text or bytes ("-----BEGIN …"), or a list of them', (given) =>
+      [given].flat().every(pem.isIt),
     )
-  }
-  if ((options.cert === undefined) !== (options.key === undefined)) {
-    const [there, missing] = options.cert === undefined ? ['key', 'cert'] : ['cert', 'key']
-    throw OptionError(`mqtt.connect.${missing}`, undefined, `the one that belongs to mqtt.connect.${there}`)
-  }
-  if (options.will !== undefined) checkWill(options.will)
-  return options
+    .secret(),
+  cert: onePem,
+  key: onePem,
+  rejectUnauthorized: option.flag().default(true),
+  servername: withoutNul,
+  connectTimeout: milliseconds.default(5_000),
+  reconnectDelay: milliseconds.default(500),
+  maxReconnectDelay: milliseconds.default(10_000),
+  receiveMaximum: option.int({ min: 1, max: 65_535, unit: 'messages' }).default(1_000),
 }
 
-function checkWill(will: MqttWill): void {
-  const name = 'mqtt.connect.will'
-  checkOptions(name, will, ['topic', 'message', 'delay', ...publishOptions])
-  const { topic, message, delay, ...rest } = will
-  if (topic === undefined) throw OptionError(`${name}.topic`, quoted(topic), 'the topic that the broker publishes to')
-  if (message === undefined) {
-    throw OptionError(`${name}.message`, message, 'what the broker publishes: text, bytes, or what JSON has a form for')
+export type ConnectionSettings = option.ShapeValue<typeof connectionMembers>
+
+/** Notes what does not belong together, and adds where the broker is. */
+export function withAddress<Given extends ConnectionSettings>(
+  given: Given,
+  place: OptionPlace,
+): Given & { address: Address } {
+  if (!given.clean && given.clientId === undefined) {
+    place.in('clientId').wrong(undefined, 'a name beside clean: false, by which the broker knows the session')
   }
-  if (delay !== undefined && !seconds[0](delay)) throw OptionError(`${name}.delay`, quoted(delay), seconds[1])
-  bytesOf(checkTopic(topic), message)
-  checkPublishOptions(name, rest)
+  if ((given.cert === undefined) !== (given.key === undefined)) {
+    const [there, missing] = given.cert === undefined ? (['key', 'cert'] as const) : (['cert', 'key'] as const)
+    place.in(missing).wrong(undefined, `the one that belongs to ${place.in(there).path}`)
+  }
+  return { ...given, address: addressOf(given, place) }
 }

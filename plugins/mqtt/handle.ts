@@ -1,6 +1,6 @@
 import { OptionError } from '../../kernel/index.ts'
 import type { Declared } from './declarations.ts'
-import { checkSubscribeOptions, type MqttSubscribeOptions } from './message-options.ts'
+import { type MqttSubscribeOptions, subscribeOptions } from './message-options.ts'
 import { parseFilter } from './names.ts'
 import { messageCheck } from './schema.ts'
 
@@ -23,13 +23,13 @@ export type MqttHandle = Promise<MqttSubscription> & MqttSubscription
 type AnyHandler = (...args: readonly never[]) => unknown
 
 /** @throws MqttTopicError, OptionError */
-export function declarationOf(topic: string, handler: AnyHandler, options: MqttSubscribeOptions = {}): Declared {
+export function declarationOf(topic: string, handler: AnyHandler, given?: MqttSubscribeOptions): Declared {
   const filter = parseFilter(topic)
   if (typeof handler !== 'function') throw OptionError('mqtt.subscribe (the handler)', handler, 'a function')
-  checkSubscribeOptions(options)
+  const options = subscribeOptions.parse(given, 'mqtt.subscribe')
   return {
     filter,
-    options: { ...options },
+    options,
     check: options.schema === undefined ? undefined : messageCheck(options.schema),
     handler: handler as Declared['handler'],
   }

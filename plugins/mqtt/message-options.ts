@@ -1,5 +1,5 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
-import { checkTopic } from './names.ts'
+import { option } from '../../kernel/index.ts'
+import { topicProblem } from './names.ts'
 
 /** 0: at most once, 1: at least once, 2: exactly once, as far as the broker. */
 export type MqttQos = 0 | 1 | 2
@@ -46,79 +46,64 @@ const properties = [
   'correlationData',
 ] as const
 
-export const publishOptions: readonly string[] = ['qos', 'retain', ...properties]
-
 /** Whether a message has something that only MQTT 5 can carry. */
 export function needsVersion5(options: MqttPublishOptions): string | undefined {
   return properties.find((name) => options[name] !== undefined)
 }
 
-function checkQos(name: string, qos: unknown): void {
-  if (qos !== undefined && qos !== 0 && qos !== 1 && qos !== 2)
-    throw OptionError(`${name}.qos`, quoted(qos), '0, 1 or 2')
+const qos = option.oneOf(0, 1, 2).says('0, 1 or 2')
+export const seconds = option.int({ min: 0, max: 4_294_967_295 }).says('whole seconds from 0 to 4294967295')
+const text = option.value<string>(
+  'text',
+  (given) => typeof given === 'string' && Buffer.byteLength(given) <= 65_535 && !given.includes('\0'),
+)
+
+/** The name of a topic that something is published to. */
+export const topicName = option.custom<string, string>('the name of a topic', (given, place) => {
+  if (typeof given !== 'string') return void place.wrong(given, 'the name of a topic')
+  const problem = topicProblem(given)
+  if (problem === undefined) return given
+  place.problem(`the topic of the option "${place.path}" ${problem}`)
+  return undefined
+})
+
+/** The members of what goes with a message. */
+export const messageMembers = {
+  qos,
+  retain: option.flag(),
+  messageExpiryInterval: seconds,
+  userProperties: option.record(option.either(text, option.list(text)), 'an object of texts, or of lists of texts'),
+  contentType: text,
+  responseTopic: topicName,
+  correlationData: option.value<Uint8Array>(
+    'up to 65535 bytes',
+    (given) => given instanceof Uint8Array && given.byteLength <= 65_535,
+  ),
 }
 
-const isText = (value: unknown) =>
-  typeof value === 'string' && Buffer.byteLength(value) <= 65_535 && !value.includes('\0')
+export const publishOptions = option.shape(messageMembers).typed<MqttPublishOptions>()
 
-/** @throws OptionError, MqttTopicError */
-export function checkPublishOptions(name: string, options: MqttPublishOptions): void {
-  checkOptions(name, options, publishOptions)
-  const {
+export const schemaOption = option.value<object>(
+  'a schema',
+  (given) => typeof given === 'function' || (typeof given === 'object' && given !== null),
+)
+
+const count = option.int({ min: 1, max: 2_147_483_647 }).says('a whole number from 1 on')
+
+export const subscribeOptions = option
+  .shape({
     qos,
-    retain,
-    messageExpiryInterval: expiry,
-    userProperties,
-    contentType,
-    responseTopic,
-    correlationData,
-  } = options
-  checkQos(name, qos)
-  if (retain !== undefined && typeof retain !== 'boolean')
-    throw OptionError(`${name}.retain`, quoted(retain), 'true or false')
-  if (expiry !== undefined && (!Number.isInteger(expiry) || expiry < 0 || expiry > 4_294_967_295)) {
-    throw OptionError(`${name}.messageExpiryInterval`, quoted(expiry), 'whole seconds from 0 to 4294967295')
-  }
-  if (userProperties !== undefined) {
-    const isList = typeof userProperties === 'object' && userProperties !== null
-    const all = isList ? Object.entries(userProperties).flat(2) : [undefined]
-    if (!all.every(isText))
-      throw OptionError(`${name}.userProperties`, userProperties, 'an object of texts, or of lists of texts')
-  }
-  if (contentType !== undefined && !isText(contentType)) throw OptionError(`${name}.contentType`, contentType, 'text')
-  if (responseTopic !== undefined) checkTopic(responseTopic)
-  if (
-    correlationData !== undefined &&
-    !(correlationData instanceof Uint8Array && correlationData.byteLength <= 65_535)
-  ) {
-    throw OptionError(`${name}.correlationData`, correlationData, 'up to 65535 bytes')
-  }
-}
-
-/** @throws OptionError */
-export function checkSubscribeOptions(options: MqttSubscribeOptions): void {
-  const name = 'mqtt.subscribe'
-  checkOptions(name, options, ['qos', 'raw', 'details', 'schema', 'concurrency', 'maxWaiting', 'handlerTimeout'])
-  checkQos(name, options.qos)
-  for (const flag of ['raw', 'details'] as const) {
-    const value = options[flag]
-    if (value !== undefined && typeof value !== 'boolean')
-      throw OptionError(`${name}.${flag}`, quoted(value), 'true or false')
-  }
-  for (const number of ['concurrency', 'maxWaiting', 'handlerTimeout'] as const) {
-    const value = options[number]
-    if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= 2_147_483_647)) continue
-    throw OptionError(`${name}.${number}`, quoted(value), 'a whole number from 1 on')
-  }
-  checkSchema(`${name}.schema`, options.schema)
-  if (options.raw === true && options.schema !== undefined) {
-    throw OptionError(`${name}.schema`, options.schema, 'no bytes: leave out raw, or check the bytes in the handler')
-  }
-}
-
-/** @throws OptionError */
-export function checkSchema(name: string, schema: unknown): void {
-  const isSchema =
-    schema === undefined || typeof schema === 'function' || (typeof schema === 'object' && schema !== null)
-  if (!isSchema) throw OptionError(name, schema, 'a schema')
-}
+    raw: option.flag(),
+    details: option.flag(),
+    schema: schemaOption,
+    concurrency: count,
+    maxWaiting: count,
+    handlerTimeout: count,
+  })
+  .into((given, place) => {
+    if (given.raw && given.schema !== undefined) {
+      place.in('schema').wrong(given.schema, 'no bytes: leave out raw, or check the bytes in the handler')
+    }
+    return given
+  })
+  .typed<MqttSubscribeOptions>()

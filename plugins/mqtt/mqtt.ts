@@ -4,7 +4,7 @@ import type { MqttApi } from './api.ts'
 import { declare, publisher, withdraw } from './declarations.ts'
 import { MqttNotConnectedError } from './errors.ts'
 import { declarationOf, handleOf, type MqttHandle } from './handle.ts'
-import { checkSubscribeOptions, type MqttPublishOptions, type MqttSubscribeOptions } from './message-options.ts'
+import { type MqttPublishOptions, type MqttSubscribeOptions, subscribeOptions } from './message-options.ts'
 import { parseFilter } from './names.ts'
 import { topicOf } from './topic.ts'
 import type { IsPattern, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
@@ -42,13 +42,13 @@ function subscribe(
   return handleOf(declared, declare(declared), () => withdraw(declared))
 }
 
-function subscribeMethod(topic: string, options: MqttSubscribeOptions = {}): MethodMark {
+function subscribeMethod(topic: string, given: MqttSubscribeOptions | undefined): MethodMark {
   parseFilter(topic)
-  checkSubscribeOptions(options)
+  const options = subscribeOptions.parse(given, 'mqtt.subscribe')
   const place = new CallSite()
   return decorator({
     name: 'mqtt.subscribe',
-    method: (on) => importedSubscriptions.add(on, { topic, options: { ...options } }, place),
+    method: (on) => importedSubscriptions.add(on, { topic, options }, place),
   })
 }
 

@@ -29,17 +29,20 @@ function problemOf(name: unknown): string | undefined {
   return bytes > longest ? `is ${bytes} bytes long; MQTT has room for ${longest}` : undefined
 }
 
+/** Why nothing can be published to a topic of that name. */
+export function topicProblem(name: unknown): string | undefined {
+  const hasWildcard = typeof name === 'string' && /[+#]/.test(name)
+  return problemOf(name) ?? (hasWildcard ? 'has a wildcard: messages are published to one topic' : undefined)
+}
+
 /**
  * The name of a topic to publish to.
  *
  * @throws MqttTopicError
  */
 export function checkTopic(name: unknown): string {
-  const problem = problemOf(name)
+  const problem = topicProblem(name)
   if (problem !== undefined) throw MqttTopicError(`the topic ${shown(name)}`, problem)
-  if (/[+#]/.test(name as string)) {
-    throw MqttTopicError(`the topic ${shown(name)}`, 'has a wildcard: messages are published to one topic')
-  }
   return name as string
 }
 

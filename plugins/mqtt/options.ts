@@ -1,8 +1,7 @@
-import { checkOptions, type Logger, OptionError, quoted, sizeOption } from '../../kernel/index.ts'
-import { checkSources } from '../shared/service-class.ts'
-import { type Address, addressOf } from './address.ts'
+import { type Logger, option, type SettingsOf } from '../../kernel/index.ts'
+import { sourceList } from '../shared/service-class.ts'
 import type { BaseMqttClass } from './base-mqtt.ts'
-import { type ConnectionOptions, checkConnection, connectionOptions } from './connection-options.ts'
+import { type ConnectionOptions, connectionMembers, withAddress } from './connection-options.ts'
 import type { MqttPublishOptions } from './message-options.ts'
 
 /** The last will: what the broker publishes when this client vanishes. */
@@ -46,54 +45,6 @@ export interface MqttServiceOptions extends MqttConnectOptions {
   logger?: Logger
 }
 
-export interface MqttSettings extends Omit<Required<MqttConnectOptions>, 'maxQueuedSize' | keyof ConnectionOptions> {
-  readonly address: Address
-  readonly connection: ConnectionOptions
-  readonly maxQueuedSize: number
-}
-
-const own = ['provider', 'required', 'publishTimeout', 'maxQueued', 'maxQueuedSize', 'handlerTimeout'] as const
-
-function numberOf(name: string, value: unknown, fallback: number, expected: string): number {
-  if (value === undefined) return fallback
-  if (typeof value === 'number' && value >= 1 && value <= 2_147_483_647) return value
-  throw OptionError(`mqtt.connect.${name}`, quoted(value), expected)
-}
-
-/** The options as an object, before anything is taken out of them. */
-export function checkedObject<Options extends object>(options: Options): Options {
-  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
-  throw OptionError('mqtt.connect', options, "an object such as { host: 'broker.example' } or { url: 'mqtt://…' }")
-}
-
-/** The options with every default in place, checked. */
-export function settingsOf(options: MqttConnectOptions = {}): MqttSettings {
-  checkOptions('mqtt.connect', options, [...own, ...connectionOptions])
-  const {
-    provider = 'mqtt',
-    required = true,
-    publishTimeout,
-    maxQueued,
-    maxQueuedSize = '64mb',
-    handlerTimeout,
-    ...rest
-  } = options
-  if (provider !== 'mqtt' && provider !== 'memory')
-    throw OptionError('mqtt.connect.provider', quoted(provider), '"mqtt" or "memory"')
-  if (typeof required !== 'boolean') throw OptionError('mqtt.connect.required', quoted(required), 'true or false')
-  const connection = checkConnection(rest)
-  return {
-    provider,
-    required,
-    address: addressOf(connection),
-    connection,
-    publishTimeout: numberOf('publishTimeout', publishTimeout, 5_000, 'milliseconds from 1 on'),
-    maxQueued: numberOf('maxQueued', maxQueued, 10_000, 'a number of messages from 1 on'),
-    maxQueuedSize: sizeOption('mqtt.connect.maxQueuedSize', maxQueuedSize),
-    handlerTimeout: numberOf('handlerTimeout', handlerTimeout, 30_000, 'milliseconds from 1 on'),
-  }
-}
-
 export interface Sources {
   /** Whether the subscriptions of this process are handled at all. */
   readonly isOn: boolean
@@ -102,15 +53,49 @@ export interface Sources {
   readonly isDefault: boolean
 }
 
-/** A list of files and classes, or an error that names the option. */
-export function sourcesOf(subscribe: unknown, fallback: readonly string[]): Sources {
-  if (subscribe === undefined || subscribe === true) return { isOn: true, sources: fallback, isDefault: true }
-  if (subscribe === false) return { isOn: false, sources: [], isDefault: true }
-  if (!Array.isArray(subscribe)) {
-    throw OptionError('mqtt.subscribe', subscribe, "true, false, or a list of globs ('src/mqtt/**/*.ts') and classes")
-  }
-  const takes =
-    "a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt. A function becomes a handler by mqtt.subscribe(topic, handler)"
-  checkSources('mqtt.subscribe', subscribe, takes)
-  return { isOn: true, sources: subscribe, isDefault: false }
+const sourceTakes =
+  "a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt. A function becomes a handler by mqtt.subscribe(topic, handler)"
+
+/** Files and classes; `files` are those of who names none. */
+const subscribeOption = (files: readonly string[]) =>
+  option
+    .either(option.flag(), sourceList<MqttSource>(sourceTakes))
+    .says("true, false, or a list of globs ('src/mqtt/**/*.ts') and classes")
+    .into((given): Sources => {
+      if (typeof given !== 'boolean') return { isOn: true, sources: given, isDefault: false }
+      return { isOn: given, sources: given ? files : [], isDefault: true }
+    })
+    .default(true)
+
+const count = option.int({ min: 1, max: 2_147_483_647 })
+const milliseconds = count.says('milliseconds from 1 on')
+const members = {
+  ...connectionMembers,
+  provider: option.oneOf('mqtt', 'memory').default('mqtt'),
+  required: option.flag().default(true),
+  publishTimeout: milliseconds.default(5_000),
+  maxQueued: count.says('a number of messages from 1 on').default(10_000),
+  maxQueuedSize: option.size().default('64mb'),
+  handlerTimeout: milliseconds.default(30_000),
 }
+const connectTakes = "an object such as { host: 'broker.example' } or { url: 'mqtt://…' }"
+
+export const mqttConnectOptions = option.shape(members).says(connectTakes).into(withAddress).typed<MqttConnectOptions>()
+
+export type MqttSettings = SettingsOf<typeof mqttConnectOptions>
+
+export const mqttOptions = option
+  .shape({ connect: mqttConnectOptions, subscribe: subscribeOption(['src/mqtt/**/*.{ts,js}']) })
+  .typed<MqttOptions>()
+
+/** What a service works with. */
+export interface MqttServiceSettings extends MqttSettings {
+  readonly subscribe: Sources
+  readonly logger: Logger | undefined
+}
+
+export const mqttServiceOptions = option
+  .shape({ ...members, subscribe: subscribeOption([]), logger: option.having<Logger>(['info', 'warn'], 'a logger') })
+  .says(connectTakes)
+  .into((given, place): MqttServiceSettings => withAddress(given, place))
+  .typed<MqttServiceOptions>()

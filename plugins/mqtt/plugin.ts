@@ -1,7 +1,7 @@
-import { atEachBoot, checkOptions, definePlugin } from '../../kernel/index.ts'
+import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { expectRunner } from './declarations.ts'
 import { reportIdleSubscriptions } from './idle.ts'
-import { checkedObject, type MqttOptions } from './options.ts'
+import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
 
 // For servers without this plugin.
@@ -20,11 +20,8 @@ atEachBoot(reportIdleSubscriptions)
  */
 export const mqtt = definePlugin({
   name: 'mqtt',
-  provide(options: MqttOptions = {}) {
-    checkOptions('mqtt', options, ['connect', 'subscribe'])
-    const { connect = {}, subscribe } = options
-    return { mqtt: new MqttService({ ...checkedObject(connect), subscribe }, ['src/mqtt/**/*.{ts,js}']) }
-  },
+  options: mqttOptions,
+  provide: ({ connect, subscribe }) => ({ mqtt: new MqttService({}, { ...connect, subscribe, logger: undefined }) }),
   setup(ctx) {
     const service = ctx.services.get('mqtt')
     service.logTo(ctx.log)

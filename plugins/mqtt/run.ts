@@ -97,7 +97,7 @@ export class Run {
 
   /** No other messages. A session that the broker keeps goes on collecting them: those that it sends are not acknowledged. */
   async leave(): Promise<void> {
-    if (this.#settings.connection.clean === false) this.subscriptions.refuse()
+    if (!this.#settings.clean) this.subscriptions.refuse()
     else await this.subscriptions.leave()
   }
 

@@ -13,15 +13,14 @@ import {
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
 import { declarationOf, handleOf, type MqttHandle } from './handle.ts'
 import { loadSubscriptions } from './loader.ts'
-import { checkPublishOptions, type MqttPublishOptions, type MqttSubscribeOptions } from './message-options.ts'
+import { type MqttPublishOptions, type MqttSubscribeOptions, publishOptions } from './message-options.ts'
 import { checkTopic } from './names.ts'
 import {
-  checkedObject,
   type MqttServiceOptions,
+  type MqttServiceSettings,
   type MqttSettings,
+  mqttServiceOptions,
   type Sources,
-  settingsOf,
-  sourcesOf,
 } from './options.ts'
 import { bytesOf } from './payload.ts'
 import { Run } from './run.ts'
@@ -75,10 +74,14 @@ export class MqttService {
   /** How often it was stopped: a start that is overtaken gives up. */
   #stops = 0
 
-  constructor(options: MqttServiceOptions = {}, defaultFiles: readonly string[] = []) {
-    const { subscribe, logger, ...connect } = checkedObject(options)
-    this.#settings = settingsOf(connect)
-    this.#sources = sourcesOf(subscribe, defaultFiles)
+  /** `settings`: options that a plugin has read already. */
+  constructor(
+    options: MqttServiceOptions = {},
+    settings: MqttServiceSettings = mqttServiceOptions.parse(options, 'mqtt.connect'),
+  ) {
+    const { subscribe, logger } = settings
+    this.#settings = settings
+    this.#sources = subscribe
     this.#runner = {
       isConsumer: this.#sources.isOn,
       adopt: (declared) => this.#adopt(declared),
@@ -135,12 +138,12 @@ export class MqttService {
   async publish<const Name extends string>(
     topic: Name & ExactName<Name>,
     message: MqttPayload<Name> | Uint8Array,
-    options: MqttPublishOptions = {},
+    given?: MqttPublishOptions,
   ): Promise<void> {
-    checkPublishOptions('mqtt.publish', options)
+    const options = publishOptions.parse(given, 'mqtt.publish')
     const payload = bytesOf(checkTopic(topic), message)
     if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
-    await this.#run.outbox.publish({ topic, payload, options: { ...options } })
+    await this.#run.outbox.publish({ topic, payload, options })
   }
 
   subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(

@@ -42,7 +42,7 @@ export class Subscriptions {
     this.#log = log
     this.#timeout = settings.handlerTimeout
     this.#patience = settings.publishTimeout
-    this.#unclaimed = new Unclaimed(log, settings.connection.clean === false)
+    this.#unclaimed = new Unclaimed(log, !settings.clean)
   }
 
   get lanes(): Lane[] {

@@ -1,7 +1,7 @@
-import { checkOptions } from '../../kernel/index.ts'
+import { option } from '../../kernel/index.ts'
 import type { MqttApi, MqttTopicOptions } from './api.ts'
 import type { MqttHandle } from './handle.ts'
-import { checkSchema, type MqttPublishOptions, type MqttSubscribeOptions } from './message-options.ts'
+import { type MqttPublishOptions, type MqttSubscribeOptions, schemaOption } from './message-options.ts'
 import { checkTopic, parseFilter } from './names.ts'
 import { messageCheck } from './schema.ts'
 
@@ -11,13 +11,13 @@ interface Halves {
   subscribe(topic: string, handler: never, options?: MqttSubscribeOptions): MqttHandle
 }
 
+const topicOptions = option.shape({ schema: schemaOption })
+
 /** Makes what `topic(name)` is. */
 export function topicOf(api: Pick<MqttApi, 'publish' | 'subscribe'>): MqttApi['topic'] {
   const { publish, subscribe } = api as unknown as Halves
-  return function topic(name: string, options: MqttTopicOptions = {}) {
-    checkOptions('mqtt.topic', options, ['schema'])
-    checkSchema('mqtt.topic.schema', options.schema)
-    const { schema } = options
+  return function topic(name: string, options?: MqttTopicOptions) {
+    const { schema } = topicOptions.parse(options, 'mqtt.topic')
     const { text } = parseFilter(name)
     const check = schema === undefined ? undefined : messageCheck(schema)
     return {

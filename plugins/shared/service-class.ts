@@ -7,6 +7,7 @@ import {
   lineLogger,
   type Notes,
   OptionError,
+  option,
 } from '../../kernel/index.ts'
 
 /** Classes with decorated methods that a service calls, and how their mistakes are told. */
@@ -34,15 +35,19 @@ export interface ServiceSources {
   other?(value: unknown, where: string): boolean
 }
 
+const isSource = (given: unknown) => (typeof given === 'string' ? given.trim() !== '' : typeof given === 'function')
+
+/** A list of globs and classes, as far as it can be checked before anything is loaded. */
+export const sourceList = <Source>(takes: string) => option.list(option.value<Source>(takes, isSource))
+
 /**
  * Checks a list of globs and classes, as far as that can be said before anything is loaded.
  *
  * @throws OptionError naming the entry.
  */
-export function checkSources(option: string, sources: readonly unknown[], takes: string): void {
+export function checkSources(name: string, sources: readonly unknown[], takes: string): void {
   for (const [index, source] of sources.entries()) {
-    const isOne = typeof source === 'string' ? source.trim() !== '' : typeof source === 'function'
-    if (!isOne) throw OptionError(`${option}[${index}]`, source, takes)
+    if (!isSource(source)) throw OptionError(`${name}[${index}]`, source, takes)
   }
 }
 

@@ -222,7 +222,9 @@ describe('misuse', () => {
     await expect(mqtt.publish('a/+' as string, 1)).rejects.toMatchObject({ code: 'MqttTopicError' })
     await expect(mqtt.publish('a', 1, { qos: 3 as never })).rejects.toMatchObject({ code: 'OptionError' })
     await expect(mqtt.publish('a', 1, { retian: true } as never)).rejects.toThrow('Did you mean "retain"')
-    await expect(mqtt.publish('a', 1, { responseTopic: 'a/#' })).rejects.toMatchObject({ code: 'MqttTopicError' })
+    await expect(mqtt.publish('a', 1, { responseTopic: 'a/#' })).rejects.toThrow(
+      /^OPTION: the topic of the option "mqtt\.publish\.responseTopic" has a wildcard/,
+    )
     await expect(mqtt.topic<number>('a/+' as string).publish(1)).rejects.toMatchObject({ code: 'MqttTopicError' })
   })
 
@@ -263,10 +265,12 @@ describe('misuse', () => {
     [{ provider: 'redis' }, 'mqtt.connect.provider'],
     [{ required: 'yes' }, 'mqtt.connect.required'],
     [{ hots: 'x' }, 'Did you mean "host"'],
-    [{ subscribe: 'src' }, 'mqtt.subscribe'],
+    [{ logger: console.log }, '"mqtt.connect.logger" is a function; it takes a logger'],
+    [{ port: 0, hots: 'x' }, '2 options are wrong'],
+    [{ subscribe: 'src' }, 'mqtt.connect.subscribe'],
     [
       { subscribe: ['src/*.js', { topic: 'a', handler() {} }] },
-      `"mqtt.subscribe[1]" is { topic, handler }; it takes a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt`,
+      `"mqtt.connect.subscribe[1]" is { topic, handler }; it takes a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt`,
     ],
     ['mqtt://me:secret@h', '"mqtt.connect" is text (not shown); it takes an object such as { host:'],
     [5, '"mqtt.connect" is 5'],
@@ -282,8 +286,9 @@ describe('misuse', () => {
   })
 
   test('address: option, environment, default', async () => {
-    const { settingsOf } = await import('../../plugins/mqtt/options.ts')
-    const shown = (options: object) => settingsOf(options).address.shown
+    const { mqttConnectOptions } = await import('../../plugins/mqtt/options.ts')
+    const addressOf = (options: object) => mqttConnectOptions.parse(options, 'mqtt.connect').address
+    const shown = (options: object) => addressOf(options).shown
     vi.stubEnv('MQTT_HOST', '')
     vi.stubEnv('MQTT_PORT', '')
     expect(shown({})).toBe('mqtt://localhost:1883')
@@ -297,7 +302,7 @@ describe('misuse', () => {
     vi.stubEnv('MQTT_PORT', 'x')
     expect(() => shown({})).toThrow('MQTT_PORT (of the environment)')
     vi.unstubAllEnvs()
-    const { username, password } = settingsOf({ url: 'mqtt://m%40e:p%25w@h' }).address
+    const { username, password } = addressOf({ url: 'mqtt://m%40e:p%25w@h' })
     expect([username, password]).toEqual(['m@e', 'p%w'])
   })
 })

@@ -223,8 +223,18 @@ describe('files', () => {
 })
 
 test('options are checked when the server is made, and the plugin is given once', () => {
-  expect(() => make({ background: { mqtt: { conect: {} } as never } })).toThrow()
-  expect(() => make({ background: { mqtt: { connect: { port: -1 } } } })).toThrow(/PLUGIN|OPTION/)
+  expect(() => make({ background: { mqtt: { conect: {} } as never } })).toThrow(
+    /^OPTION: "background\.mqtt\.conect" is not an option\. Did you mean "connect"\?/,
+  )
+  expect(() => make({ background: { mqtt: { connect: { port: -1 } } } })).toThrow(
+    /^OPTION: the option "background\.mqtt\.connect\.port" is -1; it takes a number from 1 to 65535$/,
+  )
+  expect(() => make({ plugins: { mqtt: { connect: { will: { topik: 'a' } } as never } } })).toThrow(
+    'plugins.mqtt.connect.will.topik" is not an option. Did you mean "topic"?',
+  )
+  expect(() => make({ plugins: { mqtt: { subscribe: ['a', 5 as never] } } })).toThrow(
+    '"plugins.mqtt.subscribe[1]" is 5',
+  )
   expect(() => make({ background: { mqtt: { connect: 'mqtt://me:secret@h' as never } } })).toThrow(
     expect.objectContaining({ message: expect.not.stringContaining('secret') }),
   )

@@ -13,22 +13,16 @@ export interface ClientOptions {
   readonly [name: string]: unknown
 }
 
-export function clientOptions({ address, connection }: MqttSettings, version: 4 | 5): ClientOptions {
-  const {
-    clean = true,
-    keepalive = 15,
-    connectTimeout = 5_000,
-    receiveMaximum = 1000,
-    sessionExpiryInterval,
-  } = connection
-  const { ca, cert, key, rejectUnauthorized, servername, will } = connection
+export function clientOptions(settings: MqttSettings, version: 4 | 5): ClientOptions {
+  const { address, clean, keepalive, connectTimeout, receiveMaximum, sessionExpiryInterval } = settings
+  const { ca, cert, key, rejectUnauthorized, servername, will } = settings
   const expiry = sessionExpiryInterval ?? (clean ? undefined : forEver)
   const isTls = address.protocol === 'mqtts' || address.protocol === 'wss'
   const tls = {
     ca: ca === undefined ? undefined : [ca].flat().map(asBuffer),
     cert: asBuffer(cert),
     key: asBuffer(key),
-    rejectUnauthorized: rejectUnauthorized ?? true,
+    rejectUnauthorized,
     ...(servername !== undefined && { servername }),
   }
   return {
@@ -39,7 +33,7 @@ export function clientOptions({ address, connection }: MqttSettings, version: 4 
     username: address.username,
     password: asBuffer(address.password),
     protocolVersion: version,
-    clientId: connection.clientId ?? `framework-${Math.random().toString(36).slice(2, 12)}`,
+    clientId: settings.clientId ?? `framework-${Math.random().toString(36).slice(2, 12)}`,
     clean,
     keepalive,
     connectTimeout,

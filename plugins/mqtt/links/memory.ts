@@ -14,8 +14,8 @@ let clients = 0
 /** MQTT 5 section 3.1.2.11.2: for ever. */
 const forEver = 0xffff_ffff
 
-function helloOf({ connection }: MqttSettings): Hello {
-  const { clientId = `framework-${++clients}`, clean = true, sessionExpiryInterval, will } = connection
+function helloOf(settings: MqttSettings): Hello {
+  const { clientId = `framework-${++clients}`, clean, sessionExpiryInterval, will } = settings
   const expiry = sessionExpiryInterval ?? (clean ? 0 : forEver)
   return { clientId, clean, expiry: expiry === forEver ? Number.POSITIVE_INFINITY : expiry, will: willOf(will) }
 }

@@ -37,7 +37,7 @@ export class NetworkLink implements Link {
     this.#mqtt = mqtt
     this.#settings = settings
     this.#events = events
-    const { protocolVersion = 5, reconnectDelay = 500, maxReconnectDelay = 10_000 } = settings.connection
+    const { protocolVersion = 5, reconnectDelay, maxReconnectDelay } = settings
     this.#version = protocolVersion
     this.#backoff = new Backoff(reconnectDelay, maxReconnectDelay)
   }
@@ -56,7 +56,7 @@ export class NetworkLink implements Link {
         await this.#attempt()
         return
       } catch (error) {
-        const mayFallBack = this.#settings.connection.protocolVersion === undefined && this.#version === 5
+        const mayFallBack = this.#settings.protocolVersion === undefined && this.#version === 5
         if (mayFallBack && isVersionRefused((error as { code?: unknown }).code)) {
           this.#version = 4
           continue
@@ -170,7 +170,7 @@ export class NetworkLink implements Link {
       isLost = true
       remove()
     }
-    const isKept = this.#settings.connection.clean === false
+    const isKept = !this.#settings.clean
     if (!isKept) this.#underWay.add(lose)
     signal.addEventListener('abort', remove, { once: true })
     try {
