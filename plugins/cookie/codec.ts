@@ -1,7 +1,8 @@
 import { parseCookie } from 'cookie'
 import type { Logger, Request, Response } from '../../kernel/index.ts'
-import { checkAttributes, withDefaults } from './attributes.ts'
-import { type CookieSettings, checkSecrets, warnOfWeak } from './options.ts'
+import { secrets, warnOfWeak } from '../shared/secrets.ts'
+import { attributesOf, withDefaults } from './attributes.ts'
+import type { CookieSettings } from './options.ts'
 import { CookieError, isSameCookie, type SetCookieOptions, setCookieLine } from './set-cookie.ts'
 import { Signer } from './signature.ts'
 
@@ -23,15 +24,10 @@ export class CookieCodec {
   }
 
   /** A signer with secrets of its own, which must be there; `option` names them in messages. */
-  signer(option: string, secret: unknown, log: Logger): Signer {
-    const secrets = checkSecrets(option, secret)
-    warnOfWeak(option, secrets, log)
-    return new Signer(secrets)
-  }
-
-  /** Checks attributes that come as an option of another plugin. */
-  check(option: string, given: SetCookieOptions, known: readonly string[]): void {
-    checkAttributes(option, given, known)
+  signer(option: string, secret: string | readonly string[], log: Logger): Signer {
+    const all = secrets.required().parse(secret, option)
+    warnOfWeak(option, all, log)
+    return new Signer(all)
   }
 
   parse(header: string | undefined): Cookies {
@@ -52,17 +48,17 @@ export class CookieCodec {
 
   /** Sets a cookie as `res.cookie` does. */
   set(req: Request, res: Response, name: string, value: string, options?: SetCookieOptions): void {
-    if (options !== undefined) checkAttributes('res.cookie', options)
-    const attributes = options === undefined ? this.#defaults : withDefaults(options, this.#defaults)
+    const attributes =
+      options === undefined ? this.#defaults : withDefaults(attributesOf('res.cookie', options), this.#defaults)
     write(req, res, name, attributes.signed ? this.#sign(name, value) : value, attributes)
   }
 
   clear(req: Request, res: Response, name: string, options: SetCookieOptions = {}): void {
-    checkAttributes('res.clearCookie', options)
-    write(req, res, name, '', { ...withDefaults(options, this.#defaults), ...forgotten })
+    const given = attributesOf('res.clearCookie', options)
+    write(req, res, name, '', { ...withDefaults(given, this.#defaults), ...forgotten })
   }
 
-  /** The same for a plugin: attributes that were checked, and nothing of the application's defaults. */
+  /** The same for a plugin: nothing of the application's defaults. */
   setOwn(req: Request, res: Response, name: string, value: string, options: SetCookieOptions): void {
     write(req, res, name, value, withDefaults(options, builtIn))
   }

@@ -1,6 +1,7 @@
-import { definePlugin, type Kernel, type Request, type Response } from '../../kernel/index.ts'
+import { definePlugin, type Request, type Response } from '../../kernel/index.ts'
+import { warnOfWeak } from '../shared/secrets.ts'
 import { CookieCodec, type Cookies } from './codec.ts'
-import { type CookieOptions, settingsOf, warnOfWeak } from './options.ts'
+import { cookieOptions } from './options.ts'
 
 /** The cookies of one request, parsed when they are first read. */
 class Jar {
@@ -28,9 +29,6 @@ class Jar {
 const jar = Symbol('cookies')
 type WithJar = Request & { [jar]?: Jar }
 
-/** Servers whose requests have the members already: in another scope the plugin only says whose options hold. */
-const decorated = new WeakSet<Kernel>()
-
 /**
  * Reads, sets, signs and clears cookies: `req.cookies`, `req.signedCookies`, `res.cookie` and `res.clearCookie`.
  *
@@ -45,21 +43,23 @@ const decorated = new WeakSet<Kernel>()
  */
 export const cookie = definePlugin({
   name: 'cookie',
-  provide: (options: CookieOptions = {}) => ({ cookie: new CookieCodec(settingsOf(options)) }),
-  setup(ctx, options: CookieOptions = {}) {
+  options: cookieOptions,
+  provide: (settings) => ({ cookie: new CookieCodec(settings) }),
+  setup(ctx, { secrets }) {
     const codec = ctx.services.get('cookie')
-    warnOfWeak('cookie.secret', settingsOf(options).secrets, ctx.log)
-    if (decorated.has(ctx.server)) {
+    warnOfWeak('cookie.secret', secrets, ctx.log)
+    const { services } = ctx.server
+    if (ctx.services !== services) {
       ctx.use(function cookie(req: WithJar, _res, next) {
         req[jar] = new Jar(req, codec)
         return next()
       })
-      return
     }
-    decorated.add(ctx.server)
 
+    // The members are those of all requests of the server, whichever scope adds them.
+    const outer = services.find('cookie') ?? codec
     const jarOf = (req: WithJar): Jar => {
-      req[jar] ??= new Jar(req, codec)
+      req[jar] ??= new Jar(req, outer)
       return req[jar]
     }
     ctx.decorate('request', {

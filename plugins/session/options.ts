@@ -1,7 +1,9 @@
-import { checkOptions, described, OptionError, quoted } from '../../kernel/index.ts'
+import { described, type OptionPlace, option, quoted, type SettingsOf } from '../../kernel/index.ts'
 import type { SetCookieOptions } from '../cookie/index.ts'
 import { addressLike, isAddress } from '../shared/address.ts'
+import { cookieAttributes } from '../shared/cookie-attributes.ts'
 import type { RedisAddress } from '../shared/redis.ts'
+import { secrets } from '../shared/secrets.ts'
 import type { RedisClient } from './redis-store.ts'
 import type { SessionStore } from './store.ts'
 
@@ -40,102 +42,84 @@ export type StoreChoice =
   | { readonly kind: 'client'; readonly client: RedisClient }
   | { readonly kind: 'custom'; readonly store: SessionStore }
 
-/** The options with every default in place, checked; `secret` and `cookie` are checked by the cookie plugin. */
-export interface SessionSettings {
-  readonly secret: string | readonly string[]
-  readonly name: string
-  readonly ttl: number
-  readonly rolling: boolean
-  readonly store: StoreChoice
-  readonly cookie: SessionCookieOptions
-}
-
-/** Attributes that the option `cookie` takes. */
-export const cookieAttributes = ['path', 'domain', 'secure', 'httpOnly', 'sameSite', 'priority', 'partitioned']
-
 // Browsers keep a cookie for 400 days at most (RFC 6265bis section 5.6.1).
 const maxTtl = 400 * 24 * 3600
 
-export function settingsOf(options: SessionOptions): SessionSettings {
-  const isObject = typeof options === 'object' && options !== null
-  // First: with `secrt` the secret is there, and it is the name that is wrong.
-  if (isObject) checkOptions('session', options, ['secret', 'name', 'ttl', 'store', 'rolling', 'cookie'])
-  if (!isObject || options.secret === undefined) {
-    throw OptionError('session.secret', undefined, 'a random text that signs the cookie')
-  }
-  const { secret, name = 'sid', ttl = 86_400, store = 'memory', rolling = false, cookie = {} } = options
-  if (typeof name !== 'string' || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
-    throw OptionError('session.name', quoted(name), "the name of a cookie: letters, digits and !#$%&'*+-.^_`|~")
-  }
-  if (!Number.isInteger(ttl) || ttl < 1 || ttl > maxTtl) {
-    throw OptionError('session.ttl', quoted(ttl), `a whole number of SECONDS from 1 to ${maxTtl} (400 days)`)
-  }
-  checkOptions('session.cookie', cookie, cookieAttributes)
-  if (typeof rolling !== 'boolean') throw OptionError('session.rolling', quoted(rolling), 'true or false')
-  const isForHttps = /^__(?:host|secure|http)-/i.test(name) && cookie.secure === undefined
-  return {
-    secret,
-    name,
-    ttl,
-    rolling,
-    store: storeOf(store),
-    // The prefix says that the cookie is for https; a request that came over http would only fail.
-    cookie: isForHttps ? { ...cookie, secure: true } : cookie,
-  }
-}
+const max = option.int({ min: 1, max: 10_000_000 }).says('a whole number of sessions from 1 to 10000000')
+const inMemory = option
+  .shape({ memory: option.shape({ max: max.default(10_000) }).required() })
+  .into(({ memory }): StoreChoice => ({ kind: 'memory', max: memory.max }))
+
+const inRedis = option
+  .shape({ redis: option.custom('an address, options of ioredis, or a client of ioredis', redisOf).required() })
+  .into(({ redis }) => redis)
 
 const stores =
   '"memory", { memory: { max } }, { redis: url, options or an ioredis client }, or an object with get, set, update and destroy'
 
-function storeOf(store: unknown): StoreChoice {
-  if (store === 'memory') return { kind: 'memory', max: 10_000 }
-  if (typeof store !== 'object' || store === null) throw OptionError('session.store', quoted(store), stores)
-  if (has(store, 'get', 'set', 'destroy')) return { kind: 'custom', store: ownStore(store as SessionStore) }
-  if ('memory' in store) {
-    checkOptions('session.store', store, ['memory'])
-    const { memory } = store as { memory: { max?: unknown } }
-    checkOptions('session.store.memory', memory, ['max'])
-    const { max = 10_000 } = memory
-    if (typeof max !== 'number' || !Number.isInteger(max) || max < 1 || max > 10_000_000) {
-      throw OptionError('session.store.memory.max', quoted(max), 'a whole number of sessions from 1 to 10000000')
-    }
-    return { kind: 'memory', max }
-  }
-  if (!('redis' in store))
-    throw OptionError(
-      'session.store',
-      described(`an object with ${Object.keys(store).join(', ') || 'nothing'}`),
-      stores,
-    )
-  checkOptions('session.store', store, ['redis'])
-  return redisOf(store.redis)
-}
+// Whatever is in it: options of a Redis have its password.
+const ownStore = option
+  .custom<Exclude<SessionStoreOption, 'memory'>, StoreChoice>(stores, (given, place) => {
+    if (typeof given !== 'object' || given === null) return void place.wrong(quoted(given), stores)
+    if (has(given, 'get', 'set', 'destroy')) return customStore(given as SessionStore, place)
+    if ('memory' in given) return inMemory.read(given as {}, place)
+    if ('redis' in given) return inRedis.read(given as {}, place)
+    return void place.wrong(described(`an object with ${Object.keys(given).join(', ') || 'nothing'}`), stores)
+  })
+  .secret()
 
-function ownStore(store: SessionStore): SessionStore {
+export const sessionOptions = option
+  .shape({
+    secret: secrets.required(),
+    name: option
+      .name(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "the name of a cookie: letters, digits and !#$%&'*+-.^_`|~")
+      .default('sid'),
+    ttl: option
+      .int({ min: 1, max: maxTtl })
+      .says(`a whole number of SECONDS from 1 to ${maxTtl} (400 days)`)
+      .default(86_400),
+    store: option
+      .either(
+        option.oneOf('memory').into((): StoreChoice => ({ kind: 'memory', max: 10_000 })),
+        ownStore,
+      )
+      .default('memory'),
+    rolling: option.flag().default(false),
+    cookie: option.shape(cookieAttributes),
+  })
+  .into((settings) => {
+    const { name, cookie } = settings
+    // The prefix says that the cookie is for https; a request that came over http would only fail.
+    const isForHttps = /^__(?:host|secure|http)-/i.test(name) && cookie.secure === undefined
+    return isForHttps ? { ...settings, cookie: { ...cookie, secure: true } } : settings
+  })
+  .typed<SessionOptions>()
+
+export type SessionSettings = SettingsOf<typeof sessionOptions>
+
+function customStore(store: SessionStore, place: OptionPlace): StoreChoice {
   for (const name of ['update', 'touch'] as const) {
     const method: unknown = store[name]
-    if (method !== undefined && typeof method !== 'function') {
-      throw OptionError(`session.store.${name}`, method, 'a function, or nothing')
-    }
+    if (method !== undefined && typeof method !== 'function') place.in(name).wrong(method, 'a function, or nothing')
   }
-  return store
+  return { kind: 'custom', store }
 }
 
-function redisOf(redis: unknown): StoreChoice {
-  if (typeof redis === 'string') return { kind: 'redis', options: { url: urlOf('session.store.redis', redis) } }
+function redisOf(redis: unknown, place: OptionPlace): StoreChoice | undefined {
+  if (typeof redis === 'string') return { kind: 'redis', options: { url: urlOf(redis, place) } }
   if (has(redis, 'get', 'set', 'setex', 'del', 'expire')) return { kind: 'client', client: redis as RedisClient }
   if (typeof redis !== 'object' || redis === null || Array.isArray(redis) || 'get' in redis) {
-    const shown = typeof redis === 'object' && redis !== null ? quoted('another client') : redis
-    throw OptionError('session.store.redis', shown, 'an address, options of ioredis, or a client of ioredis')
+    const shown = typeof redis === 'object' && redis !== null ? described('another client') : redis
+    return void place.wrong(shown, 'an address, options of ioredis, or a client of ioredis')
   }
   const options = redis as RedisAddress
-  if (options.url !== undefined) urlOf('session.store.redis.url', options.url)
+  if (options.url !== undefined) urlOf(options.url, place.in('url'))
   return { kind: 'redis', options }
 }
 
-function urlOf(option: string, url: unknown): string {
+function urlOf(url: unknown, place: OptionPlace): string | undefined {
   if (isAddress('redis', url)) return url
-  throw OptionError(option, url, addressLike('redis'))
+  return void place.wrong(url, addressLike('redis'))
 }
 
 function has(value: unknown, ...methods: string[]): boolean {

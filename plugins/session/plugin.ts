@@ -1,11 +1,11 @@
 import { definePlugin, type Kernel, type Request } from '../../kernel/index.ts'
 import { place, SessionAccess, slot, type WithSession } from './access.ts'
 import { openStore } from './open-store.ts'
-import { cookieAttributes, type SessionOptions, settingsOf } from './options.ts'
+import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'
 import { GuardedStore } from './store.ts'
 
-/** One for each server: its requests get the member `session` once, whoever registers the plugin in how many scopes. */
+/** One for each server, in however many scopes the plugin is registered: the members of requests are those of the server. */
 const accesses = new WeakMap<Kernel, SessionAccess>()
 
 /**
@@ -26,15 +26,10 @@ const accesses = new WeakMap<Kernel, SessionAccess>()
 export const session = definePlugin({
   name: 'session',
   dependencies: ['cookie'],
-  provide(options: SessionOptions) {
-    settingsOf(options)
-    return {}
-  },
-  async setup(ctx, options: SessionOptions) {
-    const { secret, name, ttl, rolling, store, cookie } = settingsOf(options)
+  options: sessionOptions,
+  async setup(ctx, { secret, name, ttl, rolling, store, cookie }) {
     const codec = ctx.services.get('cookie')
     const signer = codec.signer('session.secret', secret, ctx.log)
-    codec.check('session.cookie', cookie, cookieAttributes)
     const { named, close } = await openStore(store, ctx.log)
     if (close !== undefined) ctx.onClose(close)
     // Here and in `openStore`: only who has sessions loads what keeps them.
@@ -42,12 +37,9 @@ export const session = definePlugin({
     const keeper = new SessionKeeper(new GuardedStore(named, ctx.log), ttl, rolling)
     const marker = `${name}=`
 
-    let access = accesses.get(ctx.server)
-    if (access === undefined) {
-      access = new SessionAccess()
-      accesses.set(ctx.server, access)
-      ctx.decorate('request', { session: access.member })
-    }
+    const access = accesses.get(ctx.server) ?? new SessionAccess()
+    accesses.set(ctx.server, access)
+    ctx.decorate('request', { session: access.member })
     // A session of the whole server reaches every request, so those without a cookie need no mark.
     const isEverywhere = ctx.services === ctx.server.services
     if (isEverywhere) access.coverAll(keeper, marker)

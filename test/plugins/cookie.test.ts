@@ -196,20 +196,33 @@ describe('signing', () => {
 
 describe('options', () => {
   test.each<[object, string]>([
-    [{ secret: '' }, 'OPTION: the option "cookie.secret" is an empty text; it takes a random text'],
-    [{ secret: '   ' }, 'the option "cookie.secret" is an empty text'],
-    [{ secret: [] }, 'the option "cookie.secret" is an empty list'],
-    [{ secret: [secret, ''] }, 'the option "cookie.secret" is an empty text'],
-    [{ secret: 5 }, 'the option "cookie.secret" is number'],
-    [{ secret: null }, 'the option "cookie.secret" is null'],
-    [{ secrets: secret }, '"cookie.secrets" is not an option. Did you mean "secret"?'],
-    [{ defaults: { httponly: true } }, '"cookie.defaults.httponly" is not an option. Did you mean "httpOnly"?'],
-    [{ defaults: { maxAge: '1d' } }, 'the option "cookie.defaults.maxAge" is "1d"; it takes a whole number of seconds'],
-    [{ defaults: { signed: true } }, 'the option "cookie.defaults.signed" is true; it takes a secret beside it'],
-    [{ defaults: null }, 'the option "cookie.defaults" is null'],
+    [{ secret: '' }, 'OPTION: the option "plugins.cookie.secret" is an empty text; it takes a random text'],
+    [{ secret: '   ' }, 'the option "plugins.cookie.secret" is an empty text'],
+    [{ secret: [] }, 'the option "plugins.cookie.secret" is an empty list'],
+    [{ secret: [secret, ''] }, 'the option "plugins.cookie.secret" is an empty text'],
+    [{ secret: 5 }, 'the option "plugins.cookie.secret" is number'],
+    [{ secret: null }, 'the option "plugins.cookie.secret" is null'],
+    [{ secrets: secret }, '"plugins.cookie.secrets" is not an option. Did you mean "secret"?'],
+    [{ defaults: { httponly: true } }, '"plugins.cookie.defaults.httponly" is not an option. Did you mean "httpOnly"?'],
+    [
+      { defaults: { maxAge: '1d' } },
+      'the option "plugins.cookie.defaults.maxAge" is "1d"; it takes a whole number of seconds',
+    ],
+    [
+      { defaults: { signed: true } },
+      'the option "plugins.cookie.defaults.signed" is true; it takes a secret beside it',
+    ],
+    [{ defaults: null }, 'the option "plugins.cookie.defaults" is null'],
     [5 as never, 'plugins.cookie is a number'],
   ])('%o is refused when the server is made', (options, message) => {
     expect(() => new Server({ plugins: { cookie: options } as {} })).toThrow(message)
+  })
+
+  test('everything that is wrong is in one error', () => {
+    const options = { secret: 5, defaults: { sameSite: 'sometimes', maxage: 5 } }
+    expect(() => new Server({ plugins: { cookie: options } as {} })).toThrow(
+      /^OPTION: 3 options are wrong:\n- .*cookie\.secret.*\n- "plugins\.cookie\.defaults\.maxage".*\n- .*sameSite" is "sometimes"; it takes "strict", "lax", "none", or true or false$/,
+    )
   })
 
   test('a short secret is a warning here and an error in production, and is never shown', async () => {
@@ -218,7 +231,7 @@ describe('options', () => {
     expect(server.entries.map(({ message }) => message)).toEqual([expect.stringContaining('cookie.secret is short')])
     vi.stubEnv('NODE_ENV', 'production')
     expect(() => serverWith({ secret: ['x'.repeat(16), 'hunter2'] })).toThrow(
-      'the option "cookie.secret" is 7 characters long; it takes a random text of 16 characters or more',
+      'the option "plugins.cookie.secret" is 7 characters long; it takes a random text of 16 characters or more',
     )
     expect(() => serverWith({ secret: 'hunter2' })).not.toThrow('hunter2')
     expect(() => serverWith({ secret: 'x'.repeat(16) })).not.toThrow()

@@ -526,52 +526,70 @@ describe('registration', () => {
 describe('options', () => {
   const store = spyStore().store
   test.each<[unknown, string]>([
-    [true, 'the option "session.secret" is undefined'],
-    [{}, 'the option "session.secret" is undefined'],
-    [{ secrt: secret }, '"session.secrt" is not an option. Did you mean "secret"?'],
-    [{ secret, nme: 'x' }, '"session.nme" is not an option. Did you mean "name"?'],
-    [{ secret, name: '' }, 'the option "session.name" is ""'],
-    [{ secret, name: 'a b' }, 'the option "session.name" is "a b"'],
-    [{ secret, name: 'a;b' }, 'the option "session.name" is "a;b"'],
-    [{ secret, name: 5 }, 'the option "session.name" is 5'],
-    [{ secret, ttl: 0 }, 'the option "session.ttl" is 0; it takes a whole number of SECONDS'],
-    [{ secret, ttl: 1.5 }, 'the option "session.ttl" is 1.5'],
-    [{ secret, ttl: '1d' }, 'the option "session.ttl" is "1d"'],
+    [true, 'the option "plugins.session.secret" is undefined'],
+    [{}, 'the option "plugins.session.secret" is undefined'],
+    [{ secrt: secret }, '"plugins.session.secrt" is not an option. Did you mean "secret"?'],
+    [{ secret, nme: 'x' }, '"plugins.session.nme" is not an option. Did you mean "name"?'],
+    [{ secret, name: '' }, 'the option "plugins.session.name" is ""'],
+    [{ secret, name: 'a b' }, 'the option "plugins.session.name" is "a b"'],
+    [{ secret, name: 'a;b' }, 'the option "plugins.session.name" is "a;b"'],
+    [{ secret, name: 5 }, 'the option "plugins.session.name" is 5'],
+    [{ secret, ttl: 0 }, 'the option "plugins.session.ttl" is 0; it takes a whole number of SECONDS'],
+    [{ secret, ttl: 1.5 }, 'the option "plugins.session.ttl" is 1.5'],
+    [{ secret, ttl: '1d' }, 'the option "plugins.session.ttl" is "1d"'],
     [{ secret, ttl: 86_400_000 }, 'from 1 to 34560000 (400 days)'],
-    [{ secret, rolling: 'yes' }, 'the option "session.rolling" is "yes"'],
+    [{ secret, rolling: 'yes' }, 'the option "plugins.session.rolling" is "yes"'],
     [
       { secret, store: 'redis' },
-      'the option "session.store" is "redis"; it takes "memory", { memory: { max } }, { redis:',
+      'the option "plugins.session.store" is "redis"; it takes "memory", { memory: { max } }, { redis:',
     ],
     [{ secret, store: {} }, 'an object with nothing'],
     [{ secret, store: { get() {} } }, 'an object with get'],
-    [{ secret, store: { ...store, update: true } }, 'the option "session.store.update" is true'],
-    [{ secret, store: { ...store, touch: 5 } }, 'the option "session.store.touch" is 5'],
-    [{ secret, store: null }, 'the option "session.store" is null'],
-    [{ secret, store: { memory: { max: 0 } } }, 'the option "session.store.memory.max" is 0'],
-    [{ secret, store: { memory: true } }, 'the option "session.store.memory" is true'],
+    [{ secret, store: { ...store, update: true } }, 'the option "plugins.session.store.update" is true'],
+    [{ secret, store: { ...store, touch: 5 } }, 'the option "plugins.session.store.touch" is 5'],
+    [{ secret, store: null }, 'the option "plugins.session.store" is null'],
+    [{ secret, store: { memory: { max: 0 } } }, 'the option "plugins.session.store.memory.max" is 0'],
+    [{ secret, store: { memory: true } }, 'the option "plugins.session.store.memory" is true'],
     [
       { secret, store: { redis: 'localhost' } },
-      'the option "session.store.redis" is text (not shown); it takes an address',
+      'the option "plugins.session.store.redis" is text (not shown); it takes an address',
     ],
-    [{ secret, store: { redis: { url: 5 } } }, 'the option "session.store.redis.url" is 5'],
-    [{ secret, store: { redis: { get() {}, setEx() {} } } }, 'is "another client"'],
-    [{ secret, store: { redis: 'redis://a', max: 5 } }, '"session.store.max" is not an option'],
-    [{ secret, cookie: { maxAge: 5 } }, '"session.cookie.maxAge" is not an option'],
-    [{ secret, cookie: null }, 'the option "session.cookie" is null'],
+    [{ secret, store: { redis: { url: 5 } } }, 'the option "plugins.session.store.redis.url" is 5'],
+    [{ secret, store: { redis: { get() {}, setEx() {} } } }, 'is another client; it takes'],
+    [{ secret, store: { redis: 'redis://a', max: 5 } }, '"plugins.session.store.max" is not an option'],
+    [{ secret, cookie: { maxAge: 5 } }, '"plugins.session.cookie.maxAge" is not an option'],
+    [{ secret, cookie: null }, 'the option "plugins.session.cookie" is null'],
+    [{ secret: '' }, 'the option "plugins.session.secret" is an empty text'],
+    [{ secret: [] }, 'the option "plugins.session.secret" is an empty list'],
+    [{ secret: 5 }, 'the option "plugins.session.secret" is number'],
+    [{ secret, cookie: { sameSite: 'sometimes' } }, 'the option "plugins.session.cookie.sameSite" is "sometimes"'],
+    [{ secret, cookie: { path: 'x' } }, 'the option "plugins.session.cookie.path" is "x"'],
   ])('%o is refused when the server is made', (options, message) => {
     expect(() => new Server({ plugins: { session: options } as {} })).toThrow(message)
   })
 
-  test.each<[object, string]>([
-    [{ secret: '' }, 'the option "session.secret" is an empty text'],
-    [{ secret: [] }, 'the option "session.secret" is an empty list'],
-    [{ secret: 5 }, 'the option "session.secret" is number'],
-    [{ secret, cookie: { sameSite: 'sometimes' } }, 'the option "session.cookie.sameSite" is "sometimes"'],
-    [{ secret, cookie: { path: 'x' } }, 'the option "session.cookie.path" is "x"'],
-  ])('%o is refused at boot', async (options, message) => {
-    const server = serverWith(options)
-    await expect(server.ready()).rejects.toThrow(message)
+  test('everything that is wrong is in one error', () => {
+    const options = { secret: '', ttl: 0, store: { memory: { mx: 5 } }, cookie: { pth: '/' } }
+    expect(() => new Server({ plugins: { session: options } as {} })).toThrow(
+      /^OPTION: 4 options are wrong:\n- .*session\.secret.*\n- .*session\.ttl.*\n- "plugins\.session\.store\.memory\.mx".*\n- "plugins\.session\.cookie\.pth" is not an option\. Did you mean "path"/,
+    )
+  })
+
+  test('no listing shows the secret, nor what leads to a store', () => {
+    const server = new Server({
+      plugins: {
+        session: { secret, store: { redis: { url: 'redis://user:hunter2@127.0.0.1:1', password: 'hunter2' } } },
+      },
+      router: new RouteCollection(),
+    })
+    expect(server.plugins.children.find(({ name }) => name === 'session')?.settings).toEqual({
+      secret: '(secret)',
+      name: 'sid',
+      ttl: 86_400,
+      store: '(secret)',
+      rolling: false,
+      cookie: {},
+    })
   })
 
   test('a store in memory is a warning in production, a short secret an error', async () => {
@@ -593,7 +611,7 @@ describe('options', () => {
     expect(old.entries.map(({ level, message }) => [level, message])).toEqual([
       ['warn', expect.stringContaining('the session store "custom" has no update()')],
     ])
-    await expect(serverWith({ secret: 'short' }).ready()).rejects.toThrow('is 5 characters long')
+    expect(() => serverWith({ secret: 'short' })).toThrow('is 5 characters long')
   })
 
   test('the store in memory is bounded, and says so once when it is full', async () => {

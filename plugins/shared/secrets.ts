@@ -1,0 +1,32 @@
+import { described, type Logger, option } from '../../kernel/index.ts'
+
+/** From this many characters on a secret is taken in production. */
+const enough = 16
+const takes = `a random text of ${enough} characters or more, or a list of them: node -p "crypto.randomBytes(32).toString('base64url')"`
+
+/** What signs: one secret or a list, the first of which signs. No message and no listing shows one. */
+export const secrets = option
+  .custom<string | readonly string[], readonly string[]>(takes, (given, place) => {
+    const all: readonly unknown[] = Array.isArray(given) ? given : [given]
+    const problem = all.length === 0 ? 'an empty list' : all.map(problemOf).find((one) => one !== undefined)
+    if (problem === undefined) return all as readonly string[]
+    return void place.wrong(described(problem), takes)
+  })
+  .secret()
+
+function problemOf(secret: unknown): string | undefined {
+  if (typeof secret !== 'string') return secret === null ? 'null' : typeof secret
+  if (secret.trim() === '') return 'an empty text'
+  return isWeak(secret) && process.env.NODE_ENV === 'production' ? `${secret.length} characters long` : undefined
+}
+
+function isWeak(secret: string): boolean {
+  return secret.length < enough
+}
+
+/** In production it is an error; elsewhere a short one is handy, and said to be one. */
+export function warnOfWeak(name: string, all: readonly string[], log: Logger): void {
+  if (all.some(isWeak)) {
+    log.warn(`${name} is short enough to be guessed, and will be refused in production: use ${takes}`)
+  }
+}
