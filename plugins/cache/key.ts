@@ -122,12 +122,3 @@ export function keyMaker(route: RouteSettings, method: string): (req: Request) =
     return route.key === undefined ? key : `${key}&key:${encode(String(route.key(req)))}`
   }
 }
-
-/** Fills the placeholders of a route's tags; `:name` is one only where the route has a parameter of that name. */
-export function tagMaker(tags: readonly string[], path: string): (req: Request) => readonly string[] {
-  const parameters = new Set([...path.matchAll(/:(\w+)/g)].map(([, name]) => name!))
-  const fill = (tag: string, req: Request) =>
-    tag.replace(/:(\w+)/g, (text, name: string) => (parameters.has(name) ? String(req.params[name] ?? '') : text))
-  const varies = tags.some((tag) => [...tag.matchAll(/:(\w+)/g)].some(([, name]) => parameters.has(name!)))
-  return varies ? (req) => tags.map((tag) => fill(tag, req)) : () => tags
-}

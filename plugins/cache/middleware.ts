@@ -2,10 +2,11 @@ import fresh from 'fresh'
 import { defineError, type Middleware, personalState, type Request, type Response } from '../../kernel/index.ts'
 import { type Entry, entryOf, namesIn } from './entry.ts'
 import type { Flight } from './flights.ts'
-import { keyMaker, tagMaker } from './key.ts'
+import { keyMaker } from './key.ts'
 import type { RouteSettings } from './options.ts'
 import type { CacheService } from './service.ts'
 import { type Fill, StoreDown } from './stores/contract.ts'
+import { tagMaker } from './tags.ts'
 
 const CacheLockedError = defineError('CacheLockedError', 503, () => 'the answer is being computed; try again')
 

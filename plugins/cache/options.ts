@@ -1,5 +1,14 @@
-import { checkOptions, OptionError, quoted, type Request, sizeOption } from '../../kernel/index.ts'
+import {
+  described,
+  type OptionPlace,
+  type OptionRoute,
+  option,
+  quoted,
+  type Request,
+  type SettingsOf,
+} from '../../kernel/index.ts'
 import { addressLike, isAddress } from '../shared/address.ts'
+import { checkTags } from './tags.ts'
 
 /** What a request does when another one is computing the same answer. */
 export type LockBehavior = 'wait' | 'bypass' | 'fail'
@@ -56,16 +65,6 @@ export interface CacheInclude {
   key?(req: Request): string
 }
 
-export interface CacheSettings {
-  readonly provider: 'memory' | 'redis'
-  readonly defaultTtl: number
-  readonly redis: { url: string | undefined; client: object | undefined; prefix: string; timeout: number }
-  readonly maxSize: number
-  readonly lockBehavior: LockBehavior
-  readonly lockTimeout: number
-  readonly personalHeaders: readonly string[]
-}
-
 /** Request headers that say who is asking: what applications, gateways and proxies that authenticate usually call them. */
 const credentials = [
   'authorization',
@@ -92,120 +91,90 @@ const credentials = [
 
 const longest = 86_400
 
-function ttlOf(name: string, ttl: unknown, fallback: number): number {
-  if (ttl === undefined) return fallback
-  if (typeof ttl === 'number' && ttl > 0 && ttl <= longest) return ttl
-  throw OptionError(name, quoted(ttl), `seconds, above 0 and up to ${longest} (a day)`)
+const ttl = option.number({ above: 0, max: longest }).says(`seconds, above 0 and up to ${longest} (a day)`)
+const lockBehavior = option.oneOf('wait', 'bypass', 'fail')
+const headers = option.list(option.name(/^[\w-]+$/, 'the name of a header').into((header) => header.toLowerCase()))
+
+const redis = option.shape({
+  url: option.value<string>(addressLike('redis'), (given) => isAddress('redis', given)).secret(),
+  client: option.value<object>('a client of ioredis', isClient),
+  prefix: option.value<string>('text', (given) => typeof given === 'string').default(''),
+  timeout: option.ms({ above: 0 }).default(200),
+})
+
+export const cacheOptions = option
+  .shape({
+    provider: option.oneOf('memory', 'redis').default('memory'),
+    defaultTtl: ttl.default(300),
+    redis: redis.optional(),
+    maxSize: option.size().default('64mb'),
+    lockBehavior: lockBehavior.default('wait'),
+    lockTimeout: option.ms({ above: 0 }).default(5000),
+    personalHeaders: headers.default([]),
+  })
+  .into((given, place) => {
+    if (given.provider === 'memory' && given.redis !== undefined) {
+      place.in('redis').wrong(described('given'), 'provider: "redis" beside it')
+    }
+    return {
+      ...given,
+      redis: given.redis ?? redis.parse({}, 'redis'),
+      personalHeaders: [...new Set([...credentials, ...given.personalHeaders])],
+    }
+  })
+  .typed<CacheOptions>()
+
+export type CacheSettings = SettingsOf<typeof cacheOptions>
+
+function isClient(given: unknown): boolean {
+  return typeof (given as { defineCommand?: unknown } | null)?.defineCommand === 'function'
 }
 
-function behaviorOf(name: string, behavior: unknown, fallback: LockBehavior): LockBehavior {
-  if (behavior === undefined) return fallback
-  if (behavior === 'wait' || behavior === 'bypass' || behavior === 'fail') return behavior
-  throw OptionError(name, quoted(behavior), '"wait", "bypass" or "fail"')
-}
+const routeOptions = option.shape({
+  ttl,
+  tags: option.list(option.name()).default([]),
+  lockBehavior,
+  shared: option.flag().default(false),
+  include: option.shape({
+    headers: headers.default([]),
+    body: option.oneOf(true),
+    key: option.fn<NonNullable<CacheInclude['key']>>('a function (req) => string'),
+  }),
+})
 
-function millisecondsOf(name: string, value: unknown, fallback: number): number {
-  if (value === undefined) return fallback
-  if (typeof value === 'number' && value > 0 && value <= 2_147_483_647) return value
-  throw OptionError(name, quoted(value), 'milliseconds above 0')
-}
-
-function redisOf(redis: RedisOptions = {}): CacheSettings['redis'] {
-  checkOptions('cache.redis', redis, ['url', 'client', 'prefix', 'timeout'])
-  const { client, prefix = '', url } = redis
-  if (url !== undefined && !isAddress('redis', url)) {
-    throw OptionError('cache.redis.url', url, addressLike('redis'))
-  }
-  if (client !== undefined && typeof (client as { defineCommand?: unknown })?.defineCommand !== 'function') {
-    throw OptionError('cache.redis.client', client, 'a client of ioredis')
-  }
-  if (typeof prefix !== 'string') throw OptionError('cache.redis.prefix', prefix, 'text')
-  return { url, client, prefix, timeout: millisecondsOf('cache.redis.timeout', redis.timeout, 200) }
-}
-
-/** The options with every default in place; a wrong one throws. */
-export function settingsOf(options: CacheOptions): CacheSettings {
-  const known = ['provider', 'defaultTtl', 'redis', 'maxSize', 'lockBehavior', 'lockTimeout', 'personalHeaders']
-  checkOptions('cache', options, known)
-  const { provider = 'memory', maxSize = '64mb' } = options
-  if (provider !== 'memory' && provider !== 'redis')
-    throw OptionError('cache.provider', quoted(provider), '"memory" or "redis"')
-  if (provider === 'memory' && options.redis !== undefined) {
-    throw OptionError('cache.redis', options.redis, 'provider: "redis" beside it')
-  }
-  return {
-    provider,
-    defaultTtl: ttlOf('cache.defaultTtl', options.defaultTtl, 300),
-    redis: redisOf(options.redis),
-    maxSize: sizeOption('cache.maxSize', maxSize),
-    lockBehavior: behaviorOf('cache.lockBehavior', options.lockBehavior, 'wait'),
-    lockTimeout: millisecondsOf('cache.lockTimeout', options.lockTimeout, 5000),
-    personalHeaders: [...new Set([...credentials, ...headersOf('cache.personalHeaders', options.personalHeaders)])],
-  }
-}
+const ofRoute = option
+  .either(
+    option.off(),
+    option.oneOf(true).into(() => routeOptions.parse({}, 'cache')),
+    routeOptions,
+  )
+  .says(`true, false, or ${routeOptions.takes}`)
 
 /** One route's caching, with the plugin's defaults. */
-export interface RouteSettings {
-  readonly ttl: number
-  readonly tags: readonly string[]
-  readonly lockBehavior: LockBehavior
-  /** A request with one of them is passed by. */
-  readonly personal: readonly string[]
-  /** In the key, sorted. */
-  readonly headers: readonly string[]
-  readonly body: boolean
-  readonly key: ((req: Request) => string) | undefined
-}
+export type RouteSettings = NonNullable<ReturnType<typeof cacheOfRoute>>
 
-function listOf(name: string, list: unknown, each: (text: string) => boolean, expected: string): string[] {
-  if (list === undefined) return []
-  if (Array.isArray(list) && list.every((one) => typeof one === 'string' && each(one))) return list as string[]
-  throw OptionError(name, quoted(list), expected)
-}
-
-function headersOf(name: string, list: unknown): string[] {
-  const isName = (text: string) => /^[\w-]+$/.test(text)
-  return listOf(name, list, isName, 'an array of header names').map((header) => header.toLowerCase())
-}
-
-/**
- * Checks the route option; `method` decides what can be cached at all. `validated` are the headers that the route's schema
- * names: the handler reads them, so they are part of the key.
- */
-export function routeSettingsOf(
-  given: true | CacheRouteOptions,
-  method: string,
-  plugin: CacheSettings,
-  validated: readonly string[],
-): RouteSettings {
-  const options = given === true ? {} : given
-  if (typeof options !== 'object' || options === null) throw OptionError('cache', options, '{ ttl, tags } or true')
-  checkOptions('cache', options, ['ttl', 'tags', 'lockBehavior', 'shared', 'include'])
-  const { include = {}, shared = false } = options
-  if (typeof include !== 'object' || include === null)
-    throw OptionError('cache.include', include, '{ headers, body, key }')
-  checkOptions('cache.include', include, ['headers', 'body', 'key'])
-  if (typeof shared !== 'boolean') throw OptionError('cache.shared', quoted(shared), 'true or false')
-  if (include.body !== undefined && include.body !== true)
-    throw OptionError('cache.include.body', quoted(include.body), 'true')
-  if (include.key !== undefined && typeof include.key !== 'function') {
-    throw OptionError('cache.include.key', include.key, 'a function (req) => string')
-  }
-  if (method !== 'GET' && method !== 'HEAD' && include.body !== true) {
-    throw OptionError(
-      'cache.include.body',
-      quoted(include.body),
-      `true on a ${method} route: the body must be part of the key`,
-    )
-  }
-  const headers = headersOf('cache.include.headers', include.headers)
-  return {
-    ttl: ttlOf('cache.ttl', options.ttl, plugin.defaultTtl),
-    tags: listOf('cache.tags', options.tags, (tag) => tag !== '', 'an array of names'),
-    lockBehavior: behaviorOf('cache.lockBehavior', options.lockBehavior, plugin.lockBehavior),
-    personal: shared ? [] : plugin.personalHeaders.filter((name) => !headers.includes(name)),
-    headers: [...new Set([...headers, ...validated])].sort(),
-    body: include.body === true,
-    key: include.key,
-  }
+/** Reads the route option; the method decides what can be cached at all. */
+export function cacheOfRoute(given: unknown, place: OptionPlace, route: OptionRoute<CacheSettings>) {
+  const { method, path, settings: plugin } = route
+  const read = ofRoute.into((own) => {
+    if (own === false) return undefined
+    const { include } = own
+    checkTags(own.tags, path, place.in('tags'))
+    if (method !== 'GET' && method !== 'HEAD' && include.body !== true) {
+      const takes = `true on a ${method} route: the body must be part of the key`
+      place.in('include').in('body').wrong(quoted(include.body), takes)
+    }
+    return {
+      ttl: own.ttl ?? plugin.defaultTtl,
+      tags: own.tags,
+      lockBehavior: own.lockBehavior ?? plugin.lockBehavior,
+      /** A request with one of them is passed by. */
+      personal: own.shared ? [] : plugin.personalHeaders.filter((name) => !include.headers.includes(name)),
+      /** In the key. */
+      headers: include.headers,
+      body: include.body === true,
+      key: include.key,
+    }
+  })
+  return read.read(given as CacheRouteOptions, place)
 }

@@ -1,6 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { connectRedis } from '../shared/redis.ts'
-import { type CacheOptions, type CacheSettings, routeSettingsOf, settingsOf } from './options.ts'
+import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
 import type { CacheStore } from './stores/contract.ts'
 import type { RedisStoreOptions } from './stores/redis.ts'
@@ -35,15 +35,14 @@ async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onC
  */
 export const cache = definePlugin({
   name: 'cache',
-  routeOptions: { cache: (given: unknown) => given },
-  provide(options: CacheOptions = {}) {
-    settingsOf(options)
+  options: cacheOptions,
+  routeOptions: { cache: cacheOfRoute },
+  provide() {
     const cache = new CacheService()
     announce(cache)
     return { cache }
   },
-  async setup(ctx, options: CacheOptions = {}) {
-    const settings = settingsOf(options)
+  async setup(ctx, settings) {
     const service = ctx.services.get('cache')
     // Only who caches loads what caching needs.
     const [{ RouteCache }, { headersIn }] = await Promise.all([import('./middleware.ts'), import('./header-schema.ts')])
@@ -52,10 +51,11 @@ export const cache = definePlugin({
       await service.store?.close()
     })
     ctx.onRoute((route) => {
-      const given = route.options.cache
-      if (given === undefined || given === false) return
-      const forRoute = routeSettingsOf(given, route.method, settings, headersIn(route.options))
-      route.add('around', new RouteCache(service, forRoute, route, settings.lockTimeout).middleware)
+      const own = route.settings.cache
+      if (own === undefined) return
+      // The handler reads those that the schema of the route names, so they are part of the key.
+      const headers = [...new Set([...own.headers, ...headersIn(route.options)])].sort()
+      route.add('around', new RouteCache(service, { ...own, headers }, route, settings.lockTimeout).middleware)
     })
     if (settings.provider === 'memory') {
       const { MemoryStore } = await import('./stores/memory.ts')

@@ -56,7 +56,7 @@ describe("one user's answer to another", () => {
     expect(await get('/keyed', 'ada')).toEqual(['MISS', 'ada'])
     expect(await get('/keyed', 'bob')).toEqual(['MISS', 'bob'])
     expect(await get('/keyed', 'ada')).toEqual(['HIT', 'ada'])
-    expect(() => makeServer({ personalHeaders: 'x-acme-key' })).toThrow('the option "cache.personalHeaders" is')
+    expect(() => makeServer({ personalHeaders: 'x-acme-key' })).toThrow('the option "plugins.cache.personalHeaders" is')
   })
 
   test('a header that the schema of the route names is part of the key', async () => {

@@ -274,7 +274,10 @@ describe('options', () => {
     [{ provider: 'redis', redis: { url: 'localhost' } }, /cache\.redis\.url/],
     [{ provider: 'redis', redis: { client: {} } }, /cache\.redis\.client/],
     [{ redis: { url: 'redis://127.0.0.1' } }, /cache\.redis.*provider: "redis"/],
-    [{ tll: 3 }, /tll/],
+    [{ tll: 3 }, /"plugins\.cache\.tll" is not an option/],
+    [{ provider: 'redis', redis: { tiemout: 5 } }, /cache\.redis\.tiemout.*Did you mean "timeout"/],
+    [{ personalHeaders: ['x-a', 'a b'] }, /cache\.personalHeaders\[1\]" is "a b"/],
+    [{ maxSize: 'big', defaultTtl: 0 }, /2 options are wrong:\n.*defaultTtl.*\n.*maxSize/],
   ])('%j is refused when the server is made', (cache, message) => {
     expect(() => new Server({ plugins: { cache: cache as never } })).toThrow(message)
   })
@@ -285,11 +288,31 @@ describe('options', () => {
     ['tags that are no list', 'get', { tags: 'books' }, /cache\.tags/],
     ['an unknown name', 'get', { tag: ['books'] }, /tag/],
     ['include.key that is no function', 'get', { include: { key: 'x' } }, /cache\.include\.key/],
+    ['an unknown name in include', 'get', { include: { header: ['a'] } }, /cache\.include\.header.*"headers"/],
+    ['something else', 'get', 'yes' as never, /"cache" is text.*true, false, or an object with ttl, tags/],
+    [
+      'a tag with an unknown parameter',
+      'get',
+      { tags: ['a', 'book::id'] },
+      /tags\[1\]" is "book::id".*\/x, which has none/,
+    ],
     ['POST without the body in the key', 'post', { ttl: 3 }, /cache\.include\.body.*true on a POST route/],
   ])('a route with %s fails the boot and is named', async (_, verb, cache, message) => {
     const { server, router } = makeServer()
     router[verb]('/x', { cache: cache as never }, () => 1)
     await expect(server.ready()).rejects.toThrow(message)
-    await expect(server.ready()).rejects.toThrow(`${verb.toUpperCase()} /x`)
+    await expect(server.ready()).rejects.toThrow(`ROUTE_OPTION: ${verb.toUpperCase()} /x (registered at `)
+  })
+
+  test.each<[string, string, string]>([
+    [':bok', '/books/:book/pages/:page', 'such as :book'],
+    ['page-:pages', '/books/:book/pages/:page', 'such as :page'],
+    ['a::other', '/books/:book/pages/:page', ':book, :page'],
+  ])('the tag %s of %s is an error that names %s', async (tag, path, near) => {
+    const { server, router } = makeServer()
+    router.get(path, { cache: { tags: [tag] } }, () => 1)
+    await expect(server.ready()).rejects.toThrow(
+      `the option "cache.tags[0]" is "${tag}"; it takes parameters of the path ${path}, ${near}`,
+    )
   })
 })

@@ -1,0 +1,27 @@
+import { nearest, type OptionPlace, quoted, type Request } from '../../kernel/index.ts'
+
+const parameter = /:([A-Za-z_$][\w$]*)/g
+
+const parametersOf = (path: string) => new Set([...path.matchAll(parameter)].map(([, name]) => name!))
+
+/** Notes a tag that names a parameter which the path does not have: it would be one tag for all answers. */
+export function checkTags(tags: readonly string[], path: string, place: OptionPlace): void {
+  const parameters = [...parametersOf(path)]
+  for (const [i, tag] of tags.entries()) {
+    // Behind a letter or a digit a colon may be one of the tag itself: `list:all`.
+    const missing = [...tag.matchAll(/(?<!\w):([A-Za-z_$][\w$]*)/g)].find(([, name]) => !parameters.includes(name!))
+    if (missing === undefined) continue
+    const near = nearest(missing[1]!, parameters)
+    const known = parameters.length === 0 ? 'which has none' : parameters.map((name) => `:${name}`).join(', ')
+    place.in(i).wrong(quoted(tag), `parameters of the path ${path}, ${near === undefined ? known : `such as :${near}`}`)
+  }
+}
+
+/** Fills the placeholders of a route's tags; `:name` is one only where the route has a parameter of that name. */
+export function tagMaker(tags: readonly string[], path: string): (req: Request) => readonly string[] {
+  const parameters = parametersOf(path)
+  const fill = (tag: string, req: Request) =>
+    tag.replace(parameter, (text, name: string) => (parameters.has(name) ? String(req.params[name] ?? '') : text))
+  const varies = tags.some((tag) => [...tag.matchAll(parameter)].some(([, name]) => parameters.has(name!)))
+  return varies ? (req) => tags.map((tag) => fill(tag, req)) : () => tags
+}
