@@ -1,7 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { checkOptions, OptionError, quoted, sizeOption } from '../../kernel/index.ts'
-import { withRouteOption } from '../shared/route-option.ts'
+import { type OptionPlace, type OptionRoute, option, quoted, type SettingsOf } from '../../kernel/index.ts'
 import type { UploadSink } from './store.ts'
 
 /** Options of uploads; sizes are bytes, or text such as `'5mb'`. */
@@ -33,68 +32,66 @@ export interface UploadLimits {
   readonly maxFields: number
 }
 
-/** The options with every default in place, checked. */
-export interface UploadSettings {
-  readonly limits: UploadLimits
-  readonly storage: 'memory' | 'disk' | UploadSink
-  readonly folder: string
-}
-
-const names = ['maxFileSize', 'maxTotalSize', 'maxFiles', 'maxFields', 'maxFieldSize', 'storage', 'folder']
 const megabyte = 1024 ** 2
 
-/** @throws OptionError naming what is wrong. */
-export function settingsOf(options: UploadOptions): UploadSettings {
-  checkOptions('upload', options, names)
-  const { maxFileSize = megabyte, maxFieldSize = megabyte, maxFiles = 10, maxFields = 100 } = options
-  const { storage = 'memory', folder = tmpdir() } = options
-  const fileSize = sizeOption('upload.maxFileSize', maxFileSize)
-  const { maxTotalSize = Math.max(10 * megabyte, fileSize + megabyte) } = options
-  return {
-    limits: {
-      fileSize,
-      totalSize: sizeOption('upload.maxTotalSize', maxTotalSize),
-      fieldSize: sizeOption('upload.maxFieldSize', maxFieldSize),
-      maxFiles: count('maxFiles', maxFiles),
-      maxFields: count('maxFields', maxFields),
-    },
-    storage: storageOf(storage),
-    folder: folderOf(folder, storage),
-  }
-}
+const sink = '"memory", "disk" or a sink: { write(file) } with, if it can, discard(result)'
 
-/** The settings of a route that has options of its own. */
-export function routeSettingsOf(plugin: UploadOptions, route: unknown): UploadSettings {
-  return settingsOf(withRouteOption('upload', plugin, route))
-}
-
-function count(name: string, value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw OptionError(`upload.${name}`, quoted(value), 'a whole number, 0 or more')
-  }
-  return value
-}
-
-function storageOf(storage: unknown): UploadSettings['storage'] {
-  if (storage === 'memory' || storage === 'disk') return storage
-  const sink = storage as Partial<UploadSink> | null
-  const isSink = typeof sink === 'object' && sink !== null && typeof sink.write === 'function'
-  if (isSink && (sink.discard === undefined || typeof sink.discard === 'function')) return sink as UploadSink
-  throw OptionError(
-    'upload.storage',
-    quoted(storage),
-    '"memory", "disk" or a sink: { write(file) } with, if it can, discard(result)',
+// Whatever else is in it: a sink may have the password of its bucket.
+const ownSink = option
+  .custom<UploadSink, UploadSink>(sink, (given, place) =>
+    isSink(given) ? given : void place.wrong(quoted(given), sink),
   )
+  .secret()
+
+/** By itself, so that a route may say each of them. */
+const members = option
+  .shape({
+    maxFileSize: option.size().default(megabyte),
+    maxTotalSize: option.size(),
+    maxFiles: option.int({ min: 0 }).default(10),
+    maxFields: option.int({ min: 0 }).default(100),
+    maxFieldSize: option.size().default(megabyte),
+    storage: option.either(option.oneOf('memory', 'disk'), ownSink).default('memory'),
+    folder: option.name(undefined, 'the path of a folder'),
+  })
+  .typed<UploadOptions>()
+
+export type UploadSettings = SettingsOf<typeof members>
+
+export const uploadOptions = members.into(withFolder)
+
+const overrides = option.overrides(members)
+
+/** For one route; `false`: its forms are left unread. */
+export function uploadOfRoute(given: unknown, place: OptionPlace, route: OptionRoute<UploadSettings>) {
+  const own = overrides(given, place, route)
+  return own && place.isFine ? withFolder(own, place) : own
 }
 
-function folderOf(folder: unknown, storage: unknown): string {
-  if (typeof folder !== 'string' || folder === '')
-    throw OptionError('upload.folder', quoted(folder), 'the path of a folder')
-  if (storage !== 'disk') return folder
-  const error = whyUnusable(folder)
-  if (error !== undefined)
-    throw OptionError('upload.folder', quoted(folder), `a folder that can be written to: ${error}`)
-  return folder
+/** What the options mean together. */
+export function limitsOf({ maxFileSize, maxTotalSize, maxFieldSize, ...counts }: UploadSettings): UploadLimits {
+  return {
+    fileSize: maxFileSize,
+    totalSize: maxTotalSize ?? Math.max(10 * megabyte, maxFileSize + megabyte),
+    fieldSize: maxFieldSize,
+    maxFiles: counts.maxFiles,
+    maxFields: counts.maxFields,
+  }
+}
+
+function isSink(given: unknown): given is UploadSink {
+  if (typeof given !== 'object' || given === null) return false
+  const { write, discard } = given as Partial<UploadSink>
+  return typeof write === 'function' && (discard === undefined || typeof discard === 'function')
+}
+
+function withFolder(settings: UploadSettings, place: OptionPlace): UploadSettings {
+  const { storage, folder } = settings
+  const why = storage === 'disk' ? whyUnusable(folder ?? tmpdir()) : undefined
+  if (why !== undefined) {
+    place.in('folder').wrong(quoted(folder ?? tmpdir()), `a folder that can be written to: ${why}`)
+  }
+  return settings
 }
 
 function whyUnusable(folder: string): string | undefined {

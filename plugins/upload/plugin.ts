@@ -1,13 +1,11 @@
-import { definePlugin, type Kernel, type Request, type Route } from '../../kernel/index.ts'
+import { definePlugin, type Request } from '../../kernel/index.ts'
 import { bodyFailures } from '../shared/body-failures.ts'
 import type { StoredFile, UploadedFile } from './file.ts'
-import { routeSettingsOf, settingsOf, type UploadOptions, type UploadSettings } from './options.ts'
+import { type UploadSettings, uploadOfRoute, uploadOptions } from './options.ts'
 import type { Store } from './store.ts'
 
 const none: readonly StoredFile[] = []
 const filesOf = new WeakMap<Request, readonly StoredFile[]>()
-/** Members are added once to a server, however many of its scopes have uploads of their own. */
-const decorated = new WeakSet<Kernel>()
 
 /**
  * Takes multipart forms apart while they arrive: files at `req.files` and `req.file(field)`, the rest in `req.body`.
@@ -21,10 +19,10 @@ const decorated = new WeakSet<Kernel>()
  */
 export const upload = definePlugin({
   name: 'upload',
-  routeOptions: { upload: (given: unknown) => given },
+  options: uploadOptions,
+  routeOptions: { upload: uploadOfRoute },
   openapi: { failures: (route) => (route.options.upload === false ? {} : bodyFailures(route)) },
-  async setup(ctx, options: UploadOptions = {}) {
-    const settings = settingsOf(options)
+  async setup(ctx, ofServer) {
     // Only who takes uploads loads what that needs.
     const { receiver, storeOf } = await import('./receiver.ts')
     const stores: Store[] = []
@@ -33,27 +31,24 @@ export const upload = definePlugin({
       stores.push(store)
       return receiver(settings, store, (req, files) => filesOf.set(req, files))
     }
-    const ordinary = middlewareFor(settings)
+    const ordinary = middlewareFor(ofServer)
 
-    if (!decorated.has(ctx.server)) {
-      decorated.add(ctx.server)
-      ctx.decorate('request', {
-        files: {
-          get() {
-            return filesOf.get(this) ?? none
-          },
+    ctx.decorate('request', {
+      files: {
+        get() {
+          return filesOf.get(this) ?? none
         },
-        file: {
-          value(this: Request, field: string): UploadedFile | undefined {
-            return this.files.find((file) => file.field === field)
-          },
+      },
+      file: {
+        value(this: Request, field: string): UploadedFile | undefined {
+          return this.files.find((file) => file.field === field)
         },
-      })
-    }
-    ctx.onRoute(function upload(route: Route) {
-      const own = route.options.upload
+      },
+    })
+    ctx.onRoute(function upload(route) {
+      const own = route.settings.upload
       if (own === false || route.method === 'GET' || route.method === 'HEAD') return
-      route.add('guard', own === undefined ? ordinary : middlewareFor(routeSettingsOf(options, own)))
+      route.add('guard', own === undefined ? ordinary : middlewareFor(own))
     })
     ctx.onClose(async () => {
       for (const store of stores) await store.close()

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import {
   BadRequestError,
   type Middleware,
@@ -10,7 +11,7 @@ import {
 import { formTypeOf } from './content-type.ts'
 import { DiskStore } from './disk-store.ts'
 import type { StoredFile } from './file.ts'
-import type { UploadSettings } from './options.ts'
+import { limitsOf, type UploadSettings } from './options.ts'
 import { FileTooLargeError, FormReceiver, type ReceivedForm } from './receive.ts'
 import { sinkStore } from './sink-store.ts'
 import { memoryStore, type Store } from './store.ts'
@@ -18,7 +19,7 @@ import { memoryStore, type Store } from './store.ts'
 /** Where the files of such settings go. */
 export function storeOf({ storage, folder }: UploadSettings, warn: (error: unknown) => void): Store {
   if (storage === 'memory') return memoryStore
-  return storage === 'disk' ? new DiskStore(folder) : sinkStore(storage, warn)
+  return storage === 'disk' ? new DiskStore(folder ?? tmpdir()) : sinkStore(storage, warn)
 }
 
 /**
@@ -29,7 +30,7 @@ export function receiver(
   store: Store,
   keep: (req: Request, files: readonly StoredFile[]) => void,
 ): Middleware {
-  const { limits } = settings
+  const limits = limitsOf(settings)
   return function upload(req, res, next) {
     const { raw } = req
     if (!raw.hasBody) return next()

@@ -423,29 +423,29 @@ describe('a route', () => {
 
 describe('options', () => {
   test.each<[object, RegExp]>([
-    [{ maxFileSize: 'much' }, /"upload.maxFileSize" is "much"; it takes a number of bytes/],
-    [{ maxTotalSize: 0 }, /"upload.maxTotalSize" is 0/],
-    [{ maxFieldSize: -1 }, /"upload.maxFieldSize" is -1/],
-    [{ maxFiles: 1.5 }, /"upload.maxFiles" is 1.5; it takes a whole number, 0 or more/],
-    [{ maxFields: '3' }, /"upload.maxFields" is "3"/],
-    [{ storage: 'cloud' }, /"upload.storage" is "cloud"; it takes "memory", "disk" or a sink/],
-    [{ storage: { discard() {} } }, /"upload.storage"/],
-    [{ storage: { write() {}, discard: 1 } }, /"upload.storage"/],
+    [{ maxFileSize: 'much' }, /"upload\.maxFileSize" is "much"; it takes a number of bytes/],
+    [{ maxTotalSize: 0 }, /"upload\.maxTotalSize" is 0/],
+    [{ maxFieldSize: -1 }, /"upload\.maxFieldSize" is -1/],
+    [{ maxFiles: 1.5 }, /"upload\.maxFiles" is 1.5; it takes a whole number, 0 or more/],
+    [{ maxFields: '3' }, /"upload\.maxFields" is "3"/],
+    [{ storage: 'cloud' }, /"upload\.storage" is "cloud"; it takes "memory", "disk" or a sink/],
+    [{ storage: { discard() {} } }, /"upload\.storage"/],
+    [{ storage: { write() {}, discard: 1 } }, /"upload\.storage"/],
     [
       { storage: 'disk', folder: '/does/not/exist' },
-      /"upload.folder" is "\/does\/not\/exist"; it takes a folder that can/,
+      /"upload\.folder" is "\/does\/not\/exist"; it takes a folder that can/,
     ],
-    [{ storage: 'disk', folder: 3 }, /"upload.folder" is 3/],
+    [{ storage: 'disk', folder: 3 }, /"upload\.folder" is 3/],
     // Who writes null wants no limit, and would get the default.
-    [{ maxFileSize: null }, /"upload.maxFileSize" is null/],
-    [{ maxTotalSize: null }, /"upload.maxTotalSize" is null/],
-    [{ maxFieldSize: null }, /"upload.maxFieldSize" is null/],
-    [{ maxFiles: null }, /"upload.maxFiles" is null/],
-    [{ storage: null }, /"upload.storage" is null/],
+    [{ maxFileSize: null }, /"upload\.maxFileSize" is null/],
+    [{ maxTotalSize: null }, /"upload\.maxTotalSize" is null/],
+    [{ maxFieldSize: null }, /"upload\.maxFieldSize" is null/],
+    [{ maxFiles: null }, /"upload\.maxFiles" is null/],
+    [{ storage: null }, /"upload\.storage" is null/],
     [{ maxFilesize: 1 }, /Did you mean "maxFileSize"/],
-  ])('%o', async (options, message) => {
-    const { server } = makeServer(options)
-    await expect(server.ready()).rejects.toThrow(message)
+    [{ maxFiles: -1, storage: 'cloud' }, /2 options are wrong:\n.*maxFiles.*\n.*storage/],
+  ])('%o is refused when the server is made', (options, message) => {
+    expect(() => makeServer(options)).toThrow(message)
   })
 
   test('that are undefined for a route are as the plugin has them', async () => {
@@ -455,8 +455,9 @@ describe('options', () => {
   })
 
   test.each<[unknown, RegExp]>([
-    [true, /POST \/x .*"upload" is true; it takes false or an object/],
-    [{ maxFiles: 'x' }, /POST \/x .*"upload.maxFiles"/],
+    [true, /^ROUTE_OPTION: POST \/x .*"upload" is true; it takes false, or an object with maxFileSize/],
+    [{ maxFiles: 'x' }, /POST \/x .*"upload\.maxFiles"/],
+    [{ storage: 'disk', folder: '/does/not/exist' }, /"upload\.folder" is "\/does/],
     [{ limit: 1 }, /POST \/x .*"upload.limit" is not an option/],
   ])('of a route: %o', async (option, message) => {
     const { server } = makeServer()
