@@ -1,15 +1,12 @@
+import { createRequire } from 'node:module'
 import type { HelmetOptions as LibraryOptions } from 'helmet'
-import {
-  described,
-  type HeaderPreset,
-  OptionError,
-  presetHeaders,
-  type Request,
-  type Response,
-} from '../../kernel/index.ts'
-import { checkHelmet, type HelmetOptions } from './options.ts'
+import { type HeaderPreset, presetHeaders, type Request, type Response } from '../../kernel/index.ts'
+import type { HelmetOptions } from './options.ts'
 
 type Library = typeof import('helmet')
+
+// Loaded with the first options and at once: they are checked where the plugin is registered.
+const load = createRequire(import.meta.url)
 
 /** The headers that one set of options stands for, by how the request came. */
 export interface HeaderSets {
@@ -29,20 +26,18 @@ interface HeaderSet {
 const none: HeaderSet = { names: [], fixed: presetHeaders({}), dynamic: undefined }
 export const noHeaders: HeaderSets = { http: none, https: none }
 
-/** Runs the package at boot and keeps what it set, so that a request costs no more than setting it. */
-export function headersOf(library: Library, options: HelmetOptions): HeaderSets {
-  checkHelmet(options)
-  try {
-    const { contentSecurityPolicy: csp = true } = options
-    const policy = typeof csp === 'object' ? { ...csp, directives: listed(csp.directives ?? {}) } : csp
-    return {
-      http: setOf(library, { ...options, contentSecurityPolicy: withoutUpgrade(policy) }),
-      https: setOf(library, { ...options, contentSecurityPolicy: policy }),
-    }
-  } catch (error) {
-    throw Object.assign(OptionError('helmet', described('not usable'), String((error as Error).message)), {
-      cause: error,
-    })
+/**
+ * Runs the package once and keeps what it set, so that a request costs no more than setting it.
+ *
+ * @throws what the package throws for a value that it does not take.
+ */
+export function headersOf(options: HelmetOptions): HeaderSets {
+  const library = load('helmet') as Library
+  const { contentSecurityPolicy: csp = true } = options
+  const policy = typeof csp === 'object' ? { ...csp, directives: listed(csp.directives ?? {}, library) } : csp
+  return {
+    http: setOf(library, { ...options, contentSecurityPolicy: withoutUpgrade(policy) }),
+    https: setOf(library, { ...options, contentSecurityPolicy: policy }),
   }
 }
 
@@ -80,10 +75,12 @@ function setOf(library: Library, options: object & { readonly contentSecurityPol
   return { names: Object.keys(fixed), fixed: presetHeaders(fixed), dynamic }
 }
 
-/** Every iterable as an array, since some can be read only once. */
-function listed(directives: object): Record<string, unknown> {
+/** Every iterable as an array, since some can be read only once, and the symbol of another copy of the package as that of this one. */
+function listed(directives: object, { contentSecurityPolicy }: Library): Record<string, unknown> {
+  const { dangerouslyDisableDefaultSrc: disable } = contentSecurityPolicy
   return Object.fromEntries(
     Object.entries(directives).map(([name, sources]: [string, unknown]) => {
+      if (typeof sources === 'symbol') return [name, sources.description === disable.description ? disable : sources]
       const isIterable = typeof sources === 'object' && sources !== null
       return [name, isIterable ? [...(sources as Iterable<unknown>)] : sources]
     }),

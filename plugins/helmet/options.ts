@@ -1,5 +1,6 @@
 import type { HelmetOptions as LibraryOptions } from 'helmet'
-import { checkOptions, OptionError, quoted, type Request, type Response } from '../../kernel/index.ts'
+import { type Check, option, type Request, type Response, type SettingsOf } from '../../kernel/index.ts'
+import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
 
 /** A source in a directive of the content security policy, or a function that makes it for each request: a nonce. */
 export type CspSource = string | ((req: Request, res: Response) => string)
@@ -19,41 +20,64 @@ export type HelmetOptions = Omit<LibraryOptions, 'contentSecurityPolicy'> & {
   contentSecurityPolicy?: boolean | CspOptions
 }
 
-const settings = {
-  contentSecurityPolicy: ['useDefaults', 'directives', 'reportOnly'],
-  crossOriginEmbedderPolicy: ['policy'],
-  crossOriginOpenerPolicy: ['policy'],
-  crossOriginResourcePolicy: ['policy'],
-  originAgentCluster: [],
-  referrerPolicy: ['policy'],
-  strictTransportSecurity: ['maxAge', 'includeSubDomains', 'preload'],
-  hsts: ['maxAge', 'includeSubDomains', 'preload'],
-  xContentTypeOptions: [],
-  noSniff: [],
-  xDnsPrefetchControl: ['allow'],
-  dnsPrefetchControl: ['allow'],
-  xDownloadOptions: [],
-  ieNoOpen: [],
-  xFrameOptions: ['action'],
-  frameguard: ['action'],
-  xPermittedCrossDomainPolicies: ['permittedPolicies'],
-  permittedCrossDomainPolicies: ['permittedPolicies'],
-  xPoweredBy: [],
-  hidePoweredBy: [],
-  xXssProtection: [],
-  xssFilter: [],
-} satisfies Record<keyof HelmetOptions, readonly string[]>
+/** One header: on, off, or an object of members whose values the package checks itself. */
+const header = (...members: string[]) => {
+  const values = Object.fromEntries(members.map((name) => [name, option.value<unknown>('a value')]))
+  // Their types are those of the package.
+  return option.either(option.flag(), option.shape(values) as Check<object, object, 'filled'>)
+}
 
-/** Refuses what the package would pass over or only warn about; it checks the values itself. */
-export function checkHelmet(options: HelmetOptions): void {
-  checkOptions('helmet', options, Object.keys(settings))
-  for (const [name, known] of Object.entries(settings)) {
-    const value: unknown = options[name as keyof HelmetOptions]
-    if (value === undefined || typeof value === 'boolean') continue
-    if (known.length === 0) throw OptionError(`helmet.${name}`, quoted(value), 'true or false')
-    if (typeof value !== 'object' || value === null) {
-      throw OptionError(`helmet.${name}`, quoted(value), `true, false or an object with ${known.join(', ')}`)
+const flag = option.flag()
+
+const names = {
+  contentSecurityPolicy: header('useDefaults', 'directives', 'reportOnly'),
+  crossOriginEmbedderPolicy: header('policy'),
+  crossOriginOpenerPolicy: header('policy'),
+  crossOriginResourcePolicy: header('policy'),
+  originAgentCluster: flag,
+  referrerPolicy: header('policy'),
+  strictTransportSecurity: header('maxAge', 'includeSubDomains', 'preload'),
+  hsts: header('maxAge', 'includeSubDomains', 'preload'),
+  xContentTypeOptions: flag,
+  noSniff: flag,
+  xDnsPrefetchControl: header('allow'),
+  dnsPrefetchControl: header('allow'),
+  xDownloadOptions: flag,
+  ieNoOpen: flag,
+  xFrameOptions: header('action'),
+  frameguard: header('action'),
+  xPermittedCrossDomainPolicies: header('permittedPolicies'),
+  permittedCrossDomainPolicies: header('permittedPolicies'),
+  xPoweredBy: flag,
+  hidePoweredBy: flag,
+  xXssProtection: flag,
+  xssFilter: flag,
+} satisfies Record<keyof HelmetOptions, unknown>
+
+/** Refuses what the package would pass over or only warn about, and runs it for the rest. */
+export const helmetOptions = option
+  .shape(names)
+  .into((given, place): HeaderSets => {
+    try {
+      return headersOf(whatIsGiven(given) as HelmetOptions)
+    } catch (error) {
+      place.problem(`the option "${place.path}" cannot be used: ${(error as Error).message}`)
+      return noHeaders
     }
-    checkOptions(`helmet.${name}`, value, known)
-  }
+  })
+  .typed<HelmetOptions>()
+
+export type HelmetSettings = SettingsOf<typeof helmetOptions>
+
+/** For one route, in place of the options of the server; `false`: no headers. */
+export const helmetOfRoute = option.either(option.off(), helmetOptions)
+
+/** Without what was left out: for the package a name counts, whatever stands there. */
+function whatIsGiven(headers: object): object {
+  return mapped(headers, (value) => (typeof value === 'object' ? mapped(value as object, (one) => one) : value))
+}
+
+function mapped(from: object, map: (value: unknown) => unknown): object {
+  const given = Object.entries(from).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given.map(([name, value]) => [name, map(value)]))
 }

@@ -1,6 +1,6 @@
 import { definePlugin, type Request, type Response, RouteValue } from '../../kernel/index.ts'
-import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
-import type { HelmetOptions } from './options.ts'
+import { type HeaderSets, noHeaders } from './headers.ts'
+import { helmetOfRoute, helmetOptions } from './options.ts'
 
 /**
  * Sets the security headers of the `helmet` package on every answer: 404, 405, refused requests and failures too.
@@ -12,16 +12,13 @@ import type { HelmetOptions } from './options.ts'
  */
 export const helmet = definePlugin({
   name: 'helmet',
-  routeOptions: { helmet: (given: unknown) => given },
-  async setup(ctx, options: HelmetOptions = {}) {
-    // Not on import: a server without it should not load it.
-    const library = await import('helmet')
-    const ofServer = headersOf(library, options)
+  options: helmetOptions,
+  routeOptions: { helmet: helmetOfRoute },
+  setup(ctx, ofServer) {
     const ofRoutes = new RouteValue<HeaderSets>()
     ctx.onRoute((route) => {
-      const own: unknown = route.options.helmet
-      if (own === undefined) return
-      ofRoutes.set(route, own === false ? noHeaders : headersOf(library, own as HelmetOptions))
+      const own = route.settings.helmet
+      ofRoutes.set(route, own === false ? noHeaders : own)
     })
 
     const setOf = (req: Request) => (ofRoutes.of(req) ?? ofServer)[req.protocol]

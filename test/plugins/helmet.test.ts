@@ -168,8 +168,31 @@ describe('options are those of the package', () => {
     [{ noSniff: {} }, /true or false/],
     [{ contentSecurityPolcy: false }, /Did you mean "contentSecurityPolicy"/],
     [[], /object/],
-  ])('%j is refused at boot', async (options, message) => {
-    await expect(serverWith(options).ready()).rejects.toThrow(message)
+    [
+      { hsts: { maxage: 1 }, noSniff: 'yes' },
+      /2 options are wrong:\n.*helmet\.hsts\.maxage.*\n.*helmet\.noSniff" is "yes"/,
+    ],
+    [
+      { hsts: { maxAge: -1 } },
+      /^OPTION: the option "plugins\.helmet" cannot be used: Strict-Transport-Security: -1 is/,
+    ],
+  ])('%j is refused when the server is made', (options, message) => {
+    expect(() => serverWith(options)).toThrow(message)
+  })
+
+  test('what is undefined counts as left out', async () => {
+    const res = await serverWith({ hsts: undefined, strictTransportSecurity: { maxAge: undefined } }).inject({
+      url: '/a',
+    })
+    expect(security(res.headers)).toEqual(await reference({}))
+  })
+
+  test('default-src can be left out by the symbol of the package', async () => {
+    const { dangerouslyDisableDefaultSrc } = helmetPackage.contentSecurityPolicy
+    const options = { contentSecurityPolicy: { directives: { 'default-src': dangerouslyDisableDefaultSrc } } }
+    const res = await serverWith(options).inject({ url: '/a' })
+    expect(res.headers['content-security-policy']).not.toContain('default-src')
+    expect(security(res.headers)).toEqual(await reference(options as {}))
   })
 })
 
@@ -275,7 +298,7 @@ describe('a route of its own', () => {
   test('with a wrong option fails the boot', async () => {
     const server = serverWith(true)
     server.get('/docs', { helmet: { frameguard: { action: 'x' } } as never }, () => 1)
-    await expect(server.ready()).rejects.toThrow(/GET \/docs.*X-Frame-Options/)
+    await expect(server.ready()).rejects.toThrow(/^ROUTE_OPTION: GET \/docs .*"helmet" cannot be used: X-Frame-Options/)
   })
 
   test('a handler may replace and remove single headers', async () => {
