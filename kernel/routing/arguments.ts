@@ -1,6 +1,6 @@
 import { defineError } from '../support/errors.ts'
 import { kindOf, type Middleware, middlewareMistake } from './middleware.ts'
-import type { ApiDoc, RouteOptions } from './options.ts'
+import { type ApiDoc, optionNames, type RouteOptions } from './options.ts'
 
 export const RouteArgumentsError = defineError(
   'RouteArgumentsError',
@@ -47,7 +47,8 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
   if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler`)
   const options = first as RouteOptions
-  const { middlewares = [] } = options
+  // By name and not by value: a list that an import did not give must not leave the route without its guards.
+  const middlewares: unknown = optionNames(options).includes('middlewares') ? options.middlewares : []
   if (!Array.isArray(middlewares)) throw fail(`options.middlewares is ${kindOf(middlewares)}, not an array`)
   const wrong = middlewareMistake(middlewares)
   if (wrong !== undefined) throw fail(`options.middlewares[${wrong.place}] ${wrong.why}`)

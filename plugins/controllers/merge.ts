@@ -29,7 +29,8 @@ export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): 
   const said = contribute(method, merging)
   for (const key of optionNames(own)) {
     const value = (own as Record<PropertyKey, unknown>)[key]
-    if (value === undefined) continue
+    // An import that went wrong stays one, for whoever reads the option to refuse: a guard that is dropped leaves the route open.
+    if (value === undefined && !lists.has(key) && Object.hasOwn(options, key)) continue
     const other = said.get(key)
     if (other !== undefined) {
       throw DecoratorError(
@@ -40,8 +41,9 @@ export function optionsOf(cls: AnyClass, method: Decorated, own: RouteOptions): 
     }
     options[key] = lists.has(key) ? joined(options[key], value) : value
   }
-  const middlewares = [...middlewareNotes.of(method).flat(), ...(own.middlewares ?? [])]
-  if (middlewares.length > 0) options.middlewares = middlewares
+  const middlewares = middlewareNotes.of(method).flat()
+  if (middlewares.length > 0)
+    options.middlewares = 'middlewares' in own ? joined(middlewares, own.middlewares) : middlewares
   return options as RouteOptions
 }
 
@@ -64,6 +66,6 @@ function contribute(place: Decorated, { options, lists }: Merging): Map<Property
   return said
 }
 
-function joined(before: unknown, more: unknown): unknown[] {
-  return [before, more].flat().filter((one) => one !== undefined)
+function joined(before: unknown = [], more: unknown): unknown[] {
+  return [before, more].flat()
 }

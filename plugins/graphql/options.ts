@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted, type Request, type Response } from '../../kernel/index.ts'
+import { checkOptions, OptionError, optionNames, quoted, type Request, type Response } from '../../kernel/index.ts'
 import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
 
 /** Makes the value that every resolver is handed third. */
@@ -151,7 +151,8 @@ function routeOf(given: GraphqlRouteOptions = {}): GraphqlRouteOptions {
     if (name in given)
       throw OptionError(`graphql.route.${name}`, Reflect.get(given, name), 'no value: it does not fit GraphQL')
   }
-  return given
+  // Those that are inherited, too: spread, they would be left out, and with them a guard.
+  return Object.fromEntries(optionNames(given).map((name) => [name, Reflect.get(given, name) as unknown]))
 }
 
 /** Whether a schema was given ready, as an instance of whichever copy of the package. */

@@ -72,7 +72,8 @@ export function settingsOf(options: OpenApiOptions = {}): OpenApiSettings {
     throw OptionError('openapi.middlewares', middlewares, 'a list of middlewares')
   }
   checkDescription(options)
-  const own: RouteOptions = { ...(middlewares && { middlewares: options.middlewares }), ...(policy && { policy }) }
+  // By name and not by value: of an `undefined` policy its plugin says so, and the document is not there for everybody.
+  const own: RouteOptions = { ...(middlewares && { middlewares }), ...('policy' in options && { policy }) }
   return { path, ui, routeOptions: { ...own, apidoc: false } }
 }
 

@@ -410,10 +410,13 @@ describe('the pipeline of every route', () => {
         user: (req) => ({ admin: req.headers['x-admin'] === 'yes' }),
       },
     )
-    const { post, get } = graphqlApp({ schema, route: { policy: { manager, scope: 'api', handler: 'admin' } } })
-    expect(await post({ query: '{ hello }' })).toMatchObject({ status: 401, body: { error: 'Unauthorized' } })
-    expect((await get({ query: '{ hello }' })).status).toBe(401)
-    expect((await post({ query: '{ hello }' }, { 'x-admin': 'yes' })).status).toBe(200)
+    const route = { policy: { manager, scope: 'api', handler: 'admin' } } as const
+    for (const given of [route, Object.create(route) as typeof route]) {
+      const { post, get } = graphqlApp({ schema, route: given })
+      expect(await post({ query: '{ hello }' })).toMatchObject({ status: 401, body: { error: 'Unauthorized' } })
+      expect((await get({ query: '{ hello }' })).status).toBe(401)
+      expect((await post({ query: '{ hello }' }, { 'x-admin': 'yes' })).status).toBe(200)
+    }
   })
 
   test('below the prefix of a scope', async () => {

@@ -213,6 +213,7 @@ describe('where it is', () => {
     [{ components: { schemas: { 'a b': {} } } }, 'openapi.components.schemas'],
     [{ include: true as never }, 'openapi.include'],
     [{ middlewares: [5] as never }, 'openapi.middlewares'],
+    [{ policy: undefined }, 'the option "policy" is undefined'],
     [{ titel: 'x' } as never, 'openapi.titel'],
   ])('a wrong option %j fails the boot', async (options, name) => {
     const { server } = makeServer(options)

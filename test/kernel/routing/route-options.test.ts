@@ -176,6 +176,15 @@ describe('what cannot be a middleware fails where it is registered', () => {
   })
 })
 
+test.each([undefined, null])('a list of middlewares that is %s fails where its route is registered', (middlewares) => {
+  const routes = new RouteCollection()
+  const register = (options: object) => () => routes.get('/a', loose(options), () => 1)
+  expect(register({ middlewares })).toThrow(
+    /^ROUTE_ARGUMENTS: GET \/a: options.middlewares is (nothing|null), not an array/,
+  )
+  expect(register(Object.create({ middlewares }))).toThrow(/options.middlewares is (nothing|null)/)
+})
+
 test('a group that is defined asynchronously fails at once, whatever comes of it', () => {
   const routes = new RouteCollection()
   const later = async () => {
