@@ -73,7 +73,10 @@ export function settingsOf(options: OpenApiOptions = {}): OpenApiSettings {
   }
   checkDescription(options)
   // By name and not by value: of an `undefined` policy its plugin says so, and the document is not there for everybody.
-  const own: RouteOptions = { ...(middlewares && { middlewares }), ...('policy' in options && { policy }) }
+  const own: RouteOptions = {
+    ...(middlewares && { middlewares: options.middlewares }),
+    ...('policy' in options && { policy }),
+  }
   return { path, ui, routeOptions: { ...own, apidoc: false } }
 }
 

@@ -58,6 +58,7 @@ export class StoredFile implements UploadedFile {
   readonly #stored: Stored
   #path: string | undefined
   #moved = false
+  #isReleased = false
 
   constructor({ field, filename, mimeType, size }: FileFacts, stored: Stored) {
     this.field = field
@@ -117,7 +118,9 @@ export class StoredFile implements UploadedFile {
 
   /** Nobody needs the file any more. */
   async release(failed: boolean): Promise<void> {
-    if (!this.#moved) await this.#stored.release(failed)
+    if (this.#moved || this.#isReleased) return
+    this.#isReleased = true
+    await this.#stored.release(failed)
   }
 }
 

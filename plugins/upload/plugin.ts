@@ -50,6 +50,15 @@ export const upload = definePlugin({
       if (own === false || route.method === 'GET' || route.method === 'HEAD') return
       route.add('guard', own === undefined ? ordinary : middlewareFor(own))
     })
+    // Not when the handler has ended: one that never does, behind an answer that says so, would keep them for as long as the server runs.
+    ctx.onResponse(function upload(req, res) {
+      const files = filesOf.get(req)
+      if (files === undefined) return
+      // Not before all of the answer is sent: it may be one of the files.
+      req.raw.onSettled(() => {
+        for (const file of files) void file.release(res.statusCode >= 400)
+      })
+    })
     ctx.onClose(async () => {
       for (const store of stores) await store.close()
     })

@@ -2,10 +2,8 @@ import { tmpdir } from 'node:os'
 import {
   BadRequestError,
   type Middleware,
-  type Next,
   type RawRequest,
   type Request,
-  type Response,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
 import { formTypeOf } from './content-type.ts'
@@ -31,7 +29,7 @@ export function receiver(
   keep: (req: Request, files: readonly StoredFile[]) => void,
 ): Middleware {
   const limits = limitsOf(settings)
-  return function upload(req, res, next) {
+  return function upload(req, _res, next) {
     const { raw } = req
     if (!raw.hasBody) return next()
     const type = formTypeOf(raw.header('content-type'))
@@ -43,7 +41,8 @@ export function receiver(
     const form = new FormReceiver(type.boundary, limits, store)
     return receive(form, req).then((received) => {
       if (received.files.length > 0) keep(req, received.files)
-      return pass(received, req, res, next)
+      req.body = received.fields
+      return next()
     })
   }
 }
@@ -73,18 +72,5 @@ async function receive(form: FormReceiver, { raw, signal }: Request): Promise<Re
     return await form.receive(raw.stream())
   } finally {
     signal.removeEventListener('abort', onAbort)
-  }
-}
-
-async function pass({ fields, files }: ReceivedForm, req: Request, res: Response, next: Next): Promise<void> {
-  req.body = fields
-  if (files.length === 0) return next()
-  try {
-    await next()
-  } finally {
-    // Not before all of the answer is sent: it may be one of the files.
-    req.raw.onSettled(() => {
-      for (const file of files) void file.release(res.statusCode >= 400)
-    })
   }
 }

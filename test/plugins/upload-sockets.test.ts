@@ -2,8 +2,11 @@ import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { RouteCollection, Server } from 'framework'
+import { upload } from 'framework/plugins/upload'
 import { afterEach, describe, expect, test } from 'vitest'
 import { sendRaw } from '../conformance/raw-client.ts'
+import { memoryLogger } from '../support/kernel.ts'
 import { type Form, file, makeUploads, multipart, pause } from '../support/uploads.ts'
 
 const { makeServer, makeFolder } = makeUploads(afterEach)
@@ -104,6 +107,27 @@ describe('over a socket', () => {
     await abort(port, Buffer.concat([Buffer.from(head(form, '', '/slow')), form.body]), 50)
     await expect.poll(() => during).toEqual([1])
     await expect.poll(() => leftIn(folder)).toEqual([])
+  })
+
+  test('files are removed when the time of their request is over, also when its handler never ends', async () => {
+    const folder = makeFolder()
+    const plugins = [upload({ storage: 'disk', folder })]
+    const router = new RouteCollection()
+    const logger = memoryLogger()
+    const more = { port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, requestTimeout: 150 }
+    await using server = new Server({ plugins, router, logger, ...more })
+    let began = 0
+    server.post('/never', () => {
+      began++
+      return new Promise(() => {})
+    })
+    const { port } = await server.listen()
+    const form = multipart(file('a', 'a', 'x'))
+    const whole = head(form, '', '/never') + form.body.toString('latin1')
+    const [answer] = await Promise.all([sendRaw(port, whole, { answers: 1 }), abort(port, Buffer.from(whole), 50)])
+    expect(answer.statuses).toEqual([503])
+    await expect.poll(() => leftIn(folder)).toEqual([])
+    expect(began).toBe(2)
   })
 
   test('files are removed when a client stops reading an answer that is one of them', async () => {
