@@ -19,7 +19,9 @@ const options: { readonly [Name in Mode]: Options } = {
 const quick: Options = { strict: false, logger: false, meta: false, validateSchema: false }
 
 function plainAjv(schema: object, mode: Mode, allErrors: boolean) {
-  const Ajv = JSON.stringify(schema).includes('"prefixItems"') ? Modern : (Old as unknown as typeof Modern)
+  const Ajv = /"(?:prefixItems|unevaluatedProperties)"/.test(JSON.stringify(schema))
+    ? Modern
+    : (Old as unknown as typeof Modern)
   const ajv = new Ajv({ ...options[mode], allErrors, ownProperties: true, ...quick })
   formats.default(ajv)
   return ajv.compile(schema)
@@ -198,4 +200,15 @@ test('references between schemas with addresses and anchors lead where those of 
   }
   expect(counts.checked).toBeGreaterThan(1_000)
   expect(counts.refused).toBeGreaterThan(10)
+})
+
+test('what Ajv refuses is refused, also where it trips over the other errors', async () => {
+  const schema = {
+    patternProperties: { '^x-': {} },
+    required: ['id'],
+    oneOf: [{ minProperties: 1, unevaluatedProperties: false }],
+  }
+  const value = { 'x-a': 1 }
+  expect(plainAjv(schema, 'body', false)(value)).toBe(false)
+  expect(await checkOf(schema, 'body')(value)).toMatchObject({ ok: false, issues: [{ keyword: 'invalid' }] })
 })

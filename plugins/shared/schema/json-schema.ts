@@ -42,6 +42,9 @@ const unchecked = (keyword: string, message: string): Verdict => {
   return { ok: false, issues, cause: issues }
 }
 
+/** Of a value that was refused, and nobody can tell why. */
+const invalid = () => unchecked('invalid', 'is not valid')
+
 /** Why a check did not come to its end; anything else is an error like any other. */
 function unfinished(error: unknown): Verdict {
   if (error instanceof TooMuchEffort) return unchecked('effort', 'takes too much work to check')
@@ -88,8 +91,14 @@ function explainer(schema: Node, dialect: Omit<Dialect, 'allErrors'>): (value: u
     validate ??= compileWithAjv(schema, { ...dialect, allErrors: true })
     beginEffort(value)
     restoreRemoved()
-    // The first check may have filled in what a branch of a union asked for, after another one had failed for it.
-    if (validate(value)) return unchecked('invalid', 'is not valid')
+    try {
+      // The first check may have filled in what a branch of a union asked for, after another one had failed for it.
+      if (validate(value)) return invalid()
+    } catch (error) {
+      // Ajv's own code trips where it looks for all errors: with `unevaluatedProperties` in a union beside `patternProperties`.
+      if (error instanceof TypeError) return invalid()
+      throw error
+    }
     const errors = (validate.errors ?? []).slice(0, maxIssues)
     return { ok: false, issues: errors.map(issueOf), cause: errors }
   }
