@@ -1,6 +1,7 @@
 import { defineError } from '../support/errors.ts'
+import { optionNames } from '../support/options.ts'
 import { kindOf, type Middleware, middlewareMistake } from './middleware.ts'
-import { type ApiDoc, optionNames, type RouteOptions } from './options.ts'
+import type { ApiDoc, RouteOptions } from './options.ts'
 
 export const RouteArgumentsError = defineError(
   'RouteArgumentsError',
