@@ -64,7 +64,7 @@ describe('an example that is wrong is told with its page and line', () => {
     [
       'has a server that does not boot',
       ['new Server({ plugins: { timeout: { ms: -1 } } })'],
-      /^a\.md:10: PluginSetupError/,
+      /^a\.md:10: OptionError/,
     ],
     [
       'has a handler that fails',

@@ -12,8 +12,8 @@ export const RouteOptionError = defineError(
   (route: string, place: string, what: string) => `${route} (registered at ${place}): ${what}`,
 )
 
-const TwoOwnersError = defineError(
-  'RouteOptionOwnersError',
+const RouteOptionConflictError = defineError(
+  'RouteOptionConflictError',
   500,
   (option: string, first: PluginEntry, second: PluginEntry) =>
     `the plugins "${first.name}" (registered at ${first.site}) and "${second.name}" (at ${second.site}) both take the route option "${option}". Register one of them in a scope of its own`,
@@ -45,7 +45,8 @@ function ownersIn(scope: Scope): ReadonlyMap<PropertyKey, PluginEntry> {
       if (!lineage.includes(entry.scope)) continue
       for (const option of Reflect.ownKeys(entry.definition.routeOptions ?? {})) {
         const before = owners.get(option)
-        if (before !== undefined && before.name !== entry.name) throw TwoOwnersError(String(option), before, entry)
+        if (before !== undefined && before.name !== entry.name)
+          throw RouteOptionConflictError(String(option), before, entry)
         owners.set(option, entry)
       }
     }

@@ -65,7 +65,8 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
    *
    * @throws OptionError that reports everything which is wrong.
    * @example
-   * const { host, port } = addressOptions.parse(given, 'connect')
+   * const address = option.shape({ host: option.name().default('localhost'), port: option.int().required() })
+   * const { host, port } = address.parse({ port: 1883 }, 'connect')
    */
   parse(given: unknown, path: string): Value {
     const place = new OptionPlace(path)

@@ -289,7 +289,9 @@ function otherNames(given: Readonly<Record<string, unknown>>, known: readonly st
  * has it, and `false` is nothing of the plugin.
  *
  * @example
- * definePlugin({ name: 'json', options: limits, routeOptions: { json: option.overrides(limits) } })
+ * const options = option.shape({ limit: option.int().default(100) })
+ * const optionsOfRoute = option.overrides(options)
+ * definePlugin({ name: 'limited', options, routeOptions: { limited: optionsOfRoute } })
  */
 export function overrides<Settings extends object>(plugin: Check<never, Settings, Need>) {
   const { members = {}, takes } = plugin.parts

@@ -3,7 +3,7 @@
  * fails with after that is lost.
  *
  * @example
- * const answer = await within(fetch(url), 500, () => {
+ * const answer = await within(fetch('http://localhost'), 500, () => {
  *   throw new Error('no answer within 500 ms')
  * })
  */

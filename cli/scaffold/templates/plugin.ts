@@ -46,7 +46,12 @@ export const indexSource = ({
 export { type ${pascal}Entry, ${pascal}Service } from './service.ts'
 `
 
-export const pluginSource = ({ kebab, name, key, pascal }: PluginParts) => `import { definePlugin } from 'framework'
+export const pluginSource = ({
+  kebab,
+  name,
+  key,
+  pascal,
+}: PluginParts) => `import { definePlugin, option } from 'framework'
 import { ${pascal}Service } from './service.ts'
 
 export interface ${pascal}Options {
@@ -60,15 +65,15 @@ declare module 'framework' {
   }
 }
 
+const options = option.shape({ keep: option.int({ min: 1 }).default(100) }).typed<${pascal}Options>()
+
 /** Keeps the last requests: \`server.services.${key}.entries\`. */
 export const ${name} = definePlugin({
   name: '${kebab}',
   version: '0.1.0',
-  provide({ keep = 100 }: ${pascal}Options = {}) {
-    if (!Number.isInteger(keep) || keep < 1) throw new RangeError('${kebab}: keep takes a whole number from 1 on')
-    return { ${key}: new ${pascal}Service(keep) }
-  },
-  setup(ctx, _options: ${pascal}Options = {}) {
+  options,
+  provide: ({ keep }) => ({ ${key}: new ${pascal}Service(keep) }),
+  setup(ctx) {
     const service = ctx.services.get('${key}')
     ctx.onResponse((req, _res, ms) => {
       service.add({ route: \`\${req.method} \${req.route ?? req.path}\`, ms })
@@ -131,6 +136,6 @@ test('${kebab}: keeps the last requests', async () => {
 })
 
 test('${kebab}: refuses options that cannot be meant', () => {
-  assert.throws(() => new Server({ plugins: { ${key}: ${name}({ keep: 0 }) } }), /${kebab}/)
+  assert.throws(() => new Server({ plugins: { ${key}: ${name}({ keep: 0 }) } }), /${kebab}\\.keep/)
 })
 `

@@ -1,4 +1,4 @@
-import { definePlugin } from 'framework'
+import { definePlugin, option } from 'framework'
 import { SlowLog } from './slow-log.ts'
 
 export interface SlowOptions {
@@ -14,12 +14,17 @@ declare module 'framework' {
   }
 }
 
+const options = option
+  .shape({ after: option.ms().default(100), keep: option.int({ min: 1 }).default(20) })
+  .typed<SlowOptions>()
+
 /** Remembers requests that take long. */
 export const slow = definePlugin({
   name: 'slow',
   version: '1.1.0',
-  provide: ({ keep = 20 }: SlowOptions = {}) => ({ slow: new SlowLog(keep) }),
-  setup(ctx, { after = 100 }: SlowOptions = {}) {
+  options,
+  provide: ({ keep }) => ({ slow: new SlowLog(keep) }),
+  setup(ctx, { after }) {
     const log = ctx.services.get('slow')
     ctx.onResponse((req, _res, ms) => {
       if (ms > after) log.add({ route: `${req.method} ${req.route ?? req.path}`, ms })

@@ -13,7 +13,7 @@ export const slow = definePlugin({
   name: 'slow',
   version: '1.2.0',
   options: option.shape({ after: option.ms().default(100), keep: option.int({ min: 1 }).default(20) }),
-  routeOptions: { slowAfter: option.either(option.ms(), option.oneOf(false)) },
+  routeOptions: { slowAfter: option.either(option.ms(), option.off()) },
   provide: ({ keep }) => ({ slow: new SlowLog(keep) }),
   setup(ctx, { after }) {
     const log = ctx.services.get('slow')
