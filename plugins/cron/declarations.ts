@@ -1,6 +1,6 @@
 import type { CallSite, Logger } from '../../kernel/index.ts'
 import type { Activity } from './activity.ts'
-import type { CronJobOptions } from './options.ts'
+import type { CronJobSettings } from './options.ts'
 import type { CronPattern } from './pattern.ts'
 import type { CronHandler } from './run.ts'
 
@@ -10,7 +10,7 @@ export interface Declared {
   /** Whether the name is one that another instance has for the same job. */
   readonly isNamed: boolean
   readonly pattern: CronPattern
-  readonly options: CronJobOptions
+  readonly options: CronJobSettings
   /** Where `cron` was called for it. */
   readonly place: CallSite
   /** One for each job of this process: services that have made an instance of the same class share it. */

@@ -3,7 +3,7 @@ import { type ImportedMethod, ImportedMethods } from '../shared/imported-methods
 import { Activity } from './activity.ts'
 import { type Declared, startDeclared, stopDeclared } from './declarations.ts'
 import { CronDestroyedError, mustBeNode } from './failures.ts'
-import { type CronJobOptions, checkJobOptions } from './options.ts'
+import { type CronJobOptions, type CronJobSettings, cronJobOptions } from './options.ts'
 import { type CronPattern, parsePattern } from './pattern.ts'
 import type { CronHandler } from './run.ts'
 
@@ -28,7 +28,7 @@ export interface CronHandle extends MethodMark<CronHandler> {
 /** What `@cron` leaves on methods. */
 export interface CronNote {
   readonly pattern: CronPattern
-  readonly options: CronJobOptions
+  readonly options: CronJobSettings
   /** Where `cron` was called for it. */
   readonly place: CallSite
 }
@@ -78,9 +78,9 @@ function nameFor(pattern: string): string {
  *   }
  * }
  */
-export function cronJob(pattern: string, options: CronJobOptions = {}): CronHandle {
+export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
   const parsed = parsePattern(pattern)
-  checkJobOptions(options)
+  const options = cronJobOptions.parse(given, 'cron')
   let name = options.name
   const place = new CallSite()
   const declared: Declared = {
@@ -91,7 +91,7 @@ export function cronJob(pattern: string, options: CronJobOptions = {}): CronHand
     },
     isNamed: options.name !== undefined,
     pattern: parsed,
-    options: { ...options },
+    options,
     place,
     activity: new Activity(),
     handler: nobody,

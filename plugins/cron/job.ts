@@ -174,7 +174,7 @@ export class Job {
 
   #arrive(tick: number): void {
     const { options, activity } = this.declared
-    const { overlap = 'skip' } = options
+    const { overlap } = options
     if (!activity.isBusy || overlap === 'allow') return void this.#serve(tick)
     if (overlap === 'queue' && this.#queued === undefined) this.#queue(tick)
     else this.#skip()

@@ -1,10 +1,20 @@
-import { checkOptions, type Logger, type Middleware, OptionError, quoted } from '../../kernel/index.ts'
-import { checkSources } from '../shared/service-class.ts'
+import { described, type Logger, type Middleware, option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { addressOption } from '../shared/address.ts'
+import { foreignOption } from '../shared/foreign-options.ts'
+import { redisOptions, redisPrefix, redisUrl } from '../shared/redis.ts'
+import { sourceList } from '../shared/service-class.ts'
 import type { BaseCronClass } from './base-cron.ts'
 import type { CronClock } from './clock.ts'
 import type { CronErrorHandler } from './failures.ts'
 import type { CronHandle } from './handle.ts'
-import type { CronLock, CronPostgresOptions, CronRedisOptions } from './locks/contract.ts'
+import {
+  type CronLock,
+  type CronPostgresClient,
+  type CronPostgresOptions,
+  type CronRedisClient,
+  type CronRedisOptions,
+  lockTtl,
+} from './locks/contract.ts'
 import { zoneByName } from './zone.ts'
 
 /** Options of one job. */
@@ -59,114 +69,116 @@ export interface CronOptions extends CronServiceOptions {
   ui?: boolean | CronUiOptions
 }
 
-export interface CronSettings {
-  readonly crons: readonly CronSource[]
-  /** Whether nobody has said which files. */
-  readonly isDefaultGlob: boolean
-  readonly timezone: string | undefined
-  readonly lock: CronLockOption | undefined
-  readonly history: number
-  readonly clock: CronClock | undefined
-}
-
-const serviceOptions = ['crons', 'timezone', 'lock', 'history', 'clock']
-
-/** What a page takes, with its defaults. */
-export function uiSettingsOf(options: CronUiOptions): Required<CronUiOptions> {
-  checkOptions('cronUi', options, ['path', 'middlewares'])
-  const { path = '/crons', middlewares = [] } = options
-  if (typeof path !== 'string' || !/^\/[^?#*:]*$/.test(path)) {
-    throw OptionError('cronUi.path', quoted(path), 'a path that begins with "/", without parameters')
-  }
-  if (!Array.isArray(middlewares) || middlewares.some((one) => typeof one !== 'function')) {
-    throw OptionError('cronUi.middlewares', middlewares, 'a list of middlewares')
-  }
-  return { path: path.replace(/\/+$/, '') || '/', middlewares }
-}
-
-/** The options of a service with every default in place, checked. */
-export function settingsOf(options: CronServiceOptions & { logger?: Logger }, more: readonly string[]): CronSettings {
-  checkOptions('cron', options, [...serviceOptions, ...more])
-  const { crons, timezone, lock, history = 20, clock } = options
-  checkTimezone('cron.timezone', timezone)
-  if (!Number.isInteger(history) || history < 0 || history > 10_000) {
-    throw OptionError('cron.history', quoted(history), 'a whole number from 0 to 10000')
-  }
-  if (clock !== undefined && (typeof clock?.now !== 'function' || typeof clock.at !== 'function')) {
-    throw OptionError('cron.clock', clock, 'a clock: { now, at }')
-  }
-  return {
-    crons: sourcesOf(crons) ?? ['src/crons/**/*.{ts,js}'],
-    isDefaultGlob: crons === undefined,
-    timezone,
-    lock: checkLock(lock),
-    history,
-    clock,
-  }
-}
-
-function sourcesOf(crons: unknown): readonly CronSource[] | undefined {
-  if (crons === undefined) return undefined
-  if (!Array.isArray(crons)) {
-    throw OptionError('cron.crons', crons, "a list of globs ('src/crons/**/*.js'), classes and handles")
-  }
-  const takes = `a glob such as 'src/crons/**/*.js', a class that extends BaseCron, or a handle. A function becomes a job by cron('0 3 * * *').start(handler)`
-  checkSources('cron.crons', crons, takes)
-  return crons
-}
-
-export function checkTimezone(option: string, timezone: unknown): void {
-  if (timezone === undefined) return
+const zoneTakes = 'a time zone such as "Europe/Rome"'
+const timezone = option.custom<string, string>(zoneTakes, (given, place) => {
   try {
-    if (typeof timezone !== 'string' || timezone === '') throw new RangeError('no name')
-    zoneByName(timezone)
+    if (typeof given !== 'string' || given === '') throw new RangeError('no name')
+    zoneByName(given)
+    return given
   } catch {
-    throw OptionError(option, quoted(timezone), 'a time zone such as "Europe/Rome"')
+    return void place.wrong(quoted(given), zoneTakes)
   }
+})
+
+const redisLock = redisOptions({
+  client: option.having<CronRedisClient>(['eval'], 'a client of ioredis'),
+  prefix: redisPrefix('cron'),
+})
+
+const table = 'a name of lower-case letters, digits and _'
+const postgresMembers = {
+  url: addressOption('postgres'),
+  client: option.having<CronPostgresClient>(['query'], 'a pool of pg'),
+  table: option.name(/^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/, table).default('framework_cron'),
+}
+/** Of the options of a pool of `pg` those that others are often misspelt for, or look like. */
+const ofPool = ['host', 'port', 'user', 'password', 'database', 'connectionString', 'ssl', 'max', 'min', 'Client']
+const postgresLock = option
+  .shape(postgresMembers, foreignOption([...Object.keys(postgresMembers), ...ofPool]))
+  .says('options of a pool of pg')
+  .typed<CronPostgresOptions>()
+
+const ownLock = option.value<CronLock>('a lock', (given) => typeof Object(given).claim === 'function')
+const lockTakes = '{ redis } or { postgres } with an address or options, or a lock ({ claim, renew, release })'
+const storedLock = option
+  .shape({
+    redis: option.either(
+      redisUrl.into((url, place) => redisLock.read({ url }, place)),
+      redisLock,
+    ),
+    postgres: option.either(
+      addressOption('postgres').into((url, place) => postgresLock.read({ url }, place)),
+      postgresLock,
+    ),
+    ttl: option.int({ min: 1000, max: 3_600_000 }).says('whole milliseconds from 1000 to 3600000').default(lockTtl),
+  })
+  .into((given, place) => {
+    const both = given.redis !== undefined && given.postgres !== undefined
+    const none = given.redis === undefined && given.postgres === undefined
+    if (both || none)
+      place.wrong(described(`an object with ${both ? 'both redis and' : 'neither redis nor'} postgres`), lockTakes)
+    return given
+  })
+
+const service = {
+  crons: sourceList<CronSource>(
+    `a glob such as 'src/crons/**/*.js', a class that extends BaseCron, or a handle. A function becomes a job by cron('0 3 * * *').start(handler)`,
+  ).says("a list of globs ('src/crons/**/*.js'), classes and handles"),
+  timezone,
+  lock: option.either(ownLock, storedLock).says(lockTakes),
+  history: option.int({ min: 0, max: 10_000 }).default(20),
+  clock: option.having<CronClock>(['now', 'at'], 'a clock: { now, at }'),
 }
 
-function checkLock(lock: unknown): CronLockOption | undefined {
-  if (lock === undefined) return undefined
-  const takes = '{ redis } or { postgres } with an address or options, or a lock ({ claim, renew, release })'
-  if (typeof lock !== 'object' || lock === null) throw OptionError('cron.lock', lock, takes)
-  if (typeof (lock as CronLock).claim === 'function') return lock as CronLock
-  checkOptions('cron.lock', lock, ['redis', 'postgres', 'ttl'])
-  const { redis, postgres, ttl } = lock as { redis?: unknown; postgres?: unknown; ttl?: unknown }
-  const [place] = [redis, postgres].filter((one) => one !== undefined)
-  const isPlace = typeof place === 'string' || (typeof place === 'object' && place !== null)
-  if (!isPlace || (redis !== undefined && postgres !== undefined)) throw OptionError('cron.lock', lock, takes)
-  if (ttl !== undefined && (!Number.isInteger(ttl) || (ttl as number) < 1000 || (ttl as number) > 3_600_000)) {
-    throw OptionError('cron.lock.ttl', quoted(ttl), 'whole milliseconds from 1000 to 3600000')
-  }
-  return lock as CronLockOption
+function withSources<Given extends { readonly crons: readonly CronSource[] | undefined }>(given: Given) {
+  return { ...given, crons: given.crons ?? ['src/crons/**/*.{ts,js}'], isDefaultGlob: given.crons === undefined }
 }
+
+const logger = option.having<Logger>(['info', 'warn', 'error', 'child'], 'a logger')
+
+export const cronServiceOptions = option
+  .shape({ ...service, logger })
+  .into(withSources)
+  .typed<CronServiceOptions & { logger?: Logger }>()
+
+export type CronSettings = SettingsOf<typeof cronServiceOptions>
+export type CronLockSettings = NonNullable<CronSettings['lock']>
+export type CronRedisSettings = SettingsOf<typeof redisLock>
+export type CronPostgresSettings = SettingsOf<typeof postgresLock>
+
+export const cronUiOptions = option
+  .shape({
+    path: option
+      .name(/^\/[^?#*:]*$/, 'a path that begins with "/", without parameters')
+      .into((path) => path.replace(/\/+$/, '') || '/')
+      .default('/crons'),
+    middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').default([]),
+  })
+  .typed<CronUiOptions>()
+
+const ui = option
+  .either(option.flag(), cronUiOptions)
+  .into((given) => (given === true ? {} : given))
+  .default(false)
+
+export const cronOptions = option
+  .shape({ ...service, ui })
+  .into(withSources)
+  .typed<CronOptions>()
 
 /** NUL is nothing that Postgres keeps, and half of a pair of surrogates has no form in an address. */
-const isName = (name: unknown) =>
-  typeof name === 'string' && name.trim() !== '' && name.length <= 200 && !/\0|\p{Surrogate}/u.test(name)
+const jobName = /^(?=.*\S)[^\0\p{Surrogate}]{1,200}$/su
 
-/** @throws OptionError */
-export function checkJobOptions(options: CronJobOptions): void {
-  const shape = 'an object such as { name: "cleaning" }; what runs goes to start: cron(pattern).start(handler)'
-  if (typeof options === 'function') throw OptionError('cron (the options of a job)', options, shape)
-  checkOptions('cron', options, ['name', 'onFailed', 'timezone', 'overlap', 'missed', 'lock'])
-  const { name, onFailed, timezone, overlap, missed, lock } = options
-  if (name !== undefined && !isName(name)) {
-    throw OptionError(
-      'cron.name',
-      quoted(name),
-      'a text of at most 200 characters, without NUL and unpaired surrogates',
-    )
-  }
-  if (onFailed !== undefined && typeof onFailed !== 'function') {
-    throw OptionError('cron.onFailed', onFailed, 'a function of the error')
-  }
-  checkTimezone('cron.timezone', timezone)
-  if (overlap !== undefined && !['skip', 'queue', 'allow'].includes(overlap)) {
-    throw OptionError('cron.overlap', quoted(overlap), '"skip", "queue" or "allow"')
-  }
-  if (missed !== undefined && !['run-once', 'skip'].includes(missed)) {
-    throw OptionError('cron.missed', quoted(missed), '"run-once" or "skip"')
-  }
-  if (lock !== undefined && typeof lock !== 'boolean') throw OptionError('cron.lock', quoted(lock), 'true or false')
-}
+export const cronJobOptions = option
+  .shape({
+    name: option.name(jobName, 'a text of at most 200 characters, without NUL and unpaired surrogates'),
+    onFailed: option.fn<CronErrorHandler>('a function of the error'),
+    timezone,
+    overlap: option.oneOf('skip', 'queue', 'allow').default('skip'),
+    missed: option.oneOf('run-once', 'skip').default('run-once'),
+    lock: option.flag().default(true),
+  })
+  .says('an object such as { name: "cleaning" }; what runs goes to start: cron(pattern).start(handler)')
+  .typed<CronJobOptions>()
+
+export type CronJobSettings = SettingsOf<typeof cronJobOptions>

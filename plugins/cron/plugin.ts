@@ -1,8 +1,8 @@
-import { atEachBoot, checkOptions, definePlugin } from '../../kernel/index.ts'
+import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { expectRunner } from './declarations.ts'
 import { mustBeNode } from './failures.ts'
 import { reportIdleJobs } from './idle.ts'
-import { type CronOptions, uiSettingsOf } from './options.ts'
+import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui.ts'
 
@@ -21,19 +21,14 @@ atEachBoot(reportIdleJobs)
  */
 export const cron = definePlugin({
   name: 'cron',
-  provide(given: CronOptions = {}) {
-    // All of them, so that the message for a wrong name lists them all.
-    checkOptions('cron', given, ['crons', 'timezone', 'lock', 'history', 'clock', 'ui'])
-    const { ui, ...options } = given
-    if (typeof ui === 'object') uiSettingsOf(ui)
-    return { cron: new CronService(options) }
-  },
-  setup(ctx, { ui = false }: CronOptions = {}) {
+  options: cronOptions,
+  provide: (settings) => ({ cron: new CronService({}, { ...settings, logger: undefined }) }),
+  setup(ctx, { ui }) {
     mustBeNode()
     const service = ctx.services.get('cron')
     service.logTo(ctx.log)
     expectRunner(service)
-    if (ui !== false) ctx.register(cronUi(ui === true ? {} : ui))
+    if (ui !== false) ctx.register(cronUi(ui))
     ctx.onListen(() => service.start())
     ctx.server.closing.addEventListener('abort', () => service.halt())
     ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))

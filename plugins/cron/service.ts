@@ -4,7 +4,7 @@ import { CronNameError, mustBeNode } from './failures.ts'
 import { Job, type JobSurroundings } from './job.ts'
 import { loadCrons } from './loader.ts'
 import { LockGuard } from './locks/guard.ts'
-import { type CronServiceOptions, type CronSettings, settingsOf } from './options.ts'
+import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
 import type { CronJobInfo } from './run.ts'
 
 /** Runs jobs: those of files and classes that it loads, and every handle of the process that was started. */
@@ -24,9 +24,13 @@ export class CronService {
     refused: ({ name }, error) => this.#logger.error({ err: error }, `the cron job "${name}" cannot go on here`),
   }
 
-  constructor(options: CronServiceOptions & { logger?: Logger } = {}) {
-    this.#settings = settingsOf(options, ['logger'])
-    this.#logger = options.logger ?? lineLogger()
+  /** `settings`: options that a plugin has read already. */
+  constructor(
+    options: CronServiceOptions & { logger?: Logger } = {},
+    settings: CronSettings = cronServiceOptions.parse(options, 'cron'),
+  ) {
+    this.#settings = settings
+    this.#logger = settings.logger ?? lineLogger()
   }
 
   /**

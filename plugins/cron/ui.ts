@@ -1,5 +1,5 @@
 import { definePlugin, peer, type Request } from '../../kernel/index.ts'
-import { type CronUiOptions, uiSettingsOf } from './options.ts'
+import { cronUiOptions } from './options.ts'
 
 /**
  * A page with the scheduled jobs: when they run, when they did, how long and with what outcome; needs the package `cronstrue`.
@@ -17,8 +17,8 @@ import { type CronUiOptions, uiSettingsOf } from './options.ts'
 export const cronUi = definePlugin({
   name: 'cronUi',
   dependencies: ['cron'],
-  async setup(ctx, options: CronUiOptions = {}) {
-    const { path, middlewares } = uiSettingsOf(options)
+  options: cronUiOptions,
+  async setup(ctx, { path, middlewares }) {
     const service = ctx.services.get('cron')
     const isGuarded = middlewares.length > 0
     if (!isGuarded && process.env.NODE_ENV === 'production') {

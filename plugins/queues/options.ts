@@ -1,5 +1,5 @@
 import { nearest, type OptionPlace, option, type SettingsOf } from '../../kernel/index.ts'
-import { addressLike, isAddress } from '../shared/address.ts'
+import { addressOption } from '../shared/address.ts'
 import { type RedisAddress, redisOptions, redisUrl } from '../shared/redis.ts'
 
 /** A failed attempt, for error handlers. */
@@ -121,7 +121,7 @@ const bullmq = option.shape({
 
 const pgboss = option.shape({
   ...shared,
-  connectionString: option.value<string>(addressLike('postgres'), (given) => isAddress('postgres', given)).secret(),
+  connectionString: addressOption('postgres'),
   schema: option.name().default('pgboss'),
   max: option.int({ min: 2, max: 1000, unit: 'connections' }).default(10),
   ssl: option.value<unknown>('what pg-boss takes').secret(),
@@ -132,7 +132,7 @@ const pgboss = option.shape({
 const sqs = option.shape({
   ...shared,
   region: option.name(),
-  endpoint: option.value<string>(addressLike('http'), (given) => isAddress('http', given)).secret(),
+  endpoint: addressOption('http'),
   credentials: option
     .value<object>('credentials of an AWS client', (given) => typeof given === 'object' || typeof given === 'function')
     .secret(),

@@ -1,4 +1,4 @@
-import { OptionError } from '../../kernel/index.ts'
+import { OptionError, option } from '../../kernel/index.ts'
 
 const kinds = {
   redis: {
@@ -26,6 +26,10 @@ export function isAddress(kind: keyof typeof kinds, value: unknown): value is st
   if (kind === 'redis' && !/^\/?\d*$/.test(pathname)) return false
   return hash === '' && !pathname.includes('@')
 }
+
+/** An address as an option; no message and no listing shows it. */
+export const addressOption = (kind: keyof typeof kinds) =>
+  option.value<string>(addressLike(kind), (given) => isAddress(kind, given)).secret()
 
 /** The address that is given, or that of the environment, or the usual one. */
 export function addressOf(kind: 'redis' | 'postgres', given: string | undefined): string {

@@ -1,5 +1,6 @@
-import { type Check, defineError, nearest, option, peer } from '../../kernel/index.ts'
-import { addressLike, addressOf, isAddress } from './address.ts'
+import { type Check, defineError, option, peer } from '../../kernel/index.ts'
+import { addressOf, addressOption } from './address.ts'
+import { foreignOption } from './foreign-options.ts'
 
 /** An address, and everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `keyPrefix`, `tls` … */
 export interface RedisAddress {
@@ -9,7 +10,7 @@ export interface RedisAddress {
 }
 
 /** The address of a Redis as text. */
-export const redisUrl = option.value<string>(addressLike('redis'), (given) => isAddress('redis', given)).secret()
+export const redisUrl = addressOption('redis')
 
 /** A number or its digits: variables of the environment are text. */
 const digits = (from: number, to: number, takes: string) =>
@@ -34,19 +35,12 @@ const members = {
   password: text.secret(),
 }
 
-/**
- * Options of a Redis, with those of the plugin beside them (its `prefix`, say). `ioredis` has many more, and a later version of it
- * others, so only a name that is close to one of these is refused.
- */
+/** Options of a Redis, with those of the plugin beside them: its `prefix`, say. */
 export function redisOptions<More extends option.Members = {}>(
   more?: More,
 ): Check<RedisAddress | undefined, RedisAddress & option.ShapeValue<More>, 'filled'> {
   const all = { ...members, ...more }
-  const known = [...Object.keys(all), 'family', 'tls', 'keyPrefix']
-  const check = option.shape(all, (name, given, place): unknown => {
-    if (known.includes(name) || nearest(name, known) === undefined) return given
-    return place.unknown(name, known)
-  })
+  const check = option.shape(all, foreignOption([...Object.keys(all), 'family', 'tls', 'keyPrefix']))
   // What is checked is narrower than the type, which lets options of ioredis through that this version does not know.
   return check.says('options of ioredis ({ url }, or { host, port } and so on)') as never
 }

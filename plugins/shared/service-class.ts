@@ -6,7 +6,6 @@ import {
   type Logger,
   lineLogger,
   type Notes,
-  OptionError,
   option,
 } from '../../kernel/index.ts'
 
@@ -39,17 +38,6 @@ const isSource = (given: unknown) => (typeof given === 'string' ? given.trim() !
 
 /** A list of globs and classes, as far as it can be checked before anything is loaded. */
 export const sourceList = <Source>(takes: string) => option.list(option.value<Source>(takes, isSource))
-
-/**
- * Checks a list of globs and classes, as far as that can be said before anything is loaded.
- *
- * @throws OptionError naming the entry.
- */
-export function checkSources(name: string, sources: readonly unknown[], takes: string): void {
-  for (const [index, source] of sources.entries()) {
-    if (!isSource(source)) throw OptionError(`${name}[${index}]`, source, takes)
-  }
-}
 
 /** The logger of the service that is making an instance; its constructor may log already. */
 let loggerNow: Logger | undefined

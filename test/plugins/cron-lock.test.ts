@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { RouteCollection, Server } from 'framework'
 import {
   BaseCron,
   type CronClaim,
@@ -11,12 +12,17 @@ import {
   memoryCronLock,
 } from 'framework/plugins/cron'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { openPostgresLock } from '../../plugins/cron/locks/postgres.ts'
-import { openRedisLock } from '../../plugins/cron/locks/redis.ts'
+import { openLock } from '../../plugins/cron/locks/open.ts'
+import { cronServiceOptions } from '../../plugins/cron/options.ts'
 import { memoryLogger, pause } from '../support/kernel.ts'
 import type { OwnServer } from '../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
+
+/** The lock that an option means. */
+async function lockOf(lock: CronLockOption) {
+  return (await openLock(cronServiceOptions.parse({ lock }, 'cron').lock!)).lock
+}
 
 const minute = 60_000
 
@@ -140,12 +146,12 @@ describe.skipIf(!hasRedis)('the lock in Redis', () => {
     redis = await startRedis()
   })
   afterAll(() => redis.stop())
-  promises(() => openRedisLock(redis.url))
+  promises(() => lockOf({ redis: redis.url }))
 
   test('with a client of the application, which stays open', async () => {
     const { Redis } = await import('ioredis')
     const client = new Redis(redis.url)
-    const lock = await openRedisLock({ client, prefix: 'mine' })
+    const lock = await lockOf({ redis: { client, prefix: 'mine' } })
     expect(await lock.claim({ job: 'j', tick: 5, owner: 'me', ttl: 1000, exclusive: true })).toBe('claimed')
     await lock.close?.()
     expect((await client.keys('mine:*')).sort()).toEqual(['mine:{j}:run', 'mine:{j}:tick'])
@@ -160,21 +166,15 @@ describe.skipIf(!hasPostgres)('the lock in Postgres', () => {
     postgres = await startPostgres()
   })
   afterAll(() => postgres.stop())
-  promises(() => openPostgresLock({ url: postgres.url, max: 8 }))
+  promises(() => lockOf({ postgres: { url: postgres.url, max: 8 } }))
 
   test('instances that make the table at the same moment do not fail', async () => {
     const table = 'public.made_together'
-    const locks = await Promise.all(Array.from({ length: 8 }, () => openPostgresLock({ url: postgres.url, table })))
+    const locks = await Promise.all(Array.from({ length: 8 }, () => lockOf({ postgres: { url: postgres.url, table } })))
     const claims = locks.map((lock, i) => lock.claim({ job: 'j', tick: 5, owner: `${i}`, ttl: 1000, exclusive: true }))
     const answers = await Promise.all(claims)
     expect(answers.filter((one) => one === 'claimed')).toHaveLength(1)
     for (const lock of locks) await lock.close?.()
-  })
-
-  test('a table is a name', async () => {
-    await expect(openPostgresLock({ url: postgres.url, table: 'a; drop table b' })).rejects.toMatchObject({
-      code: 'OptionError',
-    })
   })
 })
 
@@ -353,13 +353,26 @@ describe('a service with a lock', () => {
     [{ redis: 'redis://x', postgres: 'postgres://x' }],
     [{ redis: 'redis://x', ttl: 10 }],
     [{ redis: 'redis://x', timeout: 10 }],
+    [{ redis: 'localhost' }],
+    [{ redis: { hots: 'a' } }],
+    [{ redis: { client: {} } }],
+    [{ postgres: { url: 'mysql://x' } }],
+    [{ postgres: { pasword: 'a' } }],
+    [{ postgres: { table: 'a; drop table b' } }],
     [null],
   ])('refuses %j', (lock) => {
     expect(() => new CronService({ lock: lock as never })).toThrow(
-      expect.objectContaining({
-        code: expect.stringMatching(/OptionError$/),
-        message: expect.stringContaining('cron.lock'),
-      }),
+      expect.objectContaining({ code: 'OptionError', message: expect.stringContaining('cron.lock') }),
     )
+  })
+
+  test('lets the options of the packages through, and lists none of their passwords', () => {
+    const ofPool = { host: 'db', user: 'a', password: 'hunter2', min: 1, max: 2, idleTimeoutMillis: 5, ssl: {} }
+    const { lock } = cronServiceOptions.parse({ lock: { postgres: ofPool } }, 'cron')
+    expect(lock).toEqual({ postgres: { ...ofPool, table: 'framework_cron' }, ttl: 30_000 })
+    for (const given of [{ postgres: ofPool }, { redis: { host: 'db', password: 'hunter2', sentinels: [] } }]) {
+      const server = new Server({ router: new RouteCollection(), plugins: { cron: { crons: [], lock: given } } })
+      expect(JSON.stringify(server.plugins)).not.toContain('hunter2')
+    }
   })
 })

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CronService, cron, memoryClock, RouteCollection, Server } from 'framework'
+import { CronService, cron, cronUi, memoryClock, RouteCollection, Server } from 'framework'
 import { cron as cronPlugin } from 'framework/plugins'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../support/kernel.ts'
@@ -108,21 +108,31 @@ describe('jobs run while the server listens', () => {
     [{ crons: [''] }, 'cron.crons'],
     [
       { crons: ['src/*.js', { schedule: '* * * * *', handler() {} }] },
-      `"cron.crons[1]" is { schedule, handler }; it takes a glob such as 'src/crons/**/*.js', a class that extends BaseCron, or a handle`,
+      `"plugins.cron.crons[1]" is { schedule, handler }; it takes a glob such as 'src/crons/**/*.js', a class that extends BaseCron, or a handle`,
     ],
-    [{ timezone: 'Mars/Olympus' }, 'cron.timezone'],
-    [{ history: -1 }, 'cron.history'],
-    [{ clock: {} }, 'cron.clock'],
-    [{ ui: { path: 'crons' } }, 'cronUi.path'],
-    [{ ui: { middlewares: [1] } }, 'cronUi.middlewares'],
-    [{ zone: 'UTC' }, 'cron.zone'],
-    [[], '"cron" is an empty array'],
-  ])('the options %j are told when the plugin is registered', (options, name) => {
-    expect(() => make({ plugins: { cron: options } })).toThrow(
-      expect.objectContaining({
-        code: 'PluginSetupError',
-        cause: expect.objectContaining({ message: expect.stringContaining(name) }),
-      }),
+    [{ timezone: 'Mars/Olympus' }, 'plugins.cron.timezone" is "Mars/Olympus"; it takes a time zone such as'],
+    [{ history: -1 }, 'plugins.cron.history" is -1'],
+    [{ clock: {} }, 'plugins.cron.clock'],
+    [{ ui: { path: 'crons' } }, 'plugins.cron.ui.path" is "crons"'],
+    [{ ui: { pth: '/crons' } }, 'plugins.cron.ui.pth" is not an option. Did you mean "path"?'],
+    [{ ui: { middlewares: [1] } }, 'plugins.cron.ui.middlewares[0]'],
+    [{ ui: 'yes' }, 'plugins.cron.ui'],
+    [{ zone: 'UTC' }, 'plugins.cron.zone'],
+    [[], '"plugins.cron" is an empty array'],
+  ])('the options %j are reported when the plugin is registered', (options, message) => {
+    const thrown = expect.objectContaining({ code: 'OptionError', message: expect.stringContaining(message) })
+    expect(() => make({ plugins: { cron: options } })).toThrow(thrown)
+  })
+
+  test('wrong jobs of the server option background.crons have its path', () => {
+    expect(() => make({ background: { crons: ['src/*.js', 5 as never] } })).toThrow(
+      /^OPTION: the option "background\.crons\[1\]" is 5; it takes a glob/,
+    )
+  })
+
+  test('wrong options of a page that is registered by itself name its plugin', () => {
+    expect(() => make({ plugins: [cronPlugin(), cronUi({ path: 'crons' })] })).toThrow(
+      /^OPTION: the option "cronUi\.path" is "crons";.* The plugin "cronUi" is registered at/,
     )
   })
 })

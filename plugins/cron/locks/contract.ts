@@ -64,3 +64,5 @@ export interface CronPostgresClient {
 export const aheadMs = 60_000
 /** How long it is remembered which tick was the last. */
 export const rememberMs = 40 * 86_400_000
+/** Milliseconds after which a holder that says nothing counts as dead, by default. */
+export const lockTtl = 30_000

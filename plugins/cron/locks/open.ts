@@ -1,12 +1,10 @@
-import type { CronLockOption } from '../options.ts'
-import type { CronLock } from './contract.ts'
-
-const defaultTtl = 30_000
+import type { CronLockSettings } from '../options.ts'
+import { type CronLock, lockTtl } from './contract.ts'
 
 /** The lock that an option means; its package is loaded here. */
-export async function openLock(option: CronLockOption): Promise<{ lock: CronLock; ttl: number }> {
-  if ('claim' in option) return { lock: option, ttl: defaultTtl }
-  const { ttl = defaultTtl } = option
-  if ('redis' in option) return { lock: await (await import('./redis.ts')).openRedisLock(option.redis), ttl }
-  return { lock: await (await import('./postgres.ts')).openPostgresLock(option.postgres), ttl }
+export async function openLock(given: CronLockSettings): Promise<{ lock: CronLock; ttl: number }> {
+  if ('claim' in given) return { lock: given, ttl: lockTtl }
+  const { redis, postgres, ttl } = given
+  if (redis !== undefined) return { lock: await (await import('./redis.ts')).openRedisLock(redis), ttl }
+  return { lock: await (await import('./postgres.ts')).openPostgresLock(postgres!), ttl }
 }

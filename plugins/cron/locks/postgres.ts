@@ -1,22 +1,13 @@
-import { OptionError, peer, quoted } from '../../../kernel/index.ts'
-import {
-  aheadMs,
-  type CronClaim,
-  type CronClaimed,
-  type CronLock,
-  type CronPostgresClient,
-  type CronPostgresOptions,
-} from './contract.ts'
+import { peer } from '../../../kernel/index.ts'
+import type { CronPostgresSettings } from '../options.ts'
+import { aheadMs, type CronClaim, type CronClaimed, type CronLock, type CronPostgresClient } from './contract.ts'
 
 /**
  * Agrees in a table of Postgres. A row and no advisory lock: that would belong to a session, and a pooler between gives each
  * statement another. Each method is one statement, and time is that of Postgres.
  */
-export async function openPostgresLock(given: string | CronPostgresOptions): Promise<CronLock> {
-  const { url, client, table = 'framework_cron', ...options } = typeof given === 'string' ? { url: given } : given
-  if (!/^[a-z_][a-z0-9_]{0,62}(\.[a-z_][a-z0-9_]{0,62})?$/.test(table)) {
-    throw OptionError('cron.lock.postgres.table', quoted(table), 'a name of lower-case letters, digits and _')
-  }
+export async function openPostgresLock(settings: CronPostgresSettings): Promise<CronLock> {
+  const { url, client, table, ...options } = settings
   const own = client === undefined ? await connect(url, options) : undefined
   const pool = client ?? own!.client
   let made: Promise<void> | undefined

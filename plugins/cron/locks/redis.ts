@@ -1,12 +1,6 @@
 import { connectRedis } from '../../shared/redis.ts'
-import {
-  aheadMs,
-  type CronClaimed,
-  type CronLock,
-  type CronRedisClient,
-  type CronRedisOptions,
-  rememberMs,
-} from './contract.ts'
+import type { CronRedisSettings } from '../options.ts'
+import { aheadMs, type CronClaimed, type CronLock, type CronRedisClient, rememberMs } from './contract.ts'
 
 // KEYS the last tick with its owner, who is running; ARGV tick (or nothing), owner, ttl, exclusive, ahead, remember.
 // Time is that of Redis: those of the instances differ.
@@ -47,10 +41,9 @@ return 1`
 const commandTimeout = 2_000
 
 /** Agrees in Redis; it exists also while Redis cannot be reached. */
-export async function openRedisLock(given: string | CronRedisOptions): Promise<CronLock> {
-  const { url, client, prefix = 'cron', ...options } = typeof given === 'string' ? { url: given } : given
+export async function openRedisLock({ client, prefix, ...address }: CronRedisSettings): Promise<CronLock> {
   const use = { feature: 'the cron plugin (lock redis)', commandTimeout }
-  const own = client === undefined ? await connectRedis<CronRedisClient>({ url, ...options }, use) : undefined
+  const own = client === undefined ? await connectRedis<CronRedisClient>(address, use) : undefined
   const redis = client ?? own!
   // In braces: both keys of a job are in one slot of a cluster.
   const key = (job: string, what: string) => `${prefix}:{${job}}:${what}`
