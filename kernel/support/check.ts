@@ -12,6 +12,8 @@ export interface CheckParts {
   /** What a value of that kind means; notes what is wrong with it. */
   read?(given: never, place: OptionPlace): unknown
   readonly need?: Need
+  /** What must be given, in words, where `takes` alone would not be plain to who has given nothing. */
+  readonly needs?: string | undefined
   readonly isSecret?: boolean
   /** Whether a text that is wrong may be shown: where a word, a number or a name belongs. */
   readonly isQuoted?: boolean
@@ -54,6 +56,10 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     const { parts } = this
     const value = given === undefined ? parts.fallback : given
     if (value === undefined && parts.need !== 'required') return undefined as Value
+    if (value === undefined && parts.needs !== undefined) {
+      place.problem(`"${place.path}" needs ${parts.needs}`)
+      return undefined as Value
+    }
     if (parts.fits(value)) return (parts.read === undefined ? value : parts.read(value as never, place)) as Value
     const shown = parts.isQuoted ? quoted(value) : value
     place.wrong(parts.isSecret ? hidden(value) : shown, parts.takes)
@@ -85,9 +91,14 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     return new Check({ ...this.parts, fallback: undefined, need: 'optional' })
   }
 
-  /** The option must be given. */
-  required(): Check<Input, Value, 'required'> {
-    return new Check({ ...this.parts, need: 'required' })
+  /**
+   * The option must be given; without it the message says what is taken, or what it `needs`.
+   *
+   * @example
+   * option.shape({ to: option.name().required() }).required('{ to: "somebody" }')
+   */
+  required(needs?: string): Check<Input, Value, 'required'> {
+    return new Check({ ...this.parts, fallback: undefined, need: 'required', needs })
   }
 
   /** No message and no listing shows what was given. */

@@ -17,6 +17,15 @@ describe('a check', () => {
     expect(page.parse({ page: {} }, 'page')).toEqual({ page: { path: '/' } })
   })
 
+  test('of an object that must be given says what it needs', () => {
+    const mail = option.shape({ to: option.name().required() })
+    expect(() => mail.parse(undefined, 'mail')).toThrow('the option "mail.to" is undefined; it takes a text')
+    expect(() => mail.required().parse(undefined, 'mail')).toThrow('the option "mail" is undefined; it takes an object')
+    const needing = mail.required('{ to: "somebody" }')
+    expect(() => needing.parse(undefined, 'mail')).toThrow(/^OPTION: "mail" needs \{ to: "somebody" \}$/)
+    expect(needing.parse({ to: 'a' }, 'mail')).toEqual({ to: 'a' })
+  })
+
   test('of an object may read members of other names by a function', () => {
     const engines = option.shape({ memory: engine.optional() }, (name, given, place) =>
       name === 'memry' ? place.unknown(name, ['memory']) : engine.read(given, place.in(name)),
