@@ -1,7 +1,7 @@
 import { type Logger, lineLogger, nearest } from '../../kernel/index.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
 import { Later } from './later.ts'
-import { checkMailer, type MailerSettings, type MailProviders } from './options.ts'
+import { type MailerConfiguration, type MailerSettings, type MailProviders, readMailer } from './options.ts'
 import { type MailCallback, type MailReceipt, OpenProvider } from './provider.ts'
 
 /** Sends through one provider. */
@@ -46,12 +46,16 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   #closed: Promise<void> | undefined
   #log: Logger = lineLogger()
 
-  constructor(providers: Providers, settings: MailerSettings<keyof Providers & string>) {
-    checkMailer(providers, settings)
-    for (const [name, provider] of Object.entries(providers)) {
-      this.#providers.set(name, new OpenProvider(name, provider, settings.timeout ?? 9000))
+  /** `read`: options that a plugin has read already. */
+  constructor(
+    providers: Providers,
+    settings: MailerSettings<keyof Providers & string>,
+    read: MailerConfiguration = readMailer(providers, settings),
+  ) {
+    for (const [name, provider] of Object.entries(read.providers)) {
+      this.#providers.set(name, new OpenProvider(name, provider, read.timeout))
     }
-    this.#default = this.#providers.get(settings.defaultProvider)!
+    this.#default = this.#providers.get(read.defaultProvider)!
   }
 
   send(callback: MailCallback): Promise<MailReceipt> {

@@ -1,5 +1,7 @@
-import { checkOptions, hidden, OptionError, quoted } from '../../kernel/index.ts'
+import { option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { foreignOption } from '../shared/foreign-options.ts'
 import { addressOf, type EmailAddress, type NamedAddress } from './address.ts'
+import { MailAddressError } from './errors.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
 import { isTransporter, type MailTransporter, type SmtpOptions } from './transport.ts'
 
@@ -31,67 +33,109 @@ export interface MailerOptions extends MailerSettings {
   providers: MailProviders
 }
 
-const names = ['defaultProvider', 'timeout']
+const isSmtpAddress = (given: unknown) =>
+  typeof given === 'string' && /^smtps?:\/\//.test(given) && URL.canParse(given) && new URL(given).hostname !== ''
 
-/** Refuses providers and settings that cannot be meant. */
-export function checkMailer(providers: unknown, settings: MailerSettings): asserts providers is MailProviders {
-  checkOptions('mailer', settings, names)
-  if (typeof providers !== 'object' || providers === null || Object.keys(providers).length === 0) {
-    throw OptionError('mailer.providers', providers, '{ name: { transporter, templateAdapter, from } }')
-  }
-  for (const [name, provider] of Object.entries(providers)) checkProvider(`mailer.providers.${name}`, provider)
-  const { defaultProvider, timeout } = settings
-  if (typeof defaultProvider !== 'string' || !Object.hasOwn(providers, defaultProvider)) {
-    throw OptionError('mailer.defaultProvider', quoted(defaultProvider), `one of ${Object.keys(providers).join(', ')}`)
-  }
-  if (timeout !== undefined && (typeof timeout !== 'number' || !(timeout > 0) || timeout > 2_147_483_647)) {
-    throw OptionError('mailer.timeout', quoted(timeout), 'milliseconds above 0')
-  }
-}
-
-function checkProvider(where: string, provider: MailProvider): void {
-  checkOptions(where, provider, ['transporter', 'templateAdapter', 'from'])
-  const { transporter, templateAdapter, from } = provider
-  if (typeof transporter === 'string') checkUrl(`${where}.transporter`, transporter)
-  else if (!isTransporter(transporter)) checkTransport(`${where}.transporter`, transporter)
-  if (templateAdapter !== undefined && typeof templateAdapter?.render !== 'function') {
-    throw OptionError(`${where}.templateAdapter`, templateAdapter, 'an adapter, such as new MustacheAdapter()')
-  }
-  if (from === undefined) throw OptionError(`${where}.from`, from, '"shop@example.org" or { name, address }')
-  addressOf(`${where}.from`, from)
-}
-
-function checkTransport(where: string, transport: SmtpOptions): void {
-  if (typeof transport !== 'object' || transport === null) throw OptionError(where, transport, expected)
-  if (!destinations.some((name) => transport[name] !== undefined)) throw OptionError(where, transport, expected)
-  const { host, port, url } = transport
-  // What nodemailer asks the name server for: anything but text ends the process.
-  if (host !== undefined && (typeof host !== 'string' || host === '')) {
-    throw OptionError(`${where}.host`, host, 'the name or the address of a server')
-  }
-  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
-    throw OptionError(`${where}.port`, quoted(port), 'a number from 1 to 65535')
-  }
-  if (url !== undefined) checkUrl(`${where}.url`, url)
-}
-
-function checkUrl(where: string, url: unknown): void {
-  const isUrl = typeof url === 'string' && /^smtps?:\/\//.test(url) && URL.canParse(url)
-  // Not the address itself: it has a password in it.
-  if (!isUrl || new URL(url).hostname === '') throw OptionError(where, hidden(url), expected)
-}
+const expected = 'an address such as "smtp://127.0.0.1:25", options of nodemailer ({ host, port }), or a transporter'
+// It may have a password in it.
+const address = option.value<string>(expected, isSmtpAddress).secret()
+const text = option.value<string>('text', (given) => typeof given === 'string')
 
 /** Without one of them nodemailer would take this machine. */
 const destinations = [
   ...['host', 'url', 'service', 'connection', 'socket', 'getSocket'],
   ...['sendmail', 'SES', 'streamTransport', 'jsonTransport'],
 ]
-const expected = 'an address such as "smtp://127.0.0.1:25", options of nodemailer ({ host, port }), or a transporter'
 
-/** Options of the plugin, checked. */
-export function settingsOf(options: MailerOptions): { providers: MailProviders; settings: MailerSettings } {
-  checkOptions('mailer', options, ['providers', ...names])
-  const { providers, ...settings } = options
-  checkMailer(providers, settings)
-  return { providers, settings }
+const auth = option
+  .shape({ user: text, pass: text.secret(), type: option.name() }, foreignOption(['user', 'pass', 'type']))
+  .into(withoutUndefined)
+
+const smtp = option
+  .shape(
+    {
+      // What nodemailer asks the name server for: anything but text ends the process.
+      host: option.name(/./, 'the name or the address of a server'),
+      port: option.int({ min: 1, max: 65_535 }).says('a number from 1 to 65535'),
+      url: address,
+      secure: option.flag(),
+      requireTLS: option.flag(),
+      pool: option.flag(),
+      auth: auth.optional(),
+    },
+    foreignOption([
+      ...destinations,
+      'port',
+      'secure',
+      'secured',
+      'requireTLS',
+      'pool',
+      'auth',
+      'connectionTimeout',
+      'maxConnections',
+      'path',
+    ]),
+  )
+  .into(withoutUndefined)
+  .into((given, place) => {
+    if (!destinations.some((name) => Object.hasOwn(given, name))) place.wrong(given, expected)
+    return given
+  })
+
+/** Members that are undefined would take the place of the defaults of nodemailer. */
+function withoutUndefined(given: object): { readonly [option: string]: unknown } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+const own = option.value<MailTransporter>('a transporter', isTransporter).secret()
+
+const sender = option.custom<MailProvider['from'], { name: string; address: string }>(
+  '"shop@example.org" or { name, address }',
+  (given, place) => {
+    try {
+      if (given !== undefined) return addressOf(place.path, given)
+      return void place.wrong(given, '"shop@example.org" or { name, address }')
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== MailAddressError.code) throw error
+      return void place.problem((error as Error).message.replace(/^MAIL_ADDRESS: /, ''))
+    }
+  },
+)
+
+const provider = option
+  .shape({
+    transporter: option.either(address, own, smtp).says(expected).required(),
+    templateAdapter: option.having<TemplateAdapter>(['render'], 'an adapter, such as new MustacheAdapter()'),
+    from: sender.required(),
+  })
+  .says('{ transporter, templateAdapter, from }')
+
+export const mailerOptions = option
+  .shape({
+    providers: option.record(provider, '{ name: { transporter, templateAdapter, from } }').required(),
+    defaultProvider: option.name().says('the name of one of the providers').required(),
+    timeout: option.ms({ above: 0 }).default(9000),
+  })
+  .into((given, place) => {
+    const names = Object.keys(given.providers)
+    if (names.length === 0) place.in('providers').wrong({}, '{ name: { transporter, templateAdapter, from } }')
+    else if (!names.includes(given.defaultProvider)) {
+      place.in('defaultProvider').wrong(quoted(given.defaultProvider), `one of ${names.join(', ')}`)
+    }
+    return given
+  })
+  .typed<MailerOptions>()
+  .required(
+    'ways to send: { providers: { main: { transporter: "smtp://…", from: "shop@example.org" } }, defaultProvider: "main" }',
+  )
+
+/** What a mailer works with. */
+export type MailerConfiguration = SettingsOf<typeof mailerOptions>
+export type ProviderSettings = MailerConfiguration['providers'][string]
+
+/** Reads the two arguments of a call. */
+export function readMailer(providers: unknown, settings: unknown): MailerConfiguration {
+  const isObject = typeof settings === 'object' && settings !== null && !Array.isArray(settings)
+  const given = settings === undefined || isObject ? { ...(settings as object | undefined), providers } : settings
+  return mailerOptions.parse(given, 'mailer')
 }

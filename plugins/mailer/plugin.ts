@@ -1,6 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { Mailer } from './mailer.ts'
-import { type MailerOptions, settingsOf } from './options.ts'
+import { type MailProviders, mailerOptions } from './options.ts'
 
 /**
  * A mailer at `services.mailer`, which closes with the server: what waits is sent first.
@@ -18,10 +18,8 @@ import { type MailerOptions, settingsOf } from './options.ts'
  */
 export const mailer = definePlugin({
   name: 'mailer',
-  provide(options: MailerOptions): { mailer: Mailer } {
-    const { providers, settings } = settingsOf(options)
-    return { mailer: new Mailer(providers, settings) }
-  },
+  options: mailerOptions,
+  provide: (settings): { mailer: Mailer } => ({ mailer: new Mailer<MailProviders>({}, settings, settings) }),
   async setup(ctx) {
     const service = ctx.services.get('mailer')
     service.logTo(ctx.log)

@@ -1,9 +1,8 @@
 import { inspect } from 'node:util'
 import { OptionError } from '../../kernel/index.ts'
-import { addressOf } from './address.ts'
 import { MailSendError, reasonOf } from './errors.ts'
 import { MailBuilder } from './message.ts'
-import type { MailProvider } from './options.ts'
+import type { ProviderSettings } from './options.ts'
 import { secretsOf, without } from './secrets.ts'
 import { isTransporter, type MailMessage, type MailTransporter, openTransport, whyNoFile } from './transport.ts'
 
@@ -28,7 +27,7 @@ function textsOf(list: unknown): string[] | undefined {
 /** A provider at work: its transporter is made with the first mail. */
 export class OpenProvider {
   readonly name: string
-  readonly #given: MailProvider
+  readonly #given: ProviderSettings
   readonly #timeout: number
   readonly #secrets: readonly string[]
   /** One for each call of the transporter. */
@@ -36,7 +35,7 @@ export class OpenProvider {
   #aborted: Error | undefined
   #transporter: Promise<MailTransporter> | undefined
 
-  constructor(name: string, given: MailProvider, timeout: number) {
+  constructor(name: string, given: ProviderSettings, timeout: number) {
     this.name = name
     this.#given = given
     this.#timeout = timeout
@@ -47,7 +46,7 @@ export class OpenProvider {
     if (typeof callback !== 'function') throw OptionError('mail', callback, 'a function (mail) => mail.to("…")')
     const mail = new MailBuilder()
     await callback(mail)
-    return mail.finish(addressOf('from', this.#given.from), this.#given.templateAdapter)
+    return mail.finish(this.#given.from, this.#given.templateAdapter)
   }
 
   async send(mail: MailMessage): Promise<MailReceipt> {

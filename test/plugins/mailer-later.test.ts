@@ -309,9 +309,23 @@ describe('the plugin', () => {
   })
 
   test('a wrong option fails the registration', () => {
-    expect(() => new Server({ plugins: { mailer: { providers: {}, defaultProvider: 'main' } } })).toThrow(
-      expect.objectContaining({ code: 'PluginSetupError', cause: expect.objectContaining({ code: 'OptionError' }) }),
+    const make = (options: unknown) => new Server({ plugins: { mailer: options as never } })
+    expect(() => make({ providers: {}, defaultProvider: 'main' })).toThrow(
+      /^OPTION: the option "plugins\.mailer\.providers" is an empty object; it takes \{ name: \{ transporter, templateAdapter, from \} \}$/,
     )
+    const needed = `"plugins.mailer" needs ways to send: { providers: { main: { transporter: "smtp://…", from: "shop@example.org" } }, defaultProvider: "main" }`
+    expect(() => make(true)).toThrow(`OPTION: ${needed}`)
+  })
+
+  test('no password is listed with the plugin', () => {
+    const auth = { user: 'shop', pass: 'hunter2', clientSecret: 'hunter2' }
+    const a = { transporter: { host: 'mail.example.org', auth }, from: 'a@b.c' } as const
+    const b = { transporter: 'smtp://me:hunter2@mail.example.org', from: 'a@b.c' } as const
+    const c = { transporter: { sendMail: async () => {}, options: { auth } }, from: 'a@b.c' } as const
+    const server = new Server({ plugins: { mailer: { providers: { a, b, c }, defaultProvider: 'a' } } })
+    const listed = JSON.stringify(server.plugins)
+    expect(listed).not.toContain('hunter2')
+    expect(listed).toContain('"host":"mail.example.org","auth":{"user":"shop","pass":"(secret)"}')
   })
 })
 

@@ -11,6 +11,7 @@ import {
   memoryTransport,
 } from 'framework'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { mailerOptions } from '../../plugins/mailer/options.ts'
 import { OpenProvider } from '../../plugins/mailer/provider.ts'
 import { makePipe } from '../support/pipe.ts'
 import { quickest } from '../support/quickest.ts'
@@ -134,7 +135,11 @@ describe('a mail', () => {
       }
       const file = join(folder, 'file')
       writeFileSync(file, 'content')
-      const provider = new OpenProvider('main', { transporter: outbox, from }, 1000)
+      const provider = new OpenProvider(
+        'main',
+        { transporter: outbox, from: { name: '', address: from }, templateAdapter: undefined },
+        1000,
+      )
       const mail = await provider.compose((one) => hello(one).attachment({ path: file }))
       rmSync(file)
       makePipe(file)
@@ -397,11 +402,32 @@ describe('providers', () => {
     ['a port that is none', { a: { ...provider, transporter: { host: 'a', port: 65_536 } } }, { defaultProvider: 'a' }],
     ['an adapter that renders nothing', { a: { ...provider, templateAdapter: {} } }, { defaultProvider: 'a' }],
     ['a misspelt option', { a: { ...provider, adapter: {} } }, { defaultProvider: 'a' }],
+    ['a misspelt option of nodemailer', { a: { ...provider, transporter: { hots: 'a' } } }, { defaultProvider: 'a' }],
+    [
+      'a misspelt password',
+      { a: { ...provider, transporter: { host: 'a', auth: { user: 'a', passw: 'b' } } } },
+      { defaultProvider: 'a' },
+    ],
     ['a time of nothing', { a: provider }, { defaultProvider: 'a', timeout: 0 }],
+    ['no settings', { a: provider }, undefined],
+    ['a name in place of settings', { a: provider }, 'a'],
   ])('%s is an error', (_what, providers, settings) => {
     expect(() => new Mailer(providers as never, settings as never)).toThrow(
-      expect.objectContaining({ code: expect.stringMatching(/^(Unknown)?OptionError$|^MailAddressError$/) }),
+      expect.objectContaining({ code: 'OptionError', message: expect.stringMatching(/^OPTION: [^\n]*"?mailer/) }),
     )
+  })
+
+  test('everything that is wrong is in one error', () => {
+    const providers = { a: { ...provider, from: 'shop' }, b: { from, transporter: { host: 'a', port: 0 } } }
+    expect(() => new Mailer(providers as never, { defaultProvider: 5 as never })).toThrow(
+      /^OPTION: 3 options are wrong:\n- mailer\.providers\.a\.from has an address that is not one plain address;.*\n- the option "mailer\.providers\.b\.transporter\.port" is 0;.*\n- the option "mailer\.defaultProvider" is 5/,
+    )
+  })
+
+  test('options of nodemailer go through as they are', () => {
+    const transporter = { service: 'Gmail', auth: { type: 'OAuth2', user: 'a', accessToken: 'b' }, tls: {}, name: 'c' }
+    const given = { providers: { a: { transporter, from } }, defaultProvider: 'a' }
+    expect(mailerOptions.parse(given, 'mailer').providers.a!.transporter).toEqual(transporter)
   })
 
   test.each([
