@@ -1,6 +1,6 @@
 import type { Logger, LogMethod } from '../../kernel/index.ts'
 import { censor } from './censor.ts'
-import { type LogSettings, settingsOf } from './options.ts'
+import { type LogSettings, logOptions } from './options.ts'
 import { loadPino, openSink } from './sink.ts'
 
 /** A pino logger after the settings, and how to wait until it has written. */
@@ -40,7 +40,7 @@ function describeResponse(res: unknown): unknown {
 let shared: Logger | undefined
 
 function processLogger(): Logger {
-  shared ??= createLogger(settingsOf()).logger
+  shared ??= createLogger(logOptions.parse({}, 'log')).logger
   return shared
 }
 

@@ -1,4 +1,5 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { OptionPlace, option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { loadPino } from './sink.ts'
 
 /** Where log lines go: anything with a `write` for text. */
 export interface LogStream {
@@ -23,40 +24,43 @@ export interface LogOptions {
   stream?: LogStream
 }
 
-/** The options with every default in place, checked. */
-export interface LogSettings {
-  readonly level: LogLevel
-  readonly logResponse: boolean
-  readonly redact: readonly string[]
-  readonly stream: LogStream | undefined
+const level = option.oneOf(...levels)
+
+export const logOptions = option
+  .shape({
+    level,
+    logResponse: option.flag().default(true),
+    redact: option.list(option.name()).says('a list of paths, such as ["user.email"]'),
+    stream: option.having<LogStream>(['write'], 'an object with write(line)'),
+  })
+  .into((given, place) => {
+    const { redact = [] } = given
+    const why = redact.length === 0 ? undefined : whyUnusable(redact)
+    if (why !== undefined) place.in('redact').wrong(quoted(redact), `paths as pino takes them: ${why}`)
+    return {
+      ...given,
+      level: given.level ?? levelOfEnvironment(place),
+      redact,
+      /** Those that say how a logger is made. */
+      ofLogger: (['level', 'redact', 'stream'] as const).filter((name) => given[name] !== undefined),
+    }
+  })
+  .typed<LogOptions>()
+
+export type LogSettings = SettingsOf<typeof logOptions>
+
+function levelOfEnvironment(place: OptionPlace): LogLevel {
+  const variable = new OptionPlace('LOG_LEVEL of the environment')
+  const found = level.default('info').read((process.env.LOG_LEVEL || undefined) as LogLevel | undefined, variable)
+  for (const problem of variable.problems) place.problem(problem)
+  return found
 }
 
-function isLevel(value: unknown): value is LogLevel {
-  return (levels as readonly unknown[]).includes(value)
-}
-
-export function settingsOf(options: LogOptions = {}): LogSettings {
-  checkOptions('log', options, ['level', 'logResponse', 'redact', 'stream'])
-  const { level = process.env.LOG_LEVEL || 'info', logResponse = true, redact = [], stream } = options
-  if (!isLevel(level)) {
-    throw OptionError(
-      options.level === undefined ? 'LOG_LEVEL of the environment' : 'log.level',
-      quoted(level),
-      levels.join(', '),
-    )
+function whyUnusable(paths: readonly string[]): string | undefined {
+  try {
+    loadPino()({ redact: [...paths] }, { write() {} })
+    return undefined
+  } catch (error) {
+    return (error as Error).message
   }
-  if (typeof logResponse !== 'boolean') throw OptionError('log.logResponse', quoted(logResponse), 'true or false')
-  if (!Array.isArray(redact) || redact.some((path) => typeof path !== 'string' || path === '')) {
-    throw OptionError('log.redact', redact, 'a list of paths, such as ["user.email"]')
-  }
-  if (stream !== undefined && typeof stream?.write !== 'function') {
-    throw OptionError('log.stream', stream, 'an object with write(line)')
-  }
-  return { level, logResponse, redact, stream }
-}
-
-/** Whether the route option leaves a route out of the response log. */
-export function isQuiet(option: unknown): boolean {
-  if (option !== undefined && typeof option !== 'boolean') throw OptionError('log', quoted(option), 'true or false')
-  return option === false
 }

@@ -1,6 +1,6 @@
-import { definePlugin, type Kernel, OptionError, RouteValue } from '../../kernel/index.ts'
+import { definePlugin, described, type Kernel, OptionError, option, RouteValue } from '../../kernel/index.ts'
 import { createLogger } from './logger.ts'
-import { isQuiet, type LogOptions, settingsOf } from './options.ts'
+import { logOptions } from './options.ts'
 
 /** Servers whose logger is that of a log plugin already. */
 const supplied = new WeakSet<Kernel>()
@@ -16,9 +16,9 @@ const supplied = new WeakSet<Kernel>()
  */
 export const log = definePlugin({
   name: 'log',
-  routeOptions: { log: (given: unknown) => given },
-  setup(ctx, options: LogOptions = {}) {
-    const settings = settingsOf(options)
+  options: logOptions,
+  routeOptions: { log: option.flag() },
+  setup(ctx, settings) {
     const { server } = ctx
     let logger = server.settings.logger
     if (logger === undefined) {
@@ -28,14 +28,14 @@ export const log = definePlugin({
       if (!supplied.has(server)) server.logger = logger
       supplied.add(server)
     } else {
-      const useless = (['level', 'redact', 'stream'] as const).find((name) => options[name] !== undefined)
+      const [useless] = settings.ofLogger
       if (useless !== undefined) {
-        throw OptionError(`log.${useless}`, options[useless], `nothing beside the server's own option "logger"`)
+        throw OptionError(`log.${useless}`, described('given'), `nothing beside the server's own option "logger"`)
       }
     }
     const quiet = new RouteValue<true>()
     ctx.onRoute((route) => {
-      if (isQuiet(route.options.log)) quiet.set(route, true)
+      if (route.settings.log === false) quiet.set(route, true)
     })
     if (!settings.logResponse) return
 
