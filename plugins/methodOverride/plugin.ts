@@ -1,5 +1,5 @@
 import { BadRequestError, definePlugin } from '../../kernel/index.ts'
-import { type MethodOverrideOptions, settingsOf } from './options.ts'
+import { methodOverrideOptions } from './options.ts'
 
 /** What a request may become: what clients that know GET and POST only are missing. */
 const targets: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE'])
@@ -13,8 +13,8 @@ const targets: ReadonlySet<string> = new Set(['PUT', 'PATCH', 'DELETE'])
  */
 export const methodOverride = definePlugin({
   name: 'methodOverride',
-  setup(ctx, options: MethodOverrideOptions = {}) {
-    const { header, methods } = settingsOf(options)
+  options: methodOverrideOptions,
+  setup(ctx, { header, methods }) {
     ctx.rewrite(function methodOverride(raw) {
       if (!methods.has(raw.method)) return undefined
       const given = raw.header(header)

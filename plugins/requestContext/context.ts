@@ -1,4 +1,4 @@
-import { described, OptionError, type Request } from '../../kernel/index.ts'
+import { described, type OptionPlace, type Request } from '../../kernel/index.ts'
 
 /**
  * What `req.context` and `currentContext()` hold; applications merge their keys into it.
@@ -25,10 +25,7 @@ export type ContextClass = new (req: Request) => RequestContext
  * A class with an accessor for each key. A value is made when it is first read, and then kept; `undefined` is not, so
  * that reading too early, before a middleware has found out who is calling, does no harm.
  */
-export function contextClass(makers: ContextValues): ContextClass {
-  if (typeof makers !== 'object' || makers === null || Array.isArray(makers)) {
-    throw OptionError('requestContext', makers, 'an object of functions: { tenant: (req) => … }')
-  }
+export function contextClass(makers: ContextValues, place: OptionPlace): ContextClass {
   class Context {
     readonly #req: Request
     readonly #values: Record<string, unknown> = Object.create(null)
@@ -55,10 +52,8 @@ export function contextClass(makers: ContextValues): ContextClass {
     }
   }
   for (const [key, make] of Object.entries(makers)) {
-    if (typeof make !== 'function') throw OptionError(`requestContext.${key}`, make, 'a function of the request')
     // What every object has would be replaced: `constructor`, `toString`.
-    if (key in Context.prototype)
-      throw OptionError(`requestContext.${key}`, described('a name that every object has'), 'another')
+    if (key in Context.prototype) place.in(key).wrong(described('a name that every object has'), 'another')
     Object.defineProperty(Context.prototype, key, {
       enumerable: true,
       get(this: Context) {

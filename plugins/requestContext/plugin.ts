@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { definePlugin, type Kernel, type Request } from '../../kernel/index.ts'
-import { type ContextClass, type ContextValues, contextClass, type RequestContext } from './context.ts'
+import { definePlugin, option, type Request } from '../../kernel/index.ts'
+import { type ContextValues, contextClass, type RequestContext } from './context.ts'
 import { isPlainIterable, iterateWithin } from './stream.ts'
 
 // One for all servers of the process: what is stored in it belongs to one request anyway.
@@ -9,8 +9,14 @@ const storage = new AsyncLocalStorage<RequestContext>()
 const slot = Symbol('requestContext')
 type Holder = Request & { [slot]?: RequestContext }
 
-/** Servers whose requests have `context` already: a scope may register the plugin again. */
-const decorated = new WeakSet<Kernel>()
+const contextOptions = option
+  .record(
+    option.fn<(req: Request) => unknown>('a function of the request').required(),
+    'an object of functions: { tenant: (req) => … }',
+  )
+  .default({})
+  .into(contextClass)
+  .typed<ContextValues>()
 
 /**
  * The context of the request that is being answered, from anywhere below its middlewares and its handler: through
@@ -33,10 +39,17 @@ export function currentContext(): RequestContext | undefined {
  */
 export const requestContext = definePlugin({
   name: 'requestContext',
-  setup(ctx, options: ContextValues = {}) {
-    const Context = contextClass(options)
-    if (!decorated.has(ctx.server)) decorateRequests(Context, ctx.decorate.bind(ctx))
-    decorated.add(ctx.server)
+  options: contextOptions,
+  setup(ctx, Context) {
+    ctx.decorate('request', {
+      context: {
+        // For whoever asks before the middleware had its turn.
+        get(this: Holder) {
+          this[slot] ??= new Context(this)
+          return this[slot]
+        },
+      },
+    })
 
     ctx.use(function requestContext(req, _res, next) {
       const context = new Context(req)
@@ -54,18 +67,3 @@ export const requestContext = definePlugin({
     })
   },
 })
-
-function decorateRequests(
-  Context: ContextClass,
-  decorate: (target: 'request', members: PropertyDescriptorMap) => void,
-) {
-  decorate('request', {
-    context: {
-      // For whoever asks before the middleware had its turn.
-      get(this: Holder) {
-        this[slot] ??= new Context(this)
-        return this[slot]
-      },
-    },
-  })
-}

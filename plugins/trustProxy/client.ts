@@ -2,7 +2,7 @@ import type { RawRequest, Rewrite } from '../../kernel/index.ts'
 import { addressOfEntry } from './address.ts'
 import { parseForwarded } from './forwarded.ts'
 import { fromRight, maxHops, memberAt } from './list.ts'
-import type { ProxySettings } from './options.ts'
+import type { Trust } from './options.ts'
 
 const secure: Readonly<Record<string, boolean>> = { http: false, https: true, ws: false, wss: true }
 
@@ -18,7 +18,7 @@ function isSecure(protocol: string | undefined): boolean | undefined {
 function walk(
   peer: string,
   entries: Iterable<string>,
-  trusts: ProxySettings['trusts'],
+  trusts: Trust,
 ): { address: string; hops: number } {
   let address = peer
   // The peer is trusted, else nobody asks.
@@ -34,7 +34,7 @@ function walk(
 }
 
 /** What a trusted peer says about the client, in `X-Forwarded-*`. */
-export function fromXForwarded(raw: RawRequest, peer: string, trusts: ProxySettings['trusts']): Rewrite {
+export function fromXForwarded(raw: RawRequest, peer: string, trusts: Trust): Rewrite {
   const { address, hops } = walk(peer, fromRight(raw.header('x-forwarded-for')), trusts)
   return {
     ip: address,
@@ -44,7 +44,7 @@ export function fromXForwarded(raw: RawRequest, peer: string, trusts: ProxySetti
 }
 
 /** The same in `Forwarded`, where the element of the farthest trusted proxy tells protocol and host. */
-export function fromForwarded(raw: RawRequest, peer: string, trusts: ProxySettings['trusts']): Rewrite {
+export function fromForwarded(raw: RawRequest, peer: string, trusts: Trust): Rewrite {
   const elements = parseForwarded(raw.header('forwarded')).slice(0, maxHops)
   const { address, hops } = walk(
     peer,

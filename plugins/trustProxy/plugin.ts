@@ -1,7 +1,7 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { canonicalAddress } from './address.ts'
 import { fromForwarded, fromXForwarded } from './client.ts'
-import { settingsOf, type TrustProxyOptions } from './options.ts'
+import { trustOf, trustProxyOptions } from './options.ts'
 
 /** A direct peer: in one spelling, and whether it is believed. */
 interface Peer {
@@ -18,8 +18,9 @@ interface Peer {
  */
 export const trustProxy = definePlugin({
   name: 'trustProxy',
-  async setup(ctx, options: TrustProxyOptions) {
-    const { trusts, header } = await settingsOf(options)
+  options: trustProxyOptions,
+  async setup(ctx, { trustedProxies, header }) {
+    const trusts = await trustOf(trustedProxies)
     const read = header === 'forwarded' ? fromForwarded : fromXForwarded
     // A server has few direct peers behind a proxy, and the question costs ten times the answer.
     const peers = new Map<string, Peer>()

@@ -95,7 +95,8 @@ describe('options', () => {
     [{ methods: [] }, /methodOverride\.methods/],
     [{ methods: 'POST' }, /methodOverride\.methods/],
     [{ method: ['POST'] }, /Did you mean "methodOverride\.methods"|Did you mean "methods"/],
-  ])('%j is refused', async (options, message) => {
-    await expect(serverWith(options).ready()).rejects.toThrow(message)
+    [{ header: 1, methods: ['POST', 'HEAD'] }, /2 options are wrong:\n.*header" is 1.*\n.*methods\[1\]" is "HEAD"/],
+  ])('%j is refused when the server is made', (options, message) => {
+    expect(() => serverWith(options)).toThrow(message)
   })
 })

@@ -217,7 +217,8 @@ describe('options', () => {
     [{ constructor: () => 1 }, /requestContext\.constructor/],
     [[], /requestContext/],
     [() => 1, /requestContext/],
-  ])('%o is refused', async (options, message) => {
-    await expect(serverWith([requestContext(options as never)]).ready()).rejects.toThrow(message)
+    [{ n: 1, valueOf: 5 }, /2 options are wrong:\n.*"requestContext\.n" is 1; it takes a function of the request\n.*valueOf/],
+  ])('%o is refused when it is registered', (options, message) => {
+    expect(() => serverWith([requestContext(options as never)])).toThrow(message)
   })
 })

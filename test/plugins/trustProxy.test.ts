@@ -259,7 +259,11 @@ describe('options', () => {
     [{ trustedProxies: [10] }, /10/],
     [{ trustedProxies: 1, header: 'via' }, /"x-forwarded" or "forwarded"/],
     [{ trustedProxies: 1, heder: 'forwarded' }, /trustProxy\.heder/],
-  ])('%j is refused', async (options, message) => {
-    await expect(serverWith(options).ready()).rejects.toThrow(message)
+    [
+      { trustedProxies: ['10.0.0.1', 'a', '10/8'], header: 5 },
+      /3 options are wrong:\n.*Proxies\[1\].*\n.*Proxies\[2\].*\n.*header/,
+    ],
+  ])('%j is refused when the server is made', (options, message) => {
+    expect(() => serverWith(options)).toThrow(message)
   })
 })
