@@ -1,6 +1,7 @@
 import type { CompiledRoutes } from '../pipeline/compiled-route.ts'
 import type { PluginDefinition } from '../plugin/define.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
+import type { ServiceStore } from '../plugin/services.ts'
 import type { RouteRecord } from '../routing/collection.ts'
 import type { Logger } from '../support/logger.ts'
 
@@ -11,6 +12,7 @@ export interface ListedPlugin {
   readonly options: unknown
   /** What that means. */
   readonly settings: unknown
+  readonly scope: { readonly services: ServiceStore }
 }
 
 /** A route as it was registered. */

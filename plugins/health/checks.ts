@@ -1,5 +1,3 @@
-import type { Check, CheckedServices } from './options.ts'
-
 export type Outcome = 'ok' | 'error'
 
 /** Told of every check that changes between working and failing. */
@@ -63,13 +61,10 @@ class Watched {
 
 /** Makes a function that runs all checks side by side, each within its time. Why one failed is told apart from its outcome. */
 export function watchChecks(
-  checks: { readonly [name: string]: Check },
-  services: CheckedServices,
+  checks: { readonly [name: string]: () => unknown },
   timeout: number,
   onChange: OnChange,
 ): () => Promise<Record<string, Outcome>> {
-  const watched = Object.entries(checks).map(
-    ([name, check]) => new Watched(name, () => check(services), timeout, onChange),
-  )
+  const watched = Object.entries(checks).map(([name, check]) => new Watched(name, check, timeout, onChange))
   return async () => Object.fromEntries(await Promise.all(watched.map((one) => one.outcome())))
 }

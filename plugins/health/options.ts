@@ -1,6 +1,6 @@
-import { checkOptions, OptionError, quoted, type ServiceStore, type Services } from '../../kernel/index.ts'
+import { option, type ServiceStore, type Services, type SettingsOf } from '../../kernel/index.ts'
 
-/** The services that the scope of the probes has. */
+/** The services of a scope: that of the probes, for a check in their options, or that of the plugin which brings the check. */
 export type CheckedServices = ServiceStore & Partial<Services>
 
 /**
@@ -15,29 +15,24 @@ export interface HealthOptions {
   live?: string | false
   /** The path of the readiness probe, `false` for none. Default `/health/ready`. */
   ready?: string | false
-  /** What must work for the server to be ready, by name. */
+  /** What must work for the server to be ready, by name; in place of a check of that name which a plugin brings. */
   checks?: { readonly [name: string]: Check }
   /** Milliseconds after which a check counts as failed. Default 2000. */
   timeout?: number
 }
 
-/** The options with every default in place, checked. */
-export function settingsOf(options: HealthOptions = {}): Required<HealthOptions> {
-  checkOptions('health', options, ['live', 'ready', 'checks', 'timeout'])
-  const { live = '/health/live', ready = '/health/ready', checks = {}, timeout = 2_000 } = options
-  for (const [name, path] of Object.entries({ live, ready })) {
-    if (path !== false && (typeof path !== 'string' || !path.startsWith('/'))) {
-      throw OptionError(`health.${name}`, quoted(path), 'a path that begins with "/", or false')
-    }
-  }
-  if (typeof checks !== 'object' || checks === null || Array.isArray(checks)) {
-    throw OptionError('health.checks', checks, 'an object of functions')
-  }
-  for (const [name, check] of Object.entries(checks)) {
-    if (typeof check !== 'function') throw OptionError(`health.checks.${name}`, check, 'a function')
-  }
-  if (typeof timeout !== 'number' || !(timeout > 0) || timeout > 2_147_483_647) {
-    throw OptionError('health.timeout', quoted(timeout), 'milliseconds above 0')
-  }
-  return { live, ready, checks, timeout }
-}
+const path = option.either(option.name(/^\//, 'a path that begins with "/"'), option.off())
+
+/** Checks by name. */
+export const checks = option.record(option.fn<Check>().required(), 'an object of functions')
+
+export const healthOptions = option
+  .shape({
+    live: path.default('/health/live'),
+    ready: path.default('/health/ready'),
+    checks: checks.default({}),
+    timeout: option.ms({ above: 0 }).default(2_000),
+  })
+  .typed<HealthOptions>()
+
+export type HealthSettings = SettingsOf<typeof healthOptions>

@@ -1,12 +1,16 @@
-import { type ApiDoc, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
+import { type ApiDoc, announcePluginData, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
 import { type Outcome, watchChecks } from './checks.ts'
-import { type HealthOptions, settingsOf } from './options.ts'
+import { gatherChecks } from './gather.ts'
+import { healthOptions } from './options.ts'
+
+announcePluginData('health')
 
 /**
  * Two probes: `/health/live` says that the process answers, `/health/ready` that it should be sent requests.
  *
  * Ready is 503 until the server has started, as soon as it begins to close (within the drain window, so that a load
- * balancer takes it out first), and while a check fails. Live stays 200. Neither is cached, nor logged.
+ * balancer takes it out first), and while a check fails: one of the options, or one that a plugin brings as `health` in its
+ * definition. Live stays 200. Neither is cached, nor logged.
  *
  * @example
  * const checks = { database: () => pool.query('select 1') }
@@ -15,11 +19,18 @@ import { type HealthOptions, settingsOf } from './options.ts'
  */
 export const health = definePlugin({
   name: 'health',
-  setup(ctx, options: HealthOptions = {}) {
-    const { live, ready, checks, timeout } = settingsOf(options)
-    const check = watchChecks(checks, ctx.services, timeout, (name, outcome, error) => {
-      if (outcome === 'ok') ctx.log.warn({ check: name }, `the health check "${name}" passes again`)
-      else ctx.log.warn({ check: name, err: error }, `the health check "${name}" fails`)
+  options: healthOptions,
+  setup(ctx, { live, ready, checks, timeout }) {
+    const own = Object.entries(checks).map(([name, check]) => [name, () => check(ctx.services)] as const)
+    const watch = (gathered: Readonly<Record<string, () => unknown>>) =>
+      watchChecks({ ...gathered, ...Object.fromEntries(own) }, timeout, (name, outcome, error) => {
+        if (outcome === 'ok') ctx.log.warn({ check: name }, `the health check "${name}" passes again`)
+        else ctx.log.warn({ check: name, err: error }, `the health check "${name}" fails`)
+      })
+    let check = watch({})
+    ctx.onReady(() => {
+      // Every plugin is registered by now.
+      check = watch(gatherChecks(ctx.server.listing, Object.keys(checks)))
     })
 
     const answerLive: Handler = function live(_req, res) {

@@ -220,7 +220,75 @@ describe('the life of a server', () => {
   })
 })
 
-describe('options that cannot be meant fail the boot', () => {
+describe('checks that plugins bring', () => {
+  const plugin = (name: string, health: object, more: object = {}) =>
+    definePlugin({ name, health: health as never, ...more })()
+  const ready = async (plugins: readonly object[], checks: NonNullable<Options>['checks'] = {}) => {
+    const server = new Server<{}>({
+      plugins: [...plugins, health({ checks })] as {},
+      router: new RouteCollection(),
+      logger: memoryLogger(),
+    })
+    servers.push(server)
+    const res = await server.inject.get('/health/ready')
+    return { status: res.statusCode(), checks: (res.body() as { checks: object }).checks }
+  }
+
+  test('count like those of the options, wherever the plugin is in the tree', async () => {
+    const inner = plugin('inner', { disk: () => false }, { scoped: true })
+    const outer = definePlugin({ name: 'outer', scoped: true, setup: (ctx) => void ctx.register(inner) })()
+    expect(await ready([plugin('data', { database: async () => true }), outer], { mine: () => true })).toEqual({
+      status: 503,
+      checks: { database: 'ok', disk: 'error', mine: 'ok' },
+    })
+  })
+
+  test('get the services of their own scope', async () => {
+    const store = definePlugin({
+      name: 'store',
+      scoped: true,
+      provide: () => ({ store: { works: true } }),
+      health: { store: (services) => (services.get as (name: string) => { works: boolean })('store').works },
+    })
+    expect(await ready([store()])).toEqual({ status: 200, checks: { store: 'ok' } })
+  })
+
+  test('of a plugin in several scopes pass when all of them do', async () => {
+    const store = definePlugin({
+      name: 'store',
+      options: (given: boolean) => ({ works: given }),
+      provide: (settings) => ({ store: settings }),
+      health: { store: (services) => (services.get as (name: string) => { works: boolean })('store').works },
+    })
+    const part = (name: string, works: boolean) =>
+      definePlugin({ name, scoped: true, setup: (ctx) => void ctx.register(store(works)) })()
+    expect((await ready([part('one', true), part('two', true)])).checks).toEqual({ store: 'ok' })
+    expect((await ready([part('one', true), part('two', false)])).checks).toEqual({ store: 'error' })
+  })
+
+  test('of one name are an error that names both plugins, unless the options have one of that name', async () => {
+    const plugins = [plugin('one', { database: () => true }), plugin('two', { database: () => false })]
+    await expect(ready(plugins)).rejects.toThrow(
+      /the plugins "one" and "two" both bring the health check "database"\. .*health: \{ checks: \{ "database": … \} \}/,
+    )
+    expect(await ready(plugins, { database: () => true })).toEqual({ status: 200, checks: { database: 'ok' } })
+  })
+
+  test('that are no checks are an error that names the plugin', async () => {
+    await expect(ready([plugin('one', { database: 'select 1' })])).rejects.toThrow(
+      'the plugin "one" brings health checks that cannot be used: the option "health.database" is text (not shown); it takes a function',
+    )
+    await expect(ready([plugin('one', [])])).rejects.toThrow(
+      '"health" is an empty array; it takes an object of functions',
+    )
+  })
+
+  test('a misspelt member of the definition is an error', () => {
+    expect(() => plugin('one', {}, { helth: {} })).toThrow('did you mean "health"?')
+  })
+})
+
+describe('options that cannot be meant', () => {
   test.each([
     [{ live: 'health' }, /health\.live.*begins with "\/"/],
     [{ ready: true }, /health\.ready/],
@@ -229,8 +297,8 @@ describe('options that cannot be meant fail the boot', () => {
     [{ timeout: 0 }, /health\.timeout.*milliseconds/],
     [{ timeout: '2s' }, /health\.timeout/],
     [{ check: {} }, /Did you mean "checks"/],
-  ])('%j', async (options, message) => {
-    const { server } = makeServer(options)
-    await expect(server.ready()).rejects.toThrow(message)
+    [{ live: 5, checks: { a: 1, b: 2 } }, /3 options are wrong:\n.*live.*\n.*checks\.a.*\n.*checks\.b/],
+  ])('%j is refused when the server is made', (options, message) => {
+    expect(() => makeServer(options)).toThrow(message)
   })
 })

@@ -217,7 +217,10 @@ describe('options', () => {
     [{ constructor: () => 1 }, /requestContext\.constructor/],
     [[], /requestContext/],
     [() => 1, /requestContext/],
-    [{ n: 1, valueOf: 5 }, /2 options are wrong:\n.*"requestContext\.n" is 1; it takes a function of the request\n.*valueOf/],
+    [
+      { n: 1, valueOf: 5 },
+      /2 options are wrong:\n.*"requestContext\.n" is 1; it takes a function of the request\n.*valueOf/,
+    ],
   ])('%o is refused when it is registered', (options, message) => {
     expect(() => serverWith([requestContext(options as never)])).toThrow(message)
   })

@@ -1,0 +1,52 @@
+import { defineError, type Listing, OptionPlace } from '../../kernel/index.ts'
+import { type Check, type CheckedServices, checks as checksOf } from './options.ts'
+
+export const HealthChecksError = defineError('HealthChecksError', 500, (why: string) => why)
+
+interface Found {
+  readonly plugin: Listing['plugins'][number]
+  readonly check: Check
+}
+
+/**
+ * The checks that plugins bring, by name, each with the services of its own plugin; without those of the names in `own`.
+ *
+ * @throws HealthChecksError for what is not a check, and for two plugins that bring one of the same name.
+ */
+export function gatherChecks({ plugins }: Listing, own: readonly string[]): Record<string, () => unknown> {
+  const found = new Map<string, Found[]>()
+  for (const plugin of plugins) {
+    for (const [name, check] of Object.entries(checksIn(plugin))) {
+      const before = found.get(name) ?? []
+      if (own.includes(name)) continue
+      const other = before.find((one) => one.plugin.definition !== plugin.definition)
+      if (other !== undefined) throw clash(name, other.plugin.definition.name, plugin.definition.name)
+      found.set(name, [...before, { plugin, check }])
+    }
+  }
+  return Object.fromEntries([...found].map(([name, all]) => [name, together(all)]))
+}
+
+function checksIn({ definition }: Found['plugin']): Readonly<Record<string, Check>> {
+  if (definition.health === undefined) return {}
+  const place = new OptionPlace('health')
+  const read = checksOf.read(definition.health, place)
+  if (place.isFine) return read
+  throw HealthChecksError(`the plugin "${definition.name}" brings health checks that cannot be used: ${place.summary}`)
+}
+
+function clash(name: string, first: string, second: string): Error {
+  return HealthChecksError(
+    `the plugins "${first}" and "${second}" both bring the health check "${name}". Rename it in one of them, or say in the options of health what it is: health: { checks: { ${JSON.stringify(name)}: … } }`,
+  )
+}
+
+/** One check of a plugin that is registered in several scopes: with the services of each of them. */
+function together(all: readonly Found[]): () => unknown {
+  return async () => {
+    const outcomes = await Promise.all(
+      all.map(async ({ plugin, check }) => check(plugin.scope.services as CheckedServices)),
+    )
+    return !outcomes.includes(false)
+  }
+}
