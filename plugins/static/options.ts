@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ms from 'ms'
-import { builtPath, checkOptions, OptionError, quoted, type Response } from '../../kernel/index.ts'
+import { builtPath, type OptionPlace, option, quoted, type Response, type SettingsOf } from '../../kernel/index.ts'
 import { segmentsOf } from './path.ts'
 
 /** Options of one folder of files. */
@@ -31,107 +31,75 @@ export interface StaticOptions {
   setHeaders?: (res: Response, path: string) => void
 }
 
-/** The options with every default in place, checked. */
-export interface StaticSettings {
-  /** Without symbolic links. */
-  readonly root: string
-  /** `'/'`, or a path without a slash at its end. */
-  readonly prefix: string
-  readonly dotfiles: 'ignore' | 'deny' | 'allow'
-  readonly index: readonly string[]
-  readonly extensions: readonly string[]
-  readonly redirect: boolean
-  /** Milliseconds. */
-  readonly maxAge: number
-  readonly immutable: boolean
-  readonly followSymlinks: boolean
-  readonly precompressed: boolean
-  readonly setHeaders: StaticOptions['setHeaders']
-}
+const root = option.custom<string | URL, string>('the path of a folder, or a file: URL', rootOf)
+const fileName = option.name(/^[^/\\\0]+$/, 'a name without a slash')
+const fileNames = option.either(
+  fileName.into((one): readonly string[] => [one]),
+  option.list(fileName),
+)
 
-const names = [
-  'root',
-  'prefix',
-  'dotfiles',
-  'index',
-  'extensions',
-  'redirect',
-  'maxAge',
-  'immutable',
-  'followSymlinks',
-  'precompressed',
-  'setHeaders',
-]
+const folder = option
+  .shape({
+    /** Without symbolic links. */
+    root: root.required(),
+    /** `'/'`, or a path without a slash at its end. */
+    prefix: option.custom<string, string>('a path such as "/assets"', prefixOf).default('/'),
+    dotfiles: option.oneOf('ignore', 'deny', 'allow').default('ignore'),
+    index: option
+      .either(
+        option.off().into((): readonly string[] => []),
+        fileNames,
+      )
+      .default('index.html'),
+    extensions: fileNames.into((all) => all.map((one) => one.replace(/^\./, ''))).default([]),
+    redirect: option.flag().default(true),
+    /** Milliseconds. */
+    maxAge: option.custom<number | string, number>('seconds, 0 or more, or a time such as "7d"', maxAgeOf).default(0),
+    immutable: option.flag().default(false),
+    followSymlinks: option.flag().default(false),
+    precompressed: option.flag().default(false),
+    setHeaders: option.fn<NonNullable<StaticOptions['setHeaders']>>('a function (res, path)'),
+  })
+  .typed<StaticOptions>()
 
-/** One folder or a list of them. @throws OptionError naming what is wrong. */
-export function settingsOf(options: StaticOptions | readonly StaticOptions[]): StaticSettings[] {
-  if (!Array.isArray(options)) return [folderOf('static', options as StaticOptions)]
-  if (options.length === 0) throw OptionError('static', quoted('[]'), 'one folder or more')
-  return options.map((one: StaticOptions, i) => folderOf(`static[${i}]`, one))
-}
+/** One folder. */
+export type StaticSettings = SettingsOf<typeof folder>
 
-function folderOf(at: string, options: StaticOptions): StaticSettings {
-  checkOptions(at, options, names)
-  const { dotfiles = 'ignore', prefix = '/', index = 'index.html', extensions = [], setHeaders } = options
-  const { redirect = true, maxAge = 0, immutable = false, followSymlinks = false, precompressed = false } = options
-  if (dotfiles !== 'ignore' && dotfiles !== 'deny' && dotfiles !== 'allow') {
-    throw OptionError(`${at}.dotfiles`, quoted(dotfiles), '"ignore", "deny" or "allow"')
+/** One folder or a list of them. */
+export const staticOptions = option
+  .either(
+    option.list(folder, { min: 1 }),
+    folder.into((one): readonly StaticSettings[] => [one]),
+  )
+  .says('one folder or more: { root } or a list of such objects')
+  .required()
+
+function rootOf(given: unknown, place: OptionPlace): string | undefined {
+  const isUrl = given instanceof URL && given.protocol === 'file:'
+  if (!isUrl && (typeof given !== 'string' || given === '')) {
+    return void place.wrong(quoted(given), 'the path of a folder, or a file: URL')
   }
-  if (setHeaders !== undefined && typeof setHeaders !== 'function') {
-    throw OptionError(`${at}.setHeaders`, setHeaders, 'a function (res, path)')
-  }
-  return {
-    root: rootOf(`${at}.root`, options.root),
-    prefix: prefixOf(`${at}.prefix`, prefix),
-    dotfiles,
-    index: fileNames(`${at}.index`, index === false ? [] : index),
-    extensions: fileNames(`${at}.extensions`, extensions).map((one) => one.replace(/^\./, '')),
-    redirect: flag(`${at}.redirect`, redirect),
-    maxAge: maxAgeOf(`${at}.maxAge`, maxAge),
-    immutable: flag(`${at}.immutable`, immutable),
-    followSymlinks: flag(`${at}.followSymlinks`, followSymlinks),
-    precompressed: flag(`${at}.precompressed`, precompressed),
-    setHeaders,
-  }
-}
-
-function rootOf(at: string, root: unknown): string {
-  const isUrl = root instanceof URL && root.protocol === 'file:'
-  if (!isUrl && (typeof root !== 'string' || root === ''))
-    throw OptionError(at, quoted(root), 'the path of a folder, or a file: URL')
-  const path = isUrl ? fileURLToPath(root) : resolve(builtPath(root as string))
+  const path = isUrl ? fileURLToPath(given) : resolve(builtPath(given as string))
   try {
     if (statSync(path).isDirectory()) return realpathSync.native(path)
   } catch {
     // The same as a file in its place.
   }
-  const shown = quoted(root)
-  throw OptionError(at, shown, `a folder that exists${shown === root ? '' : `; ${path} is not one`}`)
+  const shown = quoted(given)
+  return void place.wrong(shown, `a folder that exists${shown === given ? '' : `; ${path} is not one`}`)
 }
 
-function prefixOf(at: string, prefix: unknown): string {
-  const ok = typeof prefix === 'string' && /^(?:\/[^/?#%*:\\]+)*\/?$/.test(prefix) && prefix !== ''
-  const path = ok && prefix !== '/' ? prefix.replace(/\/$/, '') : prefix
-  if (!ok || (path !== '/' && segmentsOf(encodeURI(path as string)) === undefined)) {
-    throw OptionError(at, quoted(prefix), 'a path such as "/assets"')
-  }
-  return path as string
+function prefixOf(given: unknown, place: OptionPlace): string | undefined {
+  const isPath = typeof given === 'string' && /^(?:\/[^/?#%*:\\]+)*\/?$/.test(given) && given !== ''
+  const path = isPath && given !== '/' ? given.replace(/\/$/, '') : given
+  if (isPath && (path === '/' || segmentsOf(encodeURI(path as string)) !== undefined)) return path as string
+  return void place.wrong(quoted(given), 'a path such as "/assets"')
 }
 
-function fileNames(at: string, value: unknown): readonly string[] {
-  const list = typeof value === 'string' ? [value] : value
-  if (!Array.isArray(list) || list.some((one) => typeof one !== 'string' || !/^[^/\\\0]+$/.test(one))) {
-    throw OptionError(at, quoted(value), 'names without a slash')
-  }
-  return list
-}
-
-function maxAgeOf(at: string, value: unknown): number {
-  const given = typeof value === 'number' ? value * 1000 : parseAge(value)
-  if (given === undefined || !Number.isFinite(given) || given < 0) {
-    throw OptionError(at, quoted(value), 'seconds, 0 or more, or a time such as "7d"')
-  }
-  return given
+function maxAgeOf(given: unknown, place: OptionPlace): number | undefined {
+  const age = typeof given === 'number' ? given * 1000 : parseAge(given)
+  if (age !== undefined && Number.isFinite(age) && age >= 0) return age
+  return void place.wrong(quoted(given), 'seconds, 0 or more, or a time such as "7d"')
 }
 
 function parseAge(value: unknown): number | undefined {
@@ -139,9 +107,4 @@ function parseAge(value: unknown): number | undefined {
   if (typeof value !== 'string' || value === '' || value.length > 50) return undefined
   // Its type lists the spellings; others come out as undefined.
   return ms(value as ms.StringValue) as number | undefined
-}
-
-function flag(at: string, value: unknown): boolean {
-  if (typeof value !== 'boolean') throw OptionError(at, quoted(value), 'true or false')
-  return value
 }

@@ -1,5 +1,5 @@
 import { definePlugin, OptionError, quoted } from '../../kernel/index.ts'
-import { type StaticOptions, settingsOf } from './options.ts'
+import { staticOptions } from './options.ts'
 
 /**
  * Serves the files of a folder, or of several, for GET and HEAD: where no route answers, behind all middlewares.
@@ -12,13 +12,13 @@ import { type StaticOptions, settingsOf } from './options.ts'
  */
 export const staticFiles = definePlugin({
   name: 'static',
-  async setup(ctx, options: StaticOptions | readonly StaticOptions[]) {
+  options: staticOptions,
+  async setup(ctx, folders) {
     if (ctx.prefix.includes(':'))
       throw OptionError('static.prefix', quoted(ctx.prefix), 'no scope whose prefix has parameters')
-    const roots = settingsOf(options)
     // Only who serves files loads what that needs.
     const { fileServer } = await import('./serve.ts')
-    for (const settings of roots) {
+    for (const settings of folders) {
       const prefix = joined(ctx.prefix, settings.prefix)
       ctx.fallback(settings.prefix, fileServer(settings, segmentsIn(prefix)))
       ctx.onRoute(function warnOfHiding(route) {

@@ -383,7 +383,7 @@ describe('options', () => {
     ],
     [{ root: new URL('http://x/') }, /"static.root"/],
     [{ root: import.meta.filename }, /a folder that exists/],
-    [[], /"static" is "\[\]"; it takes one folder or more/],
+    [[], /"static" is an empty array; it takes one folder or more/],
     [[{ root: '.' }, { root: 3 }], /"static\[1\].root" is 3/],
     [{ root: '.', prefix: 'assets' }, /"static.prefix" is "assets"; it takes a path such as "\/assets"/],
     [{ root: '.', prefix: '/a//b' }, /"static.prefix"/],
@@ -392,7 +392,11 @@ describe('options', () => {
     [{ root: '.', dotfiles: 'maybe' }, /"static.dotfiles" is "maybe"/],
     [{ root: '.', index: 'a/b' }, /"static.index"/],
     [{ root: '.', index: true }, /"static.index"/],
-    [{ root: '.', extensions: [1] }, /"static.extensions"/],
+    [{ root: '.', extensions: [1] }, /"static.extensions\[0\]" is 1/],
+    [
+      [{ root: '.' }, { rot: '.', maxAge: 'soon' }],
+      /3 options are wrong:\n.*static\[1\].rot.*\n.*static\[1\].root.*\n.*maxAge/,
+    ],
     [{ root: '.', maxAge: 'soon' }, /"static.maxAge" is "soon"; it takes seconds, 0 or more, or a time such as "7d"/],
     [{ root: '.', maxAge: -1 }, /"static.maxAge"/],
     [{ root: '.', maxAge: '' }, /"static.maxAge"/],
@@ -403,8 +407,8 @@ describe('options', () => {
     [{ root: '.', prefix: null }, /"static.prefix" is null/],
     [{ root: '.', redirect: null }, /"static.redirect" is null/],
     [{ root: '.', maxage: 1 }, /Did you mean "maxAge"/],
-  ])('%o', async (options, message) => {
-    const server = new Server({ router: new RouteCollection(), plugins: [staticFiles(options as { root: string })] })
-    await expect(server.ready()).rejects.toThrow(message)
+  ])('%o is refused when it is registered', (options, message) => {
+    const plugins = [staticFiles(options as { root: string })]
+    expect(() => new Server({ router: new RouteCollection(), plugins })).toThrow(message)
   })
 })
