@@ -46,11 +46,11 @@ const ownSink = option
 /** By itself, so that a route may say each of them. */
 const members = option
   .shape({
-    maxFileSize: option.size().default(megabyte),
+    maxFileSize: option.size().default('1mb'),
     maxTotalSize: option.size(),
     maxFiles: option.int({ min: 0 }).default(10),
     maxFields: option.int({ min: 0 }).default(100),
-    maxFieldSize: option.size().default(megabyte),
+    maxFieldSize: option.size().default('1mb'),
     storage: option.either(option.oneOf('memory', 'disk'), ownSink).default('memory'),
     folder: option.name(undefined, 'the path of a folder'),
   })
