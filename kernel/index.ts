@@ -130,4 +130,4 @@ export {
   readRegularFile,
   readRegularFileSync,
 } from './support/regular-file.ts'
-export { isInTime, within } from './support/within.ts'
+export { answerWithin, isInTime, within } from './support/within.ts'

@@ -1,32 +1,36 @@
 /**
- * Settles as the promise does when that happens within `ms` milliseconds; else with what `late` returns or throws. What the promise
- * fails with after that is lost.
+ * Settles as the promise does when that happens within `ms` milliseconds; else with what `late` returns or throws. The work goes
+ * on, and what it comes to after that is lost.
  *
  * @example
  * const answer = await within(fetch('http://localhost'), 500, () => {
  *   throw new Error('no answer within 500 ms')
  * })
  */
-export async function within<Value, Late>(
+export function within<Value, Late>(
   promise: PromiseLike<Value>,
   ms: number,
   late: () => Late,
-): Promise<Value | Late> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const over = new Promise<Late>((resolve, reject) => {
-    timer = setTimeout(() => {
+): Promise<Value | Awaited<Late>> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
       try {
-        resolve(late())
+        resolve(late() as Awaited<Late>)
       } catch (error) {
         reject(error)
       }
     }, ms)
+    promise.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
-  try {
-    return await Promise.race([promise, over])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** Whether a promise is fulfilled within `ms` milliseconds; when it is rejected, the result is. */
@@ -36,4 +40,11 @@ export function isInTime(promise: PromiseLike<unknown>, ms: number): Promise<boo
     ms,
     () => false,
   )
+}
+
+/** Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for what is asked of a service. */
+export function answerWithin<Value>(promise: PromiseLike<Value>, ms: number): Promise<Value> {
+  return within(promise, ms, () => {
+    throw new Error(`no answer within ${ms} ms`)
+  })
 }

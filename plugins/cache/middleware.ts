@@ -1,5 +1,5 @@
 import fresh from 'fresh'
-import { defineError, type Middleware, personalState, type Request, type Response } from '../../kernel/index.ts'
+import { defineError, type Middleware, personalState, type Request, type Response, within } from '../../kernel/index.ts'
 import { type Entry, entryOf, namesIn } from './entry.ts'
 import type { Flight } from './flights.ts'
 import { keyMaker } from './key.ts'
@@ -98,7 +98,7 @@ export class RouteCache {
   async #follow(flight: Flight, req: Request, res: Response, next: Next): Promise<unknown> {
     this.#mayWait(res)
     if (this.#route.lockBehavior === 'bypass') return this.#pass('BYPASS', res, next)
-    const entry = await within(this.#lockTimeout, flight.landed)
+    const entry = await within(flight.landed, this.#lockTimeout, () => undefined)
     // Nothing came of it: everybody for himself, since one after the other would take as long as all of them.
     return entry === undefined ? this.#pass('MISS', res, next) : replay(entry, 'WAIT', req, res)
   }
@@ -171,15 +171,4 @@ export class RouteCache {
     res.setHeader('retry-after', String(Math.max(1, Math.ceil(this.#lockTimeout / 1000))))
     throw CacheLockedError()
   }
-}
-
-/** What a promise gives within that time, else `undefined`. */
-function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms, undefined)
-    promise.then((value) => {
-      clearTimeout(timer)
-      resolve(value)
-    })
-  })
 }

@@ -1,4 +1,4 @@
-import { type Logger, lineLogger, nearest } from '../../kernel/index.ts'
+import { isInTime, type Logger, lineLogger, nearest } from '../../kernel/index.ts'
 import { closeRunner, type Declared, expectNoRunner, expectRunner, openRunner, type Runner } from './declarations.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
 import { Job, type JobSurroundings } from './job.ts'
@@ -130,12 +130,7 @@ export class CronService {
   }
 
   async #drained(timeout: number): Promise<string[]> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeout)
-    })
-    await Promise.race([this.idle(), late])
-    clearTimeout(timer)
+    await isInTime(this.idle(), timeout)
     return [...this.#jobs.values()].filter((job) => job.isActive).map((job) => job.declared.name)
   }
 

@@ -1,3 +1,4 @@
+import { answerWithin } from '../../kernel/index.ts'
 export type Outcome = 'ok' | 'error'
 
 /** Told of every check that changes between working and failing. */
@@ -24,7 +25,7 @@ class Watched {
     let outcome: Outcome = 'ok'
     let failure: unknown
     try {
-      if ((await this.#withinTime()) === false) throw new Error('it answered false')
+      if ((await answerWithin(this.#run(), this.#timeout)) === false) throw new Error('it answered false')
     } catch (error) {
       outcome = 'error'
       failure = error
@@ -32,18 +33,6 @@ class Watched {
     if (outcome !== this.#last) this.#onChange(this.#name, outcome, failure)
     this.#last = outcome
     return [this.#name, outcome]
-  }
-
-  async #withinTime(): Promise<unknown> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${this.#timeout} ms`)), this.#timeout)
-    })
-    try {
-      return await Promise.race([this.#run(), late])
-    } finally {
-      clearTimeout(timer)
-    }
   }
 
   #run(): Promise<unknown> {

@@ -1,3 +1,5 @@
+import { within } from '../../kernel/index.ts'
+
 /** A promise with what settles it; `Promise.withResolvers`, which Node.js 20 has not. */
 export interface Deferred<T> {
   readonly promise: Promise<T>
@@ -15,17 +17,11 @@ export function deferred<T = void>(): Deferred<T> {
   return { promise, resolve, reject }
 }
 
-/** Whether a promise is fulfilled within that many milliseconds. */
-export async function withinTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms)
-  })
+/** Whether a promise is fulfilled within that many milliseconds; one that is rejected is not. */
+export function withinTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const settled = promise.then(
     () => true,
     () => false,
   )
-  const outcome = await Promise.race([settled, late])
-  clearTimeout(timer)
-  return outcome
+  return within(settled, ms, () => false)
 }

@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
+import { type Logger, within } from '../../kernel/index.ts'
 import type { Declared } from './declarations.ts'
 import { deferred } from './deferred.ts'
 import { MqttHandlerError } from './errors.ts'
@@ -126,23 +126,19 @@ export class Lane {
   async #handle({ payload, details }: Incoming): Promise<void> {
     const { filter, options, check, handler } = this.declared
     const { topic } = details
-    let timer: NodeJS.Timeout | undefined
     const call = async () => {
       const given = options.raw ? payload : messageOf(payload)
       const message = check === undefined ? given : await check(topic, given)
       const args = filter.isPattern ? [topic, message] : [message]
       return handler(...(options.details ? [...args, details] : args))
     }
-    const late = new Promise<never>((_resolve, reject) => {
-      const why = `the handler has not finished within ${this.#timeout} ms. It may go on, but the next message does not wait for it; handlerTimeout is the option`
-      timer = setTimeout(() => reject(MqttHandlerError(filter.text, why)), this.#timeout)
-    })
     try {
-      await Promise.race([call(), late])
+      await within(call(), this.#timeout, () => {
+        const why = `the handler has not finished within ${this.#timeout} ms. It may go on, but the next message does not wait for it; handlerTimeout is the option`
+        throw MqttHandlerError(filter.text, why)
+      })
     } catch (error) {
       await tellFailure(error, { subscription: filter.text, topic, payload }, this.#log)
-    } finally {
-      clearTimeout(timer)
     }
   }
 

@@ -1,3 +1,4 @@
+import { within } from '../../kernel/index.ts'
 /** Told why a check that did not answer `true` or `false` counts as a no. */
 export type OnFault = (why: string, error?: unknown) => void
 
@@ -31,18 +32,12 @@ export function verdictOf(ask: () => unknown, timeout: number, onFault: OnFault)
 }
 
 async function verdictWithin(pending: PromiseLike<unknown>, timeout: number, onFault: OnFault): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<typeof expired>((resolve) => {
-    timer = setTimeout(resolve, timeout, expired)
-  })
   let answer: unknown
   try {
-    answer = await Promise.race([pending, late])
+    answer = await within(pending, timeout, () => expired)
   } catch (error) {
     onFault('rejected', error)
     return false
-  } finally {
-    clearTimeout(timer)
   }
   if (answer === expired) {
     onFault(`did not settle within ${timeout} ms`)

@@ -1,4 +1,4 @@
-import { isFrameworkError, type Logger, lineLogger } from '../../kernel/index.ts'
+import { isFrameworkError, type Logger, lineLogger, within } from '../../kernel/index.ts'
 import { addressOf, shownAddress } from '../shared/address.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
@@ -165,22 +165,13 @@ export async function ask<Answer>(
 ): Promise<Answer> {
   const driver = await driverOf(engine, queue)
   const { publishTimeout } = settingsOf(engine.kind) ?? ownEngineDefaults
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<typeof timedOut>((resolve) => {
-    timer = setTimeout(resolve, publishTimeout, timedOut)
-  })
   const tooLate = new AbortController()
-  const asked = question(driver, tooLate.signal)
-  // Whoever is late may still fail, when nobody listens any more.
-  asked.catch(() => {})
   try {
-    const answer = await Promise.race([asked, late])
+    const answer = await within(question(driver, tooLate.signal), publishTimeout, () => timedOut)
     if (answer !== timedOut) return answer as Answer
   } catch (error) {
     if (isFrameworkError(error) || !isUnreachable(error)) throw error
     throw Object.assign(unavailable(engine, queue, 'does not answer'), { cause: error })
-  } finally {
-    clearTimeout(timer)
   }
   tooLate.abort()
   // Why its connection does not come: a wrong password, say.

@@ -1,3 +1,4 @@
+import { isInTime } from '../../kernel/index.ts'
 import { forgetConfigurationOfServers } from './config.ts'
 import { closeEngines, queueLog } from './engines.ts'
 import type { Subscription } from './subscription.ts'
@@ -84,7 +85,7 @@ export async function release(owner: object, limit: number): Promise<boolean> {
   }
   if (holders.size > 0 || claims.size > 0) return false
   // One that is away may take as long as it likes to close; nobody waits for that.
-  await within(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
+  await isInTime(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
   forgetConfigurationOfServers()
   return true
 }
@@ -92,7 +93,7 @@ export async function release(owner: object, limit: number): Promise<boolean> {
 async function endAll(limit: number): Promise<void> {
   const all = [...subscriptions, ...leaving.keys()]
   const ended = Promise.all([...all.map((subscription) => subscription.stop().ended), ...leaving.values()])
-  if (await within(ended, limit)) return
+  if (await isInTime(ended, limit)) return
   const running = all.reduce((sum, one) => sum + one.running, 0)
   const inMemory = all.reduce((sum, one) => sum + (one.queue.kind === 'memory' ? one.running : 0), 0)
   const what = running > 0 ? `${running} handlers of queues still ran` : 'an engine of queues was not told what is done'
@@ -105,16 +106,4 @@ function fateOf(running: number, inMemory: number): string {
   if (inMemory === 0) return 'the messages come again'
   if (inMemory < running) return `the messages come again, but not the ${inMemory} of queues in memory`
   return 'the messages do not come again: their queues are in memory'
-}
-
-async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false)
-  })
-  try {
-    return await Promise.race([promise.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

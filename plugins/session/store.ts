@@ -1,4 +1,4 @@
-import { defineError, type Logger } from '../../kernel/index.ts'
+import { answerWithin, defineError, type Logger } from '../../kernel/index.ts'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -124,7 +124,7 @@ export class GuardedStore {
       throw this.#failure(what, error)
     }
     if (typeof (result as PromiseLike<T> | undefined)?.then !== 'function') return this.#works(result as T)
-    return inTime(Promise.resolve(result)).then(
+    return answerWithin(Promise.resolve(result), deadline).then(
       (value) => this.#works(value),
       (error: unknown) => {
         throw this.#failure(what, error)
@@ -148,11 +148,4 @@ export class GuardedStore {
     }
     return error
   }
-}
-
-function inTime<T>(result: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${deadline} ms`)), deadline)
-    result.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

@@ -1,5 +1,4 @@
-import { definePlugin, RequestTimeoutError, RouteValue } from '../../kernel/index.ts'
-import { withDeadline } from './deadline.ts'
+import { definePlugin, RequestTimeoutError, RouteValue, within } from '../../kernel/index.ts'
 import { timeoutOfRoute, timeoutOptions } from './options.ts'
 
 const graceMs = 1_000
@@ -30,10 +29,10 @@ export const timeout = definePlugin({
       // Its own limit holds in place of the server's; what stands in front has a moment more, to see how it ended.
       req.extend(ms === false ? false : ms + graceMs)
       if (ms === false) return rest
-      return withDeadline(rest, ms, () => {
+      return within(rest, ms, () => {
         const error = RequestTimeoutError(`${req.method} ${req.route ?? req.path} did not answer within ${ms} ms`)
         req.abort(error)
-        return error
+        throw error
       })
     })
   },

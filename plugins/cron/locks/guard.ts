@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { defineError, type Logger } from '../../../kernel/index.ts'
+import { answerWithin, defineError, isInTime, type Logger } from '../../../kernel/index.ts'
 import type { CronClock } from '../clock.ts'
 import type { CronClaim, CronClaimed, CronLock } from './contract.ts'
 
@@ -20,7 +20,7 @@ export const nothingHeld: Held = { release: async () => {} }
 const again = 1_000
 /** Who cannot reach the lock for that long lets the tick go. */
 const patience = 60_000
-const answerWithin = 3_000
+const askFor = 3_000
 const closeWithin = 300
 
 export interface ClaimWish {
@@ -69,15 +69,10 @@ export class LockGuard {
 
   /** Does not wait for a store that says nothing: closing has a deadline. */
   async close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, closeWithin)
-    })
     const closed = (async () => this.#lock.close?.())().catch((error: unknown) => {
       this.#logger.warn({ err: error }, 'the lock of the cron jobs cannot be closed')
     })
-    await Promise.race([closed, late])
-    clearTimeout(timer)
+    await isInTime(closed, closeWithin)
   }
 
   #hold(claim: CronClaim, { onLost }: ClaimWish): Held {
@@ -113,12 +108,8 @@ export class LockGuard {
 
   /** `undefined` when the lock cannot be reached; told once per change. */
   async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer | undefined> {
-    let timer: NodeJS.Timeout | undefined
     try {
-      const late = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(new Error(`no answer within ${answerWithin} ms`)), answerWithin)
-      })
-      const answer = await Promise.race([question(), late])
+      const answer = await answerWithin(question(), askFor)
       if (this.#isDown) this.#logger.warn('the lock of the cron jobs can be reached again')
       this.#isDown = false
       this.#letGo()
@@ -132,8 +123,6 @@ export class LockGuard {
       }
       this.#isDown = true
       return undefined
-    } finally {
-      clearTimeout(timer)
     }
   }
 

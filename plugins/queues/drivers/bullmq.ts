@@ -1,4 +1,4 @@
-import { peer } from '../../../kernel/index.ts'
+import { isInTime, peer } from '../../../kernel/index.ts'
 import type { BullmqSettings } from '../options.ts'
 import type { BullmqPublishOptions } from '../publish-options.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
@@ -229,6 +229,6 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     const all = Promise.allSettled([...ending, ...closing])
     for (const client of this.#connections.clients) client.disconnect()
     // BullMQ waits for connections that will never be there.
-    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, 200))])
+    await isInTime(all, 200)
   }
 }

@@ -1,4 +1,4 @@
-import { isInTime, within } from 'framework/kernel'
+import { answerWithin, isInTime, within } from 'framework/kernel'
 import { expect, test } from 'vitest'
 
 const never = new Promise<never>(() => {})
@@ -14,6 +14,7 @@ test('what settles in time settles so', async () => {
 test('what does not is what `late` returns or throws', async () => {
   expect(await within(never, 1, () => 'late')).toBe('late')
   expect(await isInTime(never, 1)).toBe(false)
+  await expect(answerWithin(never, 1)).rejects.toThrow('no answer within 1 ms')
   await expect(
     within(never, 1, () => {
       throw new Error('too late')
