@@ -1,7 +1,8 @@
 import { type Logger, lineLogger, nearest } from '../../kernel/index.ts'
+import { joinedOptions } from '../shared/two-arguments.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
 import { Later } from './later.ts'
-import { type MailerConfiguration, type MailerSettings, type MailProviders, readMailer } from './options.ts'
+import { type MailerConfiguration, type MailerSettings, type MailProviders, mailerOptions } from './options.ts'
 import { type MailCallback, type MailReceipt, OpenProvider } from './provider.ts'
 
 /** Sends through one provider. */
@@ -50,7 +51,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
   constructor(
     providers: Providers,
     settings: MailerSettings<keyof Providers & string>,
-    read: MailerConfiguration = readMailer(providers, settings),
+    read: MailerConfiguration = mailerOptions.parse(joinedOptions('providers', providers, settings), 'mailer'),
   ) {
     for (const [name, provider] of Object.entries(read.providers)) {
       this.#providers.set(name, new OpenProvider(name, provider, read.timeout))

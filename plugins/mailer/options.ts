@@ -132,10 +132,3 @@ export const mailerOptions = option
 /** What a mailer works with. */
 export type MailerConfiguration = SettingsOf<typeof mailerOptions>
 export type ProviderSettings = MailerConfiguration['providers'][string]
-
-/** Reads the two arguments of a call. */
-export function readMailer(providers: unknown, settings: unknown): MailerConfiguration {
-  const isObject = typeof settings === 'object' && settings !== null && !Array.isArray(settings)
-  const given = settings === undefined || isObject ? { ...(settings as object | undefined), providers } : settings
-  return mailerOptions.parse(given, 'mailer')
-}

@@ -1,5 +1,4 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
-import { StorageProviderError } from './errors.ts'
+import { option, quoted, type SettingsOf } from '../../kernel/index.ts'
 import type { StorageProvider } from './providers/contract.ts'
 
 /** What `new Storage` takes beside its providers. */
@@ -19,49 +18,40 @@ export interface StorageOptions {
 const methods = ['put', 'read', 'remove', 'head', 'list', 'copy'] as const
 const optional = ['move', 'downloadUrl', 'uploadUrl', 'publicUrl', 'ping', 'close'] as const
 
-/** @throws OptionError for what is no option of the plugin. */
-export function checkPluginOptions(options: unknown): void {
-  checkOptions('storage', options as object, ['providers', 'defaultProvider'])
-}
+const provider = option
+  .custom<StorageProvider, StorageProvider>('a storage provider', (given, place) => {
+    if (typeof given !== 'object' || given === null) return void place.wrong(given, 'a storage provider')
+    const members = given as Readonly<Record<string, unknown>>
+    for (const name of methods) {
+      if (typeof members[name] !== 'function') place.in(name).wrong(members[name], 'a function')
+    }
+    for (const name of optional) {
+      const method = members[name]
+      if (method !== undefined && typeof method !== 'function') place.in(name).wrong(method, 'a function or nothing')
+    }
+    return given as StorageProvider
+  })
+  .secret()
 
-/** The name of the default provider of a map that is in order. */
-export function checkProviders(providers: unknown, settings: StorageSettings): string {
-  if (typeof providers !== 'object' || providers === null || Array.isArray(providers)) {
-    throw OptionError('storage.providers', providers, 'an object of providers by name')
-  }
-  checkOptions('storage', settings, ['defaultProvider'])
-  const names = Object.keys(providers)
-  for (const [name, provider] of Object.entries(providers)) checkProvider(name, provider)
-  const { defaultProvider = names.length === 1 ? names[0] : undefined } = settings
-  if (typeof defaultProvider !== 'string') {
-    throw OptionError(
-      'storage.defaultProvider',
-      quoted(defaultProvider),
-      `the name of a provider: ${names.join(', ') || 'none'}`,
-    )
-  }
-  if (!names.includes(defaultProvider)) throw StorageProviderError(defaultProvider, names)
-  return defaultProvider
-}
+export const storageOptions = option
+  .shape({
+    providers: option.record(provider, 'an object of providers by name').required(),
+    defaultProvider: option.name(),
+  })
+  .into(({ providers, defaultProvider }, place) => {
+    const names = Object.keys(providers)
+    const name = defaultProvider ?? (names.length === 1 ? names[0] : undefined)
+    if (name === undefined || !names.includes(name)) {
+      const takes = `the name of a provider: ${names.join(', ') || 'none'}`
+      place.in('defaultProvider').wrong(quoted(name), takes)
+    }
+    return { providers, defaultProvider: name! }
+  })
+  .typed<StorageOptions>()
+  .required('a place for its objects: { providers: { files: new LocalStorageProvider({ root: "files" }) } }')
 
-function checkProvider(name: string, provider: unknown): void {
-  const option = `storage.providers.${name}`
-  if (typeof provider !== 'object' || provider === null) throw OptionError(option, provider, 'a storage provider')
-  const members = provider as Record<string, unknown>
-  const lacking = methods.find((method) => typeof members[method] !== 'function')
-  if (lacking !== undefined) throw OptionError(`${option}.${lacking}`, members[lacking], 'a function')
-  const wrong = optional.find((method) => members[method] !== undefined && typeof members[method] !== 'function')
-  if (wrong !== undefined) throw OptionError(`${option}.${wrong}`, members[wrong], 'a function or nothing')
-}
+/** What a storage works with. */
+export type StorageConfiguration = SettingsOf<typeof storageOptions>
 
-/** @throws OptionError unless the value is text. */
-export function textOption(option: string, value: unknown, what = 'text'): string {
-  if (typeof value !== 'string' || value === '') throw OptionError(option, value, what)
-  return value
-}
-
-/** Milliseconds for which a service may say nothing; default 10000. */
-export function timeoutOption(option: string, value: unknown = 10_000): number {
-  if (typeof value === 'number' && value >= 1 && value <= 2_147_483_647) return value
-  throw OptionError(option, quoted(value), 'milliseconds, 1 or more')
-}
+/** Milliseconds for which a service may say nothing. */
+export const timeout = option.ms({ min: 1 }).default(10_000)

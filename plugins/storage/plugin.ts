@@ -1,6 +1,5 @@
-import { definePlugin, OptionError, quoted } from '../../kernel/index.ts'
-import type { StorageOptions } from './options.ts'
-import { checkPluginOptions } from './options.ts'
+import { definePlugin, quoted } from '../../kernel/index.ts'
+import { storageOptions } from './options.ts'
 import { LocalStorageProvider } from './providers/local.ts'
 import { Storage } from './storage.ts'
 
@@ -19,23 +18,32 @@ import { Storage } from './storage.ts'
  */
 export const storage = definePlugin({
   name: 'storage',
-  provide(options: StorageOptions) {
-    checkPluginOptions(options)
-    const { providers, defaultProvider } = options
-    return { storage: new Storage(providers, defaultProvider === undefined ? {} : { defaultProvider }) }
-  },
-  async setup(ctx, { providers }: StorageOptions) {
-    const service = ctx.services.get('storage')
-    ctx.onClose(() => service.close())
-    const paths = new Set<string>()
-    for (const provider of new Set(Object.values(providers))) {
+  options: storageOptions.into((settings, place) => {
+    const paths = new Map<string, LocalStorageProvider>()
+    for (const [name, provider] of Object.entries(settings.providers)) {
       if (!(provider instanceof LocalStorageProvider) || provider.urls === undefined) continue
       const { path } = provider.urls
-      if (paths.has(path)) throw OptionError('signedUrls.path', quoted(path), 'a path of its own for each disk')
-      paths.add(path)
+      const before = paths.get(path)
+      if (before !== undefined && before !== provider) {
+        place
+          .in('providers')
+          .in(name)
+          .in('signedUrls')
+          .in('path')
+          .wrong(quoted(path), 'a path of its own for each disk')
+      }
+      paths.set(path, provider)
+    }
+    return { ...settings, disks: [...paths.values()] }
+  }),
+  provide: (settings): { storage: Storage } => ({ storage: new Storage({}, {}, settings) }),
+  async setup(ctx, { disks }) {
+    const service = ctx.services.get('storage')
+    ctx.onClose(() => service.close())
+    for (const disk of disks) {
       // Only who has signed addresses loads what answers them.
       const { addressServer } = await import('./serve.ts')
-      ctx.use(addressServer(provider, provider.urls))
+      ctx.use(addressServer(disk, disk.urls!))
     }
   },
 })

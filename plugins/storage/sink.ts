@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { checkOptions, OptionError } from '../../kernel/index.ts'
+import { option } from '../../kernel/index.ts'
 import type { UploadSink, UploadSource } from '../upload/index.ts'
 import { checkContentType, typeOfKey } from './data.ts'
 import type { StorageDisk } from './disk.ts'
@@ -24,11 +24,16 @@ export interface StoredUpload {
 /** A sink for the option `storage` of the upload plugin. */
 export type StorageSink = UploadSink<StoredUpload>
 
+const sinkOptions = option
+  .shape({
+    prefix: option.value<string>('text', (given) => typeof given === 'string').default(''),
+    key: option.fn<NonNullable<StorageSinkOptions['key']>>('a function (file) => string').default(randomKey),
+  })
+  .typed<StorageSinkOptions>()
+
 export function sinkInto(disk: StorageDisk, options: StorageSinkOptions): StorageSink {
-  checkOptions('sink', options, ['prefix', 'key'])
-  const { prefix = '', key: keyOf = randomKey } = options
+  const { prefix, key: keyOf } = sinkOptions.parse(options, 'sink')
   checkPrefix(prefix)
-  if (typeof keyOf !== 'function') throw OptionError('sink.key', keyOf, 'a function (file) => string')
   return {
     async write(file) {
       const key = `${prefix}${await keyOf(file)}`

@@ -1,7 +1,8 @@
 import { OptionError, quoted } from '../../kernel/index.ts'
+import { joinedOptions } from '../shared/two-arguments.ts'
 import { StorageDisk } from './disk.ts'
 import { StorageProviderError } from './errors.ts'
-import { checkProviders, type StorageSettings } from './options.ts'
+import { type StorageConfiguration, type StorageSettings, storageOptions } from './options.ts'
 import type { StorageProvider } from './providers/contract.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { StorageProvider } from './providers/contract.ts'
  *
  * It needs no server, and connects to nothing before it is used.
  *
- * @throws OptionError, or StorageProviderError for a default that is not in the map.
+ * @throws OptionError.
  * @example
  * const storage = new Storage(
  *   { files: new LocalStorageProvider({ root: '/tmp/files' }), cache: new MemoryStorageProvider() },
@@ -22,10 +23,15 @@ export class Storage<Name extends string = string> extends StorageDisk {
   readonly #disks: ReadonlyMap<string, StorageDisk>
   readonly #close: () => Promise<void>
 
-  constructor(providers: { readonly [Key in Name]: StorageProvider }, settings: StorageSettings<NoInfer<Name>> = {}) {
-    const name = checkProviders(providers, settings)
-    super(name, providers[name as Name])
-    const entries = Object.entries<StorageProvider>(providers)
+  /** `read`: options that a plugin has read already. */
+  constructor(
+    providers: { readonly [Key in Name]: StorageProvider },
+    settings: StorageSettings<NoInfer<Name>> = {},
+    read: StorageConfiguration = storageOptions.parse(joinedOptions('providers', providers, settings), 'storage'),
+  ) {
+    const name = read.defaultProvider
+    super(name, read.providers[name]!)
+    const entries = Object.entries(read.providers)
     this.#disks = new Map(entries.map(([key, provider]) => [key, new StorageDisk(key, provider)]))
     this.#close = async () => {
       await Promise.all(entries.map(([, provider]) => provider.close?.()))

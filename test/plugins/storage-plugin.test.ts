@@ -35,7 +35,9 @@ describe('new Storage', () => {
     expect(new Storage({ only: memory() }).name).toBe('only')
     expect(() => new Storage({ a: memory(), b: memory() })).toThrow(/OPTION.*a, b/)
     expect(() => new Storage({})).toThrow(/OPTION/)
-    expect(() => new Storage({ a: memory() }, { defaultProvider: 'b' as 'a' })).toThrow(/STORAGE_PROVIDER/)
+    expect(() => new Storage({ a: memory() }, { defaultProvider: 'b' as 'a' })).toThrow(
+      'OPTION: the option "storage.defaultProvider" is "b"; it takes the name of a provider: a',
+    )
     expect(() => new Storage({ a: memory() }, { default: 'a' } as object)).toThrow(/OPTION.*defaultProvider/)
     expect(() => new Storage(null as never)).toThrow(/OPTION/)
     expect(() => new Storage({ a: {} as StorageProvider })).toThrow(/storage.providers.a.put/)
@@ -82,6 +84,28 @@ describe('new Storage', () => {
     [() => new AzureBlobStorageProvider({ container: 'c', connectionString: '' })],
     [() => new AzureBlobStorageProvider({ container: 'c', client: {} })],
   ])('options that cannot be meant are told at once %#', (make) => expect(make).toThrow(/OPTION/))
+
+  test('everything that is wrong with the options of a provider is in one error, with its path', () => {
+    const signedUrls = { secret: ['short'], pth: '/a', maxUploadSize: 'much' } as never
+    expect(() => new LocalStorageProvider({ root: '/tmp', signedUrls })).toThrow(
+      /^OPTION: 3 options are wrong:\n- "LocalStorageProvider\.signedUrls\.pth" is not an option\. Did you mean "path"\?.*\n- the option "LocalStorageProvider\.signedUrls\.secret\[0\]" is text \(not shown\);.*\n- the option "LocalStorageProvider\.signedUrls\.maxUploadSize" is "much"/,
+    )
+    const cdn = { url: 'https://cdn.example.org', keyPair: 'K' } as never
+    expect(() => new S3StorageProvider({ bucket: 'b', cdn })).toThrow(
+      '"S3StorageProvider.cdn.keyPair" is not an option',
+    )
+  })
+
+  test('the plugin reports wrong options where it is registered', () => {
+    const make = (options: unknown) => () => new Server({ plugins: { storage: options as never } })
+    expect(make(true)).toThrow(
+      /^OPTION: "plugins\.storage" needs a place for its objects: \{ providers: \{ files: new LocalStorageProvider/,
+    )
+    expect(make({ providers: { a: { put() {} } } })).toThrow(
+      '"plugins.storage.providers.a.read" is undefined; it takes a function',
+    )
+    expect(make({ providers: { a: memory() }, default: 'a' })).toThrow('"plugins.storage.default" is not an option')
+  })
 
   test('a secret that is too short is not called undefined, nor shown', () => {
     const make = (secret?: string) => () => new LocalStorageProvider({ root: '/tmp', signedUrls: { secret: secret! } })
@@ -380,12 +404,15 @@ describe('signed addresses of a disk', () => {
     expect(await storage.use('closed').getObject('a', 'text')).toBe('closed')
   })
 
-  test('two disks cannot share a path', async () => {
+  test('two disks cannot share a path', () => {
     const disk = () => new LocalStorageProvider({ root: folder(), signedUrls: { secret } })
-    const server = new Server({
-      ...quiet,
-      plugins: { storage: { providers: { a: disk(), b: disk() }, defaultProvider: 'a' } },
-    })
-    await expect(server.ready()).rejects.toThrow(/PLUGIN_SETUP/)
+    const make =
+      (b: LocalStorageProvider, a = b) =>
+      () =>
+        new Server({ ...quiet, plugins: { storage: { providers: { a, b }, defaultProvider: 'a' } } })
+    expect(make(disk(), disk())).toThrow(
+      '"plugins.storage.providers.b.signedUrls.path" is "/storage"; it takes a path of its own for each disk',
+    )
+    expect(make(disk())).not.toThrow()
   })
 })

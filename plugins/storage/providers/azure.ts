@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ContainerClient } from '@azure/storage-blob'
-import { checkOptions, hidden, OptionError, peer } from '../../../kernel/index.ts'
-import { textOption, timeoutOption } from '../options.ts'
+import { OptionError, option, peer, type SettingsOf } from '../../../kernel/index.ts'
+import { timeout } from '../options.ts'
 import { BlobAddresses, feature } from './azure-sas.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
@@ -17,6 +17,15 @@ export interface AzureBlobStorageOptions {
   timeout?: number
 }
 
+const azureOptions = option
+  .shape({
+    container: option.name().says('the name of a container').required(),
+    connectionString: option.text().says('the connection string of a storage account').secret(),
+    client: option.value<object>('a ContainerClient', (given) => typeof Object(given).getBlobClient === 'function'),
+    timeout,
+  })
+  .typed<AzureBlobStorageOptions>()
+
 /**
  * Keeps objects in a container of Azure Blob Storage. Needs `@azure/storage-blob`.
  *
@@ -26,28 +35,14 @@ export interface AzureBlobStorageOptions {
  * const storage = new Storage({ blobs }, { defaultProvider: 'blobs' })
  */
 export class AzureBlobStorageProvider implements StorageProvider {
-  readonly #options: AzureBlobStorageOptions
+  readonly #options: SettingsOf<typeof azureOptions>
   readonly #backend: Backend
   readonly #addresses: BlobAddresses
   #client: Promise<ContainerClient> | undefined
 
   constructor(options: AzureBlobStorageOptions) {
-    const of = 'AzureBlobStorageProvider'
-    checkOptions(of, options, ['container', 'connectionString', 'client', 'timeout'])
-    const { container, connectionString, client } = options
-    textOption(`${of}.container`, container, 'the name of a container')
-    if (connectionString !== undefined && (typeof connectionString !== 'string' || connectionString === '')) {
-      throw OptionError(
-        `${of}.connectionString`,
-        hidden(connectionString),
-        'the connection string of a storage account',
-      )
-    }
-    if (client !== undefined && typeof (client as { getBlobClient?: unknown } | null)?.getBlobClient !== 'function') {
-      throw OptionError(`${of}.client`, client, 'a ContainerClient')
-    }
-    this.#options = { ...options }
-    const timeout = timeoutOption(`${of}.timeout`, options.timeout)
+    this.#options = azureOptions.parse(options, 'AzureBlobStorageProvider')
+    const { container, timeout } = this.#options
     this.#backend = new Backend(`the container "${container}" of Azure Blob Storage`, timeout)
     this.#addresses = new BlobAddresses(this.#backend)
   }

@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import { checkOptions, hidden, OptionError } from '../../../kernel/index.ts'
+import { hidden, option, type SettingsOf } from '../../../kernel/index.ts'
 import { encodeKey } from '../key.ts'
-import { textOption } from '../options.ts'
 
 /** A CloudFront distribution in front of a bucket. */
 export interface CdnOptions {
@@ -13,23 +12,42 @@ export interface CdnOptions {
   privateKey?: string
 }
 
+const privateKey = option
+  .custom<string, KeyObject>('an RSA private key in PEM', (pem, place) => {
+    try {
+      const key = createPrivateKey(pem as string)
+      if (key.asymmetricKeyType === 'rsa') return key
+    } catch {
+      // The message of the library may show what was given.
+    }
+    return void place.wrong(hidden(pem), 'an RSA private key in PEM')
+  })
+  .secret()
+
+const urlTakes = 'an address such as "https://d111111abcdef8.cloudfront.net", without query'
+
+export const cdnOptions = option
+  .shape({ url: option.text(/^https?:\/\/[^\s?#]+$/, urlTakes).required(), keyPairId: option.text(), privateKey })
+  .into((given, place) => {
+    if ((given.keyPairId === undefined) !== (given.privateKey === undefined)) {
+      place.in('keyPairId').wrong(given.keyPairId, 'the id of the key beside privateKey, or neither of them')
+    }
+    return given
+  })
+  .typed<CdnOptions>()
+
+type CdnSettings = SettingsOf<typeof cdnOptions>
+
 /** Addresses of objects behind a CDN. */
 export class Cdn {
   readonly #url: string
   readonly #keyPairId: string
   readonly #key: KeyObject | undefined
 
-  constructor(option: string, options: CdnOptions) {
-    checkOptions(option, options, ['url', 'keyPairId', 'privateKey'])
-    const { url, keyPairId, privateKey } = options
-    textOption(`${option}.url`, url, 'an address such as "https://d111111abcdef8.cloudfront.net"')
-    if (!/^https?:\/\/[^\s?#]+$/.test(url)) throw OptionError(`${option}.url`, url, 'an address without query')
-    if ((keyPairId === undefined) !== (privateKey === undefined)) {
-      throw OptionError(`${option}.keyPairId`, keyPairId, 'the id of the key beside privateKey, or neither of them')
-    }
+  constructor({ url, keyPairId = '', privateKey }: CdnSettings) {
     this.#url = url.replace(/\/+$/, '')
-    this.#keyPairId = keyPairId ?? ''
-    this.#key = privateKey === undefined ? undefined : keyOf(option, privateKey)
+    this.#keyPairId = keyPairId
+    this.#key = privateKey
   }
 
   get signs(): boolean {
@@ -50,14 +68,4 @@ export class Cdn {
     const signature = base64.replaceAll('+', '-').replaceAll('=', '_').replaceAll('/', '~')
     return `${url}?Expires=${expires}&Signature=${signature}&Key-Pair-Id=${encodeURIComponent(this.#keyPairId)}`
   }
-}
-
-function keyOf(option: string, pem: string): KeyObject {
-  try {
-    const key = createPrivateKey(pem)
-    if (key.asymmetricKeyType === 'rsa') return key
-  } catch {
-    // The message of the library may show what was given.
-  }
-  throw OptionError(`${option}.privateKey`, hidden(pem), 'an RSA private key in PEM')
 }

@@ -4,14 +4,13 @@ import { access, lstat, readdir, realpath, rename, rm, stat, unlink } from 'node
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { checkOptions } from '../../../kernel/index.ts'
-import { textOption } from '../options.ts'
+import { option } from '../../../kernel/index.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 import { type OpenFile, openFile, writeFile } from './local-file.ts'
 import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken } from './local-paths.ts'
 import { LocalTypes, versionOf } from './local-types.ts'
 import { byBytes } from './memory.ts'
-import { SignedUrls, type SignedUrlsOptions } from './signed-urls.ts'
+import { SignedUrls, type SignedUrlsOptions, signedUrlsOptions } from './signed-urls.ts'
 
 /** Options of `LocalStorageProvider`. */
 export interface LocalStorageOptions {
@@ -20,6 +19,16 @@ export interface LocalStorageOptions {
   /** Gives objects addresses, which the storage plugin answers. Without it there are none. */
   signedUrls?: SignedUrlsOptions
 }
+
+const root = option.custom<string | URL, string>('the path of a folder', (given, place) => {
+  const path = given instanceof URL && given.protocol === 'file:' ? fileURLToPath(given) : given
+  if (typeof path === 'string' && path !== '') return path
+  return void place.wrong(given, 'the path of a folder')
+})
+
+const localOptions = option
+  .shape({ root: root.required(), signedUrls: signedUrlsOptions.optional() })
+  .typed<LocalStorageOptions>()
 
 /** A file that was not written to for so many milliseconds has lost its writer. */
 const lost = 3_600_000
@@ -47,15 +56,12 @@ export class LocalStorageProvider implements StorageProvider {
   declare readonly uploadUrl?: StorageProvider['uploadUrl'] & {}
 
   constructor(options: LocalStorageOptions) {
-    checkOptions('LocalStorageProvider', options, ['root', 'signedUrls'])
-    const { root } = options
-    const isFile = root instanceof URL && root.protocol === 'file:'
-    const path = isFile ? fileURLToPath(root) : root
-    this.#given = resolve(textOption('LocalStorageProvider.root', path, 'the path of a folder'))
+    const { root, signedUrls } = localOptions.parse(options, 'LocalStorageProvider')
+    this.#given = resolve(root)
     this.#root = new LocalRoot(this.#given)
     this.#types = new LocalTypes(this.#root)
-    if (options.signedUrls === undefined) return
-    const urls = new SignedUrls(options.signedUrls)
+    if (signedUrls === undefined) return
+    const urls = new SignedUrls(signedUrls)
     this.urls = urls
     this.downloadUrl = async (key, seconds) => urls.make('GET', key, seconds, undefined)
     this.uploadUrl = async (key, seconds, type) => urls.make('PUT', key, seconds, type)

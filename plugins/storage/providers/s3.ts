@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
-import { checkOptions, OptionError, peer, quoted } from '../../../kernel/index.ts'
+import { option, peer, type SettingsOf } from '../../../kernel/index.ts'
 import { encodeKey } from '../key.ts'
-import { textOption, timeoutOption } from '../options.ts'
+import { timeout } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'
-import { Cdn, type CdnOptions } from './cdn.ts'
+import { Cdn, type CdnOptions, cdnOptions } from './cdn.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 import type { S3Answer, S3Client, S3Sdk, SignUrl, Upload } from './s3-types.ts'
 
@@ -26,12 +26,29 @@ export interface S3StorageOptions {
   timeout?: number
 }
 
+const s3Options = option
+  .shape({
+    bucket: option.name().says('the name of a bucket').required(),
+    region: option.name(),
+    endpoint: option.value<string>('an address', (given) => typeof given === 'string' && URL.canParse(given)).secret(),
+    forcePathStyle: option.flag(),
+    credentials: option
+      .value<object>(
+        'credentials of an AWS client',
+        (given) => typeof given === 'object' || typeof given === 'function',
+      )
+      .secret(),
+    client: option.value<object>('an S3Client', (given) => typeof Object(given).send === 'function'),
+    cdn: cdnOptions.optional(),
+    timeout,
+  })
+  .typed<S3StorageOptions>()
+
 interface Parts {
   readonly sdk: S3Sdk
   readonly client: S3Client
 }
 
-const names = ['bucket', 'region', 'endpoint', 'forcePathStyle', 'credentials', 'client', 'cdn', 'timeout']
 /** S3 copies no larger object in one go; it knows objects of at most 5 TB in at most 10 000 parts. */
 const copyLimit = 5 * 1024 ** 3
 const copyPart = 1024 ** 3
@@ -47,30 +64,20 @@ const feature = 'the storage in S3 (S3StorageProvider)'
  * const storage = new Storage({ bucket }, { defaultProvider: 'bucket' })
  */
 export class S3StorageProvider implements StorageProvider {
-  readonly #options: S3StorageOptions
+  readonly #options: SettingsOf<typeof s3Options>
   readonly #bucket: string
   readonly #backend: Backend
   readonly #cdn: Cdn | undefined
   #parts: Promise<Parts> | undefined
 
   constructor(options: S3StorageOptions) {
-    const of = 'S3StorageProvider'
-    checkOptions(of, options, names)
-    const { bucket, region, endpoint, forcePathStyle, client, cdn } = options
-    this.#bucket = textOption(`${of}.bucket`, bucket, 'the name of a bucket')
-    if (region !== undefined) textOption(`${of}.region`, region)
-    if (endpoint !== undefined && !URL.canParse(endpoint)) throw OptionError(`${of}.endpoint`, endpoint, 'an address')
-    if (forcePathStyle !== undefined && typeof forcePathStyle !== 'boolean') {
-      throw OptionError(`${of}.forcePathStyle`, quoted(forcePathStyle), 'true or false')
-    }
-    if (client !== undefined && typeof (client as { send?: unknown } | null)?.send !== 'function') {
-      throw OptionError(`${of}.client`, client, 'an S3Client')
-    }
-    this.#options = { ...options }
-    this.#cdn = cdn === undefined ? undefined : new Cdn(`${of}.cdn`, cdn)
+    this.#options = s3Options.parse(options, 'S3StorageProvider')
+    const { bucket, endpoint, cdn, timeout } = this.#options
+    this.#bucket = bucket
+    this.#cdn = cdn === undefined ? undefined : new Cdn(cdn)
     // An address may hold a password.
     const where = endpoint === undefined ? '' : ` at ${new URL(endpoint).origin}`
-    this.#backend = new Backend(`the bucket "${bucket}" of S3${where}`, timeoutOption(`${of}.timeout`, options.timeout))
+    this.#backend = new Backend(`the bucket "${bucket}" of S3${where}`, timeout)
   }
 
   /** Loads what is needed; connects to nothing. */

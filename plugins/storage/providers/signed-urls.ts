@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { checkOptions, hidden, OptionError, quoted, sizeOption } from '../../../kernel/index.ts'
+import { option, type SettingsOf } from '../../../kernel/index.ts'
 import { encodeKey } from '../key.ts'
 
 /** How files of a disk get addresses. */
@@ -13,6 +13,26 @@ export interface SignedUrlsOptions {
   /** The largest object that an address takes, in bytes or as text such as `'5mb'`. Default `'100mb'`. */
   maxUploadSize?: number | string
 }
+
+const secretTakes = 'text of at least 16 characters, or a list of such texts: npx framework key-generate --type secret'
+const secret = option.text(/^.{16,}$/s, secretTakes).secret()
+const isOrigin = (given: unknown) => given === '' || (typeof given === 'string' && /^https?:\/\/[^/?#\s]+$/.test(given))
+
+export const signedUrlsOptions = option
+  .shape({
+    secret: option
+      .either(secret, option.list(secret, { min: 1 }))
+      .says(secretTakes)
+      .secret()
+      .into((given): readonly string[] => [given].flat())
+      .required(),
+    origin: option.value<string>('scheme and host, such as "https://files.example.org"', isOrigin).default(''),
+    path: option.name(/^(?:\/[\w.~-]+)+$/, 'a path such as "/storage"').default('/storage'),
+    maxUploadSize: option.size().default('100mb'),
+  })
+  .typed<SignedUrlsOptions>()
+
+type SignedUrlsSettings = SettingsOf<typeof signedUrlsOptions>
 
 /** What an address is good for. */
 export interface Grant {
@@ -28,27 +48,11 @@ export class SignedUrls {
   readonly #secrets: readonly string[]
   readonly #origin: string
 
-  constructor(options: SignedUrlsOptions) {
-    const option = 'LocalStorageProvider.signedUrls'
-    checkOptions(option, options, ['secret', 'origin', 'path', 'maxUploadSize'])
-    const { secret, origin = '', path = '/storage', maxUploadSize = '100mb' } = options
-    const secrets: unknown = typeof secret === 'string' ? [secret] : secret
-    const isLong = (one: unknown) => typeof one === 'string' && one.length >= 16
-    if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every(isLong)) {
-      const expected =
-        'text of at least 16 characters, or a list of such texts: npx framework key-generate --type secret'
-      throw OptionError(`${option}.secret`, hidden(secret), expected)
-    }
-    if (typeof origin !== 'string' || (origin !== '' && !/^https?:\/\/[^/?#\s]+$/.test(origin))) {
-      throw OptionError(`${option}.origin`, origin, 'scheme and host, such as "https://files.example.org"')
-    }
-    if (typeof path !== 'string' || !/^(?:\/[\w.~-]+)+$/.test(path)) {
-      throw OptionError(`${option}.path`, quoted(path), 'a path such as "/storage"')
-    }
-    this.#secrets = secrets
+  constructor({ secret, origin, path, maxUploadSize }: SignedUrlsSettings) {
+    this.#secrets = secret
     this.#origin = origin
     this.path = path
-    this.maxUploadSize = sizeOption(`${option}.maxUploadSize`, maxUploadSize)
+    this.maxUploadSize = maxUploadSize
   }
 
   make(method: 'GET' | 'PUT', key: string, seconds: number, contentType: string | undefined): string {
