@@ -1,7 +1,8 @@
 import { defineError, OptionError } from '../../kernel/index.ts'
+import { joinedOptions } from '../shared/two-arguments.ts'
 import { type Found, filesOf, readFiles } from './files.ts'
-import { type EnvFileOptions, type EnvSettings, type EnvTypes, settingsOf } from './options.ts'
-import { checkTypes, readValue, schema } from './schema.ts'
+import { type EnvFileOptions, type EnvSettings, type EnvTypes, envOptions } from './options.ts'
+import { readValue } from './schema.ts'
 import type { EnvSchema, EnvValues } from './types.ts'
 
 const EnvError = defineError('EnvError', 500, (problems: readonly string[], read: readonly string[]) => {
@@ -12,16 +13,12 @@ const EnvError = defineError('EnvError', 500, (problems: readonly string[], read
 /** Variables as read and checked. */
 export class Env<out Values extends object = {}> {
   readonly #settings: EnvSettings
-  readonly #types: EnvTypes
   #found: ReadonlyMap<string, Found> = new Map()
   #values: ReadonlyMap<string, unknown> | undefined
 
   /** @internal */
   constructor(settings: EnvSettings) {
     this.#settings = settings
-    const types: unknown = settings.schema === undefined ? {} : settings.schema(schema)
-    checkTypes('env.schema', types)
-    this.#types = types
   }
 
   /**
@@ -37,7 +34,7 @@ export class Env<out Values extends object = {}> {
   get(name: string): unknown
   get(name: string): unknown {
     this.load()
-    if (Object.hasOwn(this.#types, name)) return this.#values!.get(name)
+    if (Object.hasOwn(this.#settings.types, name)) return this.#values!.get(name)
     return this.#fromProcess(name) ?? this.#found.get(name)?.value
   }
 
@@ -49,7 +46,7 @@ export class Env<out Values extends object = {}> {
     const files = file === false ? [] : filesOf(file, this.#mode(problems))
     const { found, read } = readFiles(files, fileIsNamed, (path, problem) => problems.push(`${path} ${problem}`))
     const values = new Map<string, unknown>()
-    for (const [name, type] of Object.entries(this.#types)) {
+    for (const [name, type] of Object.entries(this.#settings.types)) {
       const before = problems.length
       const own = this.#tryProcess(name, problems)
       if (problems.length > before) continue
@@ -107,10 +104,10 @@ export class Env<out Values extends object = {}> {
  */
 export function createEnvSchema<const Types extends EnvTypes = {}>(
   build?: (schema: EnvSchema) => Types,
-  options: EnvFileOptions = {},
+  options?: EnvFileOptions,
 ): Env<EnvValues<Types>> {
-  if ('schema' in options) throw OptionError('env.schema', options, 'the function as the first argument')
-  const env = new Env<EnvValues<Types>>(settingsOf({ ...options, ...(build !== undefined && { schema: build }) }))
+  if ('schema' in Object(options)) throw OptionError('env.schema', options, 'the function as the first argument')
+  const env = new Env<EnvValues<Types>>(envOptions.parse(joinedOptions('schema', build, options), 'env'))
   env.load()
   return env
 }

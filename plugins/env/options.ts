@@ -1,4 +1,5 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { OptionError, option, type SettingsOf } from '../../kernel/index.ts'
+import { checkTypes, schema } from './schema.ts'
 import type { EnvSchema, EnvType } from './types.ts'
 
 /** What a schema function returns. */
@@ -23,27 +24,42 @@ export interface EnvOptions extends EnvFileOptions {
   schema?: (schema: EnvSchema) => EnvTypes
 }
 
-export interface EnvSettings {
-  readonly file: string | false
-  /** Whether its absence is a mistake. */
-  readonly fileIsNamed: boolean
-  readonly environment: { readonly [name: string]: string | undefined }
-  readonly schema: ((schema: EnvSchema) => EnvTypes) | undefined
-}
+const schemaTakes = 'a function (schema) => ({ NAME: schema.string() })'
 
-/** The options with every default in place; a wrong one throws. */
-export function settingsOf(options: EnvOptions): EnvSettings {
-  checkOptions('env', options, ['schema', 'file', 'environment'])
-  const { schema, file = '.env', environment = process.env } = options
-  if (schema !== undefined && typeof schema !== 'function') {
-    throw OptionError('env.schema', schema, 'a function (schema) => ({ NAME: schema.string() })')
+/** The types that the function makes of the builders; what they or it refuse has the path of the option. */
+const types = option.fn<(schema: EnvSchema) => EnvTypes>(schemaTakes).into((build, place): EnvTypes => {
+  try {
+    const made: unknown = build(schema)
+    checkTypes(place.path, made)
+    return made
+  } catch (error) {
+    if ((error as { code?: unknown } | null)?.code !== OptionError.code) throw error
+    place.problem((error as Error).message.replace(/^OPTION: /, ''))
+    return {}
   }
-  // An address is no path, and would stand with its password in the error that no such file is there.
-  if (file !== false && (typeof file !== 'string' || file === '' || /:\/\/|[\0\r\n]/.test(file))) {
-    throw OptionError('env.file', quoted(file), 'a path, or false')
-  }
-  if (typeof environment !== 'object' || environment === null) {
-    throw OptionError('env.environment', environment, 'an object of texts')
-  }
-  return { file, fileIsNamed: options.file !== undefined, environment, schema }
-}
+})
+
+// An address is no path, and would stand with its password in the error that no such file is there.
+const path = option.name(/^(?!.*:\/\/)[^\0\r\n]+$/, 'a path, or false')
+
+export const envOptions = option
+  .shape({
+    schema: types,
+    file: option.either(option.off(), path).says('a path, or false'),
+    environment: option
+      .value<NonNullable<EnvFileOptions['environment']>>(
+        'an object of texts',
+        (given) => typeof given === 'object' && given !== null,
+      )
+      .secret(),
+  })
+  .into(({ schema: types = {}, file, environment }) => ({
+    types,
+    file: file ?? '.env',
+    /** Whether its absence is a mistake. */
+    fileIsNamed: file !== undefined,
+    environment: environment ?? process.env,
+  }))
+  .typed<EnvOptions>()
+
+export type EnvSettings = SettingsOf<typeof envOptions>

@@ -1,6 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { Env } from './env.ts'
-import { type EnvOptions, settingsOf } from './options.ts'
+import { envOptions } from './options.ts'
 import type { EnvVariables } from './variables.ts'
 
 /**
@@ -14,9 +14,8 @@ import type { EnvVariables } from './variables.ts'
  */
 export const env = definePlugin({
   name: 'env',
-  provide(options: EnvOptions = {}) {
-    return { env: new Env<EnvVariables>(settingsOf(options)) }
-  },
+  options: envOptions,
+  provide: (settings) => ({ env: new Env<EnvVariables>(settings) }),
   setup(ctx) {
     ctx.services.get('env').load()
   },

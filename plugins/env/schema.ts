@@ -1,21 +1,25 @@
-import { checkOptions, hidden, OptionError, quoted } from '../../kernel/index.ts'
+import { hidden, OptionError, option } from '../../kernel/index.ts'
 import type { EnvTypes } from './options.ts'
 import { isObject, jsonOf } from './parse.ts'
 import type { EnvSchema, EnvType, Report } from './types.ts'
 
 type Read = EnvType<unknown>['read']
-const noOptions = {}
 
-function type(kind: string, expected: string, options: object = noOptions, read: Read): EnvType<unknown> {
-  checkOptions(`schema.${kind}`, options, ['optional', 'default', 'secret'])
-  const given = options as { optional?: unknown; default?: unknown; secret?: unknown }
-  const { optional = false, default: fallback, secret = false } = given
-  if (typeof optional !== 'boolean') throw OptionError(`schema.${kind}.optional`, quoted(optional), 'true or false')
-  if (typeof secret !== 'boolean') throw OptionError(`schema.${kind}.secret`, quoted(secret), 'true or false')
-  if (optional && fallback !== undefined) {
-    throw OptionError(`schema.${kind}.optional`, quoted(optional), 'no default beside it: one of the two')
-  }
-  return { expected, optional, default: fallback, secret, read }
+const typeOptions = option
+  .shape({
+    optional: option.flag().default(false),
+    default: option.value<unknown>('a value'),
+    secret: option.flag().default(false),
+  })
+  .into((given, place) => {
+    if (given.optional && given.default !== undefined) {
+      place.in('optional').wrong(true, 'no default beside it: one of the two')
+    }
+    return given
+  })
+
+function type(kind: string, expected: string, options: object | undefined, read: Read): EnvType<unknown> {
+  return { expected, ...typeOptions.parse(options, `schema.${kind}`), read }
 }
 
 /** A type that can tell whether its default is one of its values. */

@@ -449,6 +449,24 @@ describe('the plugin', () => {
     expect(connected).toEqual([])
   })
 
+  test('reports wrong options, those of the schema too, where it is registered', () => {
+    const make = (options: unknown) => () => new Server({ ...quiet, plugins: { env: options as never } })
+    expect(make({ file: 5, schema: () => ({ A: String }) })).toThrow(
+      /^OPTION: 2 options are wrong:\n- the option "plugins\.env\.schema\.A" is a function; it takes what one of the builders returns: .*\n- the option "plugins\.env\.file" is 5; it takes a path, or false$/,
+    )
+    const misspelt = (s: EnvSchema) => ({ A: s.string({ defualt: 'a' } as never) })
+    expect(make({ schema: misspelt })).toThrow(
+      'OPTION: "schema.string.defualt" is not an option. Did you mean "default"?',
+    )
+    expect(make({ file: 'https://a:b@c/.env' })).toThrow('"plugins.env.file" is text (not shown); it takes a path')
+    expect(make({ schema: 'A' })).toThrow('"plugins.env.schema" is text (not shown); it takes a function')
+  })
+
+  test('lists nothing of the environment that it is given', () => {
+    const server = new Server({ ...quiet, plugins: { env: { environment: { KEY: 'hunter2' } } } })
+    expect(JSON.stringify(server.plugins)).not.toContain('hunter2')
+  })
+
   test('is at services.env, before boot too', async () => {
     write('.env', 'A=5\nB=free\n')
     const server = new Server({ ...quiet, plugins: [env({ environment: {}, schema: (s) => ({ A: s.number() }) })] })
