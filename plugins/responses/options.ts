@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { type OptionPlace, option } from '../../kernel/index.ts'
 
 /** Options of the response schemas. */
 export interface ResponsesOptions {
@@ -6,9 +6,19 @@ export interface ResponsesOptions {
   coerce?: boolean
 }
 
-export function strictnessOf(options: ResponsesOptions = {}): { coerce: boolean } {
-  checkOptions('responses', options, ['coerce'])
-  const { coerce = false } = options
-  if (typeof coerce !== 'boolean') throw OptionError('responses.coerce', quoted(coerce), 'true or false')
-  return { coerce }
+export const responsesOptions = option.shape({ coerce: option.flag().default(false) }).typed<ResponsesOptions>()
+
+/** The schemas of a route as they are, if their keys are statuses: the types of `res.ok()` and the others go by these alone. */
+export function responsesOfRoute(
+  given: unknown,
+  place: OptionPlace,
+): { readonly [status: string]: object } | undefined {
+  if (given === undefined) return undefined
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return void place.wrong(given, 'an object from status to schema, { 200: User }')
+  }
+  for (const key of Object.keys(given).filter((one) => !/^[2-5]\d\d$/.test(one))) {
+    place.problem(`the option "${place.in(key).path}" is for no answer: the keys are statuses from 200 to 599`)
+  }
+  return given as { readonly [status: string]: object }
 }

@@ -1,6 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
-import { type ResponsesOptions, strictnessOf } from './options.ts'
-import { ResponseSchemaError } from './serialize.ts'
+import { responsesOfRoute, responsesOptions } from './options.ts'
 import { Responses } from './service.ts'
 
 /**
@@ -17,26 +16,16 @@ import { Responses } from './service.ts'
  */
 export const responses = definePlugin({
   name: 'responses',
-  routeOptions: { responses: (given: unknown) => given },
-  provide: (options: ResponsesOptions = {}) => ({ responses: new Responses(strictnessOf(options)) }),
+  options: responsesOptions,
+  routeOptions: { responses: responsesOfRoute },
+  provide: (settings) => ({ responses: new Responses(settings) }),
   setup(ctx) {
     const service = ctx.services.get('responses')
     service.claimWith((schema, route, part) => ctx.services.find('validation')?.claim(schema, route, part))
     ctx.onRoute((route) => {
-      const given: unknown = route.options.responses
-      if (given === undefined) return
-      const name = `${route.method} ${route.path}`
-      route.serializeWith(service.compile(byStatus(given, name), { route: name }))
+      const schemas = route.settings.responses
+      if (schemas === undefined) return
+      route.serializeWith(service.compile(schemas, { route: `${route.method} ${route.path}` }))
     })
   },
 })
-
-/** The option as it is, if its keys are statuses: the types of `res.ok()` and the others go by these alone. */
-function byStatus(given: unknown, route: string): { [status: string]: object } {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw ResponseSchemaError(route, '', 'it takes an object from status to schema, { 200: User }')
-  }
-  const wrong = Object.keys(given).find((key) => !/^[2-5]\d\d$/.test(key))
-  if (wrong !== undefined) throw ResponseSchemaError(route, wrong, 'the keys are statuses from 200 to 599')
-  return given as { [status: string]: object }
-}

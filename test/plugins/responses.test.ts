@@ -343,6 +343,14 @@ describe('the boot fails and names the route', () => {
     server.get('/books', { responses: responses as {} }, () => 1)
     await expect(server.ready()).rejects.toThrow(/GET \/books/)
   })
+
+  test('with everything that is wrong about its form', async () => {
+    const server = serverOf()
+    server.get('/books', { responses: { 200: {}, ok: {}, 99: {} } as {} }, () => 1)
+    await expect(server.ready()).rejects.toThrow(
+      /^ROUTE_OPTION: GET \/books .*2 options are wrong:\n.*"responses\.99" is for no answer: .*\n.*"responses\.ok" is for no answer/,
+    )
+  })
 })
 
 test('names in a schema never become code', async () => {
