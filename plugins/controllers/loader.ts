@@ -1,6 +1,6 @@
 import { type AnyClass, defineError, importFiles, type Logger, type RouteCollection } from '../../kernel/index.ts'
 import { isController, isForgotten, mountController } from './mount.ts'
-import { patternsOf } from './options.ts'
+import { patterns as patternsOf } from './options.ts'
 
 const ControllerFileError = defineError(
   'ControllerFileError',
@@ -20,7 +20,7 @@ export class ControllerFiles {
 
   /** The same list if it is one of globs; nothing is one without any. */
   check(option: string, patterns: unknown): readonly string[] {
-    return patternsOf(option, patterns)
+    return patternsOf.parse(patterns, option)
   }
 
   /**

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { option } from '../../kernel/index.ts'
 
 /** Options of the controllers. */
 export interface ControllersOptions {
@@ -9,13 +9,6 @@ export interface ControllersOptions {
   patterns?: readonly string[]
 }
 
-/** A list of patterns, or an error that names the option. */
-export function patternsOf(option: string, patterns: unknown = []): readonly string[] {
-  const isList = Array.isArray(patterns) && patterns.every((one) => typeof one === 'string' && one.trim() !== '')
-  if (!isList) throw OptionError(option, quoted(patterns), "a list of globs: ['src/controllers/**/*.ts']")
-  return patterns
-}
+export const patterns = option.list(option.name(/\S/)).says("a list of globs: ['src/controllers/**/*.ts']").default([])
 
-export function checkControllersOptions(options: ControllersOptions): void {
-  checkOptions('controllers', options, ['patterns'])
-}
+export const controllersOptions = option.shape({ patterns }).typed<ControllersOptions>()

@@ -2,7 +2,7 @@ import { definePlugin, type RouteOptions } from '../../kernel/index.ts'
 import { ControllerFiles } from './loader.ts'
 import { checks, serialized } from './markers.ts'
 import { checkGuards } from './mount.ts'
-import { type ControllersOptions, checkControllersOptions } from './options.ts'
+import { controllersOptions } from './options.ts'
 import type { SerializeStep } from './serialize.ts'
 import { serializeStep, validateStep } from './steps.ts'
 import type { ValidateStep } from './validate.ts'
@@ -40,18 +40,22 @@ function describeMarked(options: RouteOptions): RouteOptions[] {
  */
 export const controllers = definePlugin({
   name: 'controllers',
-  routeOptions: { [checks]: (given: unknown) => given, [serialized]: (given: unknown) => given },
+  options: controllersOptions,
+  // What the decorators have made is right.
+  routeOptions: {
+    [checks]: (given: unknown) => given as Marked[typeof checks],
+    [serialized]: (given: unknown) => given as Marked[typeof serialized],
+  },
   openapi: { describe: describeMarked },
-  provide(options: ControllersOptions = {}) {
-    checkControllersOptions(options)
+  provide({ patterns }) {
     const files = new ControllerFiles()
-    files.add('controllers.patterns', options.patterns)
+    files.patterns.push(...patterns)
     return { controllers: files }
   },
   setup(ctx) {
     const { services, log } = ctx
     ctx.onRoute((route) => {
-      const marked = route.options as Marked
+      const marked = route.settings
       for (const step of marked[checks] ?? []) {
         route.add('input', validateStep(route, step, services.get('validation')))
       }

@@ -102,7 +102,8 @@ describe('controllerPatterns', () => {
   })
 
   test.each([['src/*.ts'], [[1]], [['']], [{}], [null]])('%j is no list of globs', (patterns) => {
-    const message = /the option "controllerPatterns" is .*; it takes a list of globs: \['src\/controllers/
+    const message =
+      /the option "controllerPatterns(?:\[0\])?" is .*; it takes a (?:list of globs: \['src\/controllers|text)/
     expect(() => make({ controllerPatterns: patterns as unknown as string[] })).toThrow(message)
     const { server } = make({})
     expect(() => server.getMockServer({ controllerPatterns: patterns as unknown as string[] })).toThrow(message)
