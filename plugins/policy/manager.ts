@@ -1,13 +1,4 @@
-import {
-  checkOptions,
-  defineError,
-  type Logger,
-  lineLogger,
-  nearest,
-  OptionError,
-  quoted,
-  type Request,
-} from '../../kernel/index.ts'
+import { defineError, type Logger, lineLogger, nearest, OptionError, option, type Request } from '../../kernel/index.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
 import { parametersOf } from './parameters.ts'
 import { isForResource } from './resource.ts'
@@ -49,6 +40,14 @@ export interface PolicyManagerOptions {
   /** Where `canAccess` writes what went wrong in a check; those of routes write to `req.log`. Default standard error. */
   logger?: Logger
 }
+
+const managerOptions = option
+  .shape({
+    user: option.fn<(req: Request) => unknown>('a function (req) => user'),
+    timeout: option.ms({ above: 0 }).default(5_000),
+    logger: option.having<Logger>(['error'], 'a logger'),
+  })
+  .typed<PolicyManagerOptions>()
 
 type ArgumentsOf<Check> = Check extends (...args: infer Args) => unknown
   ? Args extends []
@@ -92,12 +91,7 @@ export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
   readonly #logger: Logger | undefined
 
   constructor(policies: Policies, options: PolicyManagerOptions = {}) {
-    checkOptions('PolicyManager', options, ['user', 'timeout', 'logger'])
-    const { user, timeout = 5_000, logger } = options
-    if (user !== undefined && typeof user !== 'function') throw OptionError('user', user, 'a function (req) => user')
-    if (typeof timeout !== 'number' || !(timeout > 0) || timeout > 2_147_483_647) {
-      throw OptionError('timeout', quoted(timeout), 'milliseconds above 0')
-    }
+    const { user, timeout, logger } = managerOptions.parse(options, 'PolicyManager')
     this.#user = user ?? ((req) => (req as Request & { user?: unknown }).user)
     this.#timeout = timeout
     this.#logger = logger

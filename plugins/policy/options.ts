@@ -1,4 +1,4 @@
-import { checkOptions, described, OptionError, quoted, type Request } from '../../kernel/index.ts'
+import { described, type OptionPlace, option, quoted, type Request } from '../../kernel/index.ts'
 import type { Ask, PolicyRecord } from './manager.ts'
 
 /** One check that a route asks for: of which manager, and its name there. */
@@ -44,19 +44,26 @@ export type CheckedPolicy<Given> = Given extends readonly unknown[]
 
 const form = '{ manager, scope, handler } or a list of such objects'
 
-/** The requirements of a route as a list, each of the right form. */
-export function requirementsOf(option: unknown): readonly PolicyRequirement[] {
-  const list: readonly unknown[] = Array.isArray(option) ? option : [option]
+const requirement = option.shape({
+  manager: option.having<PolicyRequirement['manager']>(['askOf'], 'a PolicyManager').required(),
+  scope: option.name().says('the name of a scope').required(),
+  handler: option.name().says('the name of a check').required(),
+})
+
+/**
+ * The requirements of a route as a list, each of the right form. `policy: undefined` is an import that went wrong, and must not
+ * leave the route open.
+ */
+export function policyOfRoute(given: unknown, place: OptionPlace): readonly PolicyRequirement[] {
+  if (!Array.isArray(given)) return [requirementOf(given, place)]
   // A list that came out empty would leave the route open without a word.
-  if (list.length === 0)
-    throw OptionError('policy', described('an empty list'), `${form}; leave it out for an open route`)
-  for (const one of list) {
-    if (typeof one !== 'object' || one === null) throw OptionError('policy', quoted(one), form)
-    checkOptions('policy', one, ['manager', 'scope', 'handler'])
-    const { manager, scope, handler } = one as Partial<PolicyRequirement>
-    if (typeof manager?.askOf !== 'function') throw OptionError('policy.manager', manager, 'a PolicyManager')
-    if (typeof scope !== 'string') throw OptionError('policy.scope', quoted(scope), 'the name of a scope')
-    if (typeof handler !== 'string') throw OptionError('policy.handler', quoted(handler), 'the name of a check')
-  }
-  return list as readonly PolicyRequirement[]
+  if (given.length === 0) place.wrong(described('an empty list'), `${form}; leave it out for an open route`)
+  return given.map((one, i) => requirementOf(one, place.in(i)))
+}
+
+function requirementOf(given: unknown, place: OptionPlace): PolicyRequirement {
+  if (typeof given === 'object' && given !== null) return requirement.read(given as PolicyRequirement, place)
+  place.wrong(quoted(given), form)
+  // The boot fails; and nothing could be asked of it.
+  return undefined as never
 }

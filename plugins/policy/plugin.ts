@@ -1,7 +1,7 @@
-import { definePlugin, type Middleware, optionNames } from '../../kernel/index.ts'
+import { definePlugin, type Middleware } from '../../kernel/index.ts'
 import { PolicyDenials } from './denial.ts'
 import type { Ask } from './manager.ts'
-import { requirementsOf } from './options.ts'
+import { policyOfRoute } from './options.ts'
 
 /**
  * Runs the checks that the route option `policy` names, before the route's own middlewares and its validation.
@@ -14,15 +14,13 @@ import { requirementsOf } from './options.ts'
  */
 export const policy = definePlugin({
   name: 'policy',
-  routeOptions: { policy: (given: unknown) => given },
+  routeOptions: { policy: policyOfRoute },
   openapi: { failures: ({ options }) => ({ 401: options.policy && 'Unauthorized' }) },
   provide: () => ({ policy: new PolicyDenials() }),
   setup(ctx) {
     const denials = ctx.services.get('policy')
     ctx.onRoute((route) => {
-      // By name and not by value: `policy: undefined` is an import that went wrong, and must not leave the route open.
-      if (!optionNames(route.options).includes('policy')) return
-      for (const { manager, scope, handler } of requirementsOf(route.options.policy)) {
+      for (const { manager, scope, handler } of route.settings.policy ?? []) {
         route.add('guard', guard(`policy(${scope}.${handler})`, manager.askOf(scope, handler), denials))
       }
     })

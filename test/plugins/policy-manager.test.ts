@@ -108,6 +108,7 @@ describe('what cannot be meant is refused', () => {
     ['a time-out of 0', [{}, { timeout: 0 }], 'timeout'],
     ['a time-out for ever', [{}, { timeout: Number.POSITIVE_INFINITY }], 'timeout'],
     ['another option', [{}, { timeOut: 5 }], 'timeOut'],
+    ['a logger that is none', [{}, { logger: console.error }], 'PolicyManager.logger'],
   ])('%s', (_what, args, names) => {
     expect(() => new PolicyManager(...(args as [never]))).toThrow(names)
   })
@@ -137,7 +138,12 @@ describe('what cannot be meant is refused', () => {
     ['no scope', { manager, handler: 'edit' }, /policy\.scope/],
     ['no handler', { manager, scope: 'posts' }, /policy\.handler/],
     ['another member', { manager, scope: 'posts', handler: 'edit', handlers: [] }, /policy\.handlers/],
-    ['a hole in a list', [undefined], /"policy" is undefined/],
+    ['a hole in a list', [undefined], /"policy\[0\]" is undefined/],
+    [
+      'several mistakes',
+      [{ manager, scope: 5 }, 'posts.edit'],
+      /3 options are wrong:\n.*policy\[0\]\.scope" is 5.*\n.*policy\[0\]\.handler" is undefined.*\n.*policy\[1\]" is "posts/,
+    ],
   ])('a route with %s fails the boot and is named', async (_what, policy, message) => {
     const server = new Server<{}>({ router: new RouteCollection(), logger: memoryLogger() })
     server.get('/posts/:id', { policy: policy as never }, () => 1)

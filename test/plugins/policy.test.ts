@@ -50,7 +50,7 @@ describe('a route with a policy', () => {
   test('does not boot when its policy is undefined: an import that went wrong must not leave it open', async () => {
     const { server } = makeServer()
     server.get('/a', { policy: undefined as never }, () => 1)
-    await expect(server.ready()).rejects.toThrow(/GET \/a cannot be compiled: .*"policy" is undefined/)
+    await expect(server.ready()).rejects.toThrow(/^ROUTE_OPTION: GET \/a \(registered at .*"policy" is undefined/)
   })
 
   test('asks about req.user, with the request', async () => {
