@@ -1,8 +1,8 @@
 import { definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { takesBody } from '../shared/body-failures.ts'
-import { SchemaError } from './input.ts'
 import { parts } from './issues.ts'
+import { bodySchemaOfRoute, schemaOfRoute } from './options.ts'
 import { Validation } from './service.ts'
 
 /**
@@ -19,32 +19,26 @@ import { Validation } from './service.ts'
  */
 export const validation = definePlugin({
   name: 'validation',
-  // A schema is compiled with the route; only its place is known here.
-  routeOptions: { headers: asGiven, params: asGiven, query: asGiven, body: asGiven, all: asGiven },
+  routeOptions: {
+    headers: schemaOfRoute,
+    params: schemaOfRoute,
+    query: schemaOfRoute,
+    body: bodySchemaOfRoute,
+    all: bodySchemaOfRoute,
+  },
   openapi: { failures },
   provide: () => ({ validation: new Validation() }),
   setup(ctx) {
     const service = ctx.services.get('validation')
     ctx.onRoute((route) => {
-      const { options, method, path } = route
-      const name = `${method} ${path}`
-      const given = parts.filter((part) => options[part] !== undefined)
-      if (given.length === 0) return
-      if (method === 'GET' || method === 'HEAD') {
-        const wrong = given.find((part) => part === 'body' || part === 'all')
-        if (wrong !== undefined) {
-          throw SchemaError(name, wrong, `a ${method} request has no body; describe its query and its headers`)
-        }
-      }
-      const schemas = Object.fromEntries(given.map((part) => [part, options[part]]))
-      route.add('input', service.middleware(name, schemas))
+      const { settings, method, path } = route
+      const schemas = Object.fromEntries(
+        parts.filter((part) => settings[part] !== undefined).map((part) => [part, settings[part]]),
+      )
+      if (Object.keys(schemas).length > 0) route.add('input', service.middleware(`${method} ${path}`, schemas))
     })
   },
 })
-
-function asGiven(schema: unknown): unknown {
-  return schema
-}
 
 /** For the API description. A body of a type that nobody reads is refused where a schema asks for one. */
 function failures(route: DescribedRoute): { readonly [status: string]: string } {

@@ -308,6 +308,12 @@ describe('the boot fails and names the route', () => {
     await expect(boot({ body: body as object })).rejects.toThrow(/POST \/books/)
   })
 
+  test('with every part that is no schema', async () => {
+    await expect(boot({ body: 'object' as never, query: null as never })).rejects.toThrow(
+      /^ROUTE_OPTION: POST \/books .*2 options are wrong:\n- the option "body" is text.*\n- the option "query" is null; it takes a JSON Schema/,
+    )
+  })
+
   test('schemas that share an $id and differ: both routes', async () => {
     const server = serverOf()
     server.post('/a', { body: { $id: 'thing', type: 'object' } }, () => 1)
