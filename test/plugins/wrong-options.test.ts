@@ -1,0 +1,107 @@
+import { RouteCollection, type RouteOptions, Server, type ServerOptions } from 'framework'
+import { describe, expect, test } from 'vitest'
+import { type CatalogKey, catalog } from '../../plugins/catalog.ts'
+import { memoryLogger } from '../support/kernel.ts'
+
+/** One wrong option of each plugin, the path of it, and what the message says instead. */
+const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: string, remedy: RegExp] } = {
+  env: [{ file: 5 }, 'file', /a path, or false/],
+  trustProxy: [{ trustedProxies: 'everybody' }, 'trustedProxies', /takes /],
+  methodOverride: [{ methods: 5 }, 'methods', /takes /],
+  log: [{ logResponse: 'no' }, 'logResponse', /true or false/],
+  requestContext: [5 as never, '', /takes /],
+  helmet: [{ frameguard: { action: 'sometimes' } }, '', /action/i],
+  health: [{ timeout: 'soon' }, 'timeout', /milliseconds/],
+  cors: [{ maxAge: '1h' }, 'maxAge', /a whole number of seconds/],
+  timeout: [{ ms: '5s' }, 'ms', /milliseconds above 0/],
+  rateLimit: [{ limit: 0 }, 'limit', /a whole number of requests above 0/],
+  cookie: [{ defaults: { maxAge: 'long' } }, 'defaults.maxAge', /takes /],
+  session: [{ secret: 'x'.repeat(32), rolling: 'yes' }, 'rolling', /true or false/],
+  storage: [{ default: 5 }, 'default', /takes /],
+  mailer: [{ providers: 5 }, 'providers', /takes /],
+  json: [{ sizeLimit: 'big' }, 'sizeLimit', /a size like "100kb"/],
+  urlencoded: [{ sizeLimit: 'big' }, 'sizeLimit', /a size like "100kb"/],
+  upload: [{ maxFiles: -1 }, 'maxFiles', /a whole number, 0 or more/],
+  cache: [{ provider: 'disk' }, 'provider', /"memory" or "redis"/],
+  static: [{ root: '.', dotfiles: 'hide' }, 'dotfiles', /takes /],
+  compression: [{ encodings: ['rar'] }, 'encodings[0]', /"br", "zstd", "gzip" or "deflate"/],
+  openapi: [{ path: 5 }, 'path', /takes /],
+  graphql: [{ path: 5 }, 'path', /takes /],
+  cron: [{ crons: 5 }, 'crons', /takes /],
+  queues: [{ run: 'yes' }, 'run', /true or false/],
+  mqtt: [{ connect: { port: 'high' } }, 'connect.port', /takes /],
+}
+
+describe.each(Object.entries(wrong))('%s', (key, [options, path, remedy]) => {
+  const failure = (given: unknown): Error & { code?: string } => {
+    const plugins = { [key]: given } as {}
+    try {
+      new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins })
+    } catch (error) {
+      return error as Error
+    }
+    throw new Error('nothing was wrong with it')
+  }
+
+  test('a wrong option fails at once, with its path and what it takes', () => {
+    const { code, message } = failure(options)
+    expect(message).toMatch(remedy)
+    if (path === '') expect(message).toContain(`plugins.${key}`)
+    else {
+      expect(code).toBe('OptionError')
+      expect(message).toMatch(/^OPTION: /)
+      expect(message).toContain(`"plugins.${key}.${path}`)
+    }
+  })
+
+  // Its keys are free.
+  if (key === 'requestContext') return
+  test('an unknown option fails at once, with its path and the known names', () => {
+    const { code, message } = failure({ ...options, nonsense: 1 })
+    expect(code).toBe('OptionError')
+    expect(message).toContain(`"plugins.${key}.nonsense" is not an option`)
+    expect(message).toMatch(/The options are |The only one is /)
+  })
+})
+
+/** Wrong options of routes, with what their messages say. */
+const ofRoutes: [option: string, value: unknown, message: RegExp, plugins?: object][] = [
+  ['json', { sizeLimit: 'big' }, /"json\.sizeLimit" is "big"; it takes .* a size like/],
+  ['json', { sizelimit: 1 }, /"json\.sizelimit" is not an option\. Did you mean "sizeLimit"/],
+  ['urlencoded', { limit: 1 }, /"urlencoded\.limit" is not an option/, { urlencoded: true }],
+  ['upload', { maxFilez: 1 }, /"upload\.maxFilez" is not an option\. Did you mean "maxFiles"/, { upload: true }],
+  ['rateLimit', { limit: 0 }, /"rateLimit\.limit" is 0; it takes/, { rateLimit: true }],
+  ['rateLimit', { store: 'memory' }, /"rateLimit\.store" is not an option/, { rateLimit: true }],
+  ['timeout', '5s', /"timeout" is "5s"; it takes milliseconds above 0, or false/, { timeout: true }],
+  ['compress', true, /"compress" is true; it takes false/, { compression: true }],
+  ['cache', { tagz: ['a'] }, /"cache\.tagz" is not an option\. Did you mean "tags"/, { cache: true }],
+  ['cache', { ttl: 'long' }, /"cache\.ttl" is "long"; it takes/, { cache: true }],
+  ['helmet', { frameguard: 5 }, /helmet/, { helmet: true }],
+  ['log', 'no', /"log" is .*; it takes /, { log: true }],
+  ['policy', undefined, /"policy" is undefined; it takes/],
+  ['policy', { manger: {} }, /"policy\.manger" is not an option\. Did you mean "manager"/],
+  ['responses', { 20: {} }, /responses/],
+  ['body', 5, /body/],
+  ['apidoc', { policy: {} }, /"policy" stands in its apidoc/],
+  ['rateLimit', { limit: 1 }, /the plugin "rateLimit", which takes the route option "rateLimit", is not registered/],
+  ['polciy', {}, /"polciy"\. Did you mean "policy"/],
+]
+
+test.each(
+  ofRoutes,
+)('the route option %s: %j fails the boot, naming the route with its place', async (option, value, message, plugins = {}) => {
+  const logger = memoryLogger()
+  await using server = new Server<{}>({ router: new RouteCollection(), logger, plugins } as ServerOptions<{}>)
+  server.post('/door', { [option]: value } as RouteOptions, () => 1)
+  const error = await server.ready().then(
+    () => undefined,
+    (error: Error) => error,
+  )
+  expect(error?.message).toMatch(message)
+  expect(error?.message).toMatch(/^ROUTE_OPTION: POST \/door \(registered at .*wrong-options\.test\.ts:\d+:\d+\): /)
+  expect(error).toMatchObject({ code: 'RouteOptionError' })
+})
+
+test('every plugin of the catalog is in the table', () => {
+  expect(Object.keys(wrong).sort()).toEqual(Object.keys(catalog).sort())
+})
