@@ -148,14 +148,18 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 }
 
+/** Deeper than that a listing helps nobody, and what holds itself would have no end. */
+const deepest = 4
+
 /** A value of which no check says more: texts that look like a secret are not shown, nor is what only this process can know. */
-function showPlain(value: unknown): unknown {
+function showPlain(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return mayBeSecret(value) ? '(text)' : value
   if (typeof value === 'function') return '(function)'
   if (typeof value !== 'object' || value === null) return typeof value === 'bigint' ? String(value) : value
-  if (Array.isArray(value)) return value.map(showPlain)
+  if (depth === deepest) return Array.isArray(value) ? '(list)' : '(object)'
+  if (Array.isArray(value)) return value.map((one) => showPlain(one, depth + 1))
   if (value instanceof RegExp) return String(value)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return `(${value.constructor?.name || 'object'})`
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, showPlain(one)]))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, showPlain(one, depth + 1)]))
 }

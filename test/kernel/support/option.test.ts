@@ -59,3 +59,11 @@ test('the settings of a plugin are listed without the secrets in its lists, reco
     either: shown,
   })
 })
+
+test('an option that holds itself is listed all the same', () => {
+  const cycle: Record<string, unknown> = { list: [], name: 'a' }
+  Object.assign(cycle, { itself: cycle })
+  const listed = definePlugin({ name: 'listed', options: option.shape({ cycle: option.value<object>('anything') }) })
+  const { plugins } = new Server([listed({ cycle })])
+  expect(JSON.stringify(plugins)).toContain('"itself":"(object)"')
+})
