@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, optionNames, quoted, type Request, type Response } from '../../kernel/index.ts'
+import { option, optionNames, type Request, type Response, type SettingsOf } from '../../kernel/index.ts'
 import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
 
 /** Makes the value that every resolver is handed third. */
@@ -60,164 +60,106 @@ export interface GraphqlOptions {
   route?: GraphqlRouteOptions
 }
 
-export interface Limits {
-  readonly depth: number
-  readonly aliases: number
-  readonly directives: number
-  readonly tokens: number
-}
+const count = option.int({ min: 1 }).says('a whole number above 0')
 
-export interface CostSettings {
-  readonly max: number
-  readonly listSize: number
-  readonly slicingArguments: readonly string[]
-}
+/** The largest number; `false` is none. */
+const limit = (fallback: number) =>
+  option
+    .either(count, option.off())
+    .says('a whole number above 0, or false')
+    .into((given) => (given === false ? Number.POSITIVE_INFINITY : given))
+    .default(fallback)
 
-export interface GraphqlSettings {
-  readonly schema: SchemaSource | ReadySchema
-  readonly introspection: boolean
-  readonly csrfPrevention: boolean
-  readonly context: ContextFunction | undefined
-  readonly limits: Limits
-  /** `undefined`: no cost is counted. */
-  readonly cost: CostSettings | undefined
-  readonly graphiql: boolean
-  /** Executions before an operation is compiled; `undefined`: none is. */
-  readonly jit: number | undefined
-  readonly keepAlive: number
-  readonly route: GraphqlRouteOptions
-}
+const limits = option.shape({ depth: limit(15), aliases: limit(30), directives: limit(50), tokens: limit(2000) })
 
-const defaults: Limits = { depth: 15, aliases: 30, directives: 50, tokens: 2000 }
+const cost = option.shape({
+  max: count.default(1000),
+  listSize: count.default(10),
+  slicingArguments: option.list(option.name()).says('a list of names of arguments').default(['first', 'last', 'limit']),
+})
+const costDefaults = cost.parse({}, 'cost')
 
-function flag(name: string, value: unknown, fallback: boolean): boolean {
-  if (value === undefined) return fallback
-  if (typeof value !== 'boolean') throw OptionError(`graphql.${name}`, quoted(value), 'true or false')
-  return value
-}
+const jit = option.shape({ minCount: count.default(3) })
+const jitDefaults = jit.parse({}, 'jit')
 
-function objectOf<Option extends object>(name: string, value: Option | undefined): Option | undefined {
-  if (value === undefined) return undefined
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw OptionError(`graphql.${name}`, value, 'an object')
-  }
-  return value
-}
-
-function whole(name: string, value: unknown, takes: string): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 1) throw OptionError(`graphql.${name}`, quoted(value), takes)
-  return value as number
-}
-
-function limitsOf(given: GraphqlLimits = {}): Limits {
-  const names = Object.keys(defaults) as (keyof Limits)[]
-  objectOf('limits', given)
-  checkOptions('graphql.limits', given, names)
-  const limit = (name: keyof Limits): number => {
-    const value = given[name]
-    if (value === undefined) return defaults[name]
-    return value === false
-      ? Number.POSITIVE_INFINITY
-      : whole(`limits.${name}`, value, 'a whole number above 0, or false')
-  }
-  return { depth: limit('depth'), aliases: limit('aliases'), directives: limit('directives'), tokens: limit('tokens') }
-}
-
-function costOf(given: boolean | GraphqlCost = false): CostSettings | undefined {
-  if (given === false) return undefined
-  if (typeof given !== 'boolean' && objectOf('cost', given) !== undefined) {
-    checkOptions('graphql.cost', given, ['max', 'listSize', 'slicingArguments'])
-  }
-  const { max = 1000, listSize = 10, slicingArguments = ['first', 'last', 'limit'] } = given === true ? {} : given
-  if (!Array.isArray(slicingArguments) || slicingArguments.some((name) => typeof name !== 'string')) {
-    throw OptionError('graphql.cost.slicingArguments', slicingArguments, 'a list of names of arguments')
-  }
-  const number = 'a whole number above 0'
-  return { max: whole('cost.max', max, number), listSize: whole('cost.listSize', listSize, number), slicingArguments }
-}
-
-function jitOf(given: boolean | JitOptions = false): number | undefined {
-  if (given === false) return undefined
-  if (given === true) return 3
-  if (typeof given !== 'object' || given === null)
-    throw OptionError('graphql.jit', given, '{ minCount }, true or false')
-  checkOptions('graphql.jit', given, ['minCount'])
-  return whole('jit.minCount', given.minCount ?? 3, 'a whole number above 0')
-}
-
-function routeOf(given: GraphqlRouteOptions = {}): GraphqlRouteOptions {
-  objectOf('route', given)
-  for (const name of forbiddenRouteOptions) {
-    if (name in given)
-      throw OptionError(`graphql.route.${name}`, Reflect.get(given, name), 'no value: it does not fit GraphQL')
-  }
-  // Those that are inherited, too: spread, they would be left out, and with them a guard.
-  return Object.fromEntries(optionNames(given).map((name) => [name, Reflect.get(given, name) as unknown]))
-}
+const route = option
+  .custom<GraphqlRouteOptions, GraphqlRouteOptions>('an object', (given, place) => {
+    if (!isObject(given)) return void place.wrong(given, 'an object')
+    for (const name of forbiddenRouteOptions) {
+      if (name in given) place.in(name).wrong(Reflect.get(given, name), 'no value: it does not fit GraphQL')
+    }
+    // Those that are inherited, too: spread, they would be left out, and with them a guard.
+    return Object.fromEntries(optionNames(given).map((name) => [name, Reflect.get(given, name) as unknown]))
+  })
+  .default({})
 
 /** Whether a schema was given ready, as an instance of whichever copy of the package. */
 export function isReady(schema: object): schema is ReadySchema {
   return typeof (schema as Partial<ReadySchema>).getQueryType === 'function'
 }
 
-function isSdl(value: unknown): boolean {
-  return typeof value === 'string' || (value as { kind?: unknown } | null)?.kind === 'Document'
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** One of them, or a list. */
+function oneOrMany<Type>(takes: string, isOne: (one: unknown) => boolean) {
+  return option.value<Type>(takes, (given) => (Array.isArray(given) ? given.every(isOne) : isOne(given)))
 }
 
-function isOneOrMany(value: unknown, is: (one: unknown) => boolean): boolean {
-  return value === undefined || (Array.isArray(value) ? value.every(is) : is(value))
-}
+const schema = option.either(
+  option.value<ReadySchema>('a GraphQLSchema', (given) => isReady(Object(given))),
+  option
+    .shape({
+      typeDefs: oneOrMany<NonNullable<SchemaSource['typeDefs']>>(
+        'text in the schema language, a parsed document, or a list of them',
+        (one) => typeof one === 'string' || Object(one).kind === 'Document',
+      ),
+      files: oneOrMany<NonNullable<SchemaSource['files']>>(
+        'a glob or a list of globs',
+        (one) => typeof one === 'string' && one !== '',
+      ),
+      resolvers: oneOrMany<NonNullable<SchemaSource['resolvers']>>(
+        '{ Type: { field: (parent, args, context) => value } } or a list of such objects',
+        isObject,
+      ),
+    })
+    .typed<SchemaSource>(),
+)
 
-function schemaOf(schema: SchemaSource | ReadySchema = {}): SchemaSource | ReadySchema {
-  objectOf('schema', schema)
-  if (isReady(schema)) return schema
-  checkOptions('graphql.schema', schema, ['typeDefs', 'files', 'resolvers'])
-  const isText = (one: unknown) => typeof one === 'string' && one !== ''
-  const isObject = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one)
-  const checks: [name: keyof SchemaSource, is: (one: unknown) => boolean, takes: string][] = [
-    ['typeDefs', isSdl, 'text in the schema language, a parsed document, or a list of them'],
-    ['files', isText, 'a glob or a list of globs'],
-    ['resolvers', isObject, '{ Type: { field: (parent, args, context) => value } } or a list of such objects'],
-  ]
-  for (const [name, is, takes] of checks) {
-    if (!isOneOrMany(schema[name], is)) throw OptionError(`graphql.schema.${name}`, schema[name], takes)
-  }
-  return schema
-}
+export const graphqlOptions = option
+  .shape({
+    schema: schema.default({}),
+    apolloOptions: option
+      .shape({
+        introspection: option.flag(),
+        csrfPrevention: option.flag().default(true),
+        context: option.fn<ContextFunction>('a function of { req, res }'),
+      })
+      .typed<ApolloOptions>(),
+    limits,
+    cost: option.either(option.flag(), cost).default(false),
+    graphiql: option.flag(),
+    jit: option.either(option.flag(), jit).says('{ minCount }, true or false').default(false),
+    keepAlive: option.ms({ above: 0 }).default(12_000),
+    route,
+  })
+  .into(({ apolloOptions, cost, jit, ...given }) => {
+    const isOpen = process.env.NODE_ENV !== 'production'
+    const { introspection = isOpen, csrfPrevention, context } = apolloOptions
+    return {
+      ...given,
+      introspection,
+      csrfPrevention,
+      context,
+      /** `undefined`: no cost is counted. */
+      cost: cost === false ? undefined : cost === true ? costDefaults : cost,
+      graphiql: given.graphiql ?? isOpen,
+      /** Executions before an operation is compiled; `undefined`: none is. */
+      jit: jit === false ? undefined : jit === true ? jitDefaults.minCount : jit.minCount,
+    }
+  })
+  .typed<GraphqlOptions>()
 
-/** The options with every default in place; a wrong one throws. */
-export function settingsOf(options: GraphqlOptions): GraphqlSettings {
-  checkOptions('graphql', options, [
-    'schema',
-    'apolloOptions',
-    'limits',
-    'cost',
-    'graphiql',
-    'jit',
-    'keepAlive',
-    'route',
-  ])
-  const apollo = objectOf('apolloOptions', options.apolloOptions) ?? {}
-  checkOptions('graphql.apolloOptions', apollo, ['introspection', 'csrfPrevention', 'context'])
-  const { context } = apollo
-  if (context !== undefined && typeof context !== 'function') {
-    throw OptionError('graphql.apolloOptions.context', context, 'a function of { req, res }')
-  }
-  const { keepAlive = 12_000 } = options
-  if (typeof keepAlive !== 'number' || !(keepAlive > 0) || keepAlive > 2_147_483_647) {
-    throw OptionError('graphql.keepAlive', quoted(keepAlive), 'milliseconds above 0')
-  }
-  const isOpen = process.env.NODE_ENV !== 'production'
-  return {
-    schema: schemaOf(options.schema),
-    introspection: flag('apolloOptions.introspection', apollo.introspection, isOpen),
-    csrfPrevention: flag('apolloOptions.csrfPrevention', apollo.csrfPrevention, true),
-    context,
-    limits: limitsOf(options.limits),
-    cost: costOf(options.cost),
-    graphiql: flag('graphiql', options.graphiql, isOpen),
-    jit: jitOf(options.jit),
-    keepAlive,
-    route: routeOf(options.route),
-  }
-}
+export type GraphqlSettings = SettingsOf<typeof graphqlOptions>
+export type Limits = GraphqlSettings['limits']
+export type CostSettings = NonNullable<GraphqlSettings['cost']>

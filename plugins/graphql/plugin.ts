@@ -1,6 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts'
 import { getDoc, postDoc } from './apidoc.ts'
-import { type GraphqlOptions, settingsOf } from './options.ts'
+import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'
 
 /**
@@ -19,12 +19,9 @@ export const graphql = definePlugin({
   name: 'graphql',
   // Reads the bodies.
   dependencies: ['json'],
-  provide(options: GraphqlOptions = {}) {
-    settingsOf(options)
-    return { graphql: new GraphqlService() }
-  },
-  async setup(ctx, options: GraphqlOptions = {}) {
-    const settings = settingsOf(options)
+  options: graphqlOptions,
+  provide: () => ({ graphql: new GraphqlService() }),
+  async setup(ctx, settings) {
     // Only who answers GraphQL loads what it needs.
     const { openHandler } = await import('./engine.ts')
     const page = settings.graphiql ? (await import('./page.ts')).openPage() : undefined

@@ -500,7 +500,18 @@ describe('the forms it is given in', () => {
     [{ graphiql: 1 }, /graphiql/],
     [{ route: { cache: { ttl: 5 } } }, /route.cache/],
     [{ route: [] }, /graphql.route/],
-  ])('wrong options are told at once: %o', (options, message) => {
-    expect(() => new Server({ router: router(), graphql: options as never })).toThrow(message)
+    [{ limits: { deph: 5 } }, /"graphql.limits.deph" is not an option. Did you mean "depth"/],
+  ])('wrong options are reported at once: %o', (options, message) => {
+    const thrown = expect.objectContaining({ code: 'OptionError', message: expect.stringMatching(message) })
+    expect(() => new Server({ router: router(), graphql: options as never })).toThrow(thrown)
+  })
+
+  test('wrong options have the path at which they stand', () => {
+    expect(() => new Server({ router: router(), graphql: { jit: { minCount: 0 } } })).toThrow(
+      'OPTION: the option "graphql.jit.minCount" is 0; it takes a whole number above 0',
+    )
+    expect(() => new Server({ router: router(), plugins: { graphql: { keepAlive: 0 } } })).toThrow(
+      'the option "plugins.graphql.keepAlive" is 0; it takes milliseconds above 0',
+    )
   })
 })
