@@ -14,6 +14,8 @@ export interface CheckParts {
   readonly need?: Need
   /** What must be given, in words, where `takes` alone would not be plain to who has given nothing. */
   readonly needs?: string | undefined
+  /** Whether `undefined` is wrong where the option is named. */
+  readonly isDefined?: boolean
   readonly isSecret?: boolean
   /** Whether a text that is wrong may be shown: where a word, a number or a name belongs. */
   readonly isQuoted?: boolean
@@ -99,6 +101,14 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
    */
   required(needs?: string): Check<Input, Value, 'required'> {
     return new Check({ ...this.parts, fallback: undefined, need: 'required', needs })
+  }
+
+  /**
+   * Where the option is named it has a value. For what decides who may enter: `undefined` is an import that went wrong, and must
+   * not leave the door open.
+   */
+  defined(): Check<Input, Value, Given> {
+    return new Check({ ...this.parts, isDefined: true })
   }
 
   /** No message and no listing shows what was given. */

@@ -270,7 +270,12 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
     fits: isObject,
     read(given: Readonly<Record<string, unknown>>, place) {
       if (other === undefined) checkNames(given, place, names)
-      const known = names.map((one) => [one, members[one]!.read(given[one], place.in(one))])
+      const known = names.map((one) => {
+        const check = members[one]!
+        const isMissing = check.parts.isDefined && given[one] === undefined && one in given
+        if (isMissing) place.in(one).wrong(undefined, check.takes)
+        return [one, check.read(given[one], place.in(one))]
+      })
       const others = other === undefined ? [] : otherNames(given, names)
       return Object.fromEntries([...known, ...others.map((one) => [one, other!(one, given[one], place)])])
     },

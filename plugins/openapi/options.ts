@@ -1,5 +1,12 @@
-import { checkOptions, described, type Middleware, OptionError, quoted, type RouteOptions } from '../../kernel/index.ts'
-import { componentKinds, isComponentName } from './components.ts'
+import {
+  type Middleware,
+  type OptionPlace,
+  option,
+  quoted,
+  type RouteOptions,
+  type SettingsOf,
+} from '../../kernel/index.ts'
+import { componentKinds, isAddress, isComponentName } from './components.ts'
 import type {
   OpenApiComponents,
   OpenApiExternalDocs,
@@ -49,76 +56,87 @@ export interface OpenApiOptions extends DescriptionOptions {
   policy?: RouteOptions['policy']
 }
 
-const descriptionNames = ['info', 'servers', 'security', 'tags', 'components', 'externalDocs', 'failures', 'include']
-const infoNames = ['title', 'version', 'summary', 'description', 'termsOfService', 'contact', 'license']
-const names = ['path', 'ui', 'middlewares', 'policy', ...descriptionNames]
+const text = option.value<string>('text', (given) => typeof given === 'string')
+const url = option.value<string>('an address', isAddress)
 
-/** The options of the plugin with every default in place, checked. */
-export interface OpenApiSettings {
-  readonly path: string
-  readonly ui: boolean
-  readonly routeOptions: RouteOptions
+/** An object of a document: with these members, and those that begin with `x-`. */
+function extensible<Fields extends option.Members>(members: Fields) {
+  const known = Object.keys(members)
+  return option.shape(members, (name, given, place): unknown => {
+    return name.startsWith('x-') ? given : place.unknown(name, known)
+  })
 }
 
-/** @throws OptionError naming what is wrong. */
-export function settingsOf(options: OpenApiOptions = {}): OpenApiSettings {
-  checkOptions('openapi', options, names)
-  const { path = '/docs', ui = true, middlewares, policy } = options
-  if (typeof path !== 'string' || !/^\/[^:*?#]*[^:*?#/]$/.test(path)) {
-    throw OptionError('openapi.path', quoted(path), 'a path below "/" without parameters, "/docs" for example')
-  }
-  if (typeof ui !== 'boolean') throw OptionError('openapi.ui', quoted(ui), 'true or false')
-  if (middlewares !== undefined && !(Array.isArray(middlewares) && middlewares.every(isFunction))) {
-    throw OptionError('openapi.middlewares', middlewares, 'a list of middlewares')
-  }
-  checkDescription(options)
-  // By name and not by value: of an `undefined` policy its plugin says so, and the document is not there for everybody.
-  const own: RouteOptions = {
-    ...(middlewares && { middlewares: options.middlewares }),
-    ...('policy' in options && { policy }),
-  }
-  return { path, ui, routeOptions: { ...own, apidoc: false } }
+const externalDocs = extensible({ url: url.required(), description: text })
+
+const info = extensible({
+  title: text,
+  version: text,
+  summary: text,
+  description: text,
+  termsOfService: url,
+  contact: extensible({ name: text, url, email: text }).optional(),
+  license: extensible({ name: text.required(), identifier: text, url }).optional(),
+})
+
+const variable = extensible({ default: text.required(), enum: option.list(text), description: text })
+const server = extensible({ url: url.required(), description: text, variables: option.record(variable) })
+const tag = extensible({ name: text.required(), description: text, externalDocs: externalDocs.optional() })
+
+const names = 'names of letters, digits, ".", "-" and "_"'
+
+/** Notes names to which references could not be written. */
+function checkNames(named: object, place: OptionPlace): void {
+  const wrong = Object.keys(named).find((name) => !isComponentName(name))
+  if (wrong !== undefined) place.wrong(quoted(wrong), names)
 }
 
-const isFunction = (value: unknown) => typeof value === 'function'
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const requirement = option.record(option.list(text), 'an object of scopes by name').into((named, place) => {
+  checkNames(named, place)
+  return named
+})
 
-function checkDescription(options: DescriptionOptions): void {
-  for (const name of ['info', 'components', 'externalDocs'] as const) {
-    const value: unknown = options[name]
-    if (value !== undefined && !isObject(value)) throw OptionError(`openapi.${name}`, value, 'an object')
-  }
-  for (const name of ['servers', 'security', 'tags'] as const) {
-    const value: unknown = options[name]
-    if (value !== undefined && !(Array.isArray(value) && value.every(isObject))) {
-      throw OptionError(`openapi.${name}`, value, 'a list of objects')
-    }
-  }
-  const info = Object.entries(options.info ?? {}).filter(([name]) => !name.startsWith('x-'))
-  checkOptions('openapi.info', Object.fromEntries(info), infoNames)
-  for (const name of ['title', 'version'] as const) {
-    const value: unknown = options.info?.[name]
-    if (value !== undefined && typeof value !== 'string') throw OptionError(`openapi.info.${name}`, value, 'text')
-  }
-  for (const [kind, named] of Object.entries(options.components ?? {})) {
-    if (kind.startsWith('x-')) continue
-    if (!componentKinds.includes(kind)) checkOptions('openapi.components', { [kind]: named }, componentKinds)
-    if (!isObject(named)) throw OptionError(`openapi.components.${kind}`, named, 'an object')
-    const wrong = Object.keys(named as object).find((name) => !isComponentName(name))
-    if (wrong !== undefined) {
-      throw OptionError(`openapi.components.${kind}`, quoted(wrong), 'names of letters, digits, ".", "-" and "_"')
-    }
-  }
-  if (options.servers?.some((server) => typeof server.url !== 'string')) {
-    throw OptionError('openapi.servers', described('one without url'), 'objects { url, description }')
-  }
-  if (options.tags?.some((tag) => typeof tag.name !== 'string')) {
-    throw OptionError('openapi.tags', described('one without name'), 'objects { name, description }')
-  }
-  if (options.failures !== undefined && typeof options.failures !== 'boolean') {
-    throw OptionError('openapi.failures', quoted(options.failures), 'true or false')
-  }
-  if (options.include !== undefined && !isFunction(options.include)) {
-    throw OptionError('openapi.include', options.include, 'a function of the route')
-  }
+const componentsOfKind = option
+  .record(option.value<object | boolean>('a component'), 'an object')
+  .into((named, place) => {
+    checkNames(named, place)
+    return named
+  })
+
+type ComponentKind = Exclude<keyof OpenApiComponents, `x-${string}`>
+// Of which TypeScript knows no more than that they are texts.
+const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsOfKind])) as {
+  readonly [Kind in ComponentKind]: typeof componentsOfKind
 }
+
+const description = {
+  info: info.says('an object'),
+  servers: option.list(server).says('a list of objects { url, description }'),
+  security: option.list(requirement).says('a list of objects'),
+  tags: option.list(tag).says('a list of objects { name, description }'),
+  components: extensible(kinds).says('an object').optional(),
+  externalDocs: externalDocs.says('an object').optional(),
+  failures: option.flag().default(true),
+  include: option.fn<(route: OpenApiRoute) => boolean>('a function of the route'),
+}
+
+export const descriptionOptions = option.shape(description).typed<DescriptionOptions>()
+
+export type DescriptionSettings = SettingsOf<typeof descriptionOptions>
+
+export const openapiOptions = option
+  .shape({
+    path: option
+      .name(/^\/[^:*?#]*[^:*?#/]$/, 'a path below "/" without parameters, "/docs" for example')
+      .default('/docs'),
+    ui: option.flag().default(true),
+    middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').defined(),
+    // What it names is for the plugin that reads it on every route.
+    policy: option.value<RouteOptions['policy']>('a policy').defined(),
+    ...description,
+  })
+  .into(({ path, ui, middlewares, policy, ...description }) => {
+    const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy && { policy }) }
+    return { path, ui, routeOptions: { ...own, apidoc: false } satisfies RouteOptions, description }
+  })
+  .typed<OpenApiOptions>()

@@ -1,5 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
-import { type OpenApiOptions, settingsOf } from './options.ts'
+import { openapiOptions } from './options.ts'
 import { ApiDescription } from './service.ts'
 
 /**
@@ -13,9 +13,9 @@ import { ApiDescription } from './service.ts'
  */
 export const openapi = definePlugin({
   name: 'openapi',
-  provide: (options: OpenApiOptions = {}) => ({ openapi: new ApiDescription(options) }),
-  async setup(ctx, options: OpenApiOptions = {}) {
-    const { path, ui, routeOptions } = settingsOf(options)
+  options: openapiOptions,
+  provide: ({ description }) => ({ openapi: new ApiDescription(description) }),
+  async setup(ctx, { path, ui, routeOptions, description }) {
     // Not on import: a server without it should not load it.
     const [{ describeListing, checkPlugins }, { documentRoutes }, { default: etag }] = await Promise.all([
       import('./document/describe.ts'),
@@ -24,7 +24,7 @@ export const openapi = definePlugin({
     ])
     const service = ctx.services.get('openapi')
     service.start(ctx.server, describeListing, etag, ctx.log)
-    ctx.onReady(() => void checkPlugins(ctx.server.listing.plugins, options))
+    ctx.onReady(() => void checkPlugins(ctx.server.listing.plugins, description))
 
     const { json, yaml } = documentRoutes(service)
     ctx.get(`${path}/json`, routeOptions, json)

@@ -1,6 +1,6 @@
 import { defineError, type Kernel, type Listing, type Logger } from '../../kernel/index.ts'
 import type { Description } from './document/describe.ts'
-import type { DescriptionOptions } from './options.ts'
+import type { DescriptionSettings } from './options.ts'
 import type { OpenApiDocument } from './types.ts'
 
 const OpenApiBeforeBootError = defineError(
@@ -10,7 +10,7 @@ const OpenApiBeforeBootError = defineError(
     'the description of a server is asked for before boot. Call await server.ready() first, or describeServer(server) of framework/plugins/openapi',
 )
 
-type Describe = (listing: Listing, options: DescriptionOptions) => Description
+type Describe = (listing: Listing, options: DescriptionSettings) => Description
 type Tag = (text: string) => string
 
 /** A text to send, with what tells it from others. */
@@ -29,7 +29,7 @@ interface Known {
 
 /** Describes one server: the service `openapi`. */
 export class ApiDescription {
-  readonly #options: DescriptionOptions
+  readonly #options: DescriptionSettings
   #server: Kernel | undefined
   #describe: Describe | undefined
   #tag: Tag | undefined
@@ -37,7 +37,7 @@ export class ApiDescription {
   #known: Known | undefined
   readonly #told = new Set<string>()
 
-  constructor(options: DescriptionOptions) {
+  constructor(options: DescriptionSettings) {
     this.#options = options
   }
 

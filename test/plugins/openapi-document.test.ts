@@ -542,7 +542,7 @@ describe('what stands around the paths', () => {
     })
   })
 
-  test('of the wrong form they are left out, when no plugin has refused them', async () => {
+  test('of the wrong form they are refused, all at once', () => {
     const wrong = {
       info: { title: 'T', version: 5, license: {}, contact: { url: 'a b' } },
       servers: [{ url: 5 }],
@@ -551,13 +551,18 @@ describe('what stands around the paths', () => {
       externalDocs: { url: ' ' },
       components: { schemas: { 'a b': {}, Fine: { type: 'string' } }, models: { A: {} }, responses: { é: {} } },
     }
-    expect(await documentOf(makeServer(), wrong as never)).toEqual({
-      openapi: '3.1.1',
-      info: { title: 'T', version: '1.0.0', contact: {} },
-      paths: {},
-      tags: [{ name: 'a' }],
-      components: { schemas: { Fine: { type: 'string' } } },
-    })
+    const error = (() => {
+      try {
+        return describeServer(makeServer(), wrong as never)
+      } catch (reason) {
+        return reason
+      }
+    })() as Error
+    expect(error.message.split('\n').map((line) => /"describeServer\.([^"]+)"/.exec(line)?.[1])).toEqual([
+      undefined,
+      ...['info.version', 'info.contact.url', 'info.license.name', 'servers[0].url', 'security[0]', 'tags[0].other'],
+      ...['components.schemas', 'components.responses', 'components.models', 'externalDocs.url'],
+    ])
   })
 
   test('definitions of plugins add tags and components, and say what their own route options mean', async () => {

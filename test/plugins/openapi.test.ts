@@ -215,9 +215,36 @@ describe('where it is', () => {
     [{ middlewares: [5] as never }, 'openapi.middlewares'],
     [{ policy: undefined }, 'the option "policy" is undefined'],
     [{ titel: 'x' } as never, 'openapi.titel'],
-  ])('a wrong option %j fails the boot', async (options, name) => {
-    const { server } = makeServer(options)
-    await expect(server.ready()).rejects.toThrow(name)
+    [{ info: { contact: { mail: 'a@b.c' } } as never }, 'openapi.info.contact.mail'],
+    [{ info: { license: { url: 'https://a.example' } } as never }, 'openapi.info.license.name'],
+    [{ servers: [{ url: '/', desc: 'x' }] as never }, 'openapi.servers[0].desc'],
+    [{ servers: [{ url: '/', variables: { a: { enum: ['x'] } as never } }] }, 'openapi.servers[0].variables.a.default'],
+    [{ tags: [{ name: 'a', externalDocs: {} as never }] }, 'openapi.tags[0].externalDocs.url'],
+    [{ security: [{ key: 'read' }] as never }, 'openapi.security[0].key'],
+    [{ security: [{ 'a key': [] }] }, 'openapi.security[0]'],
+    [{ components: { schema: {} } as never }, 'Did you mean "schemas"?'],
+    [{ externalDocs: { url: 'a b' } }, 'openapi.externalDocs.url'],
+    [{ failures: 'no' as never }, 'openapi.failures'],
+  ])('a wrong option %j fails where the plugin is registered', (options, name) => {
+    const thrown = expect.objectContaining({ code: 'OptionError', message: expect.stringContaining(name) })
+    expect(() => makeServer(options)).toThrow(thrown)
+  })
+
+  test('wrong options of a description without the plugin fail as well', () => {
+    const { server } = makeServer()
+    expect(() => describeServer(server, { info: { titel: 'x' } as never, failures: 5 as never })).toThrow(
+      /^OPTION: 2 options are wrong:\n- "describeServer\.info\.titel" is not an option\. Did you mean "title"\?.*\n- the option "describeServer\.failures" is 5/,
+    )
+  })
+
+  test('extensions go into the document', () => {
+    const { server } = makeServer()
+    const document = describeServer(server, {
+      info: { title: 'A', version: '1', 'x-a': 1, contact: { name: 'Ada', 'x-b': 2 } as object },
+      servers: [{ url: '/', 'x-c': [3] }],
+    })
+    expect(document.info).toEqual({ title: 'A', version: '1', 'x-a': 1, contact: { name: 'Ada', 'x-b': 2 } })
+    expect(document.servers).toEqual([{ url: '/', 'x-c': [3] }])
   })
 })
 

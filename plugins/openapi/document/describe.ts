@@ -1,7 +1,6 @@
 import type { Kernel, ListedPlugin, ListedRoute, Listing, RouteOptions } from '../../../kernel/index.ts'
 import { plainName } from '../../shared/schema/names.ts'
-import { componentKinds, isComponentName } from '../components.ts'
-import type { DescriptionOptions } from '../options.ts'
+import { type DescriptionOptions, type DescriptionSettings, descriptionOptions } from '../options.ts'
 import type { OpenApiDocument, OpenApiPathItem, OpenApiSchema } from '../types.ts'
 import { SharedResponses } from './built-in.ts'
 import { documentForm, formed } from './forms.ts'
@@ -27,7 +26,7 @@ export interface Description {
  * It works before boot, with the routes of the application alone, and afterwards with those of plugins as well. What
  * cannot be described is `{}` with a note in its description; the document is valid in any case.
  *
- * @throws OpenApiConflictError when two plugins describe a tag or a component of one name differently;
+ * @throws OptionError; OpenApiConflictError when two plugins describe a tag or a component of one name differently;
  * OpenApiFragmentError when one describes what no document can hold.
  * @example
  * import { Server } from 'framework'
@@ -37,12 +36,12 @@ export interface Description {
  * server.get('/users/:id', (req) => ({ id: req.params.id }))
  * const document = describeServer(server, { info: { title: 'Users', version: '2.0.0' } })
  */
-export function describeServer(server: Kernel, options: DescriptionOptions = {}): OpenApiDocument {
-  return describeListing(server.listing, options).document
+export function describeServer(server: Kernel, options?: DescriptionOptions): OpenApiDocument {
+  return describeListing(server.listing, descriptionOptions.parse(options, 'describeServer')).document
 }
 
 /** The same of what is registered, with notes of what could not be described. */
-export function describeListing({ routes, plugins }: Listing, options: DescriptionOptions = {}): Description {
+export function describeListing({ routes, plugins }: Listing, options: DescriptionSettings): Description {
   const notes = new Map<string, Description['notes'][number]>()
   const note = (route: string, why: string) => void notes.set(`${route}: ${why}`, { route, why })
   const given: Json = (options.components ?? {}) as Json
@@ -56,7 +55,7 @@ export function describeListing({ routes, plugins }: Listing, options: Descripti
   const place = (schema: OpenApiSchema) => schemas.use(schema, 'output', 'Failure', () => {})
   const responses = new SharedResponses(own.responses, place)
   const policies = new Policies(security)
-  const described = new Described({ schemas, own, responses, policies, hasFailures: options.failures !== false, note })
+  const described = new Described({ schemas, own, responses, policies, hasFailures: options.failures, note })
   for (const route of routes) if (isIncluded(route, options)) described.add(route)
 
   const paths = described.named()
@@ -89,14 +88,14 @@ export function describeListing({ routes, plugins }: Listing, options: Descripti
  *
  * @throws OpenApiConflictError, OpenApiFragmentError
  */
-export function checkPlugins(plugins: readonly ListedPlugin[], { tags, components }: DescriptionOptions): Fragments {
+export function checkPlugins(plugins: readonly ListedPlugin[], { tags, components }: DescriptionSettings): Fragments {
   const given = (components ?? {}) as Json
   return fragmentsOf(plugins, (kind, name) =>
     kind === 'the tag' ? (tags ?? []).some((tag) => tag.name === name) : namesIn(given[kind]).includes(name),
   )
 }
 
-function isIncluded({ record, plugin }: ListedRoute, { include }: DescriptionOptions): boolean {
+function isIncluded({ record, plugin }: ListedRoute, { include }: DescriptionSettings): boolean {
   const { method, path, options } = record
   return options.apidoc !== false && (include === undefined || include({ method, path, plugin, options }))
 }
@@ -106,9 +105,7 @@ function componentsOf({ components }: Fragments, given: Json): { [kind: string]:
   const all: { [kind: string]: Json } = {}
   for (const [kind, named] of components) all[kind] = toObject(named)
   for (const [kind, named] of Object.entries(given)) {
-    if (!isObject(named) || !(componentKinds.includes(kind) || kind.startsWith('x-'))) continue
-    const valid = Object.entries(named).filter(([name]) => kind.startsWith('x-') || isComponentName(name))
-    all[kind] = { ...all[kind], ...Object.fromEntries(valid) }
+    if (isObject(named)) all[kind] = { ...all[kind], ...named }
   }
   for (const [kind, named] of Object.entries(all)) if (kind !== 'schemas') all[kind] = toPlain(named) as Json
   return all

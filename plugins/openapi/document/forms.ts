@@ -1,4 +1,4 @@
-import { isComponentName } from '../components.ts'
+import { isAddress, isComponentName } from '../components.ts'
 import { isObject, type Json, put, toPlain } from './json.ts'
 
 /** What a member of an OpenAPI object must be: its form in the document, `undefined` for what has none. */
@@ -8,7 +8,7 @@ export type Form = { readonly [member: string]: Read }
 const text: Read = (value) => (typeof value === 'string' ? value : undefined)
 const flag: Read = (value) => (typeof value === 'boolean' ? value : undefined)
 const anything: Read = (value) => toPlain(value)
-const url: Read = (value) => (typeof value === 'string' && /^[^\s<>"|\\^`]*$/.test(value) ? value : undefined)
+const url: Read = (value) => (isAddress(value) ? value : undefined)
 const among =
   (...values: string[]): Read =>
   (value) =>
