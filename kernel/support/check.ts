@@ -171,5 +171,8 @@ function showPlain(value: unknown, depth = 0): unknown {
   if (value instanceof RegExp) return String(value)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return `(${value.constructor?.name || 'object'})`
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, showPlain(one, depth + 1)]))
+  const members = Object.entries(value)
+  // A store or a provider of somebody's own, which may have its password beside its methods.
+  if (members.some(([, one]) => typeof one === 'function')) return '(object)'
+  return Object.fromEntries(members.map(([name, one]) => [name, showPlain(one, depth + 1)]))
 }

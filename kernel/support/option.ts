@@ -205,6 +205,7 @@ export function either<Checks extends readonly AnyCheck[]>(
   return new Check({
     takes: checks.map(({ takes }) => takes).join(', or '),
     isQuoted: checks.every(({ parts }) => parts.isQuoted),
+    members: checks.find(({ parts }) => parts.members !== undefined)?.parts.members,
     fits: (given) => checks.some(({ parts }) => parts.fits(given)),
     read: (given, place) => checks.find(({ parts }) => parts.fits(given))!.read(given, place),
     show: (given) => checks.find(({ parts }) => parts.fits(given))?.show(given),

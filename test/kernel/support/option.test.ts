@@ -26,6 +26,11 @@ describe('a check', () => {
     expect(needing.parse({ to: 'a' }, 'mail')).toEqual({ to: 'a' })
   })
 
+  test('of several has the members of the one that is an object', () => {
+    const page = option.shape({ path: option.name().default('/') })
+    expect(option.either(option.flag(), option.list(page), page).parts.members).toBe(page.parts.members)
+  })
+
   test('of an object may read members of other names by a function', () => {
     const engines = option.shape({ memory: engine.optional() }, (name, given, place) =>
       name === 'memry' ? place.unknown(name, ['memory']) : engine.read(given, place.in(name)),
@@ -44,19 +49,22 @@ test('the settings of a plugin are listed without the secrets in its lists, reco
       list: option.list(engine),
       record: option.record(engine),
       either: option.either(option.flag(), engine),
+      own: option.having<{ get(): void }>(['get'], 'a store'),
       none: engine.optional(),
     },
     () => {},
   )
   const one = { host: 'a', password: 'hunter2' }
   const listed = definePlugin({ name: 'listed', options })
-  const given = { list: [one], record: { one }, either: one, other: one }
+  const own = { get() {}, password: 'hunter2' }
+  const given = { list: [one], record: { one }, either: one, own, other: one }
   const { plugins } = new Server([listed(given)])
   const shown = { host: 'a', password: '(secret)' }
   expect(plugins.children.find(({ name }) => name === 'listed')?.settings).toEqual({
     list: [shown],
     record: { one: shown },
     either: shown,
+    own: '(object)',
   })
 })
 
