@@ -61,11 +61,7 @@ describe('an example that is wrong is told with its page and line', () => {
     ['throws', ["const a = 'b'", 'throw new Error(a)'], /^a\.md:11: Error: b/],
     ['leaves a rejection to nobody', ['', '', "void Promise.reject(new Error('lost'))"], /^a\.md:12: Error: lost/],
     ['throws later', ["queueMicrotask(() => { throw new Error('late') })"], /^a\.md:10: Error: late/],
-    [
-      'has a server that does not boot',
-      ['new Server({ plugins: { timeout: { ms: -1 } } })'],
-      /^a\.md:10: OptionError/,
-    ],
+    ['has a server that does not boot', ['new Server({ plugins: { timeout: { ms: -1 } } })'], /^a\.md:10: OptionError/],
     [
       'has a handler that fails',
       ["router.get('/x/:id?', () => { throw 1 })"],

@@ -14,8 +14,8 @@ export interface CheckParts {
   readonly need?: Need
   /** What must be given, in words, where `takes` alone would not be plain to who has given nothing. */
   readonly needs?: string | undefined
-  /** Whether `undefined` is wrong where the option is named. */
-  readonly isDefined?: boolean
+  /** Whether it decides who may enter. */
+  readonly isGuard?: boolean
   readonly isSecret?: boolean
   /** Whether a text that is wrong may be shown: where a word, a number or a name belongs. */
   readonly isQuoted?: boolean
@@ -104,11 +104,11 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 
   /**
-   * Where the option is named it has a value. For what decides who may enter: `undefined` is an import that went wrong, and must
-   * not leave the door open.
+   * The option decides who may enter: where it is named and `undefined`, by an import that went wrong for example, it is wrong and
+   * not left out.
    */
-  defined(): Check<Input, Value, Given> {
-    return new Check({ ...this.parts, isDefined: true })
+  guard(): Check<Input, Value, Given> {
+    return new Check({ ...this.parts, isGuard: true })
   }
 
   /** No message and no listing shows what was given. */

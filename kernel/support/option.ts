@@ -273,7 +273,7 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
       if (other === undefined) checkNames(given, place, names)
       const known = names.map((one) => {
         const check = members[one]!
-        const isMissing = check.parts.isDefined && given[one] === undefined && one in given
+        const isMissing = check.parts.isGuard && given[one] === undefined && one in given
         if (isMissing) place.in(one).wrong(undefined, check.takes)
         return [one, check.read(given[one], place.in(one))]
       })

@@ -152,7 +152,7 @@ export const cronUiOptions = option
       .name(/^\/[^?#*:]*$/, 'a path that begins with "/", without parameters')
       .into((path) => path.replace(/\/+$/, '') || '/')
       .default('/crons'),
-    middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').default([]),
+    middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').default([]).guard(),
   })
   .typed<CronUiOptions>()
 

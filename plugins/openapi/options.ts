@@ -130,9 +130,9 @@ export const openapiOptions = option
       .name(/^\/[^:*?#]*[^:*?#/]$/, 'a path below "/" without parameters, "/docs" for example')
       .default('/docs'),
     ui: option.flag().default(true),
-    middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').defined(),
+    middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').guard(),
     // What it names is for the plugin that reads it on every route.
-    policy: option.value<RouteOptions['policy']>('a policy').defined(),
+    policy: option.value<RouteOptions['policy']>('a policy').guard(),
     ...description,
   })
   .into(({ path, ui, middlewares, policy, ...description }) => {

@@ -116,6 +116,7 @@ describe('jobs run while the server listens', () => {
     [{ ui: { path: 'crons' } }, 'plugins.cron.ui.path" is "crons"'],
     [{ ui: { pth: '/crons' } }, 'plugins.cron.ui.pth" is not an option. Did you mean "path"?'],
     [{ ui: { middlewares: [1] } }, 'plugins.cron.ui.middlewares[0]'],
+    [{ ui: { middlewares: undefined } }, 'plugins.cron.ui.middlewares" is undefined; it takes a list of middlewares'],
     [{ ui: 'yes' }, 'plugins.cron.ui'],
     [{ zone: 'UTC' }, 'plugins.cron.zone'],
     [[], '"plugins.cron" is an empty array'],

@@ -26,7 +26,7 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   static: [{ root: '.', dotfiles: 'hide' }, 'dotfiles', /takes /],
   compression: [{ encodings: ['rar'] }, 'encodings[0]', /"br", "zstd", "gzip" or "deflate"/],
   openapi: [{ path: 5 }, 'path', /takes /],
-  graphql: [{ path: 5 }, 'path', /takes /],
+  graphql: [{ keepAlive: 0 }, 'keepAlive', /milliseconds above 0/],
   cron: [{ crons: 5 }, 'crons', /takes /],
   queues: [{ run: 'yes' }, 'run', /true or false/],
   mqtt: [{ connect: { port: 'high' } }, 'connect.port', /takes /],
