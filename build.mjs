@@ -22,7 +22,7 @@ process.stdout.write(compiled.stdout)
 // another process: both by their files, so they are doors.
 const doors = [
   'index',
-  'kernel/index',
+  'plugins/authors',
   'plugins/index',
   ...pluginDoors(),
   'cli/index',
@@ -57,7 +57,7 @@ const options = {
  * security fixes need no release of this one.
  */
 const apart = chunksOf((await bundle.generate(options)).output)
-const kernel = modulesOf(loadedBy('kernel/index.js', apart))
+const kernel = modulesOf(loadedBy('plugins/authors.js', apart))
 const all = modulesOf(loadedBy('index.js', apart))
 const light = sharedWithCommandLine(apart)
 const { output } = await bundle.write({
@@ -112,7 +112,7 @@ function modulesOf(chunks) {
 }
 
 /**
- * The modules of the kernel that commands load without loading the kernel itself.
+ * The modules of the kernel and the toolkit that commands load without loading the kernel itself.
  * @param {ReadonlyMap<string, Chunk>} chunks
  */
 function sharedWithCommandLine(chunks) {
@@ -123,7 +123,9 @@ function sharedWithCommandLine(chunks) {
   const free = loaded.filter(
     ({ fileName }) => ![...loadedBy(fileName, chunks)].some((one) => isOf(one, 'kernel/kernel.ts')),
   )
-  const isPart = (/** @type {string} */ id) => id.startsWith(join(root, 'kernel/')) && !id.endsWith('kernel/index.ts')
+  const folders = ['kernel/', 'plugins/toolkit/'].map((folder) => join(root, folder))
+  const isPart = (/** @type {string} */ id) =>
+    folders.some((folder) => id.startsWith(folder)) && !id.endsWith('kernel/index.ts')
   return new Set([...modulesOf(free)].filter(isPart))
 }
 

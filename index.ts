@@ -1,14 +1,6 @@
 export type {
   Address,
   ApiDoc,
-  ClassMark,
-  CommandArgument,
-  CommandArguments,
-  CommandDefinition,
-  CommandFlag,
-  CommandFlags,
-  CommandInput,
-  CommandShape,
   Context,
   ErrorHandler,
   Explanation,
@@ -26,7 +18,6 @@ export type {
   Limits,
   Logger,
   Method,
-  MethodMark,
   Middleware,
   Next,
   NotFoundHandler,
@@ -59,16 +50,7 @@ export type {
   TlsOptions,
   TypedMiddleware,
 } from './kernel/index.ts'
-export {
-  Command,
-  defineCommand,
-  defineMiddleware,
-  definePlugin,
-  option,
-  RouteCollection,
-  router,
-  webRequest,
-} from './kernel/index.ts'
+export { defineMiddleware, definePlugin, option, RouteCollection, router } from './kernel/index.ts'
 export {
   type CacheInclude,
   type CacheOptions,
@@ -306,6 +288,19 @@ export {
   type StoredUpload,
 } from './plugins/storage/index.ts'
 export type { TimeoutOptions } from './plugins/timeout/index.ts'
+export { Command } from './plugins/toolkit/command.ts'
+export type {
+  CommandArgument,
+  CommandArguments,
+  CommandDefinition,
+  CommandFlag,
+  CommandFlags,
+  CommandInput,
+  CommandShape,
+} from './plugins/toolkit/command-definition.ts'
+export { defineCommand } from './plugins/toolkit/command-definition.ts'
+export type { ClassMark, MethodMark } from './plugins/toolkit/decorator/decorator.ts'
+export { webRequest } from './plugins/toolkit/web-request.ts'
 export type { TrustProxyOptions } from './plugins/trustProxy/index.ts'
 export type {
   RouteUploadOptions,

@@ -1,5 +1,5 @@
-import type { CommandDefinition, CommandFlag } from '../kernel/index.ts'
 import { columns } from '../kernel/inspect/columns.ts'
+import type { CommandDefinition, CommandFlag } from '../plugins/toolkit/command-definition.ts'
 import type { Output } from './output.ts'
 import { ownCommands } from './registry.ts'
 

@@ -2,16 +2,14 @@ export type { RawRequest, Reply, StreamBody } from './http/raw.ts'
 export { parseQuery, type Query } from './http/request/query.ts'
 export type { Request } from './http/request/request.ts'
 export type { Rewrite, Rewriter } from './http/request/rewrite.ts'
-export { personalState, watchPersonal } from './http/response/client-specific.ts'
 export { refuseEmptied } from './http/response/emptied.ts'
 export type { FileOptions } from './http/response/file.ts'
-export { type HeaderPreset, type HeaderValue, presetHeaders } from './http/response/headers.ts'
+export { connectionHeaders, type HeaderPreset, type HeaderValue, presetHeaders } from './http/response/headers.ts'
 export { extendMediaTypes, type MediaTypeLibrary, mediaType, mediaTypeOfFile } from './http/response/media-types.ts'
 export { toJson } from './http/response/reply.ts'
 export type { Response } from './http/response/response.ts'
 export type { SseMessage } from './http/response/sse.ts'
 export type { Statuses, StatusName } from './http/response/statuses.ts'
-export { webRequest } from './http/web-request.ts'
 export type { Explanation } from './inspect/explain.ts'
 export type { ListedPlugin, ListedRoute, Listing } from './inspect/listing.ts'
 export type { PluginNode } from './inspect/tree.ts'
@@ -30,17 +28,6 @@ export {
   setExposure,
 } from './pipeline/failure.ts'
 export { announceMembers, type MemberOwners } from './pipeline/missing-members.ts'
-export { Command } from './plugin/command.ts'
-export {
-  type CommandArgument,
-  type CommandArguments,
-  type CommandDefinition,
-  type CommandFlag,
-  type CommandFlags,
-  type CommandInput,
-  type CommandShape,
-  defineCommand,
-} from './plugin/command-definition.ts'
 export type { Context } from './plugin/context.ts'
 export {
   announcePluginData,
@@ -69,35 +56,13 @@ export type {
   RouteResponse,
 } from './routing/params.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
-export {
-  guardedClasses,
-  noteGuarded,
-  type RouteContribution,
-  routeContributions,
-  routeDecorator,
-} from './routing/route-decorator.ts'
 export { RouteValue } from './routing/route-value.ts'
 export { router } from './routing/router.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
-export { builtPath } from './support/build.ts'
 export { CallSite } from './support/call-site.ts'
 export type { AnyCheck, Check, Need, SettingsOf } from './support/check.ts'
-export {
-  type AnyClass,
-  type AnyMethod,
-  type ClassMark,
-  type Decorated,
-  type DecoratedClass,
-  type DecoratedMethod,
-  DecoratorError,
-  decoratedClasses,
-  decoratedMethods,
-  decorator,
-  type MethodMark,
-} from './support/decorator.ts'
-export { Notes } from './support/decorator-notes.ts'
 export {
   BadRequestError,
   defineError,
@@ -108,7 +73,7 @@ export {
   RequestTimeoutError,
   UnsupportedMediaTypeError,
 } from './support/errors.ts'
-export { type FileLoading, type FoundFiles, findFiles, importFiles } from './support/files.ts'
+export type { HostServer } from './support/host-server.ts'
 export { applicationLogger, type Logger, type LogMethod, lineLogger } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
 export * as option from './support/option.ts'
@@ -122,7 +87,6 @@ export {
   quoted,
   sizeOption,
 } from './support/options.ts'
-export { peer } from './support/peer.ts'
 export {
   kindOf,
   openRegularFile,

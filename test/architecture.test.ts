@@ -84,8 +84,7 @@ describe('a breach is found', () => {
   })
 
   test('packages in the kernel', () => {
-    const rule =
-      'only boot.ts imports avvio, only table.ts find-my-way, only files.ts tinyglobby, and the kernel no other package'
+    const rule = 'only boot.ts imports avvio, only table.ts find-my-way, and the kernel no other package'
     expect(broken('kernel/kernel.ts', `import avvio from 'avvio'`)).toEqual([rule])
     expect(broken('kernel/routing/collection.ts', `import type { Instance } from 'find-my-way'`)).toEqual([rule])
     expect(broken('kernel/support/logger.ts', `import { pino } from 'pino'`)).toEqual([rule])
@@ -114,7 +113,7 @@ describe('a breach is found', () => {
     expect(broken(path, `import type { A } from '${specifier}'`, [other])).toEqual([levels])
   })
 
-  const pluginAlone = 'a plugin imports the door of the kernel, the shared room and nothing else of the framework'
+  const pluginAlone = 'a plugin imports the door of the kernel, the toolkit and nothing else of the framework'
   test.each([
     ['kernel/http/request.ts', `import { a } from '../../kernel/http/request.ts'`],
     ['kernel/http/request.ts', `import type { A } from '../../kernel/http/request.ts'`],
@@ -140,14 +139,15 @@ describe('a breach is found', () => {
     expect(broken('plugins/cors/plugin.ts', source, others)).toEqual([])
   })
 
-  test('the shared room is for plugins, and knows none of them', () => {
-    const rule = 'the shared room imports the door of the kernel, and nothing imports it but plugins'
-    const others = ['kernel/index.ts', 'plugins/shared/redis.ts', 'plugins/json/index.ts', 'kernel/http/request.ts']
-    expect(broken('plugins/cors/plugin.ts', `import { a } from '../shared/redis.ts'`, others)).toEqual([])
-    expect(broken('plugins/shared/a.ts', `import { a } from '../../kernel/index.ts'`, others)).toEqual([])
-    expect(broken('server.ts', `import { a } from './plugins/shared/redis.ts'`, others)).toEqual([rule])
-    expect(broken('plugins/shared/a.ts', `import type { A } from '../json/index.ts'`, others)).toEqual([rule])
-    expect(broken('plugins/shared/a.ts', `import { a } from '../../kernel/http/request.ts'`, others)).toEqual([rule])
+  test('the toolkit knows the kernel and no plugin', () => {
+    const rule = 'the toolkit imports the kernel and no plugin'
+    const others = ['kernel/index.ts', 'plugins/toolkit/redis.ts', 'plugins/json/index.ts', 'kernel/http/raw.ts']
+    expect(broken('plugins/cors/plugin.ts', `import { a } from '../toolkit/redis.ts'`, others)).toEqual([])
+    expect(broken('plugins/toolkit/a.ts', `import { a } from '../../kernel/http/raw.ts'`, others)).toEqual([])
+    expect(broken('plugins/toolkit/a.ts', `import type { A } from '../json/index.ts'`, others)).toEqual([rule])
+    expect(broken('kernel/http/a.ts', `import { a } from '../../plugins/toolkit/redis.ts'`, others)).toEqual([
+      kernelAlone,
+    ])
   })
 
   test('the command line is the top', () => {

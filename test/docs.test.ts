@@ -121,7 +121,7 @@ describe('tables that repeat the code', () => {
 
 describe('the page of each plugin', () => {
   const folders = [...new Set(readFolder('plugins', '.ts').map(({ file }) => file.split('/')[1]!))].filter(
-    (name) => !name.endsWith('.ts') && name !== 'shared',
+    (name) => !name.endsWith('.ts') && name !== 'toolkit',
   )
   const pageOf = (key: string) => read(`docs/plugins/${key}.md`).text
   const sourcesOf = (key: string) => sources.filter(({ file }) => file.startsWith(`plugins/${key}/`))

@@ -1,4 +1,4 @@
-import type { CommandFlags } from '../../kernel/index.ts'
+import type { CommandFlags } from '../../plugins/toolkit/command-definition.ts'
 import { CommandFailure } from '../failure.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { type Application, defaultTimeout, loadApplication } from './load.ts'

@@ -1,5 +1,5 @@
-import type { CommandDefinition, CommandInput } from '../../kernel/index.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
+import type { CommandDefinition, CommandInput } from '../../plugins/toolkit/command-definition.ts'
 import { CommandFailure } from '../failure.ts'
 
 type Shape = Pick<CommandDefinition, 'arguments' | 'flags'>

@@ -1,4 +1,9 @@
-import type { CommandArgument, CommandDefinition, CommandFlag, CommandInput } from '../../kernel/index.ts'
+import type {
+  CommandArgument,
+  CommandDefinition,
+  CommandFlag,
+  CommandInput,
+} from '../../plugins/toolkit/command-definition.ts'
 
 /** A command of the framework without what the registry has of it. */
 export type OwnCommandBody = Pick<CommandDefinition, 'arguments' | 'flags' | 'details' | 'run'>

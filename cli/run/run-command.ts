@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import type { CommandDefinition, Kernel } from '../../kernel/index.ts'
+import type { Kernel } from '../../kernel/index.ts'
+import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
 import { withLostErrors } from '../application/guard.ts'
 import { loadApplication } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'

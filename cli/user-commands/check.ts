@@ -1,4 +1,4 @@
-import type { CommandArgument, CommandDefinition, CommandFlag } from '../../kernel/index.ts'
+import type { CommandArgument, CommandDefinition, CommandFlag } from '../../plugins/toolkit/command-definition.ts'
 
 const namePattern = /^[a-z][\w.:-]*$/i
 const wordPattern = /^[a-z][\w-]*$/i

@@ -1,8 +1,8 @@
 import { relative } from 'node:path'
-import type { CommandDefinition } from '../../kernel/index.ts'
 // Not through the door of the kernel, which loads all of it.
-import { isCommandClass } from '../../kernel/plugin/command.ts'
-import { findFiles } from '../../kernel/support/files.ts'
+import { isCommandClass } from '../../plugins/toolkit/command.ts'
+import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
+import { findFiles } from '../../plugins/toolkit/files.ts'
 import { defaultTimeout, importQuietly } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { faultOf } from './check.ts'

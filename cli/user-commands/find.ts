@@ -1,5 +1,6 @@
-import type { CommandDefinition, Kernel } from '../../kernel/index.ts'
+import type { Kernel } from '../../kernel/index.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
+import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
 import { findEntry, loadApplication } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { ownCommands } from '../registry.ts'

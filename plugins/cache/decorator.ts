@@ -1,4 +1,5 @@
-import { type AnyClass, type AnyMethod, type ClassMark, type MethodMark, routeDecorator } from '../../kernel/index.ts'
+import type { AnyClass, AnyMethod, ClassMark, MethodMark } from '../toolkit/decorator/decorator.ts'
+import { routeDecorator } from '../toolkit/decorator/route-decorator.ts'
 import type { CacheRouteOptions } from './options.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { keysOf } from '../shared/schema/keys.ts'
+import { keysOf } from '../toolkit/schema/keys.ts'
 
 /** The headers that the route option `headers` names; none where its schema does not tell. */
 export function headersIn(options: object): readonly string[] {

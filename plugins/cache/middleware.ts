@@ -1,5 +1,6 @@
 import fresh from 'fresh'
-import { defineError, type Middleware, personalState, type Request, type Response, within } from '../../kernel/index.ts'
+import { defineError, type Middleware, type Request, type Response, within } from '../../kernel/index.ts'
+import { personalState } from '../toolkit/client-specific.ts'
 import { type Entry, entryOf, namesIn } from './entry.ts'
 import type { Flight } from './flights.ts'
 import { keyMaker } from './key.ts'

@@ -7,7 +7,7 @@ import {
   type Request,
   type SettingsOf,
 } from '../../kernel/index.ts'
-import { addressLike, isAddress } from '../shared/address.ts'
+import { addressLike, isAddress } from '../toolkit/address.ts'
 import { checkTags } from './tags.ts'
 
 /** What a request does when another one is computing the same answer. */

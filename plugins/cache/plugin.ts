@@ -1,5 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
-import { connectRedis } from '../shared/redis.ts'
+import { connectRedis } from '../toolkit/redis.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
 import type { CacheStore } from './stores/contract.ts'

@@ -1,4 +1,5 @@
-import { type ClassMark, DecoratorError, decorator, router } from '../../kernel/index.ts'
+import { router } from '../../kernel/index.ts'
+import { type ClassMark, DecoratorError, decorator } from '../toolkit/decorator/decorator.ts'
 import { deprecate } from './deprecation.ts'
 import { type ControllerClass, declareController, withdrawController } from './mount.ts'
 

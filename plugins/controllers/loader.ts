@@ -1,4 +1,6 @@
-import { type AnyClass, defineError, importFiles, type Logger, type RouteCollection } from '../../kernel/index.ts'
+import { defineError, type Logger, type RouteCollection } from '../../kernel/index.ts'
+import type { AnyClass } from '../toolkit/decorator/decorator.ts'
+import { importFiles } from '../toolkit/files.ts'
 import { isController, isForgotten, mountController } from './mount.ts'
 import { patterns as patternsOf } from './options.ts'
 

@@ -1,13 +1,6 @@
-import {
-  type AnyClass,
-  type Decorated,
-  DecoratorError,
-  decoratedClasses,
-  optionNames,
-  type RouteContribution,
-  type RouteOptions,
-  routeContributions,
-} from '../../kernel/index.ts'
+import { optionNames, type RouteOptions } from '../../kernel/index.ts'
+import { type AnyClass, type Decorated, DecoratorError, decoratedClasses } from '../toolkit/decorator/decorator.ts'
+import { type RouteContribution, routeContributions } from '../toolkit/decorator/route-decorator.ts'
 import { middlewareNotes } from './middleware.ts'
 
 /** Options that are being merged, and which of them are lists. */

@@ -1,13 +1,13 @@
+import type { Middleware } from '../../kernel/index.ts'
 import {
   type AnyClass,
   type ClassMark,
   DecoratorError,
   decorator,
   type MethodMark,
-  type Middleware,
-  Notes,
-  noteGuarded,
-} from '../../kernel/index.ts'
+} from '../toolkit/decorator/decorator.ts'
+import { Notes } from '../toolkit/decorator/notes.ts'
+import { noteGuarded } from '../toolkit/decorator/route-decorator.ts'
 import type { ControllerMethod } from './verbs.ts'
 
 export const middlewareNotes = new Notes<readonly Middleware[]>()

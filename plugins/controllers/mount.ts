@@ -1,15 +1,6 @@
-import {
-  type AnyClass,
-  DecoratorError,
-  decoratedClasses,
-  decoratedMethods,
-  defineError,
-  guardedClasses,
-  type Middleware,
-  type RouteCollection,
-  type RouteRecord,
-  routeContributions,
-} from '../../kernel/index.ts'
+import { defineError, type Middleware, type RouteCollection, type RouteRecord } from '../../kernel/index.ts'
+import { type AnyClass, DecoratorError, decoratedClasses, decoratedMethods } from '../toolkit/decorator/decorator.ts'
+import { guardedClasses, routeContributions } from '../toolkit/decorator/route-decorator.ts'
 import { optionsOf } from './merge.ts'
 import { middlewareNotes } from './middleware.ts'
 import { routeNotes } from './verbs.ts'

@@ -1,12 +1,6 @@
-import {
-  checkOptions,
-  DecoratorError,
-  decorator,
-  type MethodMark,
-  OptionError,
-  quoted,
-  routeContributions,
-} from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
+import { routeContributions } from '../toolkit/decorator/route-decorator.ts'
 import { serialized } from './markers.ts'
 import type { ControllerMethod } from './verbs.ts'
 

@@ -1,5 +1,6 @@
-import { DecoratorError, failureBody, type Middleware, type Route, toJson } from '../../kernel/index.ts'
+import { failureBody, type Middleware, type Route, toJson } from '../../kernel/index.ts'
 import type { Responses } from '../responses/index.ts'
+import { DecoratorError } from '../toolkit/decorator/decorator.ts'
 import type { Validation } from '../validation/index.ts'
 import type { SerializeStep } from './serialize.ts'
 import type { CustomError, ValidateStep } from './validate.ts'

@@ -1,13 +1,6 @@
-import {
-  checkOptions,
-  type Decorated,
-  DecoratorError,
-  decorator,
-  type MethodMark,
-  OptionError,
-  quoted,
-  routeContributions,
-} from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { type Decorated, DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
+import { routeContributions } from '../toolkit/decorator/route-decorator.ts'
 import { deprecate } from './deprecation.ts'
 import { checks } from './markers.ts'
 import type { ControllerMethod } from './verbs.ts'

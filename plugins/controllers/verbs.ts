@@ -1,14 +1,6 @@
-import {
-  DecoratorError,
-  decorator,
-  type Method,
-  type MethodMark,
-  Notes,
-  type OptionChecks,
-  type Request,
-  type Response,
-  type RouteOptions,
-} from '../../kernel/index.ts'
+import type { Method, OptionChecks, Request, Response, RouteOptions } from '../../kernel/index.ts'
+import { DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
+import { Notes } from '../toolkit/decorator/notes.ts'
 import { deprecate } from './deprecation.ts'
 
 /** A method that answers requests; its parameters are those of a handler, or parts of what a handler gets. */

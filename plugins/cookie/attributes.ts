@@ -1,5 +1,5 @@
 import { option, optionNames } from '../../kernel/index.ts'
-import { cookieAttributes } from '../shared/cookie-attributes.ts'
+import { cookieAttributes } from '../toolkit/cookie-attributes.ts'
 import type { SetCookieOptions } from './set-cookie.ts'
 
 const members = {

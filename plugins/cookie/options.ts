@@ -1,5 +1,5 @@
 import { option, type SettingsOf } from '../../kernel/index.ts'
-import { secrets } from '../shared/secrets.ts'
+import { secrets } from '../toolkit/secrets.ts'
 import { attributes } from './attributes.ts'
 import type { SetCookieOptions } from './set-cookie.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
-import type { ImportedMethod } from '../shared/imported-methods.ts'
-import { loadServiceClasses, nameOf } from '../shared/service-class.ts'
+import type { ImportedMethod } from '../toolkit/imported-methods.ts'
+import { loadServiceClasses, nameOf } from '../toolkit/service-class.ts'
 import { BaseCron, type BaseCronClass, classlessJob, cronClasses, jobsOfClass } from './base-cron.ts'
 import { type Declared, withdraw } from './declarations.ts'
 import { type CronNote, handleOf, importedJobs, shownJob } from './handle.ts'

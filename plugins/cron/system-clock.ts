@@ -1,4 +1,4 @@
-import { peer } from '../../kernel/index.ts'
+import { peer } from '../toolkit/peer.ts'
 import type { CronClock } from './clock.ts'
 
 /** How often it is looked whether the machine has slept, or its clock was set. */

@@ -1,4 +1,5 @@
-import { definePlugin, peer, type Request } from '../../kernel/index.ts'
+import { definePlugin, type Request } from '../../kernel/index.ts'
+import { peer } from '../toolkit/peer.ts'
 import { cronUiOptions } from './options.ts'
 
 /**

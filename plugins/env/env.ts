@@ -1,5 +1,5 @@
 import { defineError, OptionError } from '../../kernel/index.ts'
-import { joinedOptions } from '../shared/two-arguments.ts'
+import { joinedOptions } from '../toolkit/two-arguments.ts'
 import { type Found, filesOf, readFiles } from './files.ts'
 import { type EnvFileOptions, type EnvSettings, type EnvTypes, envOptions } from './options.ts'
 import { readValue } from './schema.ts'

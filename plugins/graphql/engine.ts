@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { GraphQLSchema } from 'graphql'
-import { exposesDetails, type Logger, peer } from '../../kernel/index.ts'
+import { exposesDetails, type Logger } from '../../kernel/index.ts'
+import { peer } from '../toolkit/peer.ts'
 import { Compiler } from './compile.ts'
 import { CostLimit } from './cost/limit.ts'
 import { Documents } from './documents.ts'

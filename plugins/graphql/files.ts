@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
-import { defineError, findFiles, readRegularFile } from '../../kernel/index.ts'
+import { defineError, readRegularFile } from '../../kernel/index.ts'
+import { findFiles } from '../toolkit/files.ts'
 import type { Graphql } from './packages.ts'
 import type { SdlDocument } from './types.ts'
 

@@ -1,5 +1,5 @@
 import { definePlugin, type RawRequest, RouteValue, UnsupportedMediaTypeError } from '../../kernel/index.ts'
-import { bodyFailures } from '../shared/body-failures.ts'
+import { bodyFailures } from '../toolkit/body-failures.ts'
 import { jsonTypeOf } from './media-type.ts'
 import { type JsonSettings, jsonOfRoute, jsonOptions } from './options.ts'
 import { parseJson } from './parse.ts'

@@ -1,5 +1,5 @@
 import { type Logger, lineLogger, nearest } from '../../kernel/index.ts'
-import { joinedOptions } from '../shared/two-arguments.ts'
+import { joinedOptions } from '../toolkit/two-arguments.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
 import { Later } from './later.ts'
 import { type MailerConfiguration, type MailerSettings, type MailProviders, mailerOptions } from './options.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { domainToASCII } from 'node:url'
-import { builtPath, readRegularFile } from '../../kernel/index.ts'
+import { readRegularFile } from '../../kernel/index.ts'
+import { builtPath } from '../toolkit/built-paths.ts'
 import { addressesOf, addressOf, type EmailAddress, type NamedAddress, type Recipients } from './address.ts'
 import { MailHeaderError, MailIncompleteError, MailTemplateError, reasonOf } from './errors.ts'
 import { checkAttachment, checkHeader, checkText } from './header.ts'

@@ -1,5 +1,5 @@
 import { option, quoted, type SettingsOf } from '../../kernel/index.ts'
-import { foreignOption } from '../shared/foreign-options.ts'
+import { foreignOption } from '../toolkit/foreign-options.ts'
 import { addressOf, type EmailAddress, type NamedAddress } from './address.ts'
 import { MailAddressError } from './errors.ts'
 import type { TemplateAdapter } from './templates/contract.ts'

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { stat } from 'node:fs/promises'
-import { kindOf, peer } from '../../kernel/index.ts'
+import { kindOf } from '../../kernel/index.ts'
+import { peer } from '../toolkit/peer.ts'
 
 /** One attachment; `content`, or `path` of a file. */
 export interface MailAttachment {

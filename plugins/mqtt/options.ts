@@ -1,5 +1,5 @@
 import { type Logger, option, type SettingsOf } from '../../kernel/index.ts'
-import { sourceList } from '../shared/service-class.ts'
+import { sourceList } from '../toolkit/service-class.ts'
 import type { BaseMqttClass } from './base-mqtt.ts'
 import { type ConnectionOptions, connectionMembers, withAddress } from './connection-options.ts'
 import type { MqttPublishOptions } from './message-options.ts'

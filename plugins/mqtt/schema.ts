@@ -1,5 +1,5 @@
-import { type Check, lazyCheckOf } from '../shared/schema/check.ts'
-import { tellFirst } from '../shared/schema/issue.ts'
+import { type Check, lazyCheckOf } from '../toolkit/schema/check.ts'
+import { tellFirst } from '../toolkit/schema/issue.ts'
 import type { OutputOf } from '../validation/index.ts'
 import { MqttPayloadError } from './errors.ts'
 

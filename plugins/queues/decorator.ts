@@ -1,4 +1,4 @@
-import { decorator, type MethodMark } from '../../kernel/index.ts'
+import { decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
 import { QueueHandlerError } from './errors.ts'
 import type { QueueHandler } from './subscription.ts'
 

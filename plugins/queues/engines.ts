@@ -1,5 +1,5 @@
 import { isFrameworkError, type Logger, lineLogger, within } from '../../kernel/index.ts'
-import { addressOf, shownAddress } from '../shared/address.ts'
+import { addressOf, shownAddress } from '../toolkit/address.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from './drivers/contract.ts'

@@ -1,6 +1,6 @@
 import { nearest, type OptionPlace, option, type SettingsOf } from '../../kernel/index.ts'
-import { addressOption } from '../shared/address.ts'
-import { type RedisAddress, redisOptions, redisUrl } from '../shared/redis.ts'
+import { addressOption } from '../toolkit/address.ts'
+import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {

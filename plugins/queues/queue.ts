@@ -1,4 +1,5 @@
-import { checkOptions, type MethodMark, OptionError, quoted } from '../../kernel/index.ts'
+import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import type { MethodMark } from '../toolkit/decorator/decorator.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import { deprecateSubscribe } from './deprecation.ts'
 import type { QueueCounts } from './drivers/contract.ts'

@@ -1,6 +1,6 @@
-import { isSchema, lazyCheckOf } from '../shared/schema/check.ts'
-import { tellFirst } from '../shared/schema/issue.ts'
-import { isStandardSchema } from '../shared/schema/standard.ts'
+import { isSchema, lazyCheckOf } from '../toolkit/schema/check.ts'
+import { tellFirst } from '../toolkit/schema/issue.ts'
+import { isStandardSchema } from '../toolkit/schema/standard.ts'
 import type { InputOf, OutputOf } from '../validation/index.ts'
 import { QueuePayloadError } from './errors.ts'
 

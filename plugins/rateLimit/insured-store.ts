@@ -1,4 +1,4 @@
-import { Breaker } from '../shared/breaker.ts'
+import { Breaker } from '../toolkit/breaker.ts'
 import type { Hit, RateLimitStore } from './store.ts'
 
 /** For how long a store that failed is left alone. */

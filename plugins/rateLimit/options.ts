@@ -1,5 +1,5 @@
 import { option, type Request, type SettingsOf } from '../../kernel/index.ts'
-import { redisOptions, redisPrefix } from '../shared/redis.ts'
+import { redisOptions, redisPrefix } from '../toolkit/redis.ts'
 import type { RateLimitRedisOptions } from './redis-store.ts'
 import type { RateLimitStore } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { isObject } from '../shared/schema/keywords.ts'
+import { isObject } from '../toolkit/schema/keywords.ts'
 import { fail, Mismatch, passing } from './mismatch.ts'
 import { once } from './once.ts'
 import { plain } from './scalars.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../shared/schema/keywords.ts'
+import { isObject } from '../toolkit/schema/keywords.ts'
 import { helpers, type Shape } from './helpers.ts'
 import { Mismatch } from './mismatch.ts'
 

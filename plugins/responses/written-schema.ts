@@ -1,5 +1,5 @@
-import { flattened, targetOf } from '../shared/schema/flat.ts'
-import { isObject, type Node } from '../shared/schema/keywords.ts'
+import { flattened, targetOf } from '../toolkit/schema/flat.ts'
+import { isObject, type Node } from '../toolkit/schema/keywords.ts'
 import { scalarTypes } from './helpers.ts'
 import { typesOf } from './shape.ts'
 

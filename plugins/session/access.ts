@@ -1,4 +1,5 @@
-import { defineError, type Request, watchPersonal } from '../../kernel/index.ts'
+import { defineError, type Request } from '../../kernel/index.ts'
+import { watchPersonal } from '../toolkit/client-specific.ts'
 import type { SessionKeeper } from './keeper.ts'
 import { SessionRecord } from './session.ts'
 

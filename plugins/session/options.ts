@@ -1,9 +1,9 @@
 import { described, type OptionPlace, option, quoted, type SettingsOf } from '../../kernel/index.ts'
 import type { SetCookieOptions } from '../cookie/index.ts'
-import { addressLike, isAddress } from '../shared/address.ts'
-import { cookieAttributes } from '../shared/cookie-attributes.ts'
-import type { RedisAddress } from '../shared/redis.ts'
-import { secrets } from '../shared/secrets.ts'
+import { addressLike, isAddress } from '../toolkit/address.ts'
+import { cookieAttributes } from '../toolkit/cookie-attributes.ts'
+import type { RedisAddress } from '../toolkit/redis.ts'
+import { secrets } from '../toolkit/secrets.ts'
 import type { RedisClient } from './redis-store.ts'
 import type { SessionStore } from './store.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../kernel/index.ts'
-import { Breaker } from '../shared/breaker.ts'
-import { connectRedis, type RedisAddress } from '../shared/redis.ts'
+import { Breaker } from '../toolkit/breaker.ts'
+import { connectRedis, type RedisAddress } from '../toolkit/redis.ts'
 import { deadline, type ExactStore } from './store.ts'
 
 /** What the store asks of a client; those of `ioredis`, its cluster too, have it. Written out, so that no type needs that package. */

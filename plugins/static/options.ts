@@ -2,7 +2,8 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ms from 'ms'
-import { builtPath, type OptionPlace, option, quoted, type Response, type SettingsOf } from '../../kernel/index.ts'
+import { type OptionPlace, option, quoted, type Response, type SettingsOf } from '../../kernel/index.ts'
+import { builtPath } from '../toolkit/built-paths.ts'
 import { segmentsOf } from './path.ts'
 
 /** Options of one folder of files. */

@@ -6,7 +6,7 @@ import {
   RouteValue,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
-import { bodyFailures } from '../shared/body-failures.ts'
+import { bodyFailures } from '../toolkit/body-failures.ts'
 import { formTypeOf } from './media-type.ts'
 import { type UrlencodedSettings, urlencodedOfRoute, urlencodedOptions } from './options.ts'
 

@@ -7,7 +7,7 @@ import {
   type Request,
   type Response,
 } from '../../kernel/index.ts'
-import type { Issue } from '../shared/schema/issue.ts'
+import type { Issue } from '../toolkit/schema/issue.ts'
 import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
 /** What is wrong with a request, over all its parts. */

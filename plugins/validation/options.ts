@@ -1,5 +1,5 @@
 import type { OptionPlace, OptionRoute } from '../../kernel/index.ts'
-import { isSchema } from '../shared/schema/check.ts'
+import { isSchema } from '../toolkit/schema/check.ts'
 
 /** A schema as it is; it is compiled with the route. */
 export function schemaOfRoute(given: unknown, place: OptionPlace): object | undefined {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineError, type Middleware, nearest, type Request, type Response } from '../../kernel/index.ts'
-import { type Check, checkOf, isSchema, type Mode } from '../shared/schema/check.ts'
+import { type Check, checkOf, isSchema, type Mode } from '../toolkit/schema/check.ts'
 import {
   answerFailure,
   toCallback,

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { bullmqQueue, defineQueueConfiguration, QueueService, RouteCollection, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { connectRedis, redisOptions, redisPlace, redisPrefix } from '../../plugins/shared/redis.ts'
+import { connectRedis, redisOptions, redisPlace, redisPrefix } from '../../plugins/toolkit/redis.ts'
 import { memoryLogger, pause } from '../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
 

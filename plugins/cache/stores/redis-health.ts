@@ -1,4 +1,4 @@
-import { Breaker } from '../../shared/breaker.ts'
+import { Breaker } from '../../toolkit/breaker.ts'
 import { StoreDown } from './contract.ts'
 import type { RedisClient } from './redis-client.ts'
 

@@ -1,4 +1,4 @@
-import type { RedisAddress } from '../../shared/redis.ts'
+import type { RedisAddress } from '../../toolkit/redis.ts'
 
 /** What an instance asks for. */
 export interface CronClaim {

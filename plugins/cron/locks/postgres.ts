@@ -1,4 +1,4 @@
-import { peer } from '../../../kernel/index.ts'
+import { peer } from '../../toolkit/peer.ts'
 import type { CronPostgresSettings } from '../options.ts'
 import { aheadMs, type CronClaim, type CronClaimed, type CronLock, type CronPostgresClient } from './contract.ts'
 

@@ -1,4 +1,4 @@
-import { peer } from '../../../kernel/index.ts'
+import { peer } from '../../toolkit/peer.ts'
 import type { MqttSettings } from '../options.ts'
 import type { Link, LinkEvents } from './contract.ts'
 import type { MqttPackage } from './mqtt-client.ts'

@@ -1,5 +1,5 @@
 import type { Kernel, ListedPlugin, ListedRoute, Listing, RouteOptions } from '../../../kernel/index.ts'
-import { plainName } from '../../shared/schema/names.ts'
+import { plainName } from '../../toolkit/schema/names.ts'
 import { type DescriptionOptions, type DescriptionSettings, descriptionOptions } from '../options.ts'
 import type { OpenApiDocument, OpenApiPathItem, OpenApiSchema } from '../types.ts'
 import { SharedResponses } from './built-in.ts'

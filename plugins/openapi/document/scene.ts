@@ -1,5 +1,5 @@
 import type { ListedRoute, RouteOptions } from '../../../kernel/index.ts'
-import type { Direction } from '../../shared/schema/self-description.ts'
+import type { Direction } from '../../toolkit/schema/self-description.ts'
 import type { SharedResponses } from './built-in.ts'
 import type { PathParameter } from './paths.ts'
 

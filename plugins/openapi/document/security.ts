@@ -1,4 +1,4 @@
-import { plainName } from '../../shared/schema/names.ts'
+import { plainName } from '../../toolkit/schema/names.ts'
 import type { OpenApiSecurity } from '../types.ts'
 import { isObject, type Json, put } from './json.ts'
 import type { Scene } from './scene.ts'

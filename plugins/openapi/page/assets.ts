@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { peer } from '../../../kernel/index.ts'
+import { peer } from '../../toolkit/peer.ts'
 
 /** The files of the package that the page needs; no other is served. */
 export const assetNames: ReadonlySet<string> = new Set([

@@ -1,4 +1,5 @@
-import { isInTime, peer } from '../../../kernel/index.ts'
+import { isInTime } from '../../../kernel/index.ts'
+import { peer } from '../../toolkit/peer.ts'
 import type { BullmqSettings } from '../options.ts'
 import type { BullmqPublishOptions } from '../publish-options.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'

@@ -1,5 +1,5 @@
-import { peer } from '../../../kernel/index.ts'
-import { addressOf } from '../../shared/address.ts'
+import { addressOf } from '../../toolkit/address.ts'
+import { peer } from '../../toolkit/peer.ts'
 import type { PgbossSettings } from '../options.ts'
 import type { PgbossPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'

@@ -1,4 +1,5 @@
-import { OptionError, peer, quoted } from '../../../kernel/index.ts'
+import { OptionError, quoted } from '../../../kernel/index.ts'
+import { peer } from '../../toolkit/peer.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
 import type { SqsSettings } from '../options.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'

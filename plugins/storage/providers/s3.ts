@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import { option, peer, type SettingsOf } from '../../../kernel/index.ts'
+import { option, type SettingsOf } from '../../../kernel/index.ts'
+import { peer } from '../../toolkit/peer.ts'
 import { encodeKey } from '../key.ts'
 import { timeout } from '../options.ts'
 import { Backend, partSize, partsAtOnce, statusOf } from './backend.ts'

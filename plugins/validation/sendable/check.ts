@@ -1,6 +1,6 @@
 import { defineError } from '../../../kernel/index.ts'
-import { selfDescription } from '../../shared/schema/self-description.ts'
-import { isStandardSchema } from '../../shared/schema/standard.ts'
+import { selfDescription } from '../../toolkit/schema/self-description.ts'
+import { isStandardSchema } from '../../toolkit/schema/standard.ts'
 import type { Part } from '../issues.ts'
 import { foreignType, unsendable, viewOfJson } from './json.ts'
 import { isValibot, viewOfValibot } from './valibot.ts'

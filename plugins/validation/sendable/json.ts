@@ -1,5 +1,5 @@
-import { flattened, targetOf } from '../../shared/schema/flat.ts'
-import { schemasWithin } from '../../shared/schema/keywords.ts'
+import { flattened, targetOf } from '../../toolkit/schema/flat.ts'
+import { schemasWithin } from '../../toolkit/schema/keywords.ts'
 import { anything, isObject, type Lazy, text, type View } from './view.ts'
 
 type Json = { readonly [keyword: string]: unknown }

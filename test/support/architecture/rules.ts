@@ -7,7 +7,6 @@ export type Rule = (project: Project) => string[]
 const kernelPackages: Record<string, string> = {
   avvio: 'kernel/life/boot.ts',
   'find-my-way': 'kernel/routing/table.ts',
-  tinyglobby: 'kernel/support/files.ts',
 }
 
 /** The levels of the kernel, the lowest first: each imports those before it, types included. */
@@ -33,8 +32,8 @@ const isRegistered = (plugin: string | undefined) => plugin !== undefined && !no
 const plugAnything = (path: string) =>
   path === 'plugins/catalog.ts' || path === 'plugins/index.ts' || path === 'index.ts' || isIn(path, 'cli')
 
-/** What several plugins need and the kernel does not: no plugin, and no door of the package. */
-const shared = 'plugins/shared'
+/** What authors of plugins need and the kernel does not: no plugin, and no door of the package. */
+const toolkit = 'plugins/toolkit'
 
 const maxLines = 300
 
@@ -43,9 +42,7 @@ export const rules: Record<string, Rule> = {
   'the kernel knows nothing outside itself, not even types': (project) =>
     breaches(project, (edge) => isIn(edge.from, 'kernel') && edge.to !== undefined && !isIn(edge.to, 'kernel')),
 
-  'only boot.ts imports avvio, only table.ts find-my-way, only files.ts tinyglobby, and the kernel no other package': (
-    project,
-  ) =>
+  'only boot.ts imports avvio, only table.ts find-my-way, and the kernel no other package': (project) =>
     breaches(
       project,
       (edge) => isIn(edge.from, 'kernel') && edge.package !== undefined && kernelPackages[edge.package] !== edge.from,
@@ -59,22 +56,21 @@ export const rules: Record<string, Rule> = {
 
   'no level of the kernel imports upwards, not even types': (project) => breaches(project, isUpwards),
 
-  'a plugin imports the door of the kernel, the shared room and nothing else of the framework': (project) =>
+  'a plugin imports the door of the kernel, the toolkit and nothing else of the framework': (project) =>
     breaches(project, (edge) => {
       const plugin = pluginOf(edge.from)
       if (plugin === undefined || edge.to === undefined) return false
-      if (pluginOf(edge.to) === plugin || edge.to === 'kernel/index.ts' || isIn(edge.to, shared)) return false
+      if (pluginOf(edge.to) === plugin || edge.to === 'kernel/index.ts' || isIn(edge.to, toolkit)) return false
       if (edge.kind === 'augment') return !isIn(edge.to, 'kernel')
       return pluginOf(edge.to) === undefined || edge.kind !== 'type'
     }),
 
-  'the shared room imports the door of the kernel, and nothing imports it but plugins': (project) =>
-    breaches(project, (edge) => {
-      if (isIn(edge.from, shared)) {
-        return edge.to !== undefined && edge.to !== 'kernel/index.ts' && !isIn(edge.to, shared)
-      }
-      return isIn(edge.to, shared) && pluginOf(edge.from) === undefined
-    }),
+  'the toolkit imports the kernel and no plugin': (project) =>
+    breaches(
+      project,
+      (edge) =>
+        isIn(edge.from, toolkit) && edge.to !== undefined && !isIn(edge.to, 'kernel') && !isIn(edge.to, toolkit),
+    ),
 
   'nothing imports the command line': (project) =>
     breaches(project, (edge) => isIn(edge.to, 'cli') && !isIn(edge.from, 'cli')),

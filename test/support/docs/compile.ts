@@ -63,7 +63,7 @@ function declares(code: string, name: string): boolean {
 function exportsFor(file: string): [specifier: string, names: string[]][] {
   const doors: [string, string[]][] = [
     ['framework', exportsOf('index.ts')],
-    ['framework/kernel', exportsOf('kernel/index.ts')],
+    ['framework/kernel', [...exportsOf('kernel/index.ts'), ...exportsOf('plugins/authors.ts')]],
     ['framework/plugins', exportsOf('plugins/index.ts')],
   ]
   if (!file.endsWith('.ts') || !existsSync(join(root, file))) return doors

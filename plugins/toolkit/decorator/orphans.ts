@@ -1,6 +1,6 @@
+import { defineError } from '../../../kernel/support/errors.ts'
 import type { AnyClass } from './decorator.ts'
-import { bindPrototype, ClassNotes, notesOfPrototype } from './decorator-notes.ts'
-import { defineError } from './errors.ts'
+import { bindPrototype, ClassNotes, notesOfPrototype } from './notes.ts'
 
 const DecoratorMetadataError = defineError(
   'DecoratorMetadataError',

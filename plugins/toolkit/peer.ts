@@ -1,4 +1,4 @@
-import { defineError } from './errors.ts'
+import { defineError } from '../../kernel/support/errors.ts'
 
 export const PeerMissingError = defineError(
   'PeerMissingError',

@@ -1,4 +1,4 @@
-import { type Logger, lineLogger } from '../support/logger.ts'
+import { type Logger, lineLogger } from '../../kernel/support/logger.ts'
 import type { CommandArgument, CommandDefinition, CommandFlag, CommandInput } from './command-definition.ts'
 
 /** Marks the class; `Symbol.for`, so that a command of another copy of the package is still one. */

@@ -1,9 +1,9 @@
-import type { HostServer } from '../support/host-server.ts'
-import { announcePluginData } from './define.ts'
+import { announcePluginData } from '../../kernel/plugin/define.ts'
+import type { HostServer } from '../../kernel/support/host-server.ts'
 
 announcePluginData('commands')
 
-declare module './define.ts' {
+declare module '../../kernel/plugin/define.ts' {
   interface PluginData {
     /** Commands for the command line, loaded when it needs them. */
     commands?(): Promise<readonly CommandDefinition[]>

@@ -1,7 +1,7 @@
-import { completionOf } from './decorator-completion.ts'
-import { bindPrototype, type ClassNotes, notesOfMetadata, notesOfPrototype, ownNotes } from './decorator-notes.ts'
-import { bindOrphans, noteOrphan, orphansOf } from './decorator-orphans.ts'
-import { defineError } from './errors.ts'
+import { defineError } from '../../../kernel/support/errors.ts'
+import { completionOf } from './completion.ts'
+import { bindPrototype, type ClassNotes, notesOfMetadata, notesOfPrototype, ownNotes } from './notes.ts'
+import { bindOrphans, noteOrphan, orphansOf } from './orphans.ts'
 
 export const DecoratorError = defineError(
   'DecoratorError',

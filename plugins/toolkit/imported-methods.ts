@@ -1,12 +1,6 @@
-import {
-  type AnyClass,
-  type AnyMethod,
-  type CallSite,
-  type DecoratedMethod,
-  decoratedMethods,
-  type Logger,
-  type Notes,
-} from '../../kernel/index.ts'
+import type { CallSite, Logger } from '../../kernel/index.ts'
+import { type AnyClass, type AnyMethod, type DecoratedMethod, decoratedMethods } from './decorator/decorator.ts'
+import type { Notes } from './decorator/notes.ts'
 
 /** A decorated method of a class that this process has imported. */
 export interface ImportedMethod<Note> {

@@ -1,3 +1,4 @@
+import type { RouteOptions } from '../../../kernel/routing/options.ts'
 import {
   type AnyClass,
   type AnyMethod,
@@ -6,9 +7,8 @@ import {
   type DecoratedClass,
   decorator,
   type MethodMark,
-} from '../support/decorator.ts'
-import { Notes } from '../support/decorator-notes.ts'
-import type { RouteOptions } from './options.ts'
+} from './decorator.ts'
+import { Notes } from './notes.ts'
 
 /** What a decorator says about the options of the routes it stands on. */
 export interface RouteContribution {

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { builtPath } from '../../../kernel/support/build.ts'
-import { findFiles } from '../../../kernel/support/files.ts'
+import { builtPath } from '../../../plugins/toolkit/built-paths.ts'
+import { findFiles } from '../../../plugins/toolkit/files.ts'
 
 let folder: string
 beforeAll(() => {

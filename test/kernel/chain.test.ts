@@ -1,6 +1,6 @@
 import type { Middleware } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
-import { makeKernel, pause, send } from '../../support/kernel.ts'
+import { makeKernel, pause, send } from '../support/kernel.ts'
 
 /** A promise of its own making, as query builders have: its `then` calls back and returns nothing. */
 function lazy<T>(run: () => T | Promise<T>): PromiseLike<T> {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findFiles, importFiles } from '../../../kernel/support/files.ts'
+import { findFiles, importFiles } from '../../../plugins/toolkit/files.ts'
 import { makePipe } from '../../support/pipe.ts'
 
 let root: string

@@ -1,4 +1,4 @@
-import type { Request } from '../request/request.ts'
+import type { Request } from '../../kernel/http/request/request.ts'
 
 const watched = new WeakMap<Request, () => unknown>()
 

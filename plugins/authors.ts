@@ -1,0 +1,39 @@
+// What authors of plugins get: the door `framework/kernel`.
+export * from '../kernel/index.ts'
+export { builtPath } from './toolkit/built-paths.ts'
+export { personalState, watchPersonal } from './toolkit/client-specific.ts'
+export { Command } from './toolkit/command.ts'
+export {
+  type CommandArgument,
+  type CommandArguments,
+  type CommandDefinition,
+  type CommandFlag,
+  type CommandFlags,
+  type CommandInput,
+  type CommandShape,
+  defineCommand,
+} from './toolkit/command-definition.ts'
+export {
+  type AnyClass,
+  type AnyMethod,
+  type ClassMark,
+  type Decorated,
+  type DecoratedClass,
+  type DecoratedMethod,
+  DecoratorError,
+  decoratedClasses,
+  decoratedMethods,
+  decorator,
+  type MethodMark,
+} from './toolkit/decorator/decorator.ts'
+export { Notes } from './toolkit/decorator/notes.ts'
+export {
+  guardedClasses,
+  noteGuarded,
+  type RouteContribution,
+  routeContributions,
+  routeDecorator,
+} from './toolkit/decorator/route-decorator.ts'
+export { type FileLoading, type FoundFiles, findFiles, importFiles } from './toolkit/files.ts'
+export { peer } from './toolkit/peer.ts'
+export { webRequest } from './toolkit/web-request.ts'
