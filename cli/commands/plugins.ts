@@ -7,7 +7,7 @@ import { quietly } from '../run/quiet.ts'
 
 export const plugins = ownCommand({
   details: `Boots the application, without listening, and closes it again. Times are milliseconds: of setup, of the hooks
-for ready and close. Of options the names are shown, and never the values.`,
+for ready and close. Of options the names are shown; --json has the settings too, without secrets.`,
   flags: {
     ...applicationFlags,
     boot: { type: 'boolean', default: true, description: 'The tree as it is declared, without times' },

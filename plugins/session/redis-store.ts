@@ -1,4 +1,5 @@
 import type { Logger } from '../../kernel/index.ts'
+import { Availability } from '../toolkit/availability.ts'
 import { Breaker } from '../toolkit/breaker.ts'
 import { connectRedis, type RedisAddress } from '../toolkit/redis.ts'
 import { deadline, type ExactStore } from './store.ts'
@@ -77,15 +78,15 @@ export interface OwnedConnection {
 
 /** Connects; resolves also when Redis cannot be reached, which is then tried again until it can. */
 export async function openConnection(address: RedisAddress, log: Logger): Promise<OwnedConnection> {
-  let isDown = false
+  const availability = new Availability((isDown, error) => {
+    if (isDown) log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')
+  })
   const client = await connectRedis<RedisClient>(address, {
     feature: 'the session plugin (store redis)',
     commandTimeout: deadline,
     onState(error) {
-      if (error !== undefined && !isDown) {
-        log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')
-      }
-      isDown = error !== undefined
+      if (error === undefined) availability.works()
+      else availability.fails(error)
     },
   })
   return { client, close: () => client.disconnect() }

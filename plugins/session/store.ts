@@ -1,4 +1,5 @@
 import { answerWithin, defineError, type Logger } from '../../kernel/index.ts'
+import { Availability } from '../toolkit/availability.ts'
 
 type Awaitable<T> = T | Promise<T>
 
@@ -60,7 +61,13 @@ export class GuardedStore {
   readonly #name: string
   readonly #store: ExactStore
   readonly #log: Logger
-  #failing = false
+  /** What failed first is in the line. */
+  #what = ''
+  readonly #availability = new Availability((isDown, error) => {
+    const store = this.#name
+    if (isDown) this.#log.error({ err: error, store }, `the session store "${store}" ${this.#what}`)
+    else this.#log.warn({ store }, `the session store "${store}" works again`)
+  })
 
   constructor({ name, store }: NamedStore, log: Logger) {
     this.#name = name
@@ -133,19 +140,14 @@ export class GuardedStore {
   }
 
   #works<T>(value: T): T {
-    if (this.#failing) {
-      this.#failing = false
-      this.#log.warn({ store: this.#name }, `the session store "${this.#name}" works again`)
-    }
+    this.#availability.works()
     return value
   }
 
   #failure(what: string, cause: unknown): Error {
     const error = Object.assign(SessionStoreError(this.#name, what), { cause })
-    if (!this.#failing) {
-      this.#failing = true
-      this.#log.error({ err: cause, store: this.#name }, `the session store "${this.#name}" ${what}`)
-    }
+    this.#what = what
+    this.#availability.fails(cause)
     return error
   }
 }

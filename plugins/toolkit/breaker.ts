@@ -1,3 +1,5 @@
+import { Availability } from './availability.ts'
+
 /** When a store that failed is asked again, and who is notified. */
 export interface BreakerOptions {
   /** Milliseconds between two attempts. */
@@ -15,23 +17,23 @@ export interface BreakerOptions {
 export class Breaker {
   readonly #options: BreakerOptions
   readonly #later = new Set<() => unknown>()
-  #isDown = false
+  readonly #availability: Availability
   #isStopped = false
   #restsUntil = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: BreakerOptions) {
     this.#options = options
+    this.#availability = new Availability((isDown, error) => options.onChange?.(isDown, error))
   }
 
   get isOpen(): boolean {
-    return this.#isDown && (this.#options.probe !== undefined || performance.now() < this.#restsUntil)
+    return this.#availability.isDown && (this.#options.probe !== undefined || performance.now() < this.#restsUntil)
   }
 
   worked(): void {
-    if (!this.#isDown) return
-    this.#isDown = false
-    this.#options.onChange?.(false)
+    if (!this.#availability.isDown) return
+    this.#availability.works()
     for (const action of this.#later) action()
     this.#later.clear()
   }
@@ -40,9 +42,8 @@ export class Breaker {
     // What was asked before may fail after the server has closed.
     if (this.#isStopped) return
     this.#restsUntil = performance.now() + this.#options.restMs
-    if (this.#isDown) return
-    this.#isDown = true
-    this.#options.onChange?.(true, error)
+    if (this.#availability.isDown) return
+    this.#availability.fails(error)
     this.#probeLater()
   }
 

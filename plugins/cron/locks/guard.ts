@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { answerWithin, defineError, isInTime, type Logger } from '../../../kernel/index.ts'
+import { Availability } from '../../toolkit/availability.ts'
 import type { CronClock } from '../clock.ts'
 import type { CronClaim, CronClaimed, CronLock } from './contract.ts'
 
@@ -39,7 +40,11 @@ export class LockGuard {
   readonly #ttl: number
   readonly #clock: CronClock
   readonly #logger: Logger
-  #isDown = false
+  readonly #availability = new Availability((isDown, error) => {
+    const why = 'the lock of the cron jobs cannot be reached: their ticks wait for it, and do not run'
+    if (isDown) this.#logger.error({ err: error }, why)
+    else this.#logger.warn('the lock of the cron jobs can be reached again')
+  })
   readonly #saidEarly = new Set<string>()
   readonly #abandoned: CronClaim[] = []
 
@@ -106,22 +111,15 @@ export class LockGuard {
     await this.#ask(async () => this.#lock.release(nobody).then(() => true))
   }
 
-  /** `undefined` when the lock cannot be reached; told once per change. */
+  /** `undefined` when the lock cannot be reached; reported once per change. */
   async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer | undefined> {
     try {
       const answer = await answerWithin(question(), askFor)
-      if (this.#isDown) this.#logger.warn('the lock of the cron jobs can be reached again')
-      this.#isDown = false
+      this.#availability.works()
       this.#letGo()
       return answer
     } catch (error) {
-      if (!this.#isDown) {
-        this.#logger.error(
-          { err: error },
-          'the lock of the cron jobs cannot be reached: their ticks wait for it, and do not run',
-        )
-      }
-      this.#isDown = true
+      this.#availability.fails(error)
       return undefined
     }
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Breaker } from '../../plugins/toolkit/breaker.ts'
+import { Breaker } from '../../../plugins/toolkit/breaker.ts'
 
 const changes: unknown[] = []
 const onChange = (isDown: boolean, error?: unknown) => void changes.push(isDown ? error : 'up')

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util'
 import { bullmqQueue, defineQueueConfiguration, QueueService, RouteCollection, Server } from 'framework'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { connectRedis, redisOptions, redisPlace, redisPrefix } from '../../plugins/toolkit/redis.ts'
-import { memoryLogger, pause } from '../support/kernel.ts'
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts'
+import { connectRedis, redisOptions, redisPlace, redisPrefix } from '../../../plugins/toolkit/redis.ts'
+import { memoryLogger, pause } from '../../support/kernel.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
 const secret = 'hunter2-and-more'
 

@@ -1,0 +1,28 @@
+/**
+ * Remembers whether something outside the process can be reached, and reports each change once: a store that is down for an hour
+ * is one line in the log, and one more when it is back.
+ */
+export class Availability {
+  readonly #onChange: (isDown: boolean, error?: unknown) => void
+  #isDown = false
+
+  constructor(onChange: (isDown: boolean, error?: unknown) => void) {
+    this.#onChange = onChange
+  }
+
+  get isDown(): boolean {
+    return this.#isDown
+  }
+
+  works(): void {
+    if (!this.#isDown) return
+    this.#isDown = false
+    this.#onChange(false)
+  }
+
+  fails(error: unknown): void {
+    if (this.#isDown) return
+    this.#isDown = true
+    this.#onChange(true, error)
+  }
+}

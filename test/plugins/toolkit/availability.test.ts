@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { Availability } from '../../../plugins/toolkit/availability.ts'
+
+test('each change is reported once', () => {
+  const told: unknown[] = []
+  const availability = new Availability((isDown, error) => told.push([isDown, (error as Error | undefined)?.message]))
+  availability.works()
+  availability.fails(new Error('first'))
+  availability.fails(new Error('second'))
+  expect(availability.isDown).toBe(true)
+  availability.works()
+  availability.works()
+  availability.fails(new Error('third'))
+  expect(told).toEqual([
+    [true, 'first'],
+    [false, undefined],
+    [true, 'third'],
+  ])
+})
