@@ -40,12 +40,12 @@ export function explainRoute(
 ): Explanation {
   const target = parseTarget(path)
   if (target === undefined) return { route: undefined, params: {}, steps: root.middlewaresReaching.map(plain) }
-  const { target: lane, params, miss } = finder.find(method.toUpperCase(), target.match, logger)
-  const steps = lane.steps.map(plain)
+  const { target: compiled, params, miss } = finder.find(method.toUpperCase(), target.match, logger)
+  const steps = compiled.steps.map(plain)
   if (miss === undefined) {
-    const { plugin, scope } = lane
-    steps.push({ slot: 'handler', name: nameOf(lane.terminal, 'handler'), plugin, scope })
-    return { route: `${lane.method} ${lane.path}`, params: { ...params }, steps }
+    const { plugin, scope } = compiled
+    steps.push({ slot: 'handler', name: nameOf(compiled.terminal, 'handler'), plugin, scope })
+    return { route: `${compiled.method} ${compiled.path}`, params: { ...params }, steps }
   }
   for (const { run, path, plugin, scope } of miss.fallbacks) {
     steps.push({ slot: 'fallback', name: nameOf(run, `${path}/*`), plugin, scope: scope.name })
@@ -56,11 +56,11 @@ export function explainRoute(
 export function printRoutes(routes: CompiledRoutes, booted: boolean, logger: Logger): string {
   if (!booted) throw NotReadyError('printRoutes()')
   routes.current(logger)
-  const rows = [...routes.entries()].map(({ record, lane }) => [
+  const rows = [...routes.entries()].map(({ record, compiled }) => [
     record.method,
     record.path,
-    [...lane.steps.map((step) => step.name), nameOf(record.handler, 'handler')].join(' > '),
-    lane.plugin === 'application' ? '' : `by ${lane.plugin}`,
+    [...compiled.steps.map((step) => step.name), nameOf(record.handler, 'handler')].join(' > '),
+    compiled.plugin === 'application' ? '' : `by ${compiled.plugin}`,
   ])
   return columns(rows).join('\n')
 }

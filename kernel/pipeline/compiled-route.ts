@@ -24,7 +24,7 @@ export const RouteCompileError = defineError(
 )
 
 /** Everything a request needs once its route is known, decided before the first request. */
-export interface Lane {
+export interface CompiledRoute {
   readonly method: string
   readonly path: string | undefined
   /** The plugin and the scope that the handler belongs to. */
@@ -42,8 +42,8 @@ export interface Lane {
   errorHandler(): ErrorHandler | undefined
 }
 
-/** A lane without a route: the middlewares of a scope, then a terminal of the kernel's own. */
-export function laneWithoutRoute(scope: Scope, terminal: Terminal): Lane {
+/** A chain without a route: the middlewares of a scope, then a terminal of the kernel's own. */
+export function compiledMiss(scope: Scope, terminal: Terminal): CompiledRoute {
   return {
     method: '',
     path: undefined,
@@ -57,7 +57,7 @@ export function laneWithoutRoute(scope: Scope, terminal: Terminal): Lane {
   }
 }
 
-function reach(scope: Scope): Pick<Lane, 'onSend' | 'onResponse' | 'onError' | 'errorHandler'> {
+function reach(scope: Scope): Pick<CompiledRoute, 'onSend' | 'onResponse' | 'onError' | 'errorHandler'> {
   return {
     onSend: scope.hooksReaching('onSend'),
     onResponse: scope.hooksReaching('onResponse'),
@@ -73,7 +73,7 @@ function compileRoute(
   scope: Scope,
   parsed: ParsedOptions,
   read: Set<PropertyKey>,
-): Lane {
+): CompiledRoute {
   const route = new Route(record, scope.middlewaresReaching)
   for (const { run, entry } of scope.hooksReaching('onRoute')) {
     try {
@@ -112,11 +112,11 @@ export class CompiledRoutes {
   readonly #own: RouteCollection
   readonly #owners: ReadonlyMap<RouteRecord, PluginEntry>
   readonly #root: Scope
-  readonly #lanes = new WeakMap<RouteRecord, Lane>()
+  readonly #compiled = new WeakMap<RouteRecord, CompiledRoute>()
   readonly #options: RouteOptionReading
   #mountedVersion = -1
   #ownVersion = -1
-  #table = new RouteTable<Lane>()
+  #table = new RouteTable<CompiledRoute>()
   #records: { readonly version: string; readonly list: readonly RouteRecord[] } | undefined
 
   constructor(
@@ -141,18 +141,18 @@ export class CompiledRoutes {
   }
 
   /** The table as of now. A route that was added after boot and is faulty is left out and logged. */
-  current(logger: Logger): RouteTable<Lane> {
+  current(logger: Logger): RouteTable<CompiledRoute> {
     if (this.#mountedVersion !== this.#mounted.version || this.#ownVersion !== this.#own.version) {
       this.#build(logger, (error) => logger.error({ err: error }, 'a route that was registered after boot is left out'))
     }
     return this.#table
   }
 
-  /** Every route with its lane, in order of registration, the server's own first. */
-  *entries(): Iterable<{ record: RouteRecord; lane: Lane }> {
+  /** Every route with what it was compiled to, in order of registration, the server's own first. */
+  *entries(): Iterable<{ record: RouteRecord; compiled: CompiledRoute }> {
     for (const record of [...this.#own.routes, ...this.#mounted.routes]) {
-      const lane = this.#lanes.get(record)
-      if (lane !== undefined) yield { record, lane }
+      const compiled = this.#compiled.get(record)
+      if (compiled !== undefined) yield { record, compiled }
     }
   }
 
@@ -162,7 +162,7 @@ export class CompiledRoutes {
     const version = `${this.#own.version} ${this.#mounted.version} ${logger !== undefined}`
     if (this.#records?.version !== version) {
       const all = [...this.#own.routes, ...this.#mounted.routes]
-      this.#records = { version, list: logger === undefined ? all : all.filter((record) => this.#lanes.has(record)) }
+      this.#records = { version, list: logger === undefined ? all : all.filter((record) => this.#compiled.has(record)) }
     }
     return this.#records.list
   }
@@ -174,22 +174,22 @@ export class CompiledRoutes {
 
   #build(logger: Logger, failed: (error: unknown) => void): void {
     const idle: IdleOption[] = []
-    const table = new RouteTable<Lane>()
+    const table = new RouteTable<CompiledRoute>()
     const taken = new Map<string, RouteRecord>()
     const own = new Set<RouteRecord>(this.#own.routes)
     for (const record of [...this.#own.routes, ...this.#mounted.routes]) {
       try {
         if (own.size > 0) claim(record, taken)
-        let lane = this.#lanes.get(record)
-        if (lane === undefined) {
+        let compiled = this.#compiled.get(record)
+        if (compiled === undefined) {
           const owner = this.#owners.get(record)
           const scope = owner?.scope ?? this.#root
           const read = new Set<PropertyKey>()
-          lane = compileRoute(record, owner, scope, this.#options.parse(record, owner, scope), read)
+          compiled = compileRoute(record, owner, scope, this.#options.parse(record, owner, scope), read)
           idle.push(...this.#options.check(record, owner, scope, read))
-          this.#lanes.set(record, lane)
+          this.#compiled.set(record, compiled)
         }
-        table.add(record, lane)
+        table.add(record, compiled)
       } catch (error) {
         failed(error)
       }

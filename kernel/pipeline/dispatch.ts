@@ -10,7 +10,7 @@ import { BadRequestError, MethodNotAllowedError, RouteNotFoundError, ServerClosi
 import type { HostServer } from '../support/host-server.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { isPromise, runChain } from './chain.ts'
-import { type CompiledRoutes, type Lane, laneWithoutRoute } from './compiled-route.ts'
+import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 import { failureBody } from './failure.ts'
 import { type Fallback, type FoundRoute, RouteFinder } from './find-route.ts'
 import { Answers } from './finish.ts'
@@ -31,7 +31,7 @@ export class Dispatcher {
   readonly #kernel: HostServer
   readonly #state: LifeState
   readonly #root: Scope
-  #refuse!: Lane
+  #refuse!: CompiledRoute
   readonly #Request: typeof KernelRequest
   readonly #Response: typeof KernelResponse
   /** Requests that are being worked on. */
@@ -59,7 +59,7 @@ export class Dispatcher {
   /** Fixes the chain of what is refused, and the order of fallbacks; the root has all its middlewares and hooks by then. */
   compile(): void {
     this.finder.compile()
-    this.#refuse = laneWithoutRoute(this.#root, (req) => {
+    this.#refuse = compiledMiss(this.#root, (req) => {
       throw this.#refusalOf(req.raw)
     })
   }
@@ -84,21 +84,21 @@ export class Dispatcher {
       target === undefined || this.#state.refusing || !isAcceptable
         ? undefined
         : this.finder.find(raw.method, target.match, this.#kernel.logger)
-    const lane = found === undefined ? this.#refuse : found.target
+    const compiled = found === undefined ? this.#refuse : found.target
     const params = found === undefined ? Object.create(null) : found.params
-    const req = new this.#Request(raw, this.#kernel, target ?? malformed, params, lane)
+    const req = new this.#Request(raw, this.#kernel, target ?? malformed, params, compiled)
     const res = new this.#Response(req)
     req.miss = found?.miss
-    const started = lane.onResponse.length === 0 ? 0 : performance.now()
+    const started = compiled.onResponse.length === 0 ? 0 : performance.now()
     let result: unknown
     try {
-      result = runChain(lane.steps, 0, lane.terminal, req, res)
+      result = runChain(compiled.steps, 0, compiled.terminal, req, res)
     } catch (error) {
-      this.answers.fail(error, lane, req, res, started)
+      this.answers.fail(error, compiled, req, res, started)
       return
     }
-    if (isPromise(result)) this.answers.await(result, lane, req, res, started)
-    else this.answers.finish(lane, req, res, started)
+    if (isPromise(result)) this.answers.await(result, compiled, req, res, started)
+    else this.answers.finish(compiled, req, res, started)
   }
 
   #fallBack(from: number, req: KernelRequest, res: KernelResponse): unknown {

@@ -4,7 +4,7 @@ import type { Scope } from '../plugin/scope.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { Logger } from '../support/logger.ts'
 import type { Terminal } from './chain.ts'
-import { type CompiledRoutes, type Lane, laneWithoutRoute } from './compiled-route.ts'
+import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 
 /** Answers what no route answers at a path and below it; one that does not answer leaves the request to the next. */
 export type FallbackHandler = (req: Request, res: Response) => void | Promise<void>
@@ -20,7 +20,7 @@ export interface Fallback {
 
 /** What answers a request, as far as its method and its path decide. */
 export interface FoundRoute {
-  readonly target: Lane
+  readonly target: CompiledRoute
   readonly params: Record<string, string>
   /** Set for a miss: the methods that the path has, and the fallbacks that may answer it, in order. */
   readonly miss?: { readonly allowed: readonly string[]; readonly fallbacks: readonly Fallback[] }
@@ -33,7 +33,7 @@ export class RouteFinder {
   readonly #routes: CompiledRoutes
   readonly #root: Scope
   readonly #answerMiss: Terminal
-  readonly #misses = new Map<Scope, { readonly lane: Lane; readonly fallbacks: readonly Fallback[] }>()
+  readonly #misses = new Map<Scope, { readonly compiled: CompiledRoute; readonly fallbacks: readonly Fallback[] }>()
 
   /** `answerMiss` ends the chain of every miss. */
   constructor(routes: CompiledRoutes, root: Scope, answerMiss: Terminal) {
@@ -57,18 +57,18 @@ export class RouteFinder {
     )
   }
 
-  #miss(table: RouteTable<Lane>, match: string): FoundRoute {
+  #miss(table: RouteTable<CompiledRoute>, match: string): FoundRoute {
     const allowed = table.allowed(match)
     const scope = this.#scopeOfMiss(table, match, allowed)
     let known = this.#misses.get(scope)
     if (known === undefined) {
       // One of another scope would be reached without the guards of that scope.
       const fallbacks = this.fallbacks.filter((one) => scope.lineage.includes(one.scope))
-      known = { lane: laneWithoutRoute(scope, this.#answerMiss), fallbacks }
+      known = { compiled: compiledMiss(scope, this.#answerMiss), fallbacks }
       this.#misses.set(scope, known)
     }
     const fallbacks = known.fallbacks.filter(({ path }) => isWithin(path, match))
-    return { target: known.lane, params: Object.create(null), miss: { allowed, fallbacks } }
+    return { target: known.compiled, params: Object.create(null), miss: { allowed, fallbacks } }
   }
 
   /**
@@ -76,7 +76,7 @@ export class RouteFinder {
    * may be; for a 405 those of the scope whose path it is, so that a scope's own cors answers preflights and its guards hold
    * for every method.
    */
-  #scopeOfMiss(table: RouteTable<Lane>, match: string, allowed: readonly string[]): Scope {
+  #scopeOfMiss(table: RouteTable<CompiledRoute>, match: string, allowed: readonly string[]): Scope {
     const [other] = allowed
     const home = other === undefined ? undefined : table.match(other, match)?.target.home
     return home ?? this.fallbacks.find(({ path }) => isWithin(path, match))?.scope ?? this.#root

@@ -8,7 +8,7 @@ import { Deadlines } from '../support/deadlines.ts'
 import { RequestTimeoutError, withCause } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { isPromise, trusted } from './chain.ts'
-import type { Lane } from './compiled-route.ts'
+import type { CompiledRoute } from './compiled-route.ts'
 import { type Current, describeCurrent } from './current.ts'
 import { failureBody, isAnsweredByFramework, legible, takeReported } from './failure.ts'
 import { missingMember } from './missing-members.ts'
@@ -31,72 +31,78 @@ export class Answers {
   }
 
   /** Goes on when a chain has come to its end, or when the time of the request is over. */
-  await(chain: Promise<unknown>, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
-    const limit = this.#limit(lane, req, res, started)
+  await(
+    chain: Promise<unknown>,
+    compiled: CompiledRoute,
+    req: KernelRequest,
+    res: KernelResponse,
+    started: number,
+  ): void {
+    const limit = this.#limit(compiled, req, res, started)
     const { overs } = limit
     chain.then(
       () => {
-        if (limit.overs === overs) this.finish(lane, req, res, started)
+        if (limit.overs === overs) this.finish(compiled, req, res, started)
       },
       (error: unknown) => {
-        if (limit.overs === overs) this.fail(error, lane, req, res, started)
+        if (limit.overs === overs) this.fail(error, compiled, req, res, started)
       },
     )
   }
 
-  finish(lane: Lane, req: KernelRequest, res: KernelResponse, started: number, from = 0): void {
+  finish(compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number, from = 0): void {
     const { opening } = res
     if (!res.answered && opening !== undefined) {
       res.opening = undefined
       req.current = openingFile
-      this.await(opening, lane, req, res, started)
+      this.await(opening, compiled, req, res, started)
       return
     }
     if (!res.answered) {
       res.answer('empty', undefined)
       res.isDefault = true
     }
-    if (from === 0 && lane.onError.length > 0) this.#tellReported(lane, req, res)
-    for (let i = from; i < lane.onSend.length; i++) {
-      const hook = lane.onSend[i]!
+    if (from === 0 && compiled.onError.length > 0) this.#tellReported(compiled, req, res)
+    for (let i = from; i < compiled.onSend.length; i++) {
+      const hook = compiled.onSend[i]!
       if (res.failed && this.#failedHooks.get(res)?.has(hook)) continue
       let result: unknown
       try {
         result = hook.run(req, res)
         if (!isPromise(result)) continue
       } catch (error) {
-        this.#failSending(error, lane, req, res, started, hook)
+        this.#failSending(error, compiled, req, res, started, hook)
         return
       }
       req.current = hook
-      const limit = this.#limit(lane, req, res, started)
+      const limit = this.#limit(compiled, req, res, started)
       const { overs } = limit
       trusted(result).then(
         () => {
-          if (limit.overs === overs) this.finish(lane, req, res, started, i + 1)
+          if (limit.overs === overs) this.finish(compiled, req, res, started, i + 1)
         },
         (error: unknown) => {
-          if (limit.overs === overs) this.#failSending(error, lane, req, res, started, hook)
+          if (limit.overs === overs) this.#failSending(error, compiled, req, res, started, hook)
         },
       )
       return
     }
-    this.#send(lane, req, res, started)
+    this.#send(compiled, req, res, started)
   }
 
-  #send(lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+  #send(compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): void {
     let reply: Reply
     try {
-      reply = toReply(res, req.method === 'HEAD', this.#state.draining, lane.serialize)
+      reply = toReply(res, req.method === 'HEAD', this.#state.draining, compiled.serialize)
     } catch (error) {
-      if (res.failed) this.#answerBare(error, lane, req, res, started)
-      else this.fail(error, lane, req, res, started)
+      if (res.failed) this.#answerBare(error, compiled, req, res, started)
+      else this.fail(error, compiled, req, res, started)
       return
     }
-    this.#respond(reply, lane, req, res, started)
+    this.#respond(reply, compiled, req, res, started)
   }
 
-  #respond(reply: Reply, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+  #respond(reply: Reply, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): void {
     const limit = req.timeLimit
     if (limit?.isRunning) {
       limit.isRunning = false
@@ -108,20 +114,20 @@ export class Answers {
     } catch (error) {
       req.log.error({ err: error }, `the answer to ${req.method} ${req.path} could not be sent`)
     }
-    if (lane.onResponse.length > 0)
-      this.#notify(lane.onResponse, (run) => run(req, res, performance.now() - started), req)
+    if (compiled.onResponse.length > 0)
+      this.#notify(compiled.onResponse, (run) => run(req, res, performance.now() - started), req)
     this.#done()
   }
 
   // — the time of a request —
 
   /** Starts the clock of a request that waits for something. Whoever waits goes on only if `overs` is what it was. */
-  #limit(lane: Lane, req: KernelRequest, res: KernelResponse, started: number): TimeLimit {
+  #limit(compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): TimeLimit {
     req.timeLimit ??= new TimeLimit()
     const limit = req.timeLimit
     if (limit.isRunning) return limit
     limit.isRunning = true
-    limit.giveUp = () => this.#over(limit, lane, req, res, started)
+    limit.giveUp = () => this.#over(limit, compiled, req, res, started)
     this.#deadlines(req)?.add(limit)
     return limit
   }
@@ -133,18 +139,18 @@ export class Answers {
     return this.#requestDeadlines
   }
 
-  #over(limit: TimeLimit, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+  #over(limit: TimeLimit, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): void {
     const { extension } = limit
     // A body has a time of its own, `receiveTimeout`.
     if (req.raw.isReceiving) this.#deadlines(req)?.add(limit)
-    else if (extension === 0) this.#giveUp(limit, lane, req, res, started)
+    else if (extension === 0) this.#giveUp(limit, compiled, req, res, started)
     else if (extension !== Number.POSITIVE_INFINITY) {
       const timer = setTimeout(() => limit.isRunning && limit.giveUp(), extension)
       req.raw.onSettled(() => clearTimeout(timer))
     }
   }
 
-  #giveUp(limit: TimeLimit, lane: Lane, req: KernelRequest, res: KernelResponse, started: number): void {
+  #giveUp(limit: TimeLimit, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): void {
     const current = req.current as Current
     const ms = req.server.settings.requestTimeout
     // Which middleware it was is for the log: its name tells a stranger how the application is made.
@@ -158,9 +164,16 @@ export class Answers {
       this.#logTimeout(error, req)
       res.reset()
       res.answer('json', failureBody(error), error.status)
-      this.#respond(toReply(res, req.method === 'HEAD', this.#state.draining, lane.serialize), lane, req, res, started)
-    } else if (current !== undefined && 'entry' in current) this.#failSending(error, lane, req, res, started, current)
-    else this.fail(error, lane, req, res, started)
+      this.#respond(
+        toReply(res, req.method === 'HEAD', this.#state.draining, compiled.serialize),
+        compiled,
+        req,
+        res,
+        started,
+      )
+    } else if (current !== undefined && 'entry' in current)
+      this.#failSending(error, compiled, req, res, started, current)
+    else this.fail(error, compiled, req, res, started)
   }
 
   #logTimeout(error: Error, req: KernelRequest): void {
@@ -176,65 +189,72 @@ export class Answers {
    */
   #failSending(
     error: unknown,
-    lane: Lane,
+    compiled: CompiledRoute,
     req: KernelRequest,
     res: KernelResponse,
     started: number,
     hook: Hook<'onSend'>,
   ): void {
     if (error !== undefined && error === res.unencodable && !res.failed) {
-      this.fail(error, lane, req, res, started)
+      this.fail(error, compiled, req, res, started)
       return
     }
     const failed = this.#failedHooks.get(res) ?? new Set()
     this.#failedHooks.set(res, failed.add(hook))
-    this.fail(error, lane, req, res, started, hook.entry.name)
+    this.fail(error, compiled, req, res, started, hook.entry.name)
   }
 
   /**
    * Somebody threw: the framework answers its own failures, the nearest error handler the others, else 500 and no body.
    * `plugin` is whose hook it was, when the answer was to be sent.
    */
-  fail(thrown: unknown, lane: Lane, req: KernelRequest, res: KernelResponse, started: number, plugin?: string): void {
+  fail(
+    thrown: unknown,
+    compiled: CompiledRoute,
+    req: KernelRequest,
+    res: KernelResponse,
+    started: number,
+    plugin?: string,
+  ): void {
     const error = legible(thrown)
     const again = res.failed
     res.reset()
     res.failed = true
-    if (lane.onError.length > 0) this.#tellReported(lane, req, res, error)
-    this.#notify(lane.onError, (run) => run(error as Thrown, req, res), req)
+    if (compiled.onError.length > 0) this.#tellReported(compiled, req, res, error)
+    this.#notify(compiled.onError, (run) => run(error as Thrown, req, res), req)
     if (isAnsweredByFramework(error)) {
       if (error.code === RequestTimeoutError.code && error.status === 503) this.#logTimeout(error, req)
       // The client asked for nothing wrong, and what the handler has done is not undone.
       else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
       res.answer('json', failureBody(error), error.status)
-      this.finish(lane, req, res, started)
+      this.finish(compiled, req, res, started)
       return
     }
     // Whoever answers failures is asked once.
-    const errorHandler = again ? undefined : lane.errorHandler()
+    const errorHandler = again ? undefined : compiled.errorHandler()
     if (errorHandler === undefined) {
       this.#logFailure(error, req, plugin === undefined ? undefined : { plugin })
       res.answer('empty', undefined, 500)
-      this.finish(lane, req, res, started)
+      this.finish(compiled, req, res, started)
       return
     }
     req.current = handlingError
-    const limit = this.#limit(lane, req, res, started)
+    const limit = this.#limit(compiled, req, res, started)
     const { overs } = limit
     this.#callErrorHandler(errorHandler, error, req, res).then(
       () => {
-        if (limit.overs === overs) this.finish(lane, req, res, started)
+        if (limit.overs === overs) this.finish(compiled, req, res, started)
       },
       (second: unknown) => {
-        if (limit.overs === overs) this.#answerBare(second, lane, req, res, started, error)
+        if (limit.overs === overs) this.#answerBare(second, compiled, req, res, started, error)
       },
     )
   }
 
   /** A failure that was answered where it was found is told once, also when the one who answers it throws it. */
-  #tellReported(lane: Lane, req: KernelRequest, res: KernelResponse, thrown?: unknown): void {
+  #tellReported(compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, thrown?: unknown): void {
     const error = takeReported(res)
-    if (error !== undefined && error !== thrown) this.#notify(lane.onError, (run) => run(error, req, res), req)
+    if (error !== undefined && error !== thrown) this.#notify(compiled.onError, (run) => run(error, req, res), req)
   }
 
   async #callErrorHandler(
@@ -268,7 +288,7 @@ export class Answers {
   /** A failure while answering a failure: nothing of the application runs any more. */
   #answerBare(
     error: unknown,
-    lane: Lane,
+    compiled: CompiledRoute,
     req: KernelRequest,
     res: KernelResponse,
     started: number,
@@ -277,7 +297,7 @@ export class Answers {
     res.reset()
     this.#logFailure(error, req, original === undefined ? undefined : { original })
     res.answer('empty', undefined, 500)
-    this.#respond(toReply(res, true, this.#state.draining, lane.serialize), lane, req, res, started)
+    this.#respond(toReply(res, true, this.#state.draining, compiled.serialize), compiled, req, res, started)
   }
 
   #logFailure(error: unknown, req: KernelRequest, more?: object): void {

@@ -17,7 +17,7 @@ const fields: Record<string, ReadonlySet<string>> = {
     'raw',
     'server',
     'target',
-    'lane',
+    'compiled',
     'givenUp',
     'running',
     'time',

@@ -24,6 +24,6 @@ export class RouteValue<Value> {
   /** The value of the route that answers; `undefined` where it has none, and for 404 and 405. */
   of(req: Request): Value | undefined {
     // What is kept under this key was put there by `set`.
-    return (req as KernelRequest).lane.values?.get(this) as Value | undefined
+    return (req as KernelRequest).compiled.values?.get(this) as Value | undefined
   }
 }

@@ -2,7 +2,7 @@ import type { Logger } from '../../kernel/index.ts'
 import type { Declared } from './declarations.ts'
 import { withinTime } from './deferred.ts'
 import { tellFailure } from './failures.ts'
-import { Lane } from './lane.ts'
+import { HandlerQueue } from './handler-queue.ts'
 import { type Incoming, type Link, LinkLost } from './links/contract.ts'
 import type { MqttQos } from './message-options.ts'
 import { type Filter, matches } from './names.ts'
@@ -14,7 +14,7 @@ interface Entry {
   readonly filter: Filter
   /** By which the broker tells that a message is for this one. */
   readonly number: number
-  readonly lanes: Set<Lane>
+  readonly queues: Set<HandlerQueue>
 }
 
 /** MQTT 5 section 3.8.2.1.2: one to 268435455. */
@@ -45,8 +45,8 @@ export class Subscriptions {
     this.#unclaimed = new Unclaimed(log, !settings.clean)
   }
 
-  get lanes(): Lane[] {
-    return [...this.#byText.values()].flatMap((entry) => [...entry.lanes])
+  get queues(): HandlerQueue[] {
+    return [...this.#byText.values()].flatMap((entry) => [...entry.queues])
   }
 
   /**
@@ -57,38 +57,38 @@ export class Subscriptions {
   async add(declared: Declared): Promise<void> {
     const { filter } = declared
     const entry = this.#byText.get(filter.text) ?? this.#enter(filter)
-    const lane = new Lane(declared, this.#timeout, this.#log)
-    entry.lanes.add(lane)
+    const queue = new HandlerQueue(declared, this.#timeout, this.#log)
+    entry.queues.add(queue)
     this.#left.delete(filter.text)
     this.#unclaimed.offer((message) => this.#give(message))
     if (!this.#isUp) return
     try {
       await this.#ask(entry)
     } catch (error) {
-      this.#forget(entry, lane)
+      this.#forget(entry, queue)
       throw error
     }
   }
 
   #enter(filter: Filter): Entry {
     const number = ((this.#first - 1 + this.#issued++) % numbers) + 1
-    const entry: Entry = { filter, number, lanes: new Set() }
+    const entry: Entry = { filter, number, queues: new Set() }
     this.#byText.set(filter.text, entry)
     this.#byNumber.set(entry.number, entry)
     return entry
   }
 
-  #forget(entry: Entry, lane: Lane): void {
-    entry.lanes.delete(lane)
-    if (entry.lanes.size > 0 || this.#byText.get(entry.filter.text) !== entry) return
+  #forget(entry: Entry, queue: HandlerQueue): void {
+    entry.queues.delete(queue)
+    if (entry.queues.size > 0 || this.#byText.get(entry.filter.text) !== entry) return
     this.#byText.delete(entry.filter.text)
     this.#byNumber.delete(entry.number)
   }
 
   /** What is lost on the way is asked for again when the broker is back; one that says nothing is not waited for. */
   #ask(entry: Entry): Promise<void> {
-    const { filter, number, lanes } = entry
-    const qos = Math.max(...[...lanes].map((lane) => lane.declared.options.qos ?? 0)) as MqttQos
+    const { filter, number, queues } = entry
+    const qos = Math.max(...[...queues].map((queue) => queue.declared.options.qos ?? 0)) as MqttQos
     return new Promise((resolve, reject) => {
       let isLate = false
       const timer = setTimeout(() => {
@@ -112,18 +112,18 @@ export class Subscriptions {
 
   /** The broker has said no to everybody who has this topic. */
   #refuse(entry: Entry, error: unknown): { filter: Filter; error: unknown } {
-    for (const lane of [...entry.lanes]) this.#forget(entry, lane)
+    for (const queue of [...entry.queues]) this.#forget(entry, queue)
     return { filter: entry.filter, error }
   }
 
   /** Takes a handler off; the broker is told when it was the last of its filter. What has begun goes on. */
   async remove(declared: Declared): Promise<void> {
     const entry = this.#byText.get(declared.filter.text)
-    const lane = [...(entry?.lanes ?? [])].find((one) => one.declared === declared)
-    if (entry === undefined || lane === undefined) return
-    lane.drop()
-    this.#forget(entry, lane)
-    if (entry.lanes.size > 0) return
+    const queue = [...(entry?.queues ?? [])].find((one) => one.declared === declared)
+    if (entry === undefined || queue === undefined) return
+    queue.drop()
+    this.#forget(entry, queue)
+    if (entry.queues.size > 0) return
     const { text } = entry.filter
     if (!this.#isUp) this.#left.add(text)
     else
@@ -142,7 +142,7 @@ export class Subscriptions {
     this.#isUp = true
     if (resumed) {
       for (const filter of this.#left) void this.#link.unsubscribe(filter).catch(() => {})
-    } else for (const lane of this.lanes) lane.forgetKept()
+    } else for (const queue of this.queues) queue.forgetKept()
     this.#left.clear()
     const refused: { filter: Filter; error: unknown }[] = []
     const ask = async (entry: Entry) => {
@@ -180,13 +180,13 @@ export class Subscriptions {
       return isLate
     }
     const { topic, retain } = message.details
-    const lanes = entries.flatMap((entry) => [...entry.lanes]).filter((lane) => !retain || lane.isNew(topic))
-    let left = lanes.length
+    const queues = entries.flatMap((entry) => [...entry.queues]).filter((queue) => !retain || queue.isNew(topic))
+    let left = queues.length
     if (left === 0) message.handled()
     const done = () => {
       if (--left === 0) message.handled()
     }
-    for (const lane of lanes) lane.push(message, done)
+    for (const queue of queues) queue.push(message, done)
     return true
   }
 
@@ -211,15 +211,15 @@ export class Subscriptions {
 
   /** Begins with nothing that comes from now on. */
   refuse(): void {
-    for (const lane of this.lanes) lane.refuse()
+    for (const queue of this.queues) queue.refuse()
   }
 
   async idle(): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.idle()))
+    await Promise.all(this.queues.map((queue) => queue.idle()))
   }
 
   close(): void {
-    for (const lane of this.lanes) lane.close()
+    for (const queue of this.queues) queue.close()
     this.#unclaimed.close()
   }
 }

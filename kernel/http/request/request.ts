@@ -61,7 +61,7 @@ let count = 0
 const trustedId = /^[\w.:-]{1,128}$/
 
 /** What the request must know of the compiled route that answers it. */
-export interface AnsweringLane {
+export interface AnsweringRoute {
   readonly path: string | undefined
   /** What plugins keep for the route; missing where there is none. */
   readonly values?: ReadonlyMap<object, unknown>
@@ -86,7 +86,7 @@ export class KernelRequest {
   readonly target: Target
   body: unknown = undefined
   params: { readonly [name: string]: string | undefined }
-  readonly lane: AnsweringLane
+  readonly compiled: AnsweringRoute
   /** Nobody waits for what the handler still answers. */
   givenUp = false
   /** What it is at, when that takes time: what the pipeline says. */
@@ -106,14 +106,14 @@ export class KernelRequest {
     server: HostServer,
     target: Target,
     params: { readonly [name: string]: string | undefined },
-    lane: AnsweringLane,
+    compiled: AnsweringRoute,
   ) {
     this.raw = raw
     this.server = server
     this.method = raw.method
     this.target = target
     this.params = params
-    this.lane = lane
+    this.compiled = compiled
   }
 
   get path(): string {
@@ -121,7 +121,7 @@ export class KernelRequest {
   }
 
   get route(): string | undefined {
-    return this.lane.path
+    return this.compiled.path
   }
 
   get protocol(): 'http' | 'https' {

@@ -209,7 +209,7 @@ export class KernelResponse {
     if (this.getHeader('content-type') === undefined) this.setHeader('content-type', defaultTypes[this.kind])
     if (this.kind === 'json') {
       try {
-        this.payload = (this.request as KernelRequest).lane.serialize(this.payload, this.statusCode)
+        this.payload = (this.request as KernelRequest).compiled.serialize(this.payload, this.statusCode)
       } catch (error) {
         this.unencodable = error
         throw error

@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { detectRuntime } from '../load-adapter.ts'
+import { detectRuntime } from '../runtime-name.ts'
 
 const kept: object[] = []
 

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { detectRuntime } from '../load-adapter.ts'
+import { detectRuntime } from '../runtime-name.ts'
 import {
   areNodesOwn,
   type DirectWriter,

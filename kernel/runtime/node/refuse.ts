@@ -9,7 +9,7 @@ import {
   MethodNotAllowedError,
   PayloadTooLargeError,
 } from '../../support/errors.ts'
-import { isBun } from '../load-adapter.ts'
+import { isBun } from '../runtime-name.ts'
 import { pipelineOf } from './pipelining.ts'
 
 /** The methods that a server may have at all; only for answers that are given before a route can be known. */

@@ -13,7 +13,7 @@ import {
 } from '../../support/errors.ts'
 import type { Limits } from '../adapter.ts'
 import type { Activity } from '../drain-moments.ts'
-import { isBun } from '../load-adapter.ts'
+import { isBun } from '../runtime-name.ts'
 import { discardBody, readBody, streamBody, writeStream } from './body.ts'
 import type { DirectWriter } from './direct.ts'
 import { closeIncomplete, closeUnread } from './linger.ts'

@@ -20,11 +20,11 @@ const mostWaitingBytes = 64 * 2 ** 20
 /** How many topics are remembered of whose kept message a handler was told. */
 const mostRemembered = 100_000
 
-/** The lane that each subscription has had last. */
-const lanes = new WeakMap<Declared, Lane>()
+/** The queue that each subscription has had last. */
+const queues = new WeakMap<Declared, HandlerQueue>()
 
 /** One handler with the messages that wait for it. */
-export class Lane {
+export class HandlerQueue {
   readonly declared: Declared
   readonly #timeout: number
   readonly #log: Logger
@@ -34,7 +34,7 @@ export class Lane {
   readonly #running = new Set<Promise<void>>()
   readonly #kept = new Set<string>()
   readonly #closed = deferred()
-  /** Resolves when what an earlier lane of this subscription has begun is over; `undefined` where nothing is. */
+  /** Resolves when what an earlier queue of this subscription has begun is over; `undefined` where nothing is. */
   #earlier: Promise<void> | undefined
   #isRefusing = false
   #isDropping = false
@@ -44,14 +44,14 @@ export class Lane {
     this.#timeout = declared.options.handlerTimeout ?? timeout
     this.#log = log
     // Another connection may take a subscription over while its handler runs: `concurrency` is a promise across both.
-    this.#earlier = lanes
+    this.#earlier = queues
       .get(declared)
       ?.over()
       ?.then(() => {
         this.#earlier = undefined
         this.#fill()
       })
-    lanes.set(declared, this)
+    queues.set(declared, this)
   }
 
   /** Resolves when no handler runs any more, or none is waited for; `undefined` where none runs. */
