@@ -7,7 +7,7 @@ import { type Output, outputTo, type Streams } from './output.ts'
 import { version } from './package.ts'
 import { enterProject } from './project/working-folder.ts'
 import { ownCommands } from './registry.ts'
-import { sendLogsTo } from './run/quiet.ts'
+import { sendLogsTo } from './run/standard-output.ts'
 
 /**
  * Runs one command and resolves with the exit code: 0, 1 for what failed, 2 for what was typed wrongly.

@@ -5,7 +5,7 @@ import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { leaveOutputToApplication, sendLogsTo } from '../run/quiet.ts'
+import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
 
 export const cronStart = ownCommand({
   details: `Boots the application and runs its jobs, in the foreground and without listening: what the plugin "cron" or

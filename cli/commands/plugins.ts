@@ -3,7 +3,7 @@ import { printTree } from '../../kernel/inspect/tree.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { quietly } from '../run/quiet.ts'
+import { quietly } from '../run/standard-output.ts'
 
 export const plugins = ownCommand({
   details: `Boots the application, without listening, and closes it again. Times are milliseconds: of setup, of the hooks

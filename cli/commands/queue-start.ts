@@ -4,7 +4,7 @@ import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
-import { leaveOutputToApplication, sendLogsTo } from '../run/quiet.ts'
+import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
 
 export const queueStart = ownCommand({
   details: `Boots the application and gives its subscribers the messages of their queues, in the foreground and without

@@ -6,7 +6,7 @@ import { loadApplication } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Output } from '../output.ts'
 import { readArguments } from './arguments.ts'
-import { quietly } from './quiet.ts'
+import { quietly } from './standard-output.ts'
 
 /**
  * Runs a command with what was typed behind its name, closes the servers that it has booted, and gives the exit code: 1 also

@@ -1,5 +1,5 @@
 import { defineError, type Thrown } from '../../kernel/index.ts'
-import type { CronRun } from './run.ts'
+import type { CronRun } from './jobs/run.ts'
 
 export const CronRuntimeError = defineError(
   'CronRuntimeError',

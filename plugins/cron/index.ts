@@ -1,9 +1,9 @@
 import type { CronService } from './service.ts'
 
-export { BaseCron, type BaseCronClass } from './base-cron.ts'
-export { type CronClock, type MemoryClock, memoryClock } from './clock.ts'
 export { type CronErrorHandler, setCronGlobalErrorHandler } from './failures.ts'
-export { type CronHandle, cronJob } from './handle.ts'
+export { BaseCron, type BaseCronClass } from './jobs/base-cron.ts'
+export { type CronHandle, cronJob } from './jobs/handle.ts'
+export type { CronCounts, CronHandler, CronJobInfo, CronRecord, CronRun } from './jobs/run.ts'
 export type {
   CronClaim,
   CronClaimed,
@@ -23,9 +23,9 @@ export type {
   CronUiOptions,
 } from './options.ts'
 export { cron } from './plugin.ts'
-export type { CronCounts, CronHandler, CronJobInfo, CronRecord, CronRun } from './run.ts'
+export { type CronClock, type MemoryClock, memoryClock } from './schedule/clock.ts'
 export { CronService } from './service.ts'
-export { cronUi } from './ui.ts'
+export { cronUi } from './ui/ui.ts'
 
 // In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
 declare module '../../kernel/plugin/services.ts' {

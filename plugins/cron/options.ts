@@ -3,10 +3,9 @@ import { addressOption } from '../toolkit/address.ts'
 import { foreignOption } from '../toolkit/foreign-options.ts'
 import { redisOptions, redisPrefix, redisUrl } from '../toolkit/redis.ts'
 import { sourceList } from '../toolkit/service-class.ts'
-import type { BaseCronClass } from './base-cron.ts'
-import type { CronClock } from './clock.ts'
 import type { CronErrorHandler } from './failures.ts'
-import type { CronHandle } from './handle.ts'
+import type { BaseCronClass } from './jobs/base-cron.ts'
+import type { CronHandle } from './jobs/handle.ts'
 import {
   type CronLock,
   type CronPostgresClient,
@@ -15,7 +14,8 @@ import {
   type CronRedisOptions,
   lockTtl,
 } from './locks/contract.ts'
-import { zoneByName } from './zone.ts'
+import type { CronClock } from './schedule/clock.ts'
+import { zoneByName } from './schedule/zone.ts'
 
 /** Options of one job. */
 export interface CronJobOptions {

@@ -1,10 +1,10 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
-import { expectRunner } from './declarations.ts'
 import { mustBeNode } from './failures.ts'
-import { reportIdleJobs } from './idle.ts'
+import { expectRunner } from './jobs/declarations.ts'
+import { reportIdleJobs } from './jobs/idle.ts'
 import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
-import { cronUi } from './ui.ts'
+import { cronUi } from './ui/ui.ts'
 
 // For servers without this plugin.
 atEachBoot(reportIdleJobs)

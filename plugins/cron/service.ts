@@ -1,11 +1,18 @@
 import { isInTime, type Logger, lineLogger, nearest } from '../../kernel/index.ts'
-import { closeRunner, type Declared, expectNoRunner, expectRunner, openRunner, type Runner } from './declarations.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
-import { Job, type JobSurroundings } from './job.ts'
-import { loadCrons } from './loader.ts'
+import {
+  closeRunner,
+  type Declared,
+  expectNoRunner,
+  expectRunner,
+  openRunner,
+  type Runner,
+} from './jobs/declarations.ts'
+import { Job, type JobSurroundings } from './jobs/job.ts'
+import { loadCrons } from './jobs/loader.ts'
+import type { CronJobInfo } from './jobs/run.ts'
 import { LockGuard } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
-import type { CronJobInfo } from './run.ts'
 
 /** Runs jobs: those of files and classes that it loads, and every handle of the process that was started. */
 export class CronService {
@@ -70,7 +77,7 @@ export class CronService {
     mustBeNode()
     await stopped
     const { timezone, history, lock } = this.#settings
-    const clock = this.#settings.clock ?? (await (await import('./system-clock.ts')).openSystemClock())
+    const clock = this.#settings.clock ?? (await (await import('./schedule/system-clock.ts')).openSystemClock())
     const logger = this.#logger
     this.#around = { clock, guard: undefined, logger, timezone, history }
     if (lock !== undefined) {

@@ -1,5 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
-import { getDoc, postDoc } from './apidoc.ts'
+import { getDoc, postDoc } from './http/apidoc.ts'
 import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'
 
@@ -23,8 +23,8 @@ export const graphql = definePlugin({
   provide: () => ({ graphql: new GraphqlService() }),
   async setup(ctx, settings) {
     // Only who answers GraphQL loads what it needs.
-    const { openHandler } = await import('./engine.ts')
-    const page = settings.graphiql ? (await import('./page.ts')).openPage() : undefined
+    const { openHandler } = await import('./execution/engine.ts')
+    const page = settings.graphiql ? (await import('./page/page.ts')).openPage() : undefined
     const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
     ctx.get('/graphql', { apidoc: getDoc, ...settings.route }, handler.get)
     ctx.post('/graphql', { apidoc: postDoc, ...settings.route }, handler.post)

@@ -1,7 +1,7 @@
 import type { InputOf } from '../validation/index.ts'
-import type { MqttHandle } from './handle.ts'
-import type { MqttPublishOptions, MqttSubscribeOptions } from './message-options.ts'
-import type { ReceivedBy } from './schema.ts'
+import type { MqttPublishOptions, MqttSubscribeOptions } from './messages/message-options.ts'
+import type { ReceivedBy } from './messages/schema.ts'
+import type { MqttHandle } from './subscriptions/handle.ts'
 import type { ExactName, IsPattern, MqttArguments, MqttHandler, MqttPayload, TypedName } from './types.ts'
 
 /** Options of a topic: what holds for all that is subscribed and published through it. */

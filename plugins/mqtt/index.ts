@@ -1,14 +1,14 @@
 import type { MqttService } from './service.ts'
 
 export type { MqttPatternTopic, MqttTopic, MqttTopicOptions } from './api.ts'
-export { BaseMqtt, type BaseMqttClass } from './base-mqtt.ts'
 export { type MqttErrorHandler, type MqttFailure, setMqttGlobalErrorHandler } from './failures.ts'
-export type { MqttHandle, MqttSubscription } from './handle.ts'
-export type { MqttPublishOptions, MqttQos, MqttSubscribeOptions } from './message-options.ts'
+export type { MqttPublishOptions, MqttQos, MqttSubscribeOptions } from './messages/message-options.ts'
 export { type Mqtt, mqtt as mqttMessages } from './mqtt.ts'
 export type { MqttConnectOptions, MqttOptions, MqttServiceOptions, MqttSource, MqttWill } from './options.ts'
 export { mqtt } from './plugin.ts'
 export { MqttService } from './service.ts'
+export { BaseMqtt, type BaseMqttClass } from './subscriptions/base-mqtt.ts'
+export type { MqttHandle, MqttSubscription } from './subscriptions/handle.ts'
 export type { MqttDetails, MqttHandler, MqttPayload, MqttTopics } from './types.ts'
 
 declare module '../../kernel/plugin/services.ts' {

@@ -1,8 +1,8 @@
 import { type Logger, option, type SettingsOf } from '../../kernel/index.ts'
 import { sourceList } from '../toolkit/service-class.ts'
-import type { BaseMqttClass } from './base-mqtt.ts'
-import { type ConnectionOptions, connectionMembers, withAddress } from './connection-options.ts'
-import type { MqttPublishOptions } from './message-options.ts'
+import { type ConnectionOptions, connectionMembers, withAddress } from './links/connection-options.ts'
+import type { MqttPublishOptions } from './messages/message-options.ts'
+import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
 
 /** The last will: what the broker publishes when this client vanishes. */
 export interface MqttWill extends MqttPublishOptions {

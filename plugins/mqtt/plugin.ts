@@ -1,8 +1,8 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
-import { expectRunner } from './declarations.ts'
-import { reportIdleSubscriptions } from './idle.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
+import { expectRunner } from './subscriptions/declarations.ts'
+import { reportIdleSubscriptions } from './subscriptions/idle.ts'
 
 // For servers without this plugin.
 atEachBoot(reportIdleSubscriptions)

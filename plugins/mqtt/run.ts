@@ -3,9 +3,9 @@ import { withinTime } from './deferred.ts'
 import { MqttUnavailableError } from './errors.ts'
 import type { Link } from './links/contract.ts'
 import { openLink } from './links/open.ts'
+import { Outbox } from './messages/outbox.ts'
 import type { MqttSettings } from './options.ts'
-import { Outbox } from './outbox.ts'
-import { Subscriptions } from './subscriptions.ts'
+import { Subscriptions } from './subscriptions/subscriptions.ts'
 
 /** How long good-byes may take that nobody needs to wait for. */
 const goodbye = 1_000

@@ -1,5 +1,16 @@
 import { type Logger, lineLogger } from '../../kernel/index.ts'
 import type { MqttApi } from './api.ts'
+import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
+import { type MqttPublishOptions, type MqttSubscribeOptions, publishOptions } from './messages/message-options.ts'
+import { bytesOf } from './messages/payload.ts'
+import {
+  type MqttServiceOptions,
+  type MqttServiceSettings,
+  type MqttSettings,
+  mqttServiceOptions,
+  type Sources,
+} from './options.ts'
+import { Run } from './run.ts'
 import {
   claim,
   closeRunner,
@@ -9,22 +20,11 @@ import {
   leaveRunner,
   openRunner,
   type Runner,
-} from './declarations.ts'
-import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
-import { declarationOf, handleOf, type MqttHandle } from './handle.ts'
-import { loadSubscriptions } from './loader.ts'
-import { type MqttPublishOptions, type MqttSubscribeOptions, publishOptions } from './message-options.ts'
-import { checkTopic } from './names.ts'
-import {
-  type MqttServiceOptions,
-  type MqttServiceSettings,
-  type MqttSettings,
-  mqttServiceOptions,
-  type Sources,
-} from './options.ts'
-import { bytesOf } from './payload.ts'
-import { Run } from './run.ts'
-import { topicOf } from './topic.ts'
+} from './subscriptions/declarations.ts'
+import { declarationOf, handleOf, type MqttHandle } from './subscriptions/handle.ts'
+import { loadSubscriptions } from './subscriptions/loader.ts'
+import { checkTopic } from './topics/filter.ts'
+import { topicOf } from './topics/topic.ts'
 import type { ExactName, IsPattern, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
 
 /**

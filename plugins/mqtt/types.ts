@@ -1,4 +1,4 @@
-import type { ReceivedBy } from './schema.ts'
+import type { ReceivedBy } from './messages/schema.ts'
 
 /**
  * The types of messages by topic, or by pattern; merge yours into it.

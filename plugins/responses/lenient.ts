@@ -1,10 +1,10 @@
 import { flattened } from '../toolkit/schema/flat.ts'
 import { isObject, type Node } from '../toolkit/schema/keywords.ts'
-import { helpers, type Shape, scalarTypes } from './helpers.ts'
+import { compileShapes, referred, typesOf } from './checked-copy.ts'
 import { Mismatch } from './mismatch.ts'
 import { once, remembering } from './once.ts'
 import { plain, type Strictness, scalarsFor } from './scalars.ts'
-import { compileShapes, referred, typesOf } from './shape.ts'
+import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
 
 type Scalars = ReturnType<typeof scalarsFor>
 

@@ -1,11 +1,11 @@
 import { defineError } from '../../kernel/index.ts'
-import type { Shape } from './helpers.ts'
+import { compileShape } from './checked-copy.ts'
 import { LenientShape } from './lenient.ts'
 import { Mismatch } from './mismatch.ts'
 import type { Strictness } from './scalars.ts'
-import { compileShape } from './shape.ts'
 import { isValidator, pickByValidator, shapeOfValidator } from './validator.ts'
 import { type Write, writerOf } from './writer.ts'
+import type { Shape } from './writer-helpers.ts'
 
 export const ResponseSchemaError = defineError(
   'ResponseSchemaError',

@@ -1,6 +1,6 @@
 import { isObject } from '../toolkit/schema/keywords.ts'
-import { helpers, type Shape } from './helpers.ts'
 import { Mismatch } from './mismatch.ts'
+import { helpers, type Shape } from './writer-helpers.ts'
 
 /** What is used of a validator that follows Standard Schema. */
 export interface Validator {

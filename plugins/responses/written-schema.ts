@@ -1,7 +1,7 @@
 import { flattened, targetOf } from '../toolkit/schema/flat.ts'
 import { isObject, type Node } from '../toolkit/schema/keywords.ts'
-import { scalarTypes } from './helpers.ts'
-import { typesOf } from './shape.ts'
+import { typesOf } from './checked-copy.ts'
+import { scalarTypes } from './writer-helpers.ts'
 
 /** A schema of nothing but types: of what was picked, all else was checked before. */
 export interface WrittenSchema {

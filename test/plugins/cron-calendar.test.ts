@@ -6,9 +6,9 @@ import {
   memoryCronLock,
 } from 'framework/plugins/cron'
 import { afterEach, describe, expect, test } from 'vitest'
-import { lastTime, nextTime } from '../../plugins/cron/calendar.ts'
-import { parsePattern } from '../../plugins/cron/pattern.ts'
-import { zoneByName } from '../../plugins/cron/zone.ts'
+import { lastTime, nextTime } from '../../plugins/cron/schedule/calendar.ts'
+import { parsePattern } from '../../plugins/cron/schedule/pattern.ts'
+import { zoneByName } from '../../plugins/cron/schedule/zone.ts'
 import { memoryLogger } from '../support/kernel.ts'
 import { quickest } from '../support/quickest.ts'
 

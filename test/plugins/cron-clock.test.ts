@@ -1,7 +1,7 @@
 import { memoryClock } from 'framework/plugins/cron'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { CronClock } from '../../plugins/cron/clock.ts'
-import { openSystemClock } from '../../plugins/cron/system-clock.ts'
+import type { CronClock } from '../../plugins/cron/schedule/clock.ts'
+import { openSystemClock } from '../../plugins/cron/schedule/system-clock.ts'
 
 const day = 86_400_000
 

@@ -10,8 +10,8 @@ import {
 } from 'graphql'
 import * as jit from 'graphql-jit'
 import { describe, expect, test } from 'vitest'
-import { Compiler, compiling } from '../../plugins/graphql/compile.ts'
-import { Executors } from '../../plugins/graphql/execute.ts'
+import { Compiler, compiling } from '../../plugins/graphql/execution/compile.ts'
+import { Executors } from '../../plugins/graphql/execution/execute.ts'
 import { graphqlApp } from '../support/graphql.ts'
 
 const typeDefs = `

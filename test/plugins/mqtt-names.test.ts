@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { connectAsync } from 'mqtt'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { checkTopic, matches, parseFilter } from '../../plugins/mqtt/names.ts'
+import { checkTopic, matches, parseFilter } from '../../plugins/mqtt/topics/filter.ts'
 import { hasMosquitto, startMosquitto } from '../support/mosquitto.ts'
 
 const isMatch = (filter: string, topic: string) => matches(parseFilter(filter).levels, topic.split('/'))

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
+import { compileShape } from '../../plugins/responses/checked-copy.ts'
 import { LenientShape } from '../../plugins/responses/lenient.ts'
-import { compileShape } from '../../plugins/responses/shape.ts'
 import { checkOf, type Mode, type Verdict } from '../../plugins/toolkit/schema/check.ts'
 import { quickest } from '../support/quickest.ts'
 

@@ -1,5 +1,5 @@
 import type { OperationDefinitionNode, ValueNode } from 'graphql'
-import type { Variables } from '../execute.ts'
+import type { Variables } from '../execution/execute.ts'
 import type { Graphql } from '../packages.ts'
 
 /** Stands for what is not given. */

@@ -1,5 +1,5 @@
+import { bytesOf } from '../messages/payload.ts'
 import type { MqttSettings } from '../options.ts'
-import { bytesOf } from '../payload.ts'
 import { packetProperties } from './packets.ts'
 
 const forEver = 0xffff_ffff

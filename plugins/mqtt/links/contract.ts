@@ -1,4 +1,4 @@
-import type { MqttPublishOptions, MqttQos } from '../message-options.ts'
+import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts'
 import type { MqttDetails } from '../types.ts'
 
 /** A message on its way to the broker. */

@@ -1,5 +1,5 @@
-import type { MqttQos } from '../message-options.ts'
-import { type Filter, matches } from '../names.ts'
+import type { MqttQos } from '../messages/message-options.ts'
+import { type Filter, matches } from '../topics/filter.ts'
 import type { MqttDetails } from '../types.ts'
 import type { Outgoing } from './contract.ts'
 

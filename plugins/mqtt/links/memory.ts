@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MqttUnavailableError } from '../errors.ts'
-import type { MqttQos } from '../message-options.ts'
-import { parseFilter } from '../names.ts'
+import type { MqttQos } from '../messages/message-options.ts'
+import { bytesOf } from '../messages/payload.ts'
 import type { MqttSettings, MqttWill } from '../options.ts'
-import { bytesOf } from '../payload.ts'
+import { parseFilter } from '../topics/filter.ts'
 import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing } from './contract.ts'
 import { type Client, type Delivered, type Hello, MemoryBroker, type Session } from './memory-broker.ts'
 

@@ -1,5 +1,5 @@
 import type { IPublishPacket } from 'mqtt'
-import type { MqttQos } from '../message-options.ts'
+import type { MqttQos } from '../messages/message-options.ts'
 import type { Wire } from './acks.ts'
 
 /** A packet as the client tells it. */

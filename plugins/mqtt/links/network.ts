@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { deferred, withinTime } from '../deferred.ts'
 import { MqttPayloadError, MqttPublishError, MqttSubscribeError, MqttUnavailableError, withReason } from '../errors.ts'
-import { type MqttQos, needsVersion5 } from '../message-options.ts'
+import { type MqttQos, needsVersion5 } from '../messages/message-options.ts'
 import type { MqttSettings } from '../options.ts'
 import { Acks } from './acks.ts'
 import { Backoff } from './backoff.ts'

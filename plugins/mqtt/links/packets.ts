@@ -1,5 +1,5 @@
 import type { IPublishPacket } from 'mqtt'
-import type { MqttPublishOptions, MqttQos } from '../message-options.ts'
+import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts'
 import type { MqttDetails } from '../types.ts'
 
 /** The properties of MQTT 5 that options ask for; `undefined` for none. */

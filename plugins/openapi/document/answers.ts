@@ -4,7 +4,7 @@ import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.
 import { failuresOf } from './failures.ts'
 import { formed, headerForm, linkForm, mediaForm } from './forms.ts'
 import { isObject, type Json, mergeOver, toPlain } from './json.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './operation-context.ts'
 
 type Answers = { [status: string]: OpenApiResponse | OpenApiReference }
 

@@ -2,7 +2,7 @@ import type { OpenApiParameter, OpenApiRequestBody, OpenApiSchema } from '../typ
 import { mediaOf } from './answers.ts'
 import { bodyForm, formed, operationForm, parameterForms } from './forms.ts'
 import { isObject, type Json, mergeOver } from './json.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './operation-context.ts'
 
 /** What the options of a route and its plugins say under `apidoc`, as one: the route's own words hold over the plugins'. */
 export function apidocOf({ sets, note }: Scene): Json {

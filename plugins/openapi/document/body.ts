@@ -3,8 +3,8 @@ import { withBody } from '../../toolkit/body-failures.ts'
 import type { OpenApiMediaType, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
 import { isObject } from './json.ts'
 import { membersOf } from './members.ts'
+import { type Scene, schemasOf } from './operation-context.ts'
 import { isHeaderName } from './parameters.ts'
-import { type Scene, schemasOf } from './scene.ts'
 import { Link } from './schemas/links.ts'
 
 /** The body of an operation by its schemas, in each form that the plugins around the route read. */

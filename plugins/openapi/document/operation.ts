@@ -3,8 +3,8 @@ import { answersOf } from './answers.ts'
 import { apidocOf, mergeBody, mergeParameters, plainMembers } from './apidoc.ts'
 import { bodyOf } from './body.ts'
 import type { Json } from './json.ts'
+import type { Scene } from './operation-context.ts'
 import { parametersOf } from './parameters.ts'
-import type { Scene } from './scene.ts'
 import type { Policies } from './security.ts'
 
 /** An operation without its id, which depends on those of all others. */

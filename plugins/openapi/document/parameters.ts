@@ -2,7 +2,7 @@ import { withBody } from '../../toolkit/body-failures.ts'
 import type { OpenApiParameter, OpenApiSchema } from '../types.ts'
 import { isObject, type Json } from './json.ts'
 import { type Members, membersOf } from './members.ts'
-import { type Part, type Scene, schemasOf } from './scene.ts'
+import { type Part, type Scene, schemasOf } from './operation-context.ts'
 import { Link } from './schemas/links.ts'
 
 /** These three are described elsewhere; OpenAPI leaves parameters of their names out. */

@@ -1,7 +1,7 @@
 import { plainName } from '../../toolkit/schema/names.ts'
 import type { OpenApiSecurity } from '../types.ts'
 import { isObject, type Json, put } from './json.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './operation-context.ts'
 import { Names } from './schemas/names.ts'
 
 /** The policies of all routes as security schemes. */

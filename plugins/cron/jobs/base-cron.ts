@@ -1,0 +1,90 @@
+import { applicationLogger, type Logger } from '../../../kernel/index.ts'
+import { decoratedMethods } from '../../toolkit/decorator/decorator.ts'
+import { type ImportedMethod, instanceStandIn } from '../../toolkit/imported-methods.ts'
+import { instanceLogger, makeInstance, type ServiceClassKind } from '../../toolkit/service-class.ts'
+import { CronClassError, CronFileError } from '../failures.ts'
+import { Activity } from './activity.ts'
+import type { Declared } from './declarations.ts'
+import { type CronNote, cronNotes } from './handle.ts'
+import type { CronHandler } from './run.ts'
+
+/**
+ * What a class with `@cron` methods extends. The service makes one instance of it, without arguments, when the jobs start.
+ *
+ * @example
+ * import { BaseCron, cron } from 'framework'
+ *
+ * export class Reports extends BaseCron {
+ *   @cron('0 6 * * mon', { name: 'weekly report' })
+ *   send() {
+ *     this.logger.info('sending')
+ *   }
+ * }
+ */
+export abstract class BaseCron {
+  /** The logger of the service, with the name of the class. */
+  readonly logger: Logger
+
+  constructor() {
+    this.logger = instanceLogger('cron', new.target)
+  }
+}
+
+/** A class whose methods are jobs. */
+export type BaseCronClass = new () => BaseCron
+
+export const cronClasses: ServiceClassKind<BaseCron> = {
+  base: BaseCron,
+  notes: cronNotes,
+  decorator: '@cron',
+  option: 'crons',
+  classError: CronClassError,
+  fileError: CronFileError,
+}
+
+/** By class, as one that extends another has its methods with the same notes; by note alone while the class is not known. */
+const activities = new WeakMap<object, Map<CronNote, Activity>>()
+
+function activityOf(cls: object, note: CronNote): Activity {
+  const ofClass = activities.get(cls) ?? new Map<CronNote, Activity>()
+  activities.set(cls, ofClass)
+  const activity = ofClass.get(note) ?? new Activity()
+  ofClass.set(note, activity)
+  return activity
+}
+
+// A method may be called anything in brackets.
+const asName = (label: string) => label.replace(/\0|\p{Surrogate}/gu, '\ufffd')
+
+/**
+ * Makes an instance, and tells its jobs.
+ *
+ * @throws CronClassError
+ */
+export function jobsOfClass(cls: BaseCronClass, logger: Logger): Declared[] {
+  const instance = makeInstance(cronClasses, cls, logger) as unknown as Record<PropertyKey, unknown>
+  return decoratedMethods(cls).flatMap((method) => {
+    const notes = cronNotes.of(method)
+    const run = instance[method.name]
+    if (notes.length > 0 && typeof run !== 'function') throw CronClassError(method.label, 'it is no method any more')
+    return notes.map((note, index): Declared => {
+      const text = asName(method.label)
+      const label = index === 0 ? text : `${text} (${note.pattern.text})`
+      const handler = (run as CronHandler).bind(instance)
+      return { ...note, name: note.options.name ?? label, isNamed: true, activity: activityOf(cls, note), handler }
+    })
+  })
+}
+
+/** The job of a method whose class is not known: it runs with nothing of its instance but the logger. */
+export function classlessJob({ note, label, value }: ImportedMethod<CronNote>, logger: Logger): Declared {
+  const text = asName(label)
+  const instance = instanceStandIn(applicationLogger(logger).child({ cron: text }), (member) =>
+    CronClassError(
+      text,
+      `it uses this.${member}, and there is no instance of its class. List the class (crons: [TheClass]), or export it from a file of crons`,
+    ),
+  )
+  const handler: CronHandler = (run) => Reflect.apply(value as CronHandler, instance, [run])
+  return { ...note, name: note.options.name ?? text, isNamed: true, activity: activityOf(note, note), handler }
+}

@@ -1,0 +1,269 @@
+import { applicationLogger, type Logger } from '../../../kernel/index.ts'
+import { tellFailure } from '../failures.ts'
+import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
+import { lastTime, nextTime } from '../schedule/calendar.ts'
+import type { CronClock } from '../schedule/clock.ts'
+import type { CronPattern } from '../schedule/pattern.ts'
+import { type Zone, zoneByName } from '../schedule/zone.ts'
+import type { Declared } from './declarations.ts'
+import type { CronJobInfo, CronRecord, CronRun } from './run.ts'
+
+/** What a job of a service runs in. */
+export interface JobSurroundings {
+  readonly clock: CronClock
+  readonly guard: LockGuard | undefined
+  readonly logger: Logger
+  readonly timezone: string | undefined
+  readonly history: number
+}
+
+/** A tick this late was missed, and not just served late. */
+const lateMs = 60_000
+/** A clock that is set back further than that was wrong before; less than that, ticks that have run do not run again. */
+const correctionMs = 3 * 3_600_000
+
+/** Whether a pattern comes several times a minute, and not by the clock on the wall. */
+const isOfSeconds = ({ seconds, isEveryHour }: CronPattern) => seconds.length > 1 && isEveryHour
+
+/** One job of a running service: waits for its ticks, and serves them. */
+export class Job {
+  readonly declared: Declared
+  readonly #around: JobSurroundings
+  readonly #zone: Zone
+  readonly #logger: Logger
+  #due: number | undefined
+  /** Up to where its time has come. */
+  #seen = 0
+  /** Milliseconds from the last tick to the next. */
+  #interval = 0
+  #cancel: (() => void) | undefined
+  /** How the runs, and the claims before them, are ended. */
+  readonly #active = new Set<() => void>()
+  readonly #running = new Set<Date>()
+  #queued: number | undefined
+  #saidSkipped = false
+  readonly #controllers = new Set<AbortController>()
+  readonly #waiters = new Set<() => void>()
+  readonly #runs: CronRecord[] = []
+  readonly #counts = { ok: 0, failed: 0, skipped: 0, missed: 0, elsewhere: 0, unlocked: 0 }
+
+  constructor(declared: Declared, around: JobSurroundings) {
+    this.declared = declared
+    this.#around = around
+    this.#zone = zoneByName(this.timezone)
+    this.#logger = applicationLogger(around.logger).child({ job: declared.name })
+  }
+
+  get timezone(): string | undefined {
+    return this.declared.options.timezone ?? this.#around.timezone
+  }
+
+  get isScheduled(): boolean {
+    return this.#due !== undefined
+  }
+
+  get isActive(): boolean {
+    return this.#active.size > 0
+  }
+
+  start(): void {
+    if (!this.isScheduled) this.#plan(this.#around.clock.now())
+  }
+
+  /** No more ticks; what is running goes on. */
+  stop(): void {
+    this.#cancel?.()
+    this.#due = undefined
+    this.#queued = undefined
+  }
+
+  /** Tells the runs that it is time to end. */
+  abort(reason: Error): void {
+    for (const controller of this.#controllers) controller.abort(reason)
+  }
+
+  /** Stops counting what still runs: stopping has waited for it, and the next service may begin. */
+  abandon(): void {
+    for (const end of this.#active) end()
+  }
+
+  /** Resolves when nothing is running. */
+  async idle(): Promise<void> {
+    while (this.isActive) await new Promise<void>((resolve) => this.#waiters.add(resolve))
+  }
+
+  /** Runs once now; `false` when it is running already, or may not. Resolves when the run has begun. */
+  trigger(): Promise<boolean> {
+    if (this.declared.activity.isBusy && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
+    return new Promise((resolve) => {
+      void this.#serve(undefined, resolve).then(() => resolve(false))
+    })
+  }
+
+  get info(): CronJobInfo {
+    const state = this.#running.size > 0 ? 'running' : this.isScheduled ? 'scheduled' : 'stopped'
+    const next = this.#due === undefined ? undefined : new Date(this.#due)
+    const { name, pattern } = this.declared
+    const [runningSince] = this.#running
+    const runs = [...this.#runs]
+    return {
+      name,
+      pattern: pattern.text,
+      timezone: this.timezone,
+      state,
+      runningSince,
+      next,
+      runs,
+      counts: { ...this.#counts },
+    }
+  }
+
+  #plan(after: number): void {
+    this.#seen = after
+    this.#due = nextTime(this.declared.pattern, this.#zone, after)
+    this.#interval = (this.#due ?? after) - after
+    this.#wait()
+  }
+
+  #wait(): void {
+    if (this.#due !== undefined) this.#cancel = this.#around.clock.at(this.#due, () => this.#wake())
+  }
+
+  #wake(): void {
+    const due = this.#due
+    if (due === undefined) return
+    const now = this.#around.clock.now()
+    if (now < due) {
+      this.#setBack(now, due)
+      return
+    }
+    const tick = lastTime(this.declared.pattern, this.#zone, due, now)
+    this.#plan(tick)
+    this.#seen = now
+    if (tick !== due) this.#miss(due, tick)
+    if (now - tick > lateMs && this.declared.options.missed === 'skip') this.#miss(tick, now)
+    else this.#arrive(tick)
+  }
+
+  /** What has been served lies ahead again, and is not served twice. */
+  #setBack(now: number, due: number): void {
+    if (this.#seen - now > correctionMs) {
+      this.#plan(now)
+      return
+    }
+    const { pattern } = this.declared
+    // For a job of seconds, hours of silence are worse than a second that comes twice. At least one interval passes in
+    // between, and a lock still refuses what has run.
+    const again = isOfSeconds(pattern) ? nextTime(pattern, this.#zone, now + this.#interval - 1) : undefined
+    this.#due = Math.min(due, again ?? due)
+    this.#wait()
+  }
+
+  #miss(due: number, until: number): void {
+    let count = 0
+    // Counted as far as it is worth it: a second's job of a machine that slept for a year has missed millions.
+    for (let tick: number | undefined = due; tick !== undefined && tick < until && count < 1000; count++) {
+      tick = nextTime(this.declared.pattern, this.#zone, tick)
+    }
+    this.#counts.missed += count
+    const many = count === 1000 ? '1000 or more ticks' : count === 1 ? 'a tick' : `${count} ticks`
+    this.#logger.warn(
+      `the cron job "${this.declared.name}" missed ${many}: the process was blocked, or the clock went on`,
+    )
+  }
+
+  #arrive(tick: number): void {
+    const { options, activity } = this.declared
+    const { overlap } = options
+    if (!activity.isBusy || overlap === 'allow') return void this.#serve(tick)
+    if (overlap === 'queue' && this.#queued === undefined) this.#queue(tick)
+    else this.#skip()
+  }
+
+  #queue(tick: number): void {
+    this.#queued = tick
+    this.declared.activity.whenFree(() => {
+      const queued = this.#queued
+      this.#queued = undefined
+      if (queued !== undefined) this.#arrive(queued)
+    })
+  }
+
+  #skip(): void {
+    this.#counts.skipped++
+    if (this.#saidSkipped) return
+    this.#saidSkipped = true
+    this.#logger.warn(`the cron job "${this.declared.name}" is still running: its ticks are skipped until it ends`)
+  }
+
+  async #serve(tick: number | undefined, begun?: (began: boolean) => void): Promise<void> {
+    const end = this.declared.activity.begin()
+    this.#active.add(end)
+    const controller = new AbortController()
+    this.#controllers.add(controller)
+    try {
+      const held = await this.#claim(tick, controller)
+      if (held === undefined) return
+      begun?.(true)
+      await this.#run(tick ?? this.#around.clock.now(), controller.signal)
+      await held.release()
+    } finally {
+      this.#controllers.delete(controller)
+      this.#active.delete(end)
+      this.#saidSkipped = false
+      end()
+      for (const resolve of this.#waiters) resolve()
+      this.#waiters.clear()
+    }
+  }
+
+  async #claim(tick: number | undefined, controller: AbortController): Promise<Held | undefined> {
+    const { guard } = this.#around
+    const { overlap, lock } = this.declared.options
+    if (guard === undefined || lock === false) return nothingHeld
+    const exclusive = overlap === 'allow' ? false : overlap === 'queue' && tick !== undefined ? 'wait' : true
+    const onLost = (error: Error) => {
+      this.#logger.error({ err: error }, error.message)
+      controller.abort(error)
+    }
+    const next = exclusive === 'wait' ? undefined : this.#due
+    const { signal } = controller
+    const claimed = await guard.claim({ job: this.declared.name, tick, exclusive, next, signal, onLost })
+    if (typeof claimed === 'object') return claimed
+    if (claimed === 'busy') this.#counts.skipped++
+    else if (claimed === 'taken') this.#counts.elsewhere++
+    else this.#counts.unlocked++
+    return undefined
+  }
+
+  async #run(tick: number, signal: AbortSignal): Promise<void> {
+    const { clock, history } = this.#around
+    const run: CronRun = { name: this.declared.name, scheduledAt: new Date(tick), signal, logger: this.#logger }
+    const startedAt = new Date(clock.now())
+    const start = performance.now()
+    let failure: { readonly error: unknown } | undefined
+    this.#running.add(startedAt)
+    try {
+      await this.declared.handler(run)
+    } catch (error) {
+      failure = { error }
+    }
+    this.#running.delete(startedAt)
+    const times = { scheduledAt: run.scheduledAt, startedAt, endedAt: new Date(clock.now()) }
+    const durationMs = Math.round((performance.now() - start) * 10) / 10
+    const outcome = failure === undefined ? ({ outcome: 'ok' } as const) : failedWith(failure.error)
+    this.#counts[outcome.outcome]++
+    this.#runs.unshift({ ...times, durationMs, ...outcome })
+    this.#runs.length = Math.min(this.#runs.length, history)
+    if (failure !== undefined) await tellFailure(failure.error, run, this.declared.options.onFailed)
+  }
+}
+
+/** Whatever was thrown, an object that cannot be written as text too; no longer than a page can show. */
+function failedWith(error: unknown): { outcome: 'failed'; error: string } {
+  try {
+    return { outcome: 'failed', error: (error instanceof Error ? error.message : String(error)).slice(0, 1000) }
+  } catch {
+    return { outcome: 'failed', error: 'something that cannot be written as text' }
+  }
+}

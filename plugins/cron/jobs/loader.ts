@@ -1,0 +1,60 @@
+import type { Logger } from '../../../kernel/index.ts'
+import type { ImportedMethod } from '../../toolkit/imported-methods.ts'
+import { loadServiceClasses, nameOf } from '../../toolkit/service-class.ts'
+import type { CronSettings } from '../options.ts'
+import { BaseCron, type BaseCronClass, classlessJob, cronClasses, jobsOfClass } from './base-cron.ts'
+import { type Declared, withdraw } from './declarations.ts'
+import { type CronNote, handleOf, importedJobs, shownJob } from './handle.ts'
+
+/**
+ * Imports the files of globs, and makes the classes; handles start themselves while their file is imported. Without the
+ * option `crons`, every class that this process has imported is made too; with it, those that are left out are reported.
+ *
+ * @throws (as a rejection) CronFileError, CronClassError.
+ */
+export async function loadCrons({ crons, isDefaultGlob }: CronSettings, log: Logger): Promise<Declared[]> {
+  const sources = {
+    sources: crons,
+    isDefault: isDefaultGlob,
+    takes: 'it takes classes that extend BaseCron and have @cron methods, handles of cron(), and globs',
+    other(value: unknown, where: string) {
+      const handle = handleOf(value)
+      if (handle?.wasStarted() === false) {
+        log.warn({ where }, `the cron job "${nameOf(value)}" has no handler: call its start(handler)`)
+      }
+      return handle !== undefined
+    },
+  }
+  const classes = await loadServiceClasses(cronClasses, sources, log)
+  for (const cls of classes) importedJobs.take(cls)
+  const jobs = classes.flatMap((cls) => jobsOfClass(cls, log))
+  if (isDefaultGlob) jobs.push(...loadImported(log))
+  importedJobs.report(log, (method) => `${shownJob(method)} does not run: ${whyLeft(method)}`)
+  return jobs
+}
+
+const whyLeft = ({ owner }: ImportedMethod<CronNote>) =>
+  owner === undefined || owner.prototype instanceof BaseCron
+    ? 'its class is neither exported by a file of crons nor listed there'
+    : 'its class does not extend BaseCron'
+
+/** The jobs of classes that the application has imported by itself. */
+function loadImported(log: Logger): Declared[] {
+  const jobs = importedJobs.outerClasses.flatMap((cls) => {
+    if (!(cls.prototype instanceof BaseCron)) return []
+    importedJobs.take(cls)
+    try {
+      return jobsOfClass(cls as BaseCronClass, log)
+    } catch (error) {
+      // No one has listed this class, so its failure does not keep the others from running.
+      log.error({ err: error }, `the cron jobs of ${cls.name} do not run: ${(error as Error).message}`)
+      return []
+    }
+  })
+  for (const method of importedJobs.classless) {
+    const job = classlessJob(method, log)
+    importedJobs.standIn(method.note, () => withdraw(job.activity))
+    jobs.push(job)
+  }
+  return jobs
+}

@@ -1,0 +1,54 @@
+import type { Logger } from '../../../kernel/index.ts'
+
+/** What a job is called with. */
+export interface CronRun {
+  readonly name: string
+  /** The tick that is being served; runs may begin later than that. */
+  readonly scheduledAt: Date
+  /** Aborts when the server or the service closes, and when the lock of this run was lost. */
+  readonly signal: AbortSignal
+  readonly logger: Logger
+}
+
+/** A job. What it returns is waited for. */
+export type CronHandler = (run: CronRun) => unknown
+
+/** One run that has ended. */
+export interface CronRecord {
+  readonly scheduledAt: Date
+  readonly startedAt: Date
+  readonly endedAt: Date
+  readonly durationMs: number
+  readonly outcome: 'ok' | 'failed'
+  /** The message of what was thrown. */
+  readonly error?: string
+}
+
+/** What became of the ticks of a job since its service has started. */
+export interface CronCounts {
+  readonly ok: number
+  readonly failed: number
+  /** Came while the job was still running. */
+  readonly skipped: number
+  /** Passed while nobody could look: the process was blocked, the machine asleep. */
+  readonly missed: number
+  /** Were another instance's. */
+  readonly elsewhere: number
+  /** Could not be decided, because the lock could not be reached. */
+  readonly unlocked: number
+}
+
+/** A job as {@link CronService.jobs} shows it. */
+export interface CronJobInfo {
+  readonly name: string
+  readonly pattern: string
+  readonly timezone: string | undefined
+  /** `running`: at this moment; `stopped`: by its handle, or because the service is not running. */
+  readonly state: 'scheduled' | 'running' | 'stopped'
+  /** When the run that is going on began, the oldest of several. */
+  readonly runningSince: Date | undefined
+  readonly next: Date | undefined
+  /** The last runs, the newest first. */
+  readonly runs: readonly CronRecord[]
+  readonly counts: CronCounts
+}

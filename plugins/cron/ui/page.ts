@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto'
+import type { CronJobInfo, CronRecord } from '../jobs/run.ts'
+
+/** What the page shows besides the jobs. */
+export interface PageView {
+  readonly now: Date
+  /** Whether whoever sees it may run jobs. */
+  readonly canRun: boolean
+  /** Seconds between reloads. */
+  readonly refresh: number | undefined
+  /** What came of the last click. */
+  readonly notice: string | undefined
+  describe(pattern: string): string
+}
+
+const style = `
+:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d0d7de;--ok:#1a7f37;--bad:#b3261e;--act:#0a58ca}
+@media (prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--dim:#9aa4af;--line:#30363d;--ok:#56d364;--bad:#ff8a80;--act:#79b8ff}}
+body{margin:0;padding:1.5rem;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}
+main{max-width:72rem;margin:auto}
+h1{font-size:1.5rem;margin:0 0 .25rem}
+a{color:var(--act)}
+p{margin:.25rem 0}
+.dim{color:var(--dim)}.ok{color:var(--ok)}.failed{color:var(--bad)}
+[role=status]{border:1px solid var(--line);border-left:4px solid var(--act);padding:.5rem .75rem;margin:1rem 0}
+article{border:1px solid var(--line);border-radius:6px;padding:1rem;margin:1rem 0}
+h2{font-size:1.1rem;margin:0;overflow-wrap:anywhere}
+header{display:flex;flex-wrap:wrap;gap:.5rem 1rem;justify-content:space-between;align-items:center}
+dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(14rem,1fr));gap:.5rem 1rem;margin:.75rem 0 0}
+dt{color:var(--dim);font-size:.875rem}dd{margin:0;overflow-wrap:anywhere}
+code{font:.9em ui-monospace,monospace}
+button{font:inherit;color:var(--act);background:none;border:1px solid currentColor;border-radius:6px;padding:.25rem .75rem;cursor:pointer}
+:focus-visible{outline:3px solid var(--act);outline-offset:2px}
+summary{cursor:pointer;margin-top:.75rem}
+.wide{overflow-x:auto}
+table{border-collapse:collapse;width:100%;margin-top:.5rem;font-size:.9rem}
+th,td{text-align:left;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+td:last-child{overflow-wrap:anywhere;min-width:12rem}`
+
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+/** Nothing is loaded, nothing runs but the style above, and no other page shows this one in a frame to catch clicks. */
+export const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const html = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!)
+
+/** The page. Everything that comes from the application is escaped. */
+export function renderPage(jobs: readonly CronJobInfo[], view: PageView): string {
+  const refresh =
+    view.refresh === undefined
+      ? ''
+      : `<meta http-equiv="refresh" content="${view.refresh};url=?refresh=${view.refresh}">`
+  const toggle =
+    view.refresh === undefined
+      ? '<a href="?refresh=10">Refresh every 10 seconds</a>'
+      : `Refreshes every ${view.refresh} seconds. <a href="?">Stop refreshing</a>`
+  const notice = view.notice === undefined ? '' : `<p role="status">${html(view.notice)}</p>`
+  const list = jobs.length === 0 ? '<p>No job is running.</p>' : jobs.map((job) => article(job, view)).join('')
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Scheduled jobs</title>${refresh}<style>${style}</style></head>
+<body><main><h1>Scheduled jobs</h1><p class="dim">${plural(jobs.length, 'job')}, as of ${timeTag(view.now, undefined)}. ${toggle}</p>${notice}${list}</main></body></html>`
+}
+
+function article(job: CronJobInfo, view: PageView): string {
+  const { name, pattern, timezone, state, runningSince: since, next, runs } = job
+  const [last] = runs
+  const described = view.describe(pattern)
+  const when = `<code>${html(pattern)}</code>${described === '' ? '' : `<br>${html(described)}`}<br><span class="dim">${html(timezone ?? 'the time zone of the process')}</span>`
+  const due =
+    next === undefined ? 'none' : `${timeTag(next, timezone)} <span class="dim">(${within(next, view.now)})</span>`
+  const lastly =
+    last === undefined
+      ? 'none yet'
+      : `${timeTag(last.startedAt, timezone)}, ${outcome(last)}, ${duration(last.durationMs)}`
+  const run = view.canRun
+    ? `<form method="post" action="?run=${html(encodeURIComponent(name))}"><button aria-label="Run ${html(name)} now">Run now</button></form>`
+    : ''
+  return `<article><header><h2>${html(name)}</h2>${run}</header><dl>${[
+    ['When', when],
+    ['State', since === undefined ? state : `${state} since ${timeTag(since, timezone)}`],
+    ['Next run', due],
+    ['Last run', lastly],
+    ['Ticks', html(counted(job))],
+  ]
+    .map(([term, text]) => `<div><dt>${term}</dt><dd>${text}</dd></div>`)
+    .join('')}</dl>${history(job)}</article>`
+}
+
+function history({ name, runs, timezone }: CronJobInfo): string {
+  if (runs.length === 0) return ''
+  const rows = runs.map(
+    (run) =>
+      `<tr><td>${timeTag(run.scheduledAt, timezone)}</td><td>${timeTag(run.startedAt, timezone)}</td><td>${duration(run.durationMs)}</td><td>${outcome(run)}</td><td>${html(run.error ?? '')}</td></tr>`,
+  )
+  const heads = ['Tick', 'Started', 'Duration', 'Outcome', 'Error'].map((head) => `<th scope="col">${head}</th>`)
+  return `<details><summary>Last ${plural(runs.length, 'run')}</summary><div class="wide" role="region" tabindex="0" aria-label="Last runs of ${html(name)}"><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div></details>`
+}
+
+function counted({ counts }: CronJobInfo): string {
+  const { ok, failed, skipped, missed, elsewhere, unlocked } = counts
+  const all = { ok, failed, skipped, missed, 'run elsewhere': elsewhere, 'without lock': unlocked }
+  const told = Object.entries(all).filter(([what, count]) => count > 0 || what === 'ok')
+  return told.map(([what, count]) => `${count} ${what}`).join(', ')
+}
+
+const plural = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
+const outcome = ({ outcome }: CronRecord) => `<span class="${outcome}">${outcome}</span>`
+
+// A page has hundreds of times, and to make a format takes as long as to write thirty of them.
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatFor(timezone: string | undefined): Intl.DateTimeFormat {
+  const key = timezone ?? `of the process: ${process.env.TZ}`
+  const known = formats.get(key)
+  if (known !== undefined) return known
+  const format = new Intl.DateTimeFormat('en-GB', {
+    ...{ dateStyle: 'medium', timeStyle: 'medium' },
+    ...(timezone === undefined ? {} : { timeZone: timezone }),
+  })
+  formats.set(key, format)
+  return format
+}
+
+function timeTag(time: Date, timezone: string | undefined): string {
+  const text = formatFor(timezone).format(time)
+  return `<time datetime="${time.toISOString()}">${html(text)}</time>`
+}
+
+function within(time: Date, now: Date): string {
+  const ms = time.getTime() - now.getTime()
+  return ms <= 0 ? 'now' : `in ${duration(ms)}`
+}
+
+function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} days`
+}

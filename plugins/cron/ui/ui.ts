@@ -1,0 +1,95 @@
+import { definePlugin, type Request } from '../../../kernel/index.ts'
+import { peer } from '../../toolkit/peer.ts'
+import { cronUiOptions } from '../options.ts'
+
+/**
+ * A page with the scheduled jobs: when they run, when they did, how long and with what outcome; needs the package `cronstrue`.
+ *
+ * It is public unless `middlewares` guard it. Only a guarded page can run a job.
+ *
+ * @example
+ * import { cronUi, type Middleware, Server } from 'framework'
+ * import { cron } from 'framework/plugins'
+ *
+ * const staffOnly: Middleware = (req, res, next) =>
+ *   req.headers['x-key'] === process.env.ADMIN_KEY ? next() : res.unauthorized()
+ * new Server({ plugins: [cron(), cronUi({ path: '/admin/crons', middlewares: [staffOnly] })] })
+ */
+export const cronUi = definePlugin({
+  name: 'cronUi',
+  dependencies: ['cron'],
+  options: cronUiOptions,
+  async setup(ctx, { path, middlewares }) {
+    const service = ctx.services.get('cron')
+    const isGuarded = middlewares.length > 0
+    if (!isGuarded && process.env.NODE_ENV === 'production') {
+      ctx.log.warn(
+        `everybody can see the cron jobs at ${ctx.prefix}${path}: guard the page with cronUi({ middlewares })`,
+      )
+    }
+    const [describe, { contentSecurityPolicy, renderPage }] = await Promise.all([loadDescriber(), import('./page.ts')])
+    const headers = {
+      'content-security-policy': contentSecurityPolicy,
+      'cache-control': 'no-store',
+      // With none at all, as helmet says it, browsers would send the click without an origin.
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    }
+    const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['cron'] } } as const
+
+    ctx.get(path, routeOptions, function cronPage(req, res) {
+      const jobs = service.jobs()
+      const { ran, busy, refresh } = req.query as Record<string, unknown>
+      const seconds = Number(refresh)
+      const named = (name: unknown) => jobs.some((job) => job.name === name)
+      const notice = named(ran)
+        ? `${String(ran)} was started.`
+        : named(busy)
+          ? `${String(busy)} was not started: it is running already, or its lock cannot be reached.`
+          : undefined
+      const view = {
+        now: service.now(),
+        canRun: isGuarded,
+        refresh: seconds >= 5 && seconds <= 3600 ? Math.round(seconds) : undefined,
+        notice,
+        describe,
+      }
+      for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+      return res.html(renderPage(jobs, view))
+    })
+
+    if (!isGuarded) return
+    ctx.post(path, { middlewares: [...middlewares], apidoc: { tags: ['cron'] } }, async function runCron(req, res) {
+      if (!isFromHere(req)) return res.forbidden({ code: 'ForbiddenError', message: 'this comes from another site' })
+      const name = String((req.query as Record<string, unknown>).run ?? '')
+      if (!service.jobs().some((job) => job.name === name))
+        return res.notFound({ code: 'NotFoundError', message: 'there is no such job' })
+      const began = await service.trigger(name)
+      return res
+        .setHeader('cache-control', 'no-store')
+        .redirect(`?${began ? 'ran' : 'busy'}=${encodeURIComponent(name)}`, 303)
+    })
+  },
+})
+
+/** Whether a click was made on this very page: the cookies of whoever made it would come along from any other, too. */
+function isFromHere(req: Request): boolean {
+  const site = req.headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  // Browsers leave it out on addresses without https; what else sends neither has no cookies to abuse, and no page.
+  return req.headers.origin !== undefined && req.headers.origin === new URL(req.url).origin
+}
+
+async function loadDescriber(): Promise<(pattern: string) => string> {
+  const loaded: { default?: unknown } = await peer('cronstrue', () => import('cronstrue'), 'the page of the cron jobs')
+  const inner = loaded.default as { default?: unknown; toString?: unknown }
+  const cronstrue = (inner.default ?? inner) as { toString(pattern: string, options: object): string }
+  return (pattern) => {
+    try {
+      return cronstrue.toString(pattern, { use24HourTimeFormat: true })
+    } catch {
+      return ''
+    }
+  }
+}

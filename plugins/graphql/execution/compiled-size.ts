@@ -1,0 +1,65 @@
+import type {
+  DocumentNode,
+  FragmentDefinitionNode,
+  GraphQLNamedType,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  SelectionSetNode,
+} from 'graphql'
+import type { Graphql } from '../packages.ts'
+
+/**
+ * Estimates what the compiler would write for an operation, in fields: those of interfaces and unions once for each type
+ * they may be, and of variables every field of their types, to the bottom.
+ *
+ * An input type that holds itself has no bottom, and the compiler writes until the stack ends; three levels of an
+ * interface with a hundred types took it 25 seconds. Stops counting above `most`.
+ */
+export function expandedSize(
+  graphql: Graphql,
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  most: number,
+): number {
+  const fragments = new Map<string, FragmentDefinitionNode>()
+  for (const one of document.definitions) if (one.kind === 'FragmentDefinition') fragments.set(one.name.value, one)
+  const typeNamed = (name: string | undefined) => (name === undefined ? undefined : schema.getType(name))
+  let size = 0
+
+  /** `times`: how often what surrounds the place is written. */
+  function select(set: SelectionSetNode, type: GraphQLNamedType | undefined, times: number): void {
+    const each = graphql.isAbstractType(type) ? times * schema.getPossibleTypes(type).length : times
+    for (const one of set.selections) {
+      size += each
+      if (size > most) return
+      if (one.kind === 'FragmentSpread') {
+        const fragment = fragments.get(one.name.value)
+        if (fragment) select(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value), times)
+      } else if (one.kind === 'InlineFragment') {
+        select(one.selectionSet, one.typeCondition ? typeNamed(one.typeCondition.name.value) : type, times)
+      } else if (one.selectionSet) {
+        select(one.selectionSet, fieldType(type, one.name.value), each)
+      }
+    }
+  }
+  /** Nothing for fields of the introspection, below which all types are definite. */
+  function fieldType(type: GraphQLNamedType | undefined, name: string): GraphQLNamedType | undefined {
+    const fields = graphql.isObjectType(type) || graphql.isInterfaceType(type) ? type.getFields() : undefined
+    return graphql.getNamedType(fields?.[name]?.type)
+  }
+  function take(type: unknown): void {
+    size++
+    if (size > most) return
+    if (graphql.isNonNullType(type)) take(type.ofType)
+    else if (graphql.isListType(type)) {
+      // Written twice: for a list, and for the one value that stands for a list.
+      take(type.ofType)
+      take(type.ofType)
+    } else if (graphql.isInputObjectType(type)) for (const field of Object.values(type.getFields())) take(field.type)
+  }
+
+  select(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined, 1)
+  for (const variable of operation.variableDefinitions ?? []) take(graphql.typeFromAST(schema, variable.type))
+  return size
+}

@@ -1,0 +1,149 @@
+import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql'
+import { LRUCache } from 'lru-cache'
+import type { CheckCost, CostLimit } from '../cost/limit.ts'
+import type { Limits } from '../options.ts'
+import type { Graphql } from '../packages.ts'
+import { type AnsweredError, isRefusal, type Refusal, refuse, refuseDocument, worded } from './answered-error.ts'
+import type { Executors, Run } from './execute.ts'
+import { measure } from './limits.ts'
+
+/** One operation of a document that passed every check. */
+export interface Operation {
+  readonly type: OperationDefinitionNode['operation']
+  readonly document: DocumentNode
+  readonly name: string | undefined
+  readonly run: Run
+  /** Whether it may cost what it does; `undefined`: nobody counts. */
+  readonly checkCost: CheckCost | undefined
+}
+
+/** The operations of a document by name. */
+export interface Operations {
+  /** The one that needs no name. */
+  readonly only: Operation | undefined
+  readonly named: ReadonlyMap<string, Operation>
+}
+
+export interface DocumentsOptions {
+  readonly limits: Limits
+  readonly introspection: boolean
+  readonly cost: CostLimit | undefined
+}
+
+const mostErrors = 20
+
+/**
+ * Documents that were parsed and found valid, by their text. At most 1000, with 500 000 characters together: a parsed
+ * document takes about a hundred bytes for each.
+ *
+ * What is refused is not kept: a stream of faulty texts would only push out what is asked every second.
+ */
+export class Documents {
+  readonly #graphql: Graphql
+  readonly #schema: GraphQLSchema
+  readonly #options: DocumentsOptions
+  readonly #executors: Executors
+  readonly #known = new LRUCache<string, Operations>({
+    max: 1000,
+    maxSize: 500_000,
+    sizeCalculation: (_operations, text) => text.length + 200,
+  })
+
+  constructor(graphql: Graphql, schema: GraphQLSchema, executors: Executors, options: DocumentsOptions) {
+    this.#graphql = graphql
+    this.#schema = schema
+    this.#executors = executors
+    this.#options = options
+  }
+
+  /** The operations of a text, or why it is refused. */
+  read(text: string): Operations | Refusal {
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    const read = this.#guarded(text)
+    if (!isRefusal(read)) this.#known.set(text, read)
+    return read
+  }
+
+  #guarded(text: string): Operations | Refusal {
+    try {
+      return this.#check(text)
+    } catch (error) {
+      // Only where the limits were turned off: the parser calls itself for each level.
+      if (error instanceof RangeError) return refuse(400, 'The document nests too deep.', 'LIMIT_EXCEEDED')
+      throw error
+    }
+  }
+
+  #check(text: string): Operations | Refusal {
+    const { limits } = this.#options
+    let document: DocumentNode
+    try {
+      document = this.#graphql.parse(text, { maxTokens: limits.tokens })
+    } catch (error) {
+      if (!(error instanceof this.#graphql.GraphQLError)) throw error
+      if (error.message.includes('Parsing aborted')) return refuseExcess(`has more than ${limits.tokens} tokens`)
+      return refuseDocument([this.#describe(error, 'GRAPHQL_PARSE_FAILED')])
+    }
+    // Not told by tokens: a line may be empty. To find the place of an error all lines before it are counted, every time.
+    if ((document.loc?.endToken.line ?? 0) > limits.tokens) return refuseExcess(`has more than ${limits.tokens} lines`)
+    const excess = measure(document, limits)
+    if (excess !== undefined) return refuseExcess(excess)
+    const errors = this.#validate(document)
+    if (errors.length > 0) {
+      return refuseDocument(errors.map((error) => this.#describe(error, 'GRAPHQL_VALIDATION_FAILED')))
+    }
+    return this.#operationsOf(document)
+  }
+
+  #validate(document: DocumentNode): readonly GraphQLError[] {
+    const { validate, specifiedRules, NoSchemaIntrospectionCustomRule } = this.#graphql
+    const rules = this.#options.introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule]
+    return validate(this.#schema, document, rules, { maxErrors: mostErrors })
+  }
+
+  #describe(error: GraphQLError, code: string): AnsweredError {
+    const plain = error.toJSON()
+    const message = worded(plain.message, this.#options.introspection)
+    return { ...plain, message, extensions: { ...plain.extensions, code } }
+  }
+
+  #operationsOf(document: DocumentNode): Operations {
+    const named = new Map<string, Operation>()
+    let last: Operation | undefined
+    let count = 0
+    for (const definition of document.definitions) {
+      if (definition.kind !== 'OperationDefinition') continue
+      const name = definition.name?.value
+      const run = this.#executors.of(document, definition)
+      const checkCost = this.#options.cost?.of(document, definition)
+      last = { type: definition.operation, document, name, run, checkCost }
+      if (name !== undefined) named.set(name, last)
+      count++
+    }
+    return { only: count === 1 ? last : undefined, named }
+  }
+}
+
+function refuseExcess(excess: string): Refusal {
+  return refuse(400, `The document ${excess}.`, 'LIMIT_EXCEEDED')
+}
+
+/** The operation that is asked for. */
+export function chooseOperation(operations: Operations, name: string | undefined): Operation | Refusal {
+  const { only, named } = operations
+  const code = 'OPERATION_RESOLUTION_FAILURE'
+  if (name === undefined) {
+    if (only !== undefined) return only
+    const message =
+      named.size === 0
+        ? 'The document has no operation.'
+        : 'The document has several operations: operationName must name one.'
+    return refuseDocument([{ message, extensions: { code } }])
+  }
+  const operation = named.get(name)
+  if (operation !== undefined) return operation
+  return refuseDocument([
+    { message: `The document has no operation named ${JSON.stringify(worded(name, true))}.`, extensions: { code } },
+  ])
+}

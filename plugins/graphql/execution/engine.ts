@@ -1,0 +1,86 @@
+import { createRequire } from 'node:module'
+import type { GraphQLSchema } from 'graphql'
+import { exposesDetails, type Logger } from '../../../kernel/index.ts'
+import { peer } from '../../toolkit/peer.ts'
+import { CostLimit } from '../cost/limit.ts'
+import { type Engine, GraphqlHandler } from '../http/handler.ts'
+import { EventAnswers } from '../http/subscribe.ts'
+import { type GraphqlSettings, isReady } from '../options.ts'
+import type { Graphql, SchemaTools } from '../packages.ts'
+import type { GraphiqlPage } from '../page/page.ts'
+import { readSchemaFiles } from '../schema/files.ts'
+import { buildSchema } from '../schema/schema.ts'
+import type { GraphqlService } from '../service.ts'
+import { type Refusal, refuse } from './answered-error.ts'
+import { Compiler } from './compile.ts'
+import { Documents } from './documents.ts'
+import { Executors } from './execute.ts'
+
+/** Loads the packages, hands the service what it builds with, and makes the handler of requests. */
+export async function openHandler(
+  settings: GraphqlSettings,
+  service: GraphqlService,
+  page: GraphiqlPage | undefined,
+  log: Logger,
+): Promise<GraphqlHandler> {
+  const { schema: given, limits, cost, introspection, keepAlive, csrfPrevention, context } = settings
+  const imported = await peer('graphql', () => import('graphql'), 'the graphql plugin')
+  const tools = await loadTools(isReady(given))
+  const graphql = copyOf(isReady(given) ? given : tools?.makeExecutableSchema({ typeDefs: sample }), imported)
+  const jit =
+    settings.jit === undefined
+      ? undefined
+      : await peer('graphql-jit', () => import('graphql-jit'), 'the graphql plugin (option "jit")')
+  const files = isReady(given) ? [] : await readSchemaFiles(graphql, [given.files ?? []].flat())
+  service.supply((typeDefs, resolvers) => buildSchema({ graphql, tools }, { given, files, typeDefs, resolvers }))
+
+  let opened: Engine | Refusal | undefined
+  const open = (): Engine | Refusal => {
+    try {
+      // Made by buildSchema above, which makes nothing else.
+      const schema = service.schema as GraphQLSchema
+      const executors = new Executors(graphql, schema, jit && new Compiler(jit), settings.jit)
+      const costLimit = cost && new CostLimit(graphql, schema, cost)
+      const documents = new Documents(graphql, schema, executors, { limits, introspection, cost: costLimit })
+      return {
+        graphql,
+        documents,
+        events: new EventAnswers(graphql, schema, keepAlive, introspection),
+        hints: introspection,
+      }
+    } catch (error) {
+      log.error({ err: error }, 'GraphQL: every request is answered 500, for the schema cannot be built')
+      const message = exposesDetails() && error instanceof Error ? error.message : 'Internal server error'
+      return refuse(500, message, 'INTERNAL_SERVER_ERROR')
+    }
+  }
+  const engine = () => {
+    opened ??= open()
+    return opened
+  }
+  return new GraphqlHandler({ engine, csrfPrevention, context, page: page?.answer })
+}
+
+const sample = 'type Query { a: Int }'
+
+/**
+ * The copy of the package that a schema is of: where Vitest or a bundler resolves what this file imports, that are its modules,
+ * and the tools have it by `require`. What is of neither is told when the schema is built.
+ */
+function copyOf(schema: unknown, imported: Graphql): Graphql {
+  if (schema === undefined || schema instanceof imported.GraphQLSchema) return imported
+  // It is there, since it was imported.
+  const name = 'graphql'
+  const required = createRequire(import.meta.url)(name) as Graphql
+  return schema instanceof required.GraphQLSchema ? required : imported
+}
+
+/** A ready schema can do without, as long as nothing is added to it. */
+async function loadTools(canDoWithout: boolean): Promise<SchemaTools | undefined> {
+  try {
+    return await peer('@graphql-tools/schema', () => import('@graphql-tools/schema'), 'the graphql plugin')
+  } catch (error) {
+    if (canDoWithout && (error as { code?: unknown }).code === 'PeerMissingError') return undefined
+    throw error
+  }
+}

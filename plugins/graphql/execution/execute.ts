@@ -1,0 +1,52 @@
+import type { DocumentNode, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql'
+import type { Graphql } from '../packages.ts'
+import { type Compiler, compiling, largestCompiled } from './compile.ts'
+import { expandedSize } from './compiled-size.ts'
+
+export type Variables = { readonly [name: string]: unknown } | undefined
+
+/** Executes one operation; gives a promise only where a resolver gave one. */
+export type Run = (context: unknown, variables: Variables) => ExecutionResult | Promise<ExecutionResult>
+
+/**
+ * How many variables that do not fit are told: each error is worded with the value it is about, which may be the whole body.
+ */
+export const coercion = { maxCoercionErrors: 3 }
+
+/** How operations are executed: by graphql-js, and compiled where that is wanted. */
+export class Executors {
+  readonly #graphql: Graphql
+  readonly #schema: GraphQLSchema
+  readonly #compiler: Compiler | undefined
+  readonly #minCount: number
+
+  constructor(graphql: Graphql, schema: GraphQLSchema, compiler?: Compiler, minCount = 0) {
+    this.#graphql = graphql
+    this.#schema = schema
+    this.#compiler = compiler
+    this.#minCount = minCount
+  }
+
+  /** The way to execute an operation of a document. */
+  of(document: DocumentNode, definition: OperationDefinitionNode): Run {
+    const graphql = this.#graphql
+    const schema = this.#schema
+    const operationName = definition.name?.value
+    const interpret: Run = (contextValue, variableValues) =>
+      graphql.execute({
+        schema,
+        document,
+        contextValue,
+        variableValues,
+        operationName,
+        options: coercion,
+      }) as ReturnType<Run>
+    const compiler = this.#compiler
+    if (compiler === undefined || definition.operation === 'subscription') return interpret
+    const compile = () => {
+      const size = expandedSize(graphql, schema, document, definition, largestCompiled)
+      return size > largestCompiled ? 'never' : compiler.compile(schema, document, operationName)
+    }
+    return compiling(interpret, compile, this.#minCount)
+  }
+}

@@ -1,0 +1,139 @@
+import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionNode, SelectionSetNode } from 'graphql'
+import type { Limits } from '../options.ts'
+
+// Not options: what is above takes a server tens of milliseconds and no person writes it. Fields of one name in one
+// place are compared in pairs by graphql-js (2000 tokens can make a million of pairs), and fragments that spread each
+// other multiply what a few lines ask for.
+const mostVisits = 5_000
+const mostPairs = 10_000
+
+// Each list of the introspection is as long as the schema: under thirty names it kept a server of 300 types busy for seconds.
+const aliasInIntrospection = 10
+
+/**
+ * What a document has too much of; `undefined` when nothing.
+ *
+ * Counts it as it would be executed: a fragment wherever it is spread, and fields of one name in one place as the
+ * one field they become.
+ *
+ * Gives up as soon as a limit is passed, so that no document takes longer than the largest that is allowed.
+ */
+export function measure(document: DocumentNode, limits: Limits): string | undefined {
+  return new Counter(document, limits).count()
+}
+
+/** Fields that have one name in the answer. */
+type Level = Map<string, FieldNode[]>
+
+class Counter {
+  readonly #document: DocumentNode
+  readonly #limits: Limits
+  readonly #fragments = new Map<string, FragmentDefinitionNode>()
+  readonly #reached = new Set<string>()
+  /** The fragments that the place being counted lies in. */
+  readonly #open = new Set<string>()
+  #visits = 0
+  #pairs = 0
+  #aliases = 0
+  #directives = 0
+  #excess: string | undefined
+
+  constructor(document: DocumentNode, limits: Limits) {
+    this.#document = document
+    this.#limits = limits
+  }
+
+  count(): string | undefined {
+    const { definitions } = this.#document
+    for (const one of definitions) if (one.kind === 'FragmentDefinition') this.#fragments.set(one.name.value, one)
+    for (const one of definitions) {
+      if (one.kind !== 'OperationDefinition') continue
+      this.#countDirectives(one.directives?.length)
+      for (const variable of one.variableDefinitions ?? []) this.#countDirectives(variable.directives?.length)
+      this.#walk([one.selectionSet], 1, false)
+    }
+    // What no operation uses is validated all the same.
+    for (const one of this.#fragments.values()) {
+      if (this.#reached.has(one.name.value)) continue
+      this.#countDirectives(one.directives?.length)
+      this.#walk([one.selectionSet], 1, false)
+    }
+    return this.#excess
+  }
+
+  #walk(sets: readonly SelectionSetNode[], depth: number, introspects: boolean): void {
+    const level: Level = new Map()
+    const spread = new Set<string>()
+    for (const set of sets) this.#collect(set, level, spread, introspects)
+    for (const [, fields] of level) {
+      if (this.#excess !== undefined) return
+      this.#pairs += (fields.length * (fields.length - 1)) / 2
+      if (this.#pairs > mostPairs) {
+        this.#refuse('repeats fields too often')
+        return
+      }
+      const below = introspects || fields[0]!.name.value.startsWith('__')
+      if (!below && depth > this.#limits.depth) {
+        this.#refuse(`nests deeper than ${this.#limits.depth} levels`)
+        return
+      }
+      const deeper: SelectionSetNode[] = []
+      for (const { selectionSet } of fields) if (selectionSet !== undefined) deeper.push(selectionSet)
+      if (deeper.length > 0) this.#walk(deeper, below ? depth : depth + 1, below)
+    }
+  }
+
+  #collect(set: SelectionSetNode, level: Level, spread: Set<string>, introspects: boolean): void {
+    for (const selection of set.selections) {
+      if (this.#excess !== undefined) return
+      if (++this.#visits > mostVisits) {
+        this.#refuse('asks for too many fields')
+        return
+      }
+      this.#countDirectives(selection.directives?.length)
+      this.#collectOne(selection, level, spread, introspects)
+    }
+  }
+
+  #collectOne(selection: SelectionNode, level: Level, spread: Set<string>, introspects: boolean): void {
+    if (selection.kind === 'InlineFragment') {
+      this.#collect(selection.selectionSet, level, spread, introspects)
+      return
+    }
+    if (selection.kind === 'FragmentSpread') {
+      const name = selection.name.value
+      if (this.#open.has(name)) this.#refuse(`spreads the fragment ${name} in itself`)
+      if (spread.has(name)) return
+      spread.add(name)
+      const fragment = this.#fragments.get(name)
+      if (fragment === undefined) return
+      if (!this.#reached.has(name)) this.#countDirectives(fragment.directives?.length)
+      this.#reached.add(name)
+      this.#open.add(name)
+      this.#collect(fragment.selectionSet, level, spread, introspects)
+      this.#open.delete(name)
+      return
+    }
+    if (selection.alias !== undefined) this.#countAlias(selection, introspects)
+    const name = (selection.alias ?? selection.name).value
+    const fields = level.get(name)
+    if (fields === undefined) level.set(name, [selection])
+    else fields.push(selection)
+  }
+
+  #countAlias({ name: { value } }: FieldNode, introspects: boolean): void {
+    const isList = introspects || value === '__schema' || value === '__type'
+    this.#aliases += isList ? aliasInIntrospection : 1
+    if (this.#aliases <= this.#limits.aliases) return
+    this.#refuse(isList ? 'has too many aliases in the introspection' : `has more than ${this.#limits.aliases} aliases`)
+  }
+
+  #countDirectives(count = 0): void {
+    this.#directives += count
+    if (this.#directives > this.#limits.directives) this.#refuse(`has more than ${this.#limits.directives} directives`)
+  }
+
+  #refuse(excess: string): void {
+    this.#excess ??= excess
+  }
+}

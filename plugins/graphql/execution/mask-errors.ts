@@ -1,0 +1,84 @@
+import type { ExecutionResult, GraphQLError } from 'graphql'
+import { exposesDetails, type Request } from '../../../kernel/index.ts'
+import type { Graphql } from '../packages.ts'
+import { type AnsweredError, worded } from './answered-error.ts'
+
+/** What an error that a resolver threw on purpose says about the answer. */
+export interface HttpExtension {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const maskedMessage = 'Internal server error'
+const maskedCode = 'INTERNAL_SERVER_ERROR'
+
+/** A mistake of the server that graphql-js tells as an error of its own, and the compiler as a `GraphQLError`. */
+const nullMessage = 'Cannot return null for non-nullable field'
+
+function isGraphqlError(graphql: Graphql, error: unknown): error is GraphQLError {
+  return error instanceof graphql.GraphQLError || (error as Partial<Error> | null)?.name === 'GraphQLError'
+}
+
+/** What is behind an error of an execution: `undefined` where it is a `GraphQLError` itself, meant for the client. */
+function hiddenCause({ originalError, message }: GraphQLError): Error | undefined {
+  if (originalError == null) return message.startsWith(nullMessage) ? new Error(message) : undefined
+  return originalError.name === 'GraphQLError' ? undefined : originalError
+}
+
+/**
+ * Describes an error for the client: a `GraphQLError` as it is, everything else without what it says unless details are
+ * exposed. What is hidden is logged, with its path.
+ */
+export function describeError(graphql: Graphql, error: unknown, req: Request): AnsweredError {
+  // Of other errors nothing is taken: `path` of one of node:fs is a place on the disk.
+  if (!isGraphqlError(graphql, error)) return hide(error, {}, req)
+  const { locations, path, extensions, message, stack } = error
+  const where = { ...(locations && { locations }), ...(path && { path }) }
+  const cause = hiddenCause(error)
+  if (cause !== undefined) return hide(cause, where, req)
+  const { http: _http, ...rest } = extensions ?? {}
+  const shown = exposesDetails() ? { ...rest, stack } : rest
+  return { message, ...where, ...(Object.keys(shown).length > 0 && { extensions: shown }) }
+}
+
+type Where = Pick<AnsweredError, 'locations' | 'path'>
+
+function hide(cause: unknown, where: Where, req: Request): AnsweredError {
+  const { path } = where
+  const err = cause ?? new Error(`${cause} was thrown`)
+  req.log.error({ err, ...(path && { path: path.join('.') }) }, 'GraphQL: an error was hidden from the client')
+  if (!exposesDetails()) return { message: maskedMessage, ...where, extensions: { code: maskedCode } }
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const stack = cause instanceof Error ? cause.stack : undefined
+  return { message, ...where, extensions: { code: maskedCode, ...(stack !== undefined && { stack }) } }
+}
+
+/** A result as it is answered, errors first. */
+export interface Described {
+  readonly errors?: readonly AnsweredError[]
+  readonly data?: unknown
+  readonly extensions?: unknown
+}
+
+/** Describes the errors of a result; one without data comes from variables that do not fit, with hints where those are shown. */
+export function describeResult(graphql: Graphql, result: ExecutionResult, req: Request, hints: boolean): Described {
+  if (result.errors === undefined) return result
+  const wasExecuted = 'data' in result
+  const errors = result.errors.map((error) => {
+    const described = describeError(graphql, error, req)
+    if (wasExecuted) return described
+    const extensions = { code: 'BAD_USER_INPUT', ...described.extensions }
+    return { ...described, message: worded(described.message, hints), extensions }
+  })
+  const { extensions } = result
+  return { errors, ...(wasExecuted && { data: result.data }), ...(extensions && { extensions }) }
+}
+
+/** The status and headers that the first error with `extensions.http` wants. */
+export function httpOf(errors: readonly unknown[]): HttpExtension | undefined {
+  for (const error of errors) {
+    const http = (error as Partial<GraphQLError> | undefined)?.extensions?.http
+    if (typeof http === 'object' && http !== null) return http as HttpExtension
+  }
+  return undefined
+}

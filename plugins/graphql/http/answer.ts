@@ -1,0 +1,43 @@
+import { presetHeaders, type Request, type Response } from '../../../kernel/index.ts'
+import type { Refusal } from '../execution/answered-error.ts'
+import { type Described, httpOf } from '../execution/mask-errors.ts'
+import type { Wanted } from './negotiate.ts'
+
+const responseType = presetHeaders({ 'content-type': 'application/graphql-response+json; charset=utf-8' })
+const notStored = presetHeaders({ 'cache-control': 'no-store' })
+
+/** Answers with a result; `raw` is what the executor gave, with the errors as they were thrown. */
+export function answerResult(
+  req: Request,
+  res: Response,
+  wanted: Wanted,
+  described: Described,
+  thrown?: readonly unknown[],
+): Response {
+  if (wanted === 'response') res.setHeaders(responseType)
+  // A GET may be kept by whoever stands between, and for as long as it likes, unless it is told not to.
+  if (req.method !== 'POST' && res.getHeader('cache-control') === undefined) res.setHeaders(notStored)
+  if (described.errors !== undefined) {
+    // GraphQL over HTTP, section 6.4: without data the status tells, but not to clients of application/json.
+    if (wanted === 'response' && !('data' in described)) res.status(400)
+    const http = httpOf(thrown ?? [])
+    if (http !== undefined) applyHttp(res, http)
+  }
+  return res.json(described)
+}
+
+function applyHttp(res: Response, http: { readonly status?: unknown; readonly headers?: unknown }): void {
+  const { status, headers } = http
+  if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) res.status(status as number)
+  for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, String(value))
+}
+
+/** Answers a request that is not executed. */
+export function answerRefusal(req: Request, res: Response, wanted: Wanted, refusal: Refusal): Response {
+  const { status, legacy, errors, allow } = refusal
+  if (allow !== undefined) res.setHeader('allow', allow)
+  res.status(legacy && wanted !== 'response' ? 200 : status)
+  if (wanted === 'response') res.setHeaders(responseType)
+  if (req.method !== 'POST') res.setHeaders(notStored)
+  return res.json({ errors })
+}

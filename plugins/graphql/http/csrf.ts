@@ -1,0 +1,17 @@
+import type { RawRequest } from '../../../kernel/index.ts'
+
+const headers = ['apollo-require-preflight', 'x-apollo-operation-name', 'graphql-require-preflight']
+const simpleTypes = new Set(['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'])
+const mediaType = /^[\t ]*([!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+)[\t ]*(?:;|$)/
+
+/**
+ * Whether a browser would have asked before it sent this for a foreign page: it has one of the headers for that, or a
+ * content type that no form can have (Fetch Standard, CORS-safelisted request-header).
+ */
+export function isPreflighted(raw: RawRequest): boolean {
+  const contentType = raw.header('content-type')
+  if (contentType === 'application/json') return true
+  if (headers.some((name) => (raw.header(name) ?? '') !== '')) return true
+  const type = mediaType.exec(contentType ?? '')?.[1]
+  return type !== undefined && !simpleTypes.has(type.toLowerCase())
+}

@@ -1,0 +1,143 @@
+import type { ExecutionResult } from 'graphql'
+import type { Request, Response } from '../../../kernel/index.ts'
+import { isRefusal, type Refusal, refuse, refuseFailure } from '../execution/answered-error.ts'
+import { chooseOperation, type Documents, type Operation } from '../execution/documents.ts'
+import type { Variables } from '../execution/execute.ts'
+import { describeError, describeResult, httpOf } from '../execution/mask-errors.ts'
+import type { ContextFunction } from '../options.ts'
+import type { Graphql } from '../packages.ts'
+import { answerRefusal, answerResult } from './answer.ts'
+import { isPreflighted } from './csrf.ts'
+import { type Wanted, wantedBy } from './negotiate.ts'
+import { type Asked, askedByBody, askedByQuery } from './request.ts'
+import type { EventAnswers } from './subscribe.ts'
+
+/** What executes requests, made of a schema. */
+export interface Engine {
+  readonly graphql: Graphql
+  readonly documents: Documents
+  readonly events: EventAnswers
+  /** Whether errors say what else there is in the schema. */
+  readonly hints: boolean
+}
+
+export interface HandlerOptions {
+  /** The engine; a refusal where the schema cannot be built. */
+  readonly engine: () => Engine | Refusal
+  readonly csrfPrevention: boolean
+  readonly context: ContextFunction | undefined
+  /** Answers browsers; `undefined`: nobody gets a page. */
+  readonly page: ((req: Request, res: Response) => unknown) | undefined
+}
+
+const jsonType = /^[\t ]*application\/json[\t ]*(?:;|$)/i
+
+/**
+ * Answers one request: what it wants, what it may, what it asks for, in this order, then the execution.
+ *
+ * Synchronous as long as the context and the resolvers are: a promise on this path would be paid by every request.
+ */
+export class GraphqlHandler {
+  readonly #options: HandlerOptions
+
+  constructor(options: HandlerOptions) {
+    this.#options = options
+  }
+
+  readonly get = (req: Request, res: Response): unknown => {
+    const { page } = this.#options
+    const wanted = wantedBy(req.raw.header('accept'), page !== undefined)
+    if (wanted === 'page') return page!(req, res)
+    return this.#answer(req, res, wanted, () => askedByQuery(req.query))
+  }
+
+  readonly post = (req: Request, res: Response): unknown => {
+    const wanted = wantedBy(req.raw.header('accept'), false)
+    const contentType = req.raw.header('content-type')
+    if (contentType !== 'application/json' && !jsonType.test(contentType ?? '')) {
+      const got = contentType === undefined ? 'there is no content-type' : 'this content-type is not supported'
+      return answerRefusal(req, res, wanted, refuse(415, `A request is application/json; ${got}.`))
+    }
+    return this.#answer(req, res, wanted, () => askedByBody(req.body))
+  }
+
+  #answer(req: Request, res: Response, wanted: Wanted, read: () => Asked | Refusal): unknown {
+    const { csrfPrevention, engine } = this.#options
+    if (csrfPrevention && !isPreflighted(req.raw)) return answerRefusal(req, res, wanted, crossSite)
+    if (wanted === 'nothing') return answerRefusal(req, res, wanted, notAcceptable)
+    const asked = read()
+    if (isRefusal(asked)) return answerRefusal(req, res, wanted, asked)
+    const ready = engine()
+    if (isRefusal(ready)) return answerRefusal(req, res, wanted, ready)
+    const { documents, events, graphql } = ready
+    const operations = documents.read(asked.query)
+    const operation = isRefusal(operations) ? operations : chooseOperation(operations, asked.operationName)
+    if (isRefusal(operation)) {
+      const asEvent = wanted === 'events' && operation.legacy
+      return asEvent ? events.refuse(req, res, operation) : answerRefusal(req, res, wanted, operation)
+    }
+    const unfit = unfitFor(operation, req.method, wanted) ?? operation.checkCost?.(asked.variables)
+    if (unfit !== undefined) return answerRefusal(req, res, wanted, unfit)
+    const { context } = this.#options
+    if (context === undefined) return this.#execute(ready, req, res, wanted, operation, { req, res }, asked.variables)
+    const failed = (error: unknown) => failContext(graphql, error, req, res, wanted)
+    try {
+      const made = context({ req, res })
+      if (isPromise(made)) {
+        return made.then((value) => this.#execute(ready, req, res, wanted, operation, value, asked.variables), failed)
+      }
+      return this.#execute(ready, req, res, wanted, operation, made, asked.variables)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+  #execute(
+    { events, graphql, hints }: Engine,
+    req: Request,
+    res: Response,
+    wanted: Wanted,
+    operation: Operation,
+    context: unknown,
+    variables: Variables,
+  ): unknown {
+    // The context function may have refused the request by itself.
+    if (res.answered) return res
+    if (wanted === 'events') return events.answer(req, res, operation, context, variables)
+    const finish = (result: ExecutionResult) =>
+      answerResult(req, res, wanted, describeResult(graphql, result, req, hints), result.errors)
+    const result = operation.run(context, variables)
+    return isPromise(result) ? result.then(finish) : finish(result)
+  }
+}
+
+const crossSite = refuse(
+  400,
+  'This request could have been sent by a page of another site. Send it with the content-type application/json, or with a header such as graphql-require-preflight: 1.',
+)
+const notAcceptable = refuse(
+  406,
+  'Answers are application/json, application/graphql-response+json or text/event-stream.',
+)
+
+/** Why an operation cannot be answered in this way. */
+function unfitFor(operation: Operation, method: string, wanted: Wanted): Refusal | undefined {
+  const { type } = operation
+  if (type === 'query') return undefined
+  if (type === 'subscription') {
+    if (wanted === 'events') return undefined
+    return refuse(406, 'A subscription is answered with text/event-stream only: send accept: text/event-stream.')
+  }
+  return method === 'POST' ? undefined : refuse(405, 'A mutation is sent with POST.', 'BAD_REQUEST', 'POST')
+}
+
+function failContext(graphql: Graphql, error: unknown, req: Request, res: Response, wanted: Wanted): Response {
+  const status = httpOf([error])?.status
+  const described = describeError(graphql, error, req)
+  const isStatus = Number.isInteger(status) && status! >= 400 && status! <= 599
+  return answerRefusal(req, res, wanted, refuseFailure(isStatus ? status! : 500, described))
+}
+
+function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+}

@@ -1,0 +1,65 @@
+import { parse } from 'secure-json-parse'
+import { isRefusal, type Refusal, refuse } from '../execution/answered-error.ts'
+
+/** What a request asks for. */
+export interface Asked {
+  readonly query: string
+  readonly operationName: string | undefined
+  readonly variables: { readonly [name: string]: unknown } | undefined
+}
+
+function isMap(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Reads the parsed body of a POST. */
+export function askedByBody(body: unknown): Asked | Refusal {
+  if (!isMap(body)) {
+    return Array.isArray(body)
+      ? refuse(400, 'Several operations in one request are not supported: send one object.')
+      : refuse(400, 'The body is not a JSON object.')
+  }
+  return askedBy(body)
+}
+
+/** Reads the query of a GET, where `variables` and `extensions` are JSON text. */
+export function askedByQuery(query: { readonly [name: string]: unknown }): Asked | Refusal {
+  const variables = mapOf('variables', query.variables)
+  if (isRefusal(variables)) return variables
+  const extensions = mapOf('extensions', query.extensions)
+  if (isRefusal(extensions)) return extensions
+  return askedBy({ query: query.query, operationName: query.operationName || undefined, variables, extensions })
+}
+
+function askedBy(given: { readonly [name: string]: unknown }): Asked | Refusal {
+  const { query, operationName, variables, extensions } = given
+  if (typeof query !== 'string') {
+    return refuse(
+      400,
+      query === undefined || query === null
+        ? 'The parameter query is missing.'
+        : 'The parameter query must be a string.',
+    )
+  }
+  if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') {
+    return refuse(400, 'The parameter operationName must be a string.')
+  }
+  if (variables !== undefined && variables !== null && !isMap(variables)) {
+    return refuse(400, 'The parameter variables must be an object.')
+  }
+  if (extensions !== undefined && extensions !== null && !isMap(extensions)) {
+    return refuse(400, 'The parameter extensions must be an object.')
+  }
+  return { query, operationName: operationName ?? undefined, variables: variables ?? undefined }
+}
+
+/** The JSON of a parameter; keys that would reach a prototype are refused as in a body. */
+function mapOf(name: string, text: unknown): unknown {
+  if (text === undefined || text === '') return undefined
+  if (typeof text !== 'string') return refuse(400, `The parameter ${name} is given more than once.`)
+  try {
+    return parse(text, null, { protoAction: 'error', constructorAction: 'error' })
+  } catch {
+    return refuse(400, `The parameter ${name} is not valid JSON.`)
+  }
+}

@@ -1,0 +1,116 @@
+import type { ExecutionResult, GraphQLSchema } from 'graphql'
+import type { Request, Response } from '../../../kernel/index.ts'
+import type { Refusal } from '../execution/answered-error.ts'
+import type { Operation } from '../execution/documents.ts'
+import { coercion, type Variables } from '../execution/execute.ts'
+import { describeError, describeResult } from '../execution/mask-errors.ts'
+import type { Graphql } from '../packages.ts'
+import { eventStream } from './event-stream.ts'
+
+/** Answers with server-sent events: a subscription, or any other operation as one event. */
+export class EventAnswers {
+  readonly #graphql: Graphql
+  readonly #schema: GraphQLSchema
+  readonly #keepAlive: number
+  readonly #hints: boolean
+  /** Ends each of the open streams. */
+  readonly #stops = new Set<() => void>()
+  #watches = false
+
+  constructor(graphql: Graphql, schema: GraphQLSchema, keepAlive: number, hints: boolean) {
+    this.#hints = hints
+    this.#graphql = graphql
+    this.#schema = schema
+    this.#keepAlive = keepAlive
+  }
+
+  /** The results of an operation. */
+  async answer(
+    req: Request,
+    res: Response,
+    operation: Operation,
+    context: unknown,
+    variables: Variables,
+  ): Promise<Response> {
+    try {
+      const results =
+        operation.type === 'subscription'
+          ? await this.#subscribe(operation, context, variables)
+          : await operation.run(context, variables)
+      if (Symbol.asyncIterator in results) {
+        return this.#send(req, res, this.#described(results[Symbol.asyncIterator](), req))
+      }
+      return this.#send(req, res, one(describeResult(this.#graphql, results, req, this.#hints)))
+    } catch (error) {
+      // A `subscribe` that gives something else than events.
+      return this.#send(req, res, one({ errors: [describeError(this.#graphql, error, req)] }))
+    }
+  }
+
+  /** What was refused: an event too, because a browser tells a script nothing of an event stream with another status. */
+  refuse(req: Request, res: Response, { errors }: Refusal): Response {
+    return this.#send(req, res, one({ errors }))
+  }
+
+  #send(req: Request, res: Response, events: AsyncIterator<unknown>): Response {
+    const stream = eventStream({
+      events,
+      failed: (error) => ({ errors: [describeError(this.#graphql, error, req)] }),
+      keepAlive: this.#keepAlive,
+      onEnd: () => this.#stops.delete(stop),
+    })
+    const stop = () => stream.stop()
+    this.#stops.add(stop)
+    // The source is told at once, also while it waits for an event that may never come.
+    req.raw.onSettled(stop)
+    this.#watch(req.server.closing)
+    res.setHeader('content-type', 'text/event-stream; charset=utf-8')
+    res.setHeader('cache-control', 'no-cache, no-store')
+    res.setHeader('x-accel-buffering', 'no')
+    return res.stream(stream)
+  }
+
+  /** One listener for all streams: from eleven on Node.js would warn of a leak. */
+  #watch(closing: AbortSignal): void {
+    const stopAll = () => {
+      for (const stop of this.#stops) stop()
+    }
+    if (closing.aborted) stopAll()
+    if (this.#watches) return
+    this.#watches = true
+    closing.addEventListener('abort', stopAll, { once: true })
+  }
+
+  async #subscribe(operation: Operation, contextValue: unknown, variableValues: Variables) {
+    const { document, name: operationName } = operation
+    return this.#graphql.subscribe({
+      schema: this.#schema,
+      document,
+      contextValue,
+      variableValues,
+      operationName,
+      options: coercion,
+    })
+  }
+
+  #described(results: AsyncIterator<ExecutionResult>, req: Request): AsyncIterator<unknown> {
+    const graphql = this.#graphql
+    const hints = this.#hints
+    return {
+      async next() {
+        const { done, value } = await results.next()
+        return done === true
+          ? { done, value: undefined }
+          : { done: false, value: describeResult(graphql, value, req, hints) }
+      },
+      async return() {
+        await results.return?.()
+        return { done: true, value: undefined }
+      },
+    }
+  }
+}
+
+async function* one(value: unknown): AsyncGenerator<unknown> {
+  yield value
+}

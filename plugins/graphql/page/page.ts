@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import { accessSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { presetHeaders, type Request, type Response } from '../../../kernel/index.ts'
+import { pageScript } from './page-script.ts'
+
+/** The GraphiQL page and what it loads. */
+export interface GraphiqlPage {
+  /** Answers with the page. */
+  answer(req: Request, res: Response): unknown
+  /** Answers with one of its files. */
+  asset(req: Request, res: Response): unknown
+}
+
+interface Asset {
+  readonly type: string
+  readonly read: () => Promise<Uint8Array>
+}
+
+// Everything comes from this server, and nothing that a query brings can run as a script.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The editor measures and colours by style attributes.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+const pageHeaders = presetHeaders({
+  'content-security-policy': policy,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  vary: 'Accept',
+})
+const assetHeaders = presetHeaders({
+  // The name of a file changes with what is in it.
+  'cache-control': 'public, max-age=31536000, immutable',
+  'x-content-type-options': 'nosniff',
+})
+
+/** Finds the package `graphiql` (version 3); without it the page says how to install it. */
+export function openPage(): GraphiqlPage {
+  const assets = assetsOf(findPackage())
+  const names = [...assets.keys()]
+  return {
+    answer(req, res) {
+      // Relative, so that the page works behind a proxy that shortens the path.
+      const folder = req.path.endsWith('/') ? 'assets/' : `${req.path.slice(req.path.lastIndexOf('/') + 1)}/assets/`
+      return res.setHeaders(pageHeaders).html(names.length === 0 ? hint : page(names.map((name) => folder + name)))
+    },
+    async asset(req, res) {
+      const asset = assets.get(req.params.file ?? '')
+      if (asset === undefined) return res.notFound()
+      const bytes = await asset.read()
+      return res.setHeaders(assetHeaders).setHeader('content-type', asset.type).bytes(bytes)
+    },
+  }
+}
+
+/** Where the files of the package lie. */
+interface Found {
+  readonly version: string
+  readonly files: readonly string[]
+}
+
+function findPackage(): Found | undefined {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('graphiql/package.json')
+    const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
+    // React as the package itself finds it, which need not be the application's.
+    const folderOf = (name: string) => dirname(createRequire(manifest).resolve(`${name}/package.json`))
+    const files = [
+      join(folderOf('react'), 'umd/react.production.min.js'),
+      join(folderOf('react-dom'), 'umd/react-dom.production.min.js'),
+      join(dirname(manifest), 'graphiql.min.js'),
+      join(dirname(manifest), 'graphiql.min.css'),
+    ]
+    for (const file of files) accessSync(file)
+    return { version, files }
+  } catch {
+    // Not there, or of a version that is built in another way.
+    return undefined
+  }
+}
+
+function assetsOf(found: Found | undefined): Map<string, Asset> {
+  const assets = new Map<string, Asset>()
+  if (found === undefined) return assets
+  for (const path of found.files) {
+    const [, name, extension] = /([\w-]+)(?:\.production)?\.min\.(js|css)$/.exec(path)!
+    let bytes: Promise<Uint8Array> | undefined
+    const read = () => {
+      bytes ??= readFile(path)
+      return bytes
+    }
+    const type = extension === 'js' ? 'text/javascript; charset=utf-8' : 'text/css; charset=utf-8'
+    assets.set(`${name}-${found.version}.${extension}`, { type, read })
+  }
+  const script = Buffer.from(pageScript)
+  const hash = createHash('sha256').update(script).digest('hex').slice(0, 8)
+  assets.set(`page-${hash}.js`, { type: 'text/javascript; charset=utf-8', read: async () => script })
+  return assets
+}
+
+function page(urls: readonly string[]): string {
+  const tags = urls.map((url) =>
+    url.endsWith('.css') ? `<link rel="stylesheet" href="${url}">` : `<script src="${url}" defer></script>`,
+  )
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>GraphiQL</title>
+<link rel="icon" href="data:,">
+<style>html, body, #graphiql { height: 100%; margin: 0 }</style>
+${tags.join('\n')}
+</head>
+<body><div id="graphiql"></div><noscript>This page needs JavaScript.</noscript></body>
+</html>
+`
+}
+
+const hint = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>GraphQL</title>
+<style>body { font: 1rem/1.5 system-ui; margin: 4rem auto; max-width: 40rem; padding: 0 1rem }</style>
+<h1>GraphQL</h1>
+<p>Send queries here with POST and the content type application/json.</p>
+<p>For the GraphiQL page in this place: <code>npm install --save-dev graphiql@3</code>, and start the server again.</p>
+</html>
+`

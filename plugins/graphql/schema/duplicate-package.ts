@@ -1,0 +1,47 @@
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { defineError } from '../../../kernel/index.ts'
+import type { Graphql } from '../packages.ts'
+
+export const GraphqlCopiesError = defineError(
+  'GraphqlCopiesError',
+  500,
+  (what: string, ours: string, other: string) =>
+    `${what} comes from another copy of the package "graphql" than the one the plugin has loaded: ${ours} here, ${other} there. Both must be one: "npm ls graphql" shows who brings which, and "npm dedupe" or one version in package.json joins them`,
+)
+
+function resolved(from: string): string | undefined {
+  try {
+    return createRequire(from).resolve('graphql')
+  } catch {
+    return undefined
+  }
+}
+
+function resolvedBy(name: string): string | undefined {
+  try {
+    return resolved(createRequire(import.meta.url).resolve(name))
+  } catch {
+    return undefined
+  }
+}
+
+/** The error for something of another copy, with the places of both as far as they can be found. */
+export function copiesError(graphql: Graphql, what: string, owner?: string): Error {
+  const own = resolved(import.meta.url)
+  const theirs = owner === undefined ? resolved(pathToFileURL(`${process.cwd()}/`).href) : resolvedBy(owner)
+  const ours = `version ${graphql.version}${own === undefined ? '' : ` (${own})`}`
+  // The same path for both: one is loaded as a module and the other by require(), which some runtimes keep apart.
+  const other =
+    theirs === undefined
+      ? 'a copy that cannot be found'
+      : theirs === own
+        ? 'the same file, loaded a second time'
+        : theirs
+  return GraphqlCopiesError(what, ours, other)
+}
+
+/** Whether an error of graphql-js says that two copies have met. */
+export function isRealmError(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('from another module or realm')
+}

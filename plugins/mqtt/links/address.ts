@@ -1,0 +1,73 @@
+import { hidden, OptionError, type OptionPlace, quoted } from '../../../kernel/index.ts'
+import type { ConnectionSettings } from './connection-options.ts'
+
+/** Where a broker is. */
+export interface Address {
+  readonly protocol: 'mqtt' | 'mqtts' | 'ws' | 'wss'
+  readonly host: string
+  readonly port: number
+  readonly path: string
+  readonly username: string | undefined
+  readonly password: string | Uint8Array | undefined
+  /** For messages: without user and password. */
+  readonly shown: string
+}
+
+const ports = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
+
+export const addressTakes = 'an address such as "mqtt://broker.example:1883", with mqtt, mqtts, ws or wss'
+
+export function readUrl(text: unknown, place: OptionPlace): Partial<Address> | undefined {
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
+  const protocol = url?.protocol.slice(0, -1)
+  if (url === undefined || protocol === undefined || !Object.hasOwn(ports, protocol) || url.hostname === '') {
+    return void place.wrong(hidden(text), addressTakes)
+  }
+  return {
+    protocol: protocol as Address['protocol'],
+    // An IPv6 address stands in brackets there only.
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    ...(url.port !== '' && { port: Number(url.port) }),
+    ...(url.pathname.length > 1 && { path: url.pathname + url.search }),
+    ...(url.username !== '' && { username: decode(url.username, place) }),
+    ...(url.password !== '' && { password: decode(url.password, place) }),
+  }
+}
+
+function decode(text: string, place: OptionPlace): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return void place.wrong(text, `${addressTakes}; "%" in user and password is written "%25"`)
+  }
+}
+
+function portOfEnvironment(): number | undefined {
+  const text = process.env.MQTT_PORT
+  if (text === undefined || text === '') return undefined
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port
+  throw OptionError('MQTT_PORT (of the environment)', quoted(text), 'a number from 1 to 65535')
+}
+
+/** @throws OptionError for a port of the environment that is none. */
+export function addressOf({ url, ...options }: ConnectionSettings, place: OptionPlace): Address {
+  const fromUrl: Partial<Address> = url ?? {}
+  if (url !== undefined) {
+    for (const name of ['protocol', 'host', 'port', 'path'] as const) {
+      if (options[name] !== undefined) place.in(name).wrong(options[name], `nothing beside ${place.in('url').path}`)
+    }
+  }
+  const protocol = fromUrl.protocol ?? options.protocol ?? 'mqtt'
+  const host = fromUrl.host ?? options.host ?? (process.env.MQTT_HOST || 'localhost')
+  const port = fromUrl.port ?? options.port ?? (url === undefined ? portOfEnvironment() : undefined) ?? ports[protocol]
+  return {
+    protocol,
+    host,
+    port,
+    path: fromUrl.path ?? options.path ?? '/mqtt',
+    username: options.username ?? fromUrl.username,
+    password: options.password ?? fromUrl.password,
+    shown: `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+  }
+}

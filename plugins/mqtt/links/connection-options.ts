@@ -1,0 +1,129 @@
+import { type OptionPlace, option } from '../../../kernel/index.ts'
+import { messageMembers, seconds, topicName } from '../messages/message-options.ts'
+import { bytesOf } from '../messages/payload.ts'
+import type { MqttWill } from '../options.ts'
+import { type Address, addressOf, addressTakes, readUrl } from './address.ts'
+
+/** How a broker is reached. */
+export interface ConnectionOptions {
+  /** `mqtt://`, `mqtts://`, `ws://` or `wss://`, in place of `protocol`, `host`, `port`, `path`, `username` and `password`. */
+  url?: string
+  /** Default `'mqtt'`. */
+  protocol?: 'mqtt' | 'mqtts' | 'ws' | 'wss'
+  /** Default `MQTT_HOST`, else `localhost`. */
+  host?: string
+  /** Default `MQTT_PORT`, else 1883; of `mqtts` 8883, of `ws` 80, of `wss` 443. */
+  port?: number
+  /** Of websockets. Default `/mqtt`. */
+  path?: string
+  /** 5, or 4 for 3.1.1. Default: 5, and 4 where the broker refuses it. */
+  protocolVersion?: 4 | 5
+  /** Default: a random one. */
+  clientId?: string
+  username?: string
+  password?: string | Uint8Array
+  /** Seconds without a sign of life after which the connection counts as lost, half of them later. Default 15. */
+  keepalive?: number
+  /** `false`: the broker keeps the subscriptions of this `clientId`, and their messages, while it is away. Default true. */
+  clean?: boolean
+  /** Seconds for which it does, of MQTT 5. Default, where `clean` is false: for ever. */
+  sessionExpiryInterval?: number
+  will?: MqttWill
+  /** Certificates that sign the broker's, as PEM; in place of those of the system. */
+  ca?: string | Uint8Array | readonly (string | Uint8Array)[]
+  /** The client's own certificate, as PEM. */
+  cert?: string | Uint8Array
+  /** Its key, as PEM. */
+  key?: string | Uint8Array
+  /** `false`: any certificate will do. Default true. */
+  rejectUnauthorized?: boolean
+  /** The name that the certificate must have. Default: the host. */
+  servername?: string
+  /** Milliseconds that one attempt to connect may take. Default 5000. */
+  connectTimeout?: number
+  /** Milliseconds before the first attempt to connect again; doubled from one to the next, each a bit earlier by chance. Default 500. */
+  reconnectDelay?: number
+  /** The most it becomes. Default 10000. */
+  maxReconnectDelay?: number
+  /** How many messages of QoS 1 and 2 the broker may send before the first is handled, of MQTT 5. Default 1000. */
+  receiveMaximum?: number
+}
+
+const withoutNul = option.name(/^[^\0]+$/, 'text')
+const pem = {
+  takes: 'PEM as text or bytes: "-----BEGIN …"',
+  // What is none would be left out without a word; the name of a file, for example.
+  isIt: (given: unknown) =>
+    (typeof given === 'string' || given instanceof Uint8Array) && Buffer.from(given).includes('-----BEGIN '),
+}
+const onePem = option.value<string | Uint8Array>(pem.takes, pem.isIt).secret()
+const milliseconds = option.int({ min: 1, max: 2_147_483_647 }).says('milliseconds from 1 to 2147483647')
+
+const will = option
+  .shape({
+    topic: topicName.required(),
+    message: option
+      .value<unknown>(
+        'what the broker publishes: text, bytes, or what JSON has a form for',
+        (given) => given !== undefined,
+      )
+      .required(),
+    delay: seconds,
+    ...messageMembers,
+  })
+  .into((given) => {
+    bytesOf(given.topic, given.message)
+    return given
+  })
+  .typed<MqttWill>()
+
+export const connectionMembers = {
+  url: option.custom<string, Partial<Address>>(addressTakes, readUrl).secret(),
+  protocol: option.oneOf('mqtt', 'mqtts', 'ws', 'wss'),
+  host: withoutNul,
+  port: option.int({ min: 1, max: 65_535 }).says('a number from 1 to 65535'),
+  path: option.name(/^\//, 'a path that begins with "/"'),
+  protocolVersion: option.oneOf(4, 5),
+  clientId: option.value<string>(
+    'text',
+    (given) => withoutNul.parts.fits(given) && Buffer.byteLength(given as string) <= 65_535,
+  ),
+  username: option.text(/^[^\0]+$/, 'text'),
+  password: option
+    .value<string | Uint8Array>('text or bytes', (given) => typeof given === 'string' || given instanceof Uint8Array)
+    .secret(),
+  keepalive: option.int({ min: 1, max: 65_535, unit: 'seconds' }).default(15),
+  clean: option.flag().default(true),
+  sessionExpiryInterval: seconds,
+  will: will.optional(),
+  ca: option
+    .value<NonNullable<ConnectionOptions['ca']>>('PEM as text or bytes ("-----BEGIN …"), or a list of them', (given) =>
+      [given].flat().every(pem.isIt),
+    )
+    .secret(),
+  cert: onePem,
+  key: onePem,
+  rejectUnauthorized: option.flag().default(true),
+  servername: withoutNul,
+  connectTimeout: milliseconds.default(5_000),
+  reconnectDelay: milliseconds.default(500),
+  maxReconnectDelay: milliseconds.default(10_000),
+  receiveMaximum: option.int({ min: 1, max: 65_535, unit: 'messages' }).default(1_000),
+}
+
+export type ConnectionSettings = option.ShapeValue<typeof connectionMembers>
+
+/** Notes what does not belong together, and adds where the broker is. */
+export function withAddress<Given extends ConnectionSettings>(
+  given: Given,
+  place: OptionPlace,
+): Given & { address: Address } {
+  if (!given.clean && given.clientId === undefined) {
+    place.in('clientId').wrong(undefined, 'a name beside clean: false, by which the broker knows the session')
+  }
+  if ((given.cert === undefined) !== (given.key === undefined)) {
+    const [there, missing] = given.cert === undefined ? (['key', 'cert'] as const) : (['cert', 'key'] as const)
+    place.in(missing).wrong(undefined, `the one that belongs to ${place.in(there).path}`)
+  }
+  return { ...given, address: addressOf(given, place) }
+}

@@ -1,0 +1,109 @@
+import { option } from '../../../kernel/index.ts'
+import { topicProblem } from '../topics/filter.ts'
+
+/** 0: at most once, 1: at least once, 2: exactly once, as far as the broker. */
+export type MqttQos = 0 | 1 | 2
+
+/** Options of one message. */
+export interface MqttPublishOptions {
+  /** Default 0. */
+  qos?: MqttQos
+  /** Whether the broker keeps it for whoever subscribes later; an empty text takes it back. Default false. */
+  retain?: boolean
+  /** Seconds after which the broker gives it to nobody any more. This and the following need MQTT 5. */
+  messageExpiryInterval?: number
+  userProperties?: { readonly [name: string]: string | readonly string[] }
+  contentType?: string
+  /** Where the answer is expected. */
+  responseTopic?: string
+  /** What the answer is told apart by. */
+  correlationData?: Uint8Array
+}
+
+/** Options of one subscription. */
+export interface MqttSubscribeOptions {
+  /** The most the broker uses for what it sends. Default 0. */
+  qos?: MqttQos
+  /** Whether the handler gets bytes. Default false. */
+  raw?: boolean
+  /** Whether the handler gets what came with the message as a further argument. Default false. */
+  details?: boolean
+  /** What messages must be: JSON Schema, TypeBox, Zod, or another Standard Schema. */
+  schema?: object
+  /** How many messages are handled at the same time; with 1, the default, they keep their order. */
+  concurrency?: number
+  /** How many messages of QoS 0 wait for the handler, with 64 MiB at most, before further ones are dropped. Default 10000. */
+  maxWaiting?: number
+  /** Milliseconds after which the handler counts as failed. Default: that of the connection. */
+  handlerTimeout?: number
+}
+
+const properties = [
+  'messageExpiryInterval',
+  'userProperties',
+  'contentType',
+  'responseTopic',
+  'correlationData',
+] as const
+
+/** Whether a message has something that only MQTT 5 can carry. */
+export function needsVersion5(options: MqttPublishOptions): string | undefined {
+  return properties.find((name) => options[name] !== undefined)
+}
+
+const qos = option.oneOf(0, 1, 2).says('0, 1 or 2')
+export const seconds = option.int({ min: 0, max: 4_294_967_295 }).says('whole seconds from 0 to 4294967295')
+const text = option.value<string>(
+  'text',
+  (given) => typeof given === 'string' && Buffer.byteLength(given) <= 65_535 && !given.includes('\0'),
+)
+
+/** The name of a topic that something is published to. */
+export const topicName = option.custom<string, string>('the name of a topic', (given, place) => {
+  if (typeof given !== 'string') return void place.wrong(given, 'the name of a topic')
+  const problem = topicProblem(given)
+  if (problem === undefined) return given
+  place.problem(`the topic of the option "${place.path}" ${problem}`)
+  return undefined
+})
+
+/** The members of what goes with a message. */
+export const messageMembers = {
+  qos,
+  retain: option.flag(),
+  messageExpiryInterval: seconds,
+  userProperties: option.record(option.either(text, option.list(text)), 'an object of texts, or of lists of texts'),
+  contentType: text,
+  responseTopic: topicName,
+  correlationData: option.value<Uint8Array>(
+    'up to 65535 bytes',
+    (given) => given instanceof Uint8Array && given.byteLength <= 65_535,
+  ),
+}
+
+export const publishOptions = option.shape(messageMembers).typed<MqttPublishOptions>()
+
+export const schemaOption = option.value<object>(
+  'a schema',
+  (given) => typeof given === 'function' || (typeof given === 'object' && given !== null),
+)
+
+const count = option.int({ min: 1, max: 2_147_483_647 }).says('a whole number from 1 on')
+
+export const subscribeOptions = option
+  .shape({
+    qos,
+    raw: option.flag(),
+    details: option.flag(),
+    schema: schemaOption,
+    concurrency: count,
+    maxWaiting: count,
+    handlerTimeout: count,
+  })
+  .into((given, place) => {
+    if (given.raw && given.schema !== undefined) {
+      place.in('schema').wrong(given.schema, 'no bytes: leave out raw, or check the bytes in the handler')
+    }
+    return given
+  })
+  .typed<MqttSubscribeOptions>()

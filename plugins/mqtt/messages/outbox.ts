@@ -1,0 +1,136 @@
+import { type Deferred, deferred } from '../deferred.ts'
+import { MqttFullError, MqttUnavailableError } from '../errors.ts'
+import { type Link, LinkLost, type Outgoing } from '../links/contract.ts'
+import type { MqttSettings } from '../options.ts'
+
+/** A message that the broker does not have yet. */
+interface Entry {
+  readonly message: Outgoing
+  readonly number: number
+  readonly done: Deferred<void>
+  readonly giveUp: AbortController
+  readonly timer: NodeJS.Timeout
+  isEnded: boolean
+}
+
+/** How many messages of QoS 0 are given to a connection that does not take them any more: each has a listener there. */
+const mostUnwritten = 500
+
+/** Sends messages in their order, at once while the broker is there; what waits is bounded in number, size and time. */
+export class Outbox {
+  readonly #link: Link
+  readonly #settings: MqttSettings
+  /** In order of their numbers. */
+  readonly #waiting: Entry[] = []
+  readonly #underWay = new Set<Entry>()
+  #size = 0
+  #last = 0
+  #isUp = false
+  #whyDown: Error | undefined
+
+  constructor(link: Link, settings: MqttSettings) {
+    this.#link = link
+    this.#settings = settings
+  }
+
+  /** @throws (as a rejection) MqttFullError, MqttUnavailableError, MqttPublishError, MqttPayloadError */
+  publish(message: Outgoing): Promise<void> {
+    const { maxQueued, maxQueuedSize, publishTimeout } = this.#settings
+    if (this.#waiting.length >= maxQueued) return Promise.reject(MqttFullError(this.#waiting.length, 'maxQueued'))
+    const size = message.payload.byteLength
+    if (this.#size > 0 && this.#size + size > maxQueuedSize) {
+      return Promise.reject(MqttFullError(this.#waiting.length, 'maxQueuedSize'))
+    }
+    const done = deferred()
+    const giveUp = new AbortController()
+    const timer = setTimeout(() => this.#late(entry), publishTimeout)
+    const entry: Entry = { message, number: ++this.#last, done, giveUp, timer, isEnded: false }
+    this.#waiting.push(entry)
+    this.#size += size
+    this.#sendWaiting()
+    return done.promise
+  }
+
+  /** The broker is there, and so are the subscriptions. */
+  up(): void {
+    this.#isUp = true
+    this.#sendWaiting()
+  }
+
+  down(why: Error): void {
+    this.#isUp = false
+    this.#whyDown = why
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#waiting.length + this.#underWay.size > 0) {
+      await Promise.allSettled([...this.#waiting, ...this.#underWay].map((entry) => entry.done.promise))
+    }
+  }
+
+  /** Rejects everything that is left. */
+  close(): void {
+    this.#isUp = false
+    const why = MqttUnavailableError('the service has stopped before the broker has acknowledged the message')
+    for (const entry of [...this.#waiting.splice(0), ...this.#underWay]) {
+      this.#end(entry, why)
+      entry.giveUp.abort()
+    }
+  }
+
+  #sendWaiting(): void {
+    while (this.#isUp && this.#waiting.length > 0) {
+      const entry = this.#waiting[0]!
+      const isAcknowledged = (entry.message.options.qos ?? 0) > 0
+      const most = isAcknowledged ? this.#link.limits.window : mostUnwritten
+      if (this.#underWay.size >= most) return
+      this.#waiting.shift()
+      this.#underWay.add(entry)
+      void this.#send(entry)
+    }
+  }
+
+  async #send(entry: Entry): Promise<void> {
+    try {
+      await this.#link.publish(entry.message, entry.giveUp.signal)
+      this.#end(entry)
+    } catch (error) {
+      if (error instanceof LinkLost && !entry.isEnded) this.#putBack(entry)
+      else this.#end(entry, error)
+    }
+    this.#sendWaiting()
+  }
+
+  #putBack(entry: Entry): void {
+    this.#underWay.delete(entry)
+    const behind = this.#waiting.findIndex((other) => other.number > entry.number)
+    this.#waiting.splice(behind === -1 ? this.#waiting.length : behind, 0, entry)
+  }
+
+  #late(entry: Entry): void {
+    const { publishTimeout, address } = this.#settings
+    const wasSent = this.#underWay.has(entry)
+    const why = this.#whyDown !== undefined && !this.#isUp ? `: ${this.#whyDown.message}` : ''
+    const known = wasSent ? 'It was sent, and may have arrived' : 'It was not sent, and will not be'
+    const error = MqttUnavailableError(
+      `the broker ${address.shown} has not taken the message for the topic "${entry.message.topic}" within ${publishTimeout} ms. ${known}${why}`,
+    )
+    const index = this.#waiting.indexOf(entry)
+    if (index !== -1) this.#waiting.splice(index, 1)
+    this.#end(entry, Object.assign(error, { cause: this.#whyDown }))
+    entry.giveUp.abort()
+    this.#sendWaiting()
+  }
+
+  /** Settles an entry once. */
+  #end(entry: Entry, error?: unknown): void {
+    if (entry.isEnded) return
+    entry.isEnded = true
+    clearTimeout(entry.timer)
+    this.#underWay.delete(entry)
+    this.#size -= entry.message.payload.byteLength
+    if (error === undefined) entry.done.resolve()
+    else entry.done.reject(error)
+  }
+}

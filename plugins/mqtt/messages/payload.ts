@@ -1,0 +1,65 @@
+import { parse } from 'secure-json-parse'
+import { MqttPayloadError } from '../errors.ts'
+
+/** Section 2.1.4: what the length of a packet can say, less the longest topic. */
+const largest = 268_435_455 - 65_535 - 16
+
+/**
+ * A message as bytes: text and bytes as they are, everything else as JSON.
+ *
+ * @throws MqttPayloadError for what has no such form.
+ */
+export function bytesOf(topic: string, message: unknown): Buffer {
+  const bytes = encode(topic, message)
+  if (bytes.byteLength > largest) {
+    throw MqttPayloadError(topic, `has ${bytes.byteLength} bytes; MQTT has room for ${largest}`)
+  }
+  return bytes
+}
+
+function encode(topic: string, message: unknown): Buffer {
+  if (typeof message === 'string') return Buffer.from(message)
+  if (message instanceof ArrayBuffer) return Buffer.from(message.slice(0))
+  // A copy: it may wait for the broker, and the caller may write into his.
+  if (ArrayBuffer.isView(message)) {
+    return Buffer.from(Buffer.from(message.buffer, message.byteOffset, message.byteLength))
+  }
+  let text: string | undefined
+  try {
+    text = JSON.stringify(message)
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
+    throw Object.assign(MqttPayloadError(topic, `cannot be written as JSON: ${why}`), { cause: error })
+  }
+  if (text === undefined) {
+    throw MqttPayloadError(topic, `is ${kindOf(message)}, which JSON has no form for`)
+  }
+  return Buffer.from(text)
+}
+
+function kindOf(message: unknown): string {
+  if (typeof message === 'object') return 'an object whose toJSON gives nothing'
+  return message === undefined ? 'undefined' : `a ${typeof message}`
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Bytes as a message: JSON if they are, without keys that reach a prototype, else text. */
+export function messageOf(bytes: Uint8Array): unknown {
+  let text: string
+  try {
+    text = strict.decode(bytes)
+  } catch {
+    return lenient.decode(bytes)
+  }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return value
+    // `__proto__` and `constructor.prototype` both need these letters, or an escape in their place.
+    if (!text.includes('proto') && !text.includes('\\u')) return value
+    return parse(text, null, { protoAction: 'remove', constructorAction: 'remove' })
+  } catch {
+    return text
+  }
+}

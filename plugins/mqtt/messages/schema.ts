@@ -1,0 +1,26 @@
+import { type Check, lazyCheckOf } from '../../toolkit/schema/check.ts'
+import { tellFirst } from '../../toolkit/schema/issue.ts'
+import type { OutputOf } from '../../validation/index.ts'
+import { MqttPayloadError } from '../errors.ts'
+
+/** What handlers get of messages with that schema. */
+export type ReceivedBy<Schema> = OutputOf<Schema>
+
+/** Gives a message as its schema leaves it, defaults filled in; rejects what the schema refuses. */
+export type CheckMessage = (topic: string, message: unknown) => Promise<unknown>
+
+/**
+ * A check that is compiled at its first use: JSON Schema, TypeBox, Zod, or another Standard Schema.
+ *
+ * @throws MqttPayloadError (as a rejection) with `issues`, for a message that is not what the schema says.
+ */
+export function messageCheck(schema: object): CheckMessage {
+  let check: Check | undefined
+  return async (topic, message) => {
+    check ??= lazyCheckOf(schema, 'body', (why) => MqttPayloadError(topic, `has no schema that could be used: ${why}`))
+    const verdict = await check(message)
+    if (verdict.ok) return verdict.value
+    const { issues } = verdict
+    throw Object.assign(MqttPayloadError(topic, `is not what its schema says: ${tellFirst(issues)}`), { issues })
+  }
+}

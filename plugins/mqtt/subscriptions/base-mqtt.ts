@@ -1,0 +1,104 @@
+import { applicationLogger, type Logger } from '../../../kernel/index.ts'
+import { type AnyClass, decoratedMethods } from '../../toolkit/decorator/decorator.ts'
+import { type ImportedMethod, instanceStandIn } from '../../toolkit/imported-methods.ts'
+import { instanceLogger, makeInstance, type ServiceClassKind } from '../../toolkit/service-class.ts'
+import { MqttClassError, MqttFileError } from '../errors.ts'
+import { importedSubscriptions, type MqttNote, mqttNotes } from '../mqtt.ts'
+import { type Declared, declare, withdraw } from './declarations.ts'
+import { declarationOf, handleOf } from './handle.ts'
+
+/** Classes of which there is an instance, with what it has declared where the service has made it. */
+const made = new WeakMap<object, readonly Declared[]>()
+/** The class of which the service is making an instance. */
+let beingMade: object | undefined
+
+/**
+ * What a class with `@mqtt.subscribe` methods extends. Its methods are subscribed as soon as there is an instance; of a class
+ * that a file of subscriptions exports, and of one that is listed in `subscribe`, the service makes one without arguments.
+ *
+ * @example
+ * import { BaseMqtt, mqtt } from 'framework'
+ *
+ * export class Doors extends BaseMqtt {
+ *   @mqtt.subscribe('doors/front', { qos: 1 })
+ *   moved(door: unknown) {
+ *     this.logger.info({ door }, 'the front door has moved')
+ *   }
+ * }
+ */
+export abstract class BaseMqtt {
+  /** With the name of the class. */
+  readonly logger: Logger
+
+  constructor() {
+    this.logger = instanceLogger('mqtt', new.target)
+    const cls = new.target
+    importedSubscriptions.resolve(cls)
+    // One of the application takes the place of one that the service has made.
+    for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
+    const all = subscribeMethods(cls, this)
+    made.set(cls, beingMade === cls ? all : [])
+  }
+}
+
+/** A class whose methods are handlers. */
+export type BaseMqttClass = new () => BaseMqtt
+
+export const mqttClasses: ServiceClassKind<BaseMqtt> = {
+  base: BaseMqtt,
+  notes: mqttNotes,
+  decorator: '@mqtt.subscribe',
+  option: 'mqtt.subscribe',
+  classError: MqttClassError,
+  fileError: MqttFileError,
+}
+
+function subscribeMethods(cls: AnyClass, instance: object): Declared[] {
+  return decoratedMethods(cls).flatMap((method) =>
+    mqttNotes.of(method).map((note) =>
+      // Looked up for each message: fields of the class are not there yet, and one of them may be the method.
+      declareMethod(note, (...args) =>
+        (instance as Record<PropertyKey, (...all: readonly unknown[]) => unknown>)[method.name]!(...args),
+      ),
+    ),
+  )
+}
+
+function declareMethod({ topic, options }: MqttNote, handler: (...args: readonly unknown[]) => unknown): Declared {
+  const declared = declarationOf(topic, handler, options)
+  handleOf(declared, declare(declared), async () => {})
+  return declared
+}
+
+export const isMade = (cls: AnyClass): boolean => made.has(cls)
+
+/**
+ * Makes an instance, unless there is one.
+ *
+ * @throws MqttClassError
+ */
+export function instantiate(cls: BaseMqttClass, logger: Logger): void {
+  if (made.has(cls)) return
+  beingMade = cls
+  try {
+    makeInstance(mqttClasses, cls, logger)
+  } catch (error) {
+    // Its constructor may have failed after that of the base has subscribed its methods.
+    for (const declared of made.get(cls) ?? []) void withdraw(declared).catch(() => {})
+    made.delete(cls)
+    throw error
+  } finally {
+    beingMade = undefined
+  }
+}
+
+/** Subscribes a method whose class is not known: it runs with nothing of its instance but the logger. */
+export function subscribeClassless({ note, label, value }: ImportedMethod<MqttNote>, logger: Logger): Declared {
+  const instance = instanceStandIn(applicationLogger(logger).child({ mqtt: label }), (member) =>
+    MqttClassError(
+      label,
+      `it uses this.${member}, and there is no instance of its class. Make one: new TheClass(), or list it: subscribe: [TheClass]`,
+    ),
+  )
+  return declareMethod(note, (...args) => Reflect.apply(value, instance, args as never))
+}

@@ -1,0 +1,45 @@
+import { OptionError } from '../../../kernel/index.ts'
+import { type MqttSubscribeOptions, subscribeOptions } from '../messages/message-options.ts'
+import { messageCheck } from '../messages/schema.ts'
+import { parseFilter } from '../topics/filter.ts'
+import type { Declared } from './declarations.ts'
+
+/** A subscription: of one handler. */
+export interface MqttSubscription {
+  /** As it was subscribed to. */
+  readonly topic: string
+  /**
+   * Takes this handler off; what it has begun goes on. The broker is told when no other handler has the same topic.
+   */
+  unsubscribe(): Promise<void>
+}
+
+/**
+ * The same as soon as it is declared. Awaited, it tells whether the broker has agreed; at once while it cannot be asked, and
+ * what it refuses later goes to the global error handler.
+ */
+export type MqttHandle = Promise<MqttSubscription> & MqttSubscription
+
+type AnyHandler = (...args: readonly never[]) => unknown
+
+/** @throws MqttTopicError, OptionError */
+export function declarationOf(topic: string, handler: AnyHandler, given?: MqttSubscribeOptions): Declared {
+  const filter = parseFilter(topic)
+  if (typeof handler !== 'function') throw OptionError('mqtt.subscribe (the handler)', handler, 'a function')
+  const options = subscribeOptions.parse(given, 'mqtt.subscribe')
+  return {
+    filter,
+    options,
+    check: options.schema === undefined ? undefined : messageCheck(options.schema),
+    handler: handler as Declared['handler'],
+  }
+}
+
+/** A handle, and a promise of one. */
+export function handleOf(declared: Declared, made: Promise<void>, unsubscribe: () => Promise<void>): MqttHandle {
+  const subscription: MqttSubscription = { topic: declared.filter.text, unsubscribe }
+  const promise = made.then(() => subscription)
+  // Whoever subscribes while a module is loaded waits for nothing; an unhandled rejection would end the process.
+  promise.catch(() => {})
+  return Object.assign(promise, subscription)
+}

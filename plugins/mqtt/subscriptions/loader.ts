@@ -1,0 +1,50 @@
+import type { Logger } from '../../../kernel/index.ts'
+import type { ImportedMethod } from '../../toolkit/imported-methods.ts'
+import { loadServiceClasses } from '../../toolkit/service-class.ts'
+import { importedSubscriptions, type MqttNote, shownSubscription } from '../mqtt.ts'
+import type { Sources } from '../options.ts'
+import { BaseMqtt, type BaseMqttClass, instantiate, isMade, mqttClasses, subscribeClassless } from './base-mqtt.ts'
+import { withdraw } from './declarations.ts'
+
+const takes = 'it takes classes that extend BaseMqtt and have @mqtt.subscribe methods, and globs'
+
+/**
+ * Imports the files of globs, and makes the classes; other subscriptions declare themselves while their file is imported.
+ * Without a list, every class that this process has imported is made too; with one, those that are left out are reported.
+ *
+ * @throws (as a rejection) MqttFileError, MqttClassError.
+ */
+export async function loadSubscriptions({ isOn, sources, isDefault }: Sources, log: Logger): Promise<void> {
+  if (!isOn) return
+  for (const cls of await loadServiceClasses(mqttClasses, { sources, isDefault, takes }, log)) {
+    importedSubscriptions.take(cls)
+    instantiate(cls, log)
+  }
+  for (const cls of importedSubscriptions.classes) if (isMade(cls)) importedSubscriptions.take(cls)
+  if (isDefault) makeImported(log)
+  importedSubscriptions.report(log, (method) => `${shownSubscription(method)} is not handled: ${whyLeft(method)}`)
+}
+
+const whyLeft = ({ owner }: ImportedMethod<MqttNote>) =>
+  owner === undefined || owner.prototype instanceof BaseMqtt
+    ? 'its class is neither exported by a file of subscribe nor listed there, and the application has made no instance'
+    : 'its class does not extend BaseMqtt'
+
+/** The classes that the application has imported by itself. */
+function makeImported(log: Logger): void {
+  for (const cls of importedSubscriptions.outerClasses) {
+    if (!(cls.prototype instanceof BaseMqtt)) continue
+    importedSubscriptions.take(cls)
+    try {
+      instantiate(cls as BaseMqttClass, log)
+    } catch (error) {
+      // No one has listed this class, so its failure does not keep the others from working.
+      log.error({ err: error }, `the MQTT subscriptions of ${cls.name} are not handled: ${(error as Error).message}`)
+    }
+  }
+  for (const method of importedSubscriptions.classless) {
+    if (importedSubscriptions.hasStandIn(method.note)) continue
+    const declared = subscribeClassless(method, log)
+    importedSubscriptions.standIn(method.note, () => void withdraw(declared).catch(() => {}))
+  }
+}

@@ -1,0 +1,225 @@
+import type { Logger } from '../../../kernel/index.ts'
+import { withinTime } from '../deferred.ts'
+import { tellFailure } from '../failures.ts'
+import { type Incoming, type Link, LinkLost } from '../links/contract.ts'
+import type { MqttQos } from '../messages/message-options.ts'
+import type { MqttSettings } from '../options.ts'
+import { type Filter, matches } from '../topics/filter.ts'
+import type { Declared } from './declarations.ts'
+import { HandlerQueue } from './handler-queue.ts'
+import { Unclaimed } from './unclaimed.ts'
+
+/** One subscription at the broker, with its handlers. */
+interface Entry {
+  readonly filter: Filter
+  /** By which the broker tells that a message is for this one. */
+  readonly number: number
+  readonly queues: Set<HandlerQueue>
+}
+
+/** MQTT 5 section 3.8.2.1.2: one to 268435455. */
+const numbers = 268_435_455
+
+/** Which handlers are told of which messages, and what the broker is asked for. */
+export class Subscriptions {
+  readonly #link: Link
+  readonly #log: Logger
+  readonly #timeout: number
+  /** How long the broker may take to answer. */
+  readonly #patience: number
+  readonly #byText = new Map<string, Entry>()
+  readonly #byNumber = new Map<number, Entry>()
+  /** Left while the broker was away: it is told when it is back. */
+  readonly #left = new Set<string>()
+  readonly #unclaimed: Unclaimed
+  // At random: a broker that has kept subscriptions of an earlier process uses the numbers of that one.
+  readonly #first = 1 + Math.floor(Math.random() * numbers)
+  #issued = 0
+  #isUp = false
+
+  constructor(link: Link, log: Logger, settings: MqttSettings) {
+    this.#link = link
+    this.#log = log
+    this.#timeout = settings.handlerTimeout
+    this.#patience = settings.publishTimeout
+    this.#unclaimed = new Unclaimed(log, !settings.clean)
+  }
+
+  get queues(): HandlerQueue[] {
+    return [...this.#byText.values()].flatMap((entry) => [...entry.queues])
+  }
+
+  /**
+   * Resolves when the broker has agreed; at once while it cannot be asked.
+   *
+   * @throws (as a rejection) MqttSubscribeError; the handler is gone then.
+   */
+  async add(declared: Declared): Promise<void> {
+    const { filter } = declared
+    const entry = this.#byText.get(filter.text) ?? this.#enter(filter)
+    const queue = new HandlerQueue(declared, this.#timeout, this.#log)
+    entry.queues.add(queue)
+    this.#left.delete(filter.text)
+    this.#unclaimed.offer((message) => this.#give(message))
+    if (!this.#isUp) return
+    try {
+      await this.#ask(entry)
+    } catch (error) {
+      this.#forget(entry, queue)
+      throw error
+    }
+  }
+
+  #enter(filter: Filter): Entry {
+    const number = ((this.#first - 1 + this.#issued++) % numbers) + 1
+    const entry: Entry = { filter, number, queues: new Set() }
+    this.#byText.set(filter.text, entry)
+    this.#byNumber.set(entry.number, entry)
+    return entry
+  }
+
+  #forget(entry: Entry, queue: HandlerQueue): void {
+    entry.queues.delete(queue)
+    if (entry.queues.size > 0 || this.#byText.get(entry.filter.text) !== entry) return
+    this.#byText.delete(entry.filter.text)
+    this.#byNumber.delete(entry.number)
+  }
+
+  /** What is lost on the way is asked for again when the broker is back; one that says nothing is not waited for. */
+  #ask(entry: Entry): Promise<void> {
+    const { filter, number, queues } = entry
+    const qos = Math.max(...[...queues].map((queue) => queue.declared.options.qos ?? 0)) as MqttQos
+    return new Promise((resolve, reject) => {
+      let isLate = false
+      const timer = setTimeout(() => {
+        isLate = true
+        resolve()
+      }, this.#patience)
+      this.#link.subscribe(filter.text, qos, number).then(
+        () => {
+          clearTimeout(timer)
+          resolve()
+        },
+        (error: unknown) => {
+          clearTimeout(timer)
+          if (error instanceof LinkLost) resolve()
+          else if (isLate) void this.tell([this.#refuse(entry, error)])
+          else reject(error)
+        },
+      )
+    })
+  }
+
+  /** The broker has said no to everybody who has this topic. */
+  #refuse(entry: Entry, error: unknown): { filter: Filter; error: unknown } {
+    for (const queue of [...entry.queues]) this.#forget(entry, queue)
+    return { filter: entry.filter, error }
+  }
+
+  /** Takes a handler off; the broker is told when it was the last of its filter. What has begun goes on. */
+  async remove(declared: Declared): Promise<void> {
+    const entry = this.#byText.get(declared.filter.text)
+    const queue = [...(entry?.queues ?? [])].find((one) => one.declared === declared)
+    if (entry === undefined || queue === undefined) return
+    queue.drop()
+    this.#forget(entry, queue)
+    if (entry.queues.size > 0) return
+    const { text } = entry.filter
+    if (!this.#isUp) this.#left.add(text)
+    else
+      await withinTime(
+        this.#link.unsubscribe(text).catch(() => this.#left.add(text)),
+        this.#patience,
+      )
+  }
+
+  /**
+   * The broker is there: asks for everything.
+   *
+   * Resolves to what it has refused: those subscriptions are gone.
+   */
+  async up(resumed: boolean): Promise<{ filter: Filter; error: unknown }[]> {
+    this.#isUp = true
+    if (resumed) {
+      for (const filter of this.#left) void this.#link.unsubscribe(filter).catch(() => {})
+    } else for (const queue of this.queues) queue.forgetKept()
+    this.#left.clear()
+    const refused: { filter: Filter; error: unknown }[] = []
+    const ask = async (entry: Entry) => {
+      try {
+        await this.#ask(entry)
+      } catch (error) {
+        refused.push(this.#refuse(entry, error))
+      }
+    }
+    await Promise.all([...this.#byText.values()].map(ask))
+    return refused
+  }
+
+  down(): void {
+    this.#isUp = false
+  }
+
+  /** Tells the log, or who is told of failures. */
+  async tell(refused: readonly { filter: Filter; error: unknown }[]): Promise<void> {
+    for (const { filter, error } of refused) {
+      await tellFailure(error, { subscription: filter.text, topic: undefined, payload: undefined }, this.#log)
+    }
+  }
+
+  deliver(message: Incoming): void {
+    if (!this.#give(message)) this.#unclaimed.keep(message)
+  }
+
+  /** Gives a message to each handler once; whether there is one. */
+  #give(message: Incoming): boolean {
+    const entries = this.#entriesFor(message)
+    if (entries.length === 0) {
+      const isLate = message.subscriptions.some((number) => this.#isOurs(number))
+      if (isLate) message.handled()
+      return isLate
+    }
+    const { topic, retain } = message.details
+    const queues = entries.flatMap((entry) => [...entry.queues]).filter((queue) => !retain || queue.isNew(topic))
+    let left = queues.length
+    if (left === 0) message.handled()
+    const done = () => {
+      if (--left === 0) message.handled()
+    }
+    for (const queue of queues) queue.push(message, done)
+    return true
+  }
+
+  #entriesFor({ details: { topic }, subscriptions }: Incoming): Entry[] {
+    // A broker that says which ones a message is for may send it once for each; to another one it is for all that match.
+    const named = subscriptions.map((number) => this.#byNumber.get(number)).filter((entry) => entry !== undefined)
+    if (named.length > 0 || subscriptions.some((number) => this.#isOurs(number))) return [...new Set(named)]
+    const levels = topic.split('/')
+    return [...this.#byText.values()].filter(({ filter }) => matches(filter.levels, levels))
+  }
+
+  /** Whether a number is one that was given here, to a subscription that may have been left meanwhile. */
+  #isOurs(number: number): boolean {
+    return (number - this.#first + numbers) % numbers < this.#issued
+  }
+
+  /** Takes off everything at the broker, so that nothing else comes. */
+  async leave(): Promise<void> {
+    if (!this.#isUp) return
+    await Promise.allSettled([...this.#byText.keys()].map((filter) => this.#link.unsubscribe(filter)))
+  }
+
+  /** Begins with nothing that comes from now on. */
+  refuse(): void {
+    for (const queue of this.queues) queue.refuse()
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.queues.map((queue) => queue.idle()))
+  }
+
+  close(): void {
+    for (const queue of this.queues) queue.close()
+    this.#unclaimed.close()
+  }
+}

@@ -1,0 +1,92 @@
+import { MqttTopicError } from '../errors.ts'
+
+/** A topic filter, read once. */
+export interface Filter {
+  /** As the broker is told, with `$share/<group>/`. */
+  readonly text: string
+  /** Whether it has a wildcard: its handlers are told the topic. */
+  readonly isPattern: boolean
+  /** What the broker holds against topics, by level. */
+  readonly levels: readonly string[]
+}
+
+/** MQTT 5 section 1.5.4: the length of text is 16 bits. */
+const longest = 65_535
+
+function shown(name: unknown): string {
+  if (typeof name !== 'string')
+    return `(${name === null || name === undefined ? name : `a value of type ${typeof name}`})`
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
+}
+
+/** What holds for names and filters alike (section 4.7.3). */
+function problemOf(name: unknown): string | undefined {
+  if (typeof name !== 'string') return 'is not text'
+  if (name === '') return 'is empty'
+  if (name.includes('\0')) return 'has a NUL character'
+  if (/\p{Cs}/u.test(name)) return 'has half of a surrogate pair, which UTF-8 cannot write'
+  const bytes = name.length * 3 <= longest ? 0 : Buffer.byteLength(name)
+  return bytes > longest ? `is ${bytes} bytes long; MQTT has room for ${longest}` : undefined
+}
+
+/** Why nothing can be published to a topic of that name. */
+export function topicProblem(name: unknown): string | undefined {
+  const hasWildcard = typeof name === 'string' && /[+#]/.test(name)
+  return problemOf(name) ?? (hasWildcard ? 'has a wildcard: messages are published to one topic' : undefined)
+}
+
+/**
+ * The name of a topic to publish to.
+ *
+ * @throws MqttTopicError
+ */
+export function checkTopic(name: unknown): string {
+  const problem = topicProblem(name)
+  if (problem !== undefined) throw MqttTopicError(`the topic ${shown(name)}`, problem)
+  return name as string
+}
+
+/**
+ * Reads a topic filter.
+ *
+ * @throws MqttTopicError for one that no broker would take.
+ */
+export function parseFilter(text: unknown): Filter {
+  const fail = (why: string) => MqttTopicError(`the subscription ${shown(text)}`, why)
+  const problem = problemOf(text)
+  if (problem !== undefined) throw fail(problem)
+  const filter = text as string
+  const all = filter.split('/')
+  if (all[0] === '$share') {
+    // Section 4.8.2.
+    if (all[1] === undefined || all[1] === '' || /[+#]/.test(all[1])) {
+      throw fail('needs a group without wildcards: "$share/<group>/<filter>"')
+    }
+    if (all.length < 3 || (all.length === 3 && all[2] === '')) {
+      throw fail('has no filter behind the group: "$share/<group>/<filter>"')
+    }
+  }
+  const levels = all[0] === '$share' ? all.slice(2) : all
+  for (const [i, level] of levels.entries()) {
+    if (level === '+' || level === '#') {
+      if (level === '#' && i < levels.length - 1) throw fail('has levels behind "#", which stands for all that follow')
+    } else if (level.includes('+')) throw fail('has a "+" beside other characters: it stands for a whole level')
+    else if (level.includes('#')) throw fail('has a "#" beside other characters: it stands for all levels that follow')
+  }
+  return { text: filter, levels, isPattern: levels.some((level) => level === '+' || level === '#') }
+}
+
+/** Whether a broker gives a message of that topic to that filter; the topic comes by level. */
+export function matches(filter: readonly string[], topic: readonly string[]): boolean {
+  const first = filter[0]!
+  // Section 4.7.2: `$SYS` and its like are not for those who want everything.
+  if ((first === '+' || first === '#') && topic[0]!.startsWith('$')) return false
+  for (let i = 0; i < filter.length; i++) {
+    const level = filter[i]
+    if (level === '#') return true
+    // `a/#` stands for `a` as well.
+    if (i === topic.length) return false
+    if (level !== '+' && level !== topic[i]) return i === topic.length
+  }
+  return filter.length === topic.length
+}

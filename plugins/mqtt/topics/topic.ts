@@ -1,0 +1,35 @@
+import { option } from '../../../kernel/index.ts'
+import type { MqttApi, MqttTopicOptions } from '../api.ts'
+import { type MqttPublishOptions, type MqttSubscribeOptions, schemaOption } from '../messages/message-options.ts'
+import { messageCheck } from '../messages/schema.ts'
+import type { MqttHandle } from '../subscriptions/handle.ts'
+import { checkTopic, parseFilter } from './filter.ts'
+
+/** The two halves that a topic needs, without their types. */
+interface Halves {
+  publish(topic: string, message: never, options?: MqttPublishOptions): Promise<void>
+  subscribe(topic: string, handler: never, options?: MqttSubscribeOptions): MqttHandle
+}
+
+const topicOptions = option.shape({ schema: schemaOption })
+
+/** Makes what `topic(name)` is. */
+export function topicOf(api: Pick<MqttApi, 'publish' | 'subscribe'>): MqttApi['topic'] {
+  const { publish, subscribe } = api as unknown as Halves
+  return function topic(name: string, options?: MqttTopicOptions) {
+    const { schema } = topicOptions.parse(options, 'mqtt.topic')
+    const { text } = parseFilter(name)
+    const check = schema === undefined ? undefined : messageCheck(schema)
+    return {
+      name: text,
+      async publish(message: never, publishOptions?: MqttPublishOptions) {
+        checkTopic(name)
+        // Bytes are nobody's to read.
+        const isChecked = check !== undefined && !ArrayBuffer.isView(message)
+        await publish.call(api, name, isChecked ? ((await check(name, message)) as never) : message, publishOptions)
+      },
+      subscribe: (handler: never, subscribeOptions: MqttSubscribeOptions = {}) =>
+        subscribe.call(api, name, handler, { ...subscribeOptions, ...(schema !== undefined && { schema }) }),
+    }
+  } as MqttApi['topic']
+}

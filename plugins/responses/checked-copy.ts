@@ -1,0 +1,280 @@
+import { flattened, schemasOf, targetOf } from '../toolkit/schema/flat.ts'
+import { isObject, type Node, schemasWithin } from '../toolkit/schema/keywords.ts'
+import { memberTest } from '../toolkit/schema/same.ts'
+import { type Strictness, scalarsFor } from './scalars.ts'
+import { helpers, type Shape, scalarTypes } from './writer-helpers.ts'
+
+const objectKeywords = ['properties', 'required', 'additionalProperties', 'patternProperties']
+
+/** The types that a schema names, or means. */
+export function typesOf(node: Node): string[] {
+  const { type } = node
+  const types = Array.isArray(type) ? type.map(String) : typeof type === 'string' ? [type] : []
+  if (types.length === 0) {
+    if (objectKeywords.some((keyword) => keyword in node)) types.push('object')
+    else if ('items' in node || 'prefixItems' in node) types.push('array')
+  }
+  if (node.nullable === true && types.length > 0 && !types.includes('null')) types.push('null')
+  return types
+}
+
+/**
+ * Writes a schema as functions, one for each object, array or combination in it.
+ *
+ * Code and not closures: reading members by constant names is three times as fast. No text of a schema becomes code:
+ * names go in as JSON literals, everything else by its number in a list.
+ */
+class Writer {
+  readonly #root: Node
+  readonly #names = new Map<unknown, string>()
+  readonly #functions: string[] = []
+  readonly #wrapped = new Set<string>()
+  readonly #branching: ReadonlySet<unknown>
+  readonly constants: unknown[] = []
+
+  /** The root of a flat schema. */
+  constructor(root: Node) {
+    this.#root = root
+    this.#branching = branchingOf(root)
+  }
+
+  get source(): string {
+    return this.#functions.join('\n')
+  }
+
+  /** The name of the function for a node. */
+  name(node: unknown): string {
+    const there = this.#names.get(node)
+    if (there !== undefined) return there
+    const name = `f${this.#names.size}`
+    this.#names.set(node, name)
+    this.#functions.push(`function ${name}(v){${this.#body(node)}}`)
+    return name
+  }
+
+  /** What calls it: many a value would be looked at again and again by what branches into itself, and is remembered. */
+  #call(node: unknown, isBranch = false): string {
+    const name = this.name(node)
+    if (!this.#branching.has(node) || !(isBranch || isCombination(node as Node))) return name
+    const wrapped = `o${name}`
+    if (!this.#wrapped.has(wrapped)) {
+      this.#wrapped.add(wrapped)
+      this.#functions.push(`const ${wrapped}=once(${name});`)
+    }
+    return wrapped
+  }
+
+  #constant(value: unknown): string {
+    this.constants.push(value)
+    return `c[${this.constants.length - 1}]`
+  }
+
+  #body(node: unknown): string {
+    if (node === true) return 'return v'
+    if (!isObject(node)) return `fail('must not be there')`
+    const types = typesOf(node)
+    if (isReference(node, types)) return `return ${this.#call(referred(node, this.#root))}(v)`
+    let code = 'let r=v;'
+    if (types.length > 0) code += this.#types(types, node)
+    if (node.$ref !== undefined) code += this.#merge(`${this.#call(referred(node, this.#root), true)}(v)`, types)
+    if (Array.isArray(node.allOf))
+      for (const one of node.allOf) code += this.#merge(`${this.#call(one, true)}(v)`, types)
+    for (const keyword of ['anyOf', 'oneOf']) {
+      const list = node[keyword]
+      if (Array.isArray(list)) code += this.#merge(this.#oneOf(list), types)
+    }
+    if (isObject(node.if)) code += this.#condition(node, types)
+    return `${code}${this.#values(node)}return r`
+  }
+
+  /** What another schema for the same value says is added to what is known of an object, and else takes its place. */
+  #merge(call: string, types: string[]): string {
+    const isScalar = types.length > 0 && !types.includes('object') && !types.includes('array')
+    return isScalar ? `${call};` : `r=merge(r,${call},v);`
+  }
+
+  #oneOf(list: unknown[]): string {
+    // Without objects or arrays there is nothing to pick; constants are looked up.
+    if (list.every((one) => isObject(one) && isScalar(one.const))) {
+      return `among(v,${this.#constant(new Set(list.map((one) => (one as Node).const)))})`
+    }
+    const nullFirst = [...list].sort((a, b) => Number(isNull(b)) - Number(isNull(a)))
+    return `first(v,[${nullFirst.map((one) => this.#call(one, true)).join()}])`
+  }
+
+  #condition(node: Node, types: string[]): string {
+    const branch = (one: unknown) => (one === undefined ? '' : this.#merge(`${this.#call(one, true)}(v)`, types))
+    return `if(fits(v,${this.#call(node.if, true)})){${branch(node.then)}}else{${branch(node.else)}}`
+  }
+
+  #values(node: Node): string {
+    const list = 'const' in node ? [node.const] : Array.isArray(node.enum) ? node.enum : undefined
+    if (list === undefined) return ''
+    return list.every(isScalar)
+      ? `among(r,${this.#constant(new Set(list))});`
+      : `alike(r,${this.#constant(memberTest(list))});`
+  }
+
+  /** Finds out which of the types a value has. */
+  #types(types: string[], node: Node): string {
+    if (types.length === 1) return this.#type(types[0]!, node)
+    const cases = types
+      .filter((type) => type !== 'null')
+      .sort((a, b) => Number(scalarTypes.has(b)) - Number(scalarTypes.has(a)))
+      .map((type) => `case ${JSON.stringify(type)}:{${this.#type(type, node)}break}`)
+    const chosen = `switch(kind(v,${this.#constant(types)})){case "null":r=null;break;${cases.join('')}}`
+    return chosen
+  }
+
+  #type(type: string, node: Node): string {
+    if (type === 'null') return `if(v!==null)fail('must be null');r=null;`
+    if (scalarTypes.has(type)) return `${this.#scalar(type, 'v', node)}r=v;`
+    if (type === 'object') return this.#object(node)
+    if (type === 'array') return this.#array(node)
+    throw new TypeError(`there is no type ${JSON.stringify(type)}`)
+  }
+
+  #scalar(type: string, name: string, node: Node): string {
+    const test = {
+      string: `typeof ${name}!=='string'`,
+      boolean: `typeof ${name}!=='boolean'`,
+      number: `!Number.isFinite(${name})`,
+      integer: `!Number.isInteger(${name})`,
+    }[type]!
+    const format = type === 'string' && typeof node.format === 'string' ? `,${JSON.stringify(node.format)}` : ''
+    return `if(${test})${name}=s.${type}(${name}${format});`
+  }
+
+  #object(node: Node): string {
+    const properties = isObject(node.properties) ? node.properties : {}
+    const required = new Set(Array.isArray(node.required) ? node.required.map(String) : [])
+    let code = `v=plain(v);if(typeof v!=='object'||v===null||Array.isArray(v))fail('must be an object');const o={};let x,k='';try{`
+    for (const name of new Set([...Object.keys(properties), ...required])) {
+      const known = Object.hasOwn(properties, name)
+      code += this.#property(name, known ? properties[name] : undefined, required.has(name), known)
+    }
+    code += `${this.#others(node, Object.keys(properties))}}catch(e){throw passing(e,k)}r=o;`
+    return code
+  }
+
+  #property(name: string, node: unknown, required: boolean, known: boolean): string {
+    const key = JSON.stringify(name)
+    const fallback = isObject(node) && node.default !== undefined ? `x=${this.#constant(node.default)};` : ''
+    const missing = required ? `if(x===undefined)fail('is missing');` : ''
+    const read = name in Object.prototype ? `x=own(v,${key});` : `x=v[${key}];`
+    const start = `k=${key};${read}${fallback === '' ? '' : `if(x===undefined)${fallback}`}${missing}`
+    if (!known) return start
+    const types = isObject(node) ? typesOf(node) : []
+    const isPlainScalar =
+      isObject(node) &&
+      types.length === 1 &&
+      scalarTypes.has(types[0]!) &&
+      !['$ref', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', 'if'].some((keyword) => keyword in node)
+    const take = isPlainScalar ? this.#scalar(types[0]!, 'x', node) : `x=${this.#call(node)}(x);`
+    const store = name === '__proto__' ? `put(o,${key},x);` : `o[${key}]=x;`
+    return required ? `${start}${take}${store}` : `${start}if(x!==undefined){${take}${store}}`
+  }
+
+  /** Properties that are not named one by one: they leave only where the schema says so. */
+  #others(node: Node, names: string[]): string {
+    const patterns = isObject(node.patternProperties) ? Object.entries(node.patternProperties) : []
+    const rest = node.additionalProperties
+    const takesRest = rest === true || isObject(rest)
+    if (patterns.length === 0 && !takesRest) return ''
+    const tests = patterns.map(
+      ([pattern, one]) =>
+        `if(${this.#constant(new RegExp(pattern, 'u'))}.test(k)){put(o,k,${this.#call(one)}(x));continue}`,
+    )
+    const last = takesRest ? `put(o,k,${this.#call(rest)}(x));` : ''
+    return `for(k of Object.keys(v)){if(${this.#constant(new Set(names))}.has(k))continue;x=v[k];if(x===undefined)continue;${tests.join('')}${last}}`
+  }
+
+  #array(node: Node): string {
+    const tuple = Array.isArray(node.prefixItems)
+      ? node.prefixItems
+      : Array.isArray(node.items)
+        ? node.items
+        : undefined
+    const rest = tuple === undefined ? node.items : Array.isArray(node.prefixItems) ? node.items : node.additionalItems
+    const start = `v=plain(v);if(!Array.isArray(v))fail('must be an array');const a=new Array(v.length);let i=0;try{`
+    const end = '}catch(e){throw passing(e,i)}r=a;'
+    if (tuple === undefined) {
+      const item = rest === undefined || rest === true ? 'v[i]' : `${this.#call(rest)}(v[i])`
+      return `${start}for(;i<v.length;i++)a[i]=${item};${end}`
+    }
+    const heads = tuple.map((one, index) => `if(v.length>${index}){i=${index};a[i]=${this.#call(one)}(v[i])}`)
+    const tail =
+      isObject(rest) || rest === true ? `a[i]=${this.#call(rest)}(v[i])` : `fail('is more than the schema has')`
+    return `${start}${heads.join('')}for(i=${tuple.length};i<v.length;i++){${tail}}${end}`
+  }
+}
+
+const isScalar = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value)
+const isNull = (node: unknown) => isObject(node) && (node.type === 'null' || node.const === null)
+
+/** What the reference of a schema leads to. */
+export function referred({ $ref }: Node, root: Node): unknown {
+  const target = targetOf($ref, root)
+  if (target === undefined) throw new TypeError(`the reference ${JSON.stringify($ref)} leads out of the schema`)
+  return target
+}
+
+const combining = ['allOf', 'anyOf', 'oneOf', 'if']
+
+/** Whether a schema is nothing but what its reference leads to. */
+const isReference = (node: Node, types: readonly string[]) =>
+  node.$ref !== undefined && types.length === 0 && ![...combining, 'const', 'enum'].some((keyword) => keyword in node)
+
+/** Whether several schemas look at one value in it. */
+const isCombination = (node: Node) =>
+  combining.some((keyword) => keyword in node) || (node.$ref !== undefined && !isReference(node, typesOf(node)))
+
+/** The schemas that have a combination below them which holds itself, in whatever depth. */
+function branchingOf(root: Node): ReadonlySet<unknown> {
+  const around = new Map<Node, Node[]>()
+  for (const node of schemasOf(root)) {
+    for (const one of [...[...schemasWithin(node)].map(([, schema]) => schema), targetOf(node.$ref, root)]) {
+      if (isObject(one)) around.set(one, [...(around.get(one) ?? []), node])
+    }
+  }
+  const above = (start: Node) => {
+    const found = new Set<Node>(around.get(start))
+    for (const node of found) for (const one of around.get(node) ?? []) found.add(one)
+    return found
+  }
+  const branching = new Set<Node>()
+  for (const node of around.keys()) {
+    if (branching.has(node) || !isCombination(node)) continue
+    const found = above(node)
+    if (found.has(node)) for (const one of found) branching.add(one)
+  }
+  return branching
+}
+
+function write(schema: object, strictness: Strictness, entryOf: (writer: Writer, root: Node) => string): unknown {
+  const { schema: root, problem } = flattened(schema)
+  if (problem !== undefined) throw new TypeError(problem)
+  const writer = new Writer(root)
+  const entry = entryOf(writer, root)
+  const source = `"use strict";const {${Object.keys(helpers).join()}}=h;${writer.source};return ${entry}`
+  return new Function('h', 'c', 's', source)(helpers, writer.constants, scalarsFor(strictness))
+}
+
+/**
+ * Compiles a JSON Schema into a function that picks what the schema names.
+ *
+ * @throws for a reference that leads nowhere and a type that does not exist.
+ */
+export function compileShape(schema: object, strictness: Strictness): Shape {
+  return write(schema, strictness, (writer, root) => writer.name(root)) as Shape
+}
+
+/** The same for every schema within one: of its flat form. */
+export function compileShapes(schema: object, strictness: Strictness): ReadonlyMap<unknown, Shape> {
+  let nodes: unknown[] = []
+  const list = write(schema, strictness, (writer, root) => {
+    nodes = [...schemasOf(root), true, false]
+    return `[${nodes.map((node) => writer.name(node)).join()}]`
+  }) as Shape[]
+  return new Map(nodes.map((node, at) => [node, list[at]!]))
+}
