@@ -1,7 +1,7 @@
-import { type KernelOptions, Kernel as RealKernel } from '../../../../kernel/index.ts'
+import { type KernelOptions, Kernel as RealKernel } from '../../../../plugins/authors.ts'
 import { observe } from './observed.ts'
 
-export * from '../../../../kernel/index.ts'
+export * from '../../../../plugins/authors.ts'
 
 /** The kernel of blocks: observed, and on a free port of the loopback whatever the page says. */
 export class Kernel extends RealKernel {
