@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -19,8 +20,11 @@ export class Built {
     this.#folder = folder
   }
 
-  #load<Module>(path: string): Promise<Module> {
-    return import(pathToFileURL(join(this.#folder, 'dist', path)).href) as Promise<Module>
+  /** The first of several paths that is there: an older stage has its modules elsewhere. */
+  #load<Module>(...paths: readonly string[]): Promise<Module> {
+    const files = paths.map((path) => join(this.#folder, 'dist', path))
+    const file = files.find((one) => existsSync(one)) ?? files[0]!
+    return import(pathToFileURL(file).href) as Promise<Module>
   }
 
   door(): Promise<Door> {
@@ -33,10 +37,10 @@ export class Built {
     return this.#load('kernel/routing/collection.js')
   }
   compose(): Promise<Compose> {
-    return this.#load('kernel/pipeline/chain.js')
+    return this.#load('kernel/pipeline/chain.js', 'kernel/http/compose.js')
   }
   response(): Promise<Response> {
-    return this.#load('kernel/http/response/response-buffer.js')
+    return this.#load('kernel/http/response/response-buffer.js', 'kernel/http/response-buffer.js')
   }
   responses(): Promise<Responses> {
     return this.#load('plugins/responses/service.js')
