@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, get, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasNoTimeLimits } from './gaps.ts'
 import { type RunningApp, startApp, type Target, targets } from './targets.ts'
 
@@ -91,7 +91,7 @@ describe.each(pressed)('abuse of $name', (target) => {
   })
   afterAll(() => app.stop())
 
-  it('HT-05 2000 connections that send nothing more do not slow down the others, and cost little', async () => {
+  test('HT-05 2000 connections that send nothing more do not slow down the others, and cost little', async () => {
     const before = megabytes(app.pid)
     const slow: Socket[] = []
     try {
@@ -113,7 +113,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     }
   })
 
-  it('HT-09 200 clients that do not read what they asked for cost little, and are let go of', async () => {
+  test('HT-09 200 clients that do not read what they asked for cost little, and are let go of', async () => {
     const before = megabytes(app.pid)
     const deaf = await openMany(app.port, 200, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')
     for (const socket of deaf) socket.pause()
@@ -137,7 +137,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     expect((await events()).filter((event) => event.startsWith('un'))).toEqual([])
   })
 
-  it('BO-03 64 MB in chunks, of which 100 kB are too much, are not kept', async () => {
+  test('BO-03 64 MB in chunks, of which 100 kB are too much, are not kept', async () => {
     const before = megabytes(app.pid)
     const agent = new Agent({ keepAlive: true })
     const piece = Buffer.alloc(64_000, 120)
@@ -161,7 +161,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     expect(JSON.parse(await ask(app.port, '/hello'))).toEqual({ hello: 'world' })
   })
 
-  it('HT-06 3000 connections that come and go leave no descriptor behind', async () => {
+  test('HT-06 3000 connections that come and go leave no descriptor behind', async () => {
     const before = descriptors(app.pid)
     for (let round = 0; round < 30; round++) {
       for (const socket of await openMany(app.port, 100)) socket.destroy()
@@ -176,7 +176,7 @@ describe.each(pressed)('abuse of $name', (target) => {
     expect(JSON.parse(await ask(app.port, '/hello'))).toEqual({ hello: 'world' })
   })
 
-  it('HT-10 1000 clients that leave before their answer leave nothing behind', async () => {
+  test('HT-10 1000 clients that leave before their answer leave nothing behind', async () => {
     const before = megabytes(app.pid)
     for (let round = 0; round < 20; round++) {
       const sockets = await openMany(app.port, 50, 'GET /wait?ms=60 HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -192,7 +192,7 @@ describe.each(pressed)('abuse of $name', (target) => {
 })
 
 describe.each(limited)('silence towards $name', (target) => {
-  it('HT-05 ends 300 connections that send nothing more', async () => {
+  test('HT-05 ends 300 connections that send nothing more', async () => {
     expect(await silences.get(target.name)).toBe(0)
   })
 })
@@ -201,7 +201,7 @@ describe.each(limited)('silence towards $name', (target) => {
 describe.each(
   targets.filter(({ name }) => ['node', 'bun', 'deno'].includes(name)),
 )('few descriptors on $name', (target) => {
-  it.runIf(onLinux)(
+  test.runIf(onLinux)(
     'GS-12 as many clients as there is room for are served, and all again when there is room',
     async () => {
       const app = await startApp(target, {}, { descriptors: 128 })
@@ -235,7 +235,7 @@ describe.each(
 })
 
 describe('GS-02 a second signal ends the process at once', () => {
-  it.concurrent.each(targets)('$name', async (target) => {
+  test.concurrent.each(targets)('$name', async (target) => {
     const app = await startApp(target, { closeTimeout: 10_000 })
     try {
       const hanging = await open(app.port, 'GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')

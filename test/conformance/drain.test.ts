@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { closesPipelines } from './gaps.ts'
 import { sendRaw } from './raw-client.ts'
 import { startApp, type Target, targets, usesNodeHttp } from './targets.ts'
@@ -89,12 +89,12 @@ describe('GS-01 SIGTERM under load loses no request', () => {
       await app.stop()
     }
   }
-  it.each(targets.filter((target) => !mayLose(target)))('$name', drains)
-  it.each(targets.filter(mayLose))('$name', { retry: 2 }, drains)
+  test.each(targets.filter((target) => !mayLose(target)))('$name', drains)
+  test.each(targets.filter(mayLose))('$name', { retry: 2 }, drains)
 })
 
 describe('GS-01 requests sent without waiting for answers: what was begun before SIGTERM is answered', () => {
-  it.concurrent.for(targets)('$name', async (target, { expect }) => {
+  test.concurrent.for(targets)('$name', async (target, { expect }) => {
     const app = await startApp(target)
     try {
       const one = (id: string) => `POST /work/${id} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`
@@ -128,7 +128,7 @@ describe('GS-01 requests sent without waiting for answers: what was begun before
 })
 
 describe('GS-02 a request that never ends is cut at the deadline', () => {
-  it.each(targets)('$name', async (target) => {
+  test.each(targets)('$name', async (target) => {
     const app = await startApp(target, { closeTimeout: 800 })
     try {
       const hanging = sendRaw(app.port, 'GET /abort HTTP/1.1\r\nHost: x\r\n\r\n', { waitMs: 4000 })

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makePipe } from '../support/pipe.ts'
 import { makeTree, secret } from '../support/static-files.ts'
 import { traversals } from '../support/traversals.ts'
@@ -63,7 +63,7 @@ function filesConformance(target: Target): void {
         }
       })
 
-    it('ST-01 no spelling gets out of the root', async () => {
+    test('ST-01 no spelling gets out of the root', async () => {
       for (const path of traversals.flatMap((one) => [one, `/assets${one}`])) {
         const { text, statuses } = await sendRaw(port, head(path).toString('latin1'))
         expect(text, path).not.toContain(secret)
@@ -75,7 +75,7 @@ function filesConformance(target: Target): void {
       }
     })
 
-    it('ST-04 sends files with validators, ranges, and 304', async () => {
+    test('ST-04 sends files with validators, ranges, and 304', async () => {
       const whole = await fetch(url('/a.txt'))
       expect([whole.status, await whole.text()]).toEqual([200, 'hello world'])
       if (!losesStreamLength(target)) expect(whole.headers.get('content-length')).toBe('11')
@@ -96,7 +96,7 @@ function filesConformance(target: Target): void {
       expect(await (await fetch(url('/%C3%BCn%C3%AF%20%E2%80%93%20%E6%97%A5%E6%9C%AC.txt'))).text()).toBe('unicode')
     })
 
-    it('waits for no named pipe, and other files are sent meanwhile', async () => {
+    test('waits for no named pipe, and other files are sent meanwhile', async () => {
       makePipe(join(root, 'pipe'))
       const pipes = ['/sent/pipe', '/assets/pipe', '/pipe'].flatMap((path) => [path, path, path, path])
       const answers = pipes.map(async (path) => (await fetch(url(path))).status)
@@ -104,7 +104,7 @@ function filesConformance(target: Target): void {
       expect(await Promise.all(answers)).toEqual(pipes.map(() => 404))
     })
 
-    it('takes a form, and sends a file of it back', async () => {
+    test('takes a form, and sends a file of it back', async () => {
       const files = [['f', 'ü.txt', 'text/plain', 100_000]]
       expect(await (await fetch(url('/upload'), form(100_000))).json()).toEqual({ body: { t: 'é' }, files })
       for (const path of ['/stream', '/file'])
@@ -113,7 +113,7 @@ function filesConformance(target: Target): void {
         expect(await (await fetch(url(path), form(100_000))).json()).toBe(100_000)
     })
 
-    it('BO-08 BO-09 refuses what is too large or malformed', async () => {
+    test('BO-08 BO-09 refuses what is too large or malformed', async () => {
       const body = part + 'x'.repeat(2.2 * 1024 ** 2)
       const large = await sendRaw(port, posting(9_000_000) + body, { answers: 1, waitMs: 3000 })
       expect(large.statuses).toEqual([413])
@@ -122,7 +122,7 @@ function filesConformance(target: Target): void {
       expect(bad.statuses).toEqual([400])
     })
 
-    it('BO-09 200 uploads that are aborted half way leave no file and no open descriptor', async () => {
+    test('BO-09 200 uploads that are aborted half way leave no file and no open descriptor', async () => {
       const half = Buffer.from(posting(1_000_000) + part + 'x'.repeat(300_000))
       const abort = (after: number) =>
         new Promise<void>((resolve) => {
@@ -135,7 +135,7 @@ function filesConformance(target: Target): void {
       await expect.poll(openFiles, { timeout: 10_000 }).toEqual([])
     })
 
-    it('is alive at the end, without an error', async () => {
+    test('is alive at the end, without an error', async () => {
       expect(await (await fetch(url('/events'))).json()).toEqual([])
     })
   })

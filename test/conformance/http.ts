@@ -3,7 +3,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeFailures } from './failures.ts'
 import { losesStreamLength } from './gaps.ts'
 import { describeJson } from './json.ts'
@@ -41,18 +41,18 @@ export function httpConformance(target: Target): void {
       expect(await events()).toContain(event)
     }
 
-    it('a port that is taken is told, and not shared', async () => {
+    test('a port that is taken is told, and not shared', async () => {
       expect((await send('GET', '/listen-again')).json).toBe('PortInUseError')
     })
 
-    it('answers a returned object as JSON with length and charset', async () => {
+    test('answers a returned object as JSON with length and charset', async () => {
       const { status, headers, text } = await send('GET', '/hello')
       expect([status, text]).toEqual([200, '{"hello":"world"}'])
       expect(headers['content-type']).toBe('application/json; charset=utf-8')
       expect(headers['content-length']).toBe('17')
     })
 
-    it.each([
+    test.each([
       ['zero', '0'],
       ['empty', '""'],
       ['no', 'false'],
@@ -64,7 +64,7 @@ export function httpConformance(target: Target): void {
       expect([answer.status, answer.text]).toEqual([200, text])
     })
 
-    it('prefers static over parameter, and takes optional parameters and wildcards', async () => {
+    test('prefers static over parameter, and takes optional parameters and wildcards', async () => {
       const found = async (path: string) => {
         const { route, params } = (await send('GET', path)).json as { route: string; params?: unknown }
         return [route, params]
@@ -77,12 +77,12 @@ export function httpConformance(target: Target): void {
       expect(await found('/files/a/b.txt')).toEqual(['wildcard', { '*': 'a/b.txt' }])
     })
 
-    it('parses the query', async () => {
+    test('parses the query', async () => {
       const { query } = (await send('GET', '/x?a=1&a=2&b=%C3%A9&__proto__=1')).json as { query: unknown }
       expect(query).toEqual({ a: ['1', '2'], b: 'é' })
     })
 
-    it('answers 404 and 405 with the body of two fields', async () => {
+    test('answers 404 and 405 with the body of two fields', async () => {
       const missing = await send('GET', '/nowhere?q=1')
       expect(missing.status).toBe(404)
       expect(missing.json).toEqual({ code: 'RouteNotFoundError', message: 'ROUTE_NOT_FOUND: Cannot GET /nowhere' })
@@ -92,12 +92,12 @@ export function httpConformance(target: Target): void {
       expect(wrong.json).toEqual({ code: 'MethodNotAllowedError', message: 'METHOD_NOT_ALLOWED: Cannot PUT /users/1' })
     })
 
-    it('serves HEAD by the GET route, without body and with its length', async () => {
+    test('serves HEAD by the GET route, without body and with its length', async () => {
       const { status, headers, bytes } = await send('HEAD', '/hello')
       expect([status, bytes.length, headers['content-length']]).toEqual([200, 0, '17'])
     })
 
-    it('parses JSON and refuses what is not', async () => {
+    test('parses JSON and refuses what is not', async () => {
       const json = { 'content-type': 'application/json' }
       expect((await send('POST', '/json', json, '{"a":[1,"é"]}')).json).toEqual({ body: { a: [1, 'é'] } })
       expect((await send('DELETE', '/json', json, '{"a":1}')).json).toEqual({ body: { a: 1 } })
@@ -109,7 +109,7 @@ export function httpConformance(target: Target): void {
       expect(large.json).toMatchObject({ code: 'PayloadTooLargeError' })
     })
 
-    it('sends bytes, empty answers, statuses and repeated cookies', async () => {
+    test('sends bytes, empty answers, statuses and repeated cookies', async () => {
       expect((await send('GET', '/bytes')).bytes).toEqual(Buffer.from([0, 1, 2, 255]))
       const none = await send('GET', '/none')
       expect([none.status, none.bytes.length]).toEqual([204, 0])
@@ -117,7 +117,7 @@ export function httpConformance(target: Target): void {
       expect((await send('GET', '/cookies')).headers['set-cookie']).toEqual(['a=1', 'b=2'])
     })
 
-    it('joins repeated request headers, cookies by semicolon', async () => {
+    test('joins repeated request headers, cookies by semicolon', async () => {
       const { text } = await sendRaw(
         app.port,
         'GET /headers HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nx-a: 2\r\nCookie: a=1\r\nCookie: b=2\r\nConnection: close\r\n\r\n',
@@ -126,29 +126,29 @@ export function httpConformance(target: Target): void {
       expect(text).toContain('"cookie":"a=1; b=2"')
     })
 
-    it('tells the address of the client', async () => {
+    test('tells the address of the client', async () => {
       expect(((await send('GET', '/headers')).json as { ip: string }).ip).toMatch(/127\.0\.0\.1$/)
     })
 
-    it('streams text and bytes', async () => {
+    test('streams text and bytes', async () => {
       expect((await send('GET', '/stream')).text).toBe('one two')
     })
 
-    it('sends server-sent events that no data can forge', async () => {
+    test('sends server-sent events that no data can forge', async () => {
       const { headers, text } = await send('GET', '/sse')
       expect(headers['content-type']).toMatch(/^text\/event-stream/)
       expect(text).toContain('event: tick\nid: 7\ndata: {"n":1}\n\n')
       expect(text).toContain('data: two\ndata: lines\n\n')
     })
 
-    it('sends a file with its length', async () => {
+    test('sends a file with its length', async () => {
       const file = await readFile(join(import.meta.dirname, 'app.mjs'))
       const { headers, bytes } = await send('GET', '/file')
       expect(bytes).toEqual(file)
       expect(headers['content-length']).toBe(losesStreamLength(target) ? undefined : String(file.length))
     })
 
-    it('HT-09 pauses a stream that nobody reads, and ends it when the client leaves', async () => {
+    test('HT-09 pauses a stream that nobody reads, and ends it when the client leaves', async () => {
       await new Promise<void>((resolve) => {
         const socket = connect(app.port, '127.0.0.1', () => socket.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n'))
         socket.once('data', async () => {
@@ -163,7 +163,7 @@ export function httpConformance(target: Target): void {
       expect((await events()).filter((event) => /^endless \d+$/.test(event)).length).toBeLessThan(10)
     })
 
-    it('breaks the connection when a stream fails, so that half an answer is not taken for a whole', async () => {
+    test('breaks the connection when a stream fails, so that half an answer is not taken for a whole', async () => {
       const { text, closed } = await sendRaw(app.port, 'GET /broken-stream HTTP/1.1\r\nHost: x\r\n\r\n', {
         waitMs: 2000,
       })
@@ -171,7 +171,7 @@ export function httpConformance(target: Target): void {
       expect(text).not.toMatch(/0\r\n\r\n$/)
     })
 
-    it('HT-10 aborts req.signal when the client leaves', async () => {
+    test('HT-10 aborts req.signal when the client leaves', async () => {
       const socket = connect(app.port, '127.0.0.1', () => socket.write('GET /abort HTTP/1.1\r\nHost: x\r\n\r\n'))
       await pause(100)
       socket.destroy()
@@ -182,23 +182,23 @@ export function httpConformance(target: Target): void {
     describeFailures({ port: () => app.port, send, events })
     describeWebBodies({ port: () => app.port, send, eventually })
 
-    it.each(['crlf', 'nul'])('HT-14 refuses a header value that would split the answer (%s)', async (kind) => {
+    test.each(['crlf', 'nul'])('HT-14 refuses a header value that would split the answer (%s)', async (kind) => {
       const { status, headers } = await send('GET', `/bad-header?kind=${kind}`)
       expect(status).toBe(500)
       expect(headers['x-forged']).toBeUndefined()
     })
 
-    it('HT-14 never sends a header value that does not fit into bytes', async () => {
+    test('HT-14 never sends a header value that does not fit into bytes', async () => {
       expect((await send('GET', '/bad-header?kind=wide')).status).toBe(500)
     })
 
-    it('keeps the connection for the next request', async () => {
+    test('keeps the connection for the next request', async () => {
       const data = 'GET /hello HTTP/1.1\r\nHost: x\r\n\r\n'
       const { statuses, closed } = await sendRaw(app.port, [data, data], { dripMs: 50, waitMs: 500 })
       expect([statuses, closed]).toEqual([[200, 200], false])
     })
 
-    it('closes the connection when the client asks', async () => {
+    test('closes the connection when the client asks', async () => {
       const { statuses, closed } = await sendRaw(
         app.port,
         'GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
@@ -206,14 +206,14 @@ export function httpConformance(target: Target): void {
       expect([statuses, closed]).toEqual([[200], true])
     })
 
-    it('serves 200 concurrent requests of one client', async () => {
+    test('serves 200 concurrent requests of one client', async () => {
       const answers = await Promise.all(Array.from({ length: 200 }, (_, id) => send('GET', `/users/${id}`)))
       expect(answers.map(({ json }) => (json as { params: { id: string } }).params.id)).toEqual(
         Array.from({ length: 200 }, (_, id) => String(id)),
       )
     })
 
-    it('is alive at the end, without an unhandled error', async () => {
+    test('is alive at the end, without an unhandled error', async () => {
       expect((await events()).filter((event) => event.startsWith('un'))).toEqual([])
       if (usesNodeHttp(target)) expect(app.stderr()).toBe('')
     })

@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http'
 import { request } from 'node:http'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { accepted, type JsonCase, open, refused } from './json-corpus.ts'
 
 /** Every kind of text that is JSON, that is none, and that may be either. */
@@ -29,7 +29,7 @@ export function describeJson(agent: Agent, port: () => number): void {
     return outcomes
   }
 
-  it(`BO-01 takes what is JSON, and gives the same value on (${accepted.length} texts)`, async () => {
+  test(`BO-01 takes what is JSON, and gives the same value on (${accepted.length} texts)`, async () => {
     const outcomes = await all(accepted, async (one) => {
       const { status, text } = await post(one)
       return [status, text]
@@ -40,7 +40,7 @@ export function describeJson(agent: Agent, port: () => number): void {
     )
   })
 
-  it(`BO-01 refuses what is no JSON with 400 (${refused.length} texts)`, async () => {
+  test(`BO-01 refuses what is no JSON with 400 (${refused.length} texts)`, async () => {
     const outcomes = await all(refused, async (one) => {
       const { status, text } = await post(one)
       return [status, text.slice(0, 27)]
@@ -48,7 +48,7 @@ export function describeJson(agent: Agent, port: () => number): void {
     expect(outcomes).toEqual(refused.map(({ name }) => [name, [400, '{"code":"JsonNotValidError"']]))
   })
 
-  it(`BO-01 answers what may be either alike on every runtime (${open.length} texts)`, async () => {
+  test(`BO-01 answers what may be either alike on every runtime (${open.length} texts)`, async () => {
     const outcomes = await all(open, async (one) => (await post(one)).status)
     expect(outcomes).toEqual(open.map(({ name, status }) => [name, status]))
   })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answersSilentClients, hasNoTimeLimits } from './gaps.ts'
 import { bodyOf, type RawAnswer, sendRaw } from './raw-client.ts'
 import { type RunningApp, startApp, targets, usesNodeHttp } from './targets.ts'
@@ -56,7 +56,7 @@ describe('HT-04 slow clients', () => {
       heads.includes(kind) ? head : later,
     ])
 
-    it.each(all)('closes a client that is slow: %s', (kind, limit) => {
+    test.each(all)('closes a client that is slow: %s', (kind, limit) => {
       if (hasNoTimeLimits(target)) {
         // Why `Deno.serve` is not the choice for untrusted clients. When this fails, it has become one. After the 408 for a
         // body it closes some connections and keeps others.
@@ -69,7 +69,7 @@ describe('HT-04 slow clients', () => {
       }
     })
 
-    it('says 408 where a request had begun, and nothing where none had', () => {
+    test('says 408 where a request had begun, and nothing where none had', () => {
       const statuses = (kind: string) => answersTo(kind).map((answer) => answer.statuses)
       for (const kind of bodies) {
         for (const begun of statuses(kind)) expect(begun, kind).toEqual([408])
@@ -83,7 +83,7 @@ describe('HT-04 slow clients', () => {
         for (const begun of statuses(kind)) expect(begun).toEqual([408])
     })
 
-    it('serves others meanwhile', async () => {
+    test('serves others meanwhile', async () => {
       expect((await sendRaw(started.get(target.name)!.app.port, get, { answers: 1 })).statuses).toEqual([200])
     })
   })

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { load } from './soak/load.ts'
 import { type Reading, readFrom } from './soak/reading.ts'
 import { startApp, type Target, targets } from './targets.ts'
@@ -52,12 +52,12 @@ describe.each(soaked)('GS-07 a bit of everything on $name', (target) => {
   })
   const outcome = () => outcomes.get(target.name)!
 
-  it('is answered as it should be, and no error is left uncaught', () => {
+  test('is answered as it should be, and no error is left uncaught', () => {
     expect(outcome().failures).toEqual([])
     expect(outcome().after.events).toEqual([])
   })
 
-  it('leaves no memory and no descriptor behind', () => {
+  test('leaves no memory and no descriptor behind', () => {
     const { before, after } = outcome()
     expect(after.heap - before.heap).toBeLessThan(bytesPerRequest * requests)
     expect(after.descriptors - before.descriptors).toBeLessThan(fewDescriptors)

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { speaksHttp2 } from './gaps.ts'
 import { startApp, targets } from './targets.ts'
 
@@ -84,7 +84,7 @@ function throwAt(port: number, bytes: string | Buffer): Promise<void> {
 }
 
 describe.each(targets)('https on $name', (target) => {
-  it.skipIf(!hasOpenssl)('HT-12 answers, survives what is no TLS, and closes', async () => {
+  test.skipIf(!hasOpenssl)('HT-12 answers, survives what is no TLS, and closes', async () => {
     const app = await startApp(target, { https, closeTimeout: 3_000 })
     try {
       const { status, body } = await ask(app.port, '/users/5')

@@ -1,5 +1,5 @@
 import { Server } from 'framework'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeApp } from './fixture.mjs'
 import { losesAuthority } from './gaps.ts'
 import { bodyOf, sendRaw } from './raw-client.ts'
@@ -22,13 +22,13 @@ describe('RO-05 one reading of a URL', () => {
   })
   afterAll(() => server.close())
 
-  it('has 310 targets, most of which lead somewhere', () => {
+  test('has 310 targets, most of which lead somewhere', () => {
     expect(urls.length).toBe(310)
     expect(expected.filter(({ status }) => status === 200).length).toBeGreaterThan(150)
     expect(expected.filter(({ status }) => status >= 500)).toEqual([])
   })
 
-  it('is that of fetch', async () => {
+  test('is that of fetch', async () => {
     const origin = urls.map((url, i) => [url, expected[i]] as const).filter(([url]) => url.startsWith('/'))
     const differences: unknown[] = []
     for (const [url, wanted] of origin) {
@@ -46,7 +46,7 @@ describe('RO-05 one reading of a URL', () => {
     })
     afterAll(() => app.stop())
 
-    it('is that of inject', async () => {
+    test('is that of inject', async () => {
       const differences: unknown[] = []
       for (const [i, url] of urls.entries()) {
         // Where the authority of an absolute target is not shown, the outcome is that of its path.
@@ -60,7 +60,7 @@ describe('RO-05 one reading of a URL', () => {
       expect(differences).toEqual([])
     })
 
-    it('has one rule for what a host is, and makes an address of each', async () => {
+    test('has one rule for what a host is, and makes an address of each', async () => {
       const differences: unknown[] = []
       for (const [host, isOne] of hosts) {
         const answer = await sendRaw(app.port, `GET /x HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)

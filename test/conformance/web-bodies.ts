@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Answer } from './http.ts'
 
 /** The application as the cases see it. */
@@ -20,7 +20,7 @@ const decoders: Record<string, (bytes: Buffer) => Buffer> = {
 
 /** What the web knows as a body is sent as such, and not as the `{}` that JSON makes of it. */
 export function describeWebBodies({ port, send, eventually }: Tested): void {
-  it('sends a web Response: status, headers beside those that are there, and body', async () => {
+  test('sends a web Response: status, headers beside those that are there, and body', async () => {
     const { status, headers, text } = await send('GET', '/web/response')
     expect([status, text]).toEqual([202, 'grüße'])
     expect(headers).toMatchObject({ 'x-before': '1', 'x-both': 'web', vary: 'Origin, Accept' })
@@ -39,7 +39,7 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     ])
   })
 
-  it('sends a web Response without a body, and HEAD without one', async () => {
+  test('sends a web Response without a body, and HEAD without one', async () => {
     const empty = await send('GET', '/web/empty')
     expect([empty.status, empty.bytes.length, empty.headers['content-length']]).toEqual([204, 0, undefined])
     const { status, headers } = await send('GET', '/web/redirect')
@@ -48,12 +48,12 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     expect([head.status, head.headers['x-both'], head.bytes.length]).toEqual([202, 'web', 0])
   })
 
-  it.each(['error', 'used'])('answers 500 to a web Response that cannot be sent (%s)', async (kind) => {
+  test.each(['error', 'used'])('answers 500 to a web Response that cannot be sent (%s)', async (kind) => {
     const { status, text } = await send('GET', `/web/${kind}`)
     expect([status, text]).toEqual([500, ''])
   })
 
-  it.each([
+  test.each([
     ['blob', 200, 'text/csv', 'a,b\n', '4'],
     ['params', 201, 'application/x-www-form-urlencoded', 'q=a+b', '5'],
     ['buffer', 200, 'application/octet-stream', 'hi', '2'],
@@ -64,19 +64,19 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     expect(String(answer.headers['content-type']).split(';')[0]).toBe(type)
   })
 
-  it.each(['response', 'json', 'stream'])('a header of latin1 leaves as it is: %s', async (kind) => {
+  test.each(['response', 'json', 'stream'])('a header of latin1 leaves as it is: %s', async (kind) => {
     const { headers, bytes } = await send('GET', `/web/latin1/${kind}`)
     expect(headers['x-name']).toBe('Jürgen')
     const sent = { response: 'ü', json: '"ü"', stream: 'üü' }[kind]!
     expect(bytes.toString()).toBe(sent)
   })
 
-  it('believes no length that is no number', async () => {
+  test('believes no length that is no number', async () => {
     const { status, text, headers } = await send('GET', '/web/odd-length')
     expect([status, text, headers['content-length'] ?? '5']).toEqual([200, 'hello', '5'])
   })
 
-  it('lets go of what is returned behind an answer, or cannot be sent', async () => {
+  test('lets go of what is returned behind an answer, or cannot be sent', async () => {
     expect((await send('GET', '/web/after')).json).toBe('first')
     await eventually('web second let go')
     const { status, headers } = await send('GET', '/web/wrong-header')
@@ -84,20 +84,20 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     await eventually('web wrong let go')
   })
 
-  it('sends a form as its parts', async () => {
+  test('sends a form as its parts', async () => {
     const { headers, text } = await send('GET', '/web/form')
     const boundary = /^multipart\/form-data; ?boundary=(.+)$/.exec(String(headers['content-type']))?.[1]
     expect(text).toMatch(new RegExp(`^--${boundary}\r\n[^]*name="name"\r\n\r\nAda\r\n--${boundary}--`))
   })
 
-  it('lets go of the body of a web Response when the client leaves', async () => {
+  test('lets go of the body of a web Response when the client leaves', async () => {
     const socket = connect(port(), '127.0.0.1')
     socket.write('GET /web/endless HTTP/1.1\r\nHost: x\r\n\r\n')
     socket.once('data', () => socket.destroy())
     await eventually('web endless cancelled')
   })
 
-  it('hands a web Request to a handler of those', async () => {
+  test('hands a web Request to a handler of those', async () => {
     const type = { 'content-type': 'application/json', 'x-own': '1' }
     const get = await send('GET', '/web/handler/a%20b?c=1', { 'x-own': '2' })
     expect(get.json).toMatchObject({ method: 'GET', path: '/web/handler/a%20b', headers: { 'x-own': '2' }, body: 0 })
@@ -109,7 +109,7 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     expect((await send('POST', '/web/handler/x')).json).toMatchObject({ method: 'POST', body: 0 })
   })
 
-  it('and the handler need not read it, may pass it on, and hears that the client leaves', async () => {
+  test('and the handler need not read it, may pass it on, and hears that the client leaves', async () => {
     const type = { 'content-type': 'application/json' }
     const refused = await send('POST', '/web/refuses', type, '1'.repeat(90_000))
     expect([refused.status, refused.text]).toEqual([401, 'POST'])
@@ -120,7 +120,7 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     await eventually('web signal aborted')
   })
 
-  it('reads a body once, and says so the second time', async () => {
+  test('reads a body once, and says so the second time', async () => {
     const type = { 'content-type': 'application/json' }
     expect((await send('POST', '/web/twice', type, '[1]')).json).toEqual({
       hasHeaders: true,
@@ -129,19 +129,19 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     })
   })
 
-  it('goes on when a body was read in part', async () => {
+  test('goes on when a body was read in part', async () => {
     const type = { 'content-type': 'application/json' }
     expect((await send('POST', '/web/part', type, '1'.repeat(1_000_000))).json).toEqual({ some: true })
     await pause(2_000)
     expect((await send('GET', '/web/plain')).text).toBe('hello')
   })
 
-  it('but not one whose body was parsed already', async () => {
+  test('but not one whose body was parsed already', async () => {
     expect((await send('POST', '/web/parsed', { 'content-type': 'application/json' }, '{}')).status).toBe(500)
     expect((await send('POST', '/web/parsed', { 'content-type': 'text/plain' }, 'abc')).json).toMatchObject({ body: 3 })
   })
 
-  it.each([
+  test.each([
     'gzip',
     'br',
     'deflate',

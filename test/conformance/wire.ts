@@ -1,5 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { corpus, type Expectation } from './corpus.ts'
 import { closesByTicks, closesPipelines, dropsBodyOfGet, gapOf } from './gaps.ts'
 import { bodyOf, flood, type RawAnswer, sendRaw } from './raw-client.ts'
@@ -20,7 +20,7 @@ export function wireConformance(target: Target): void {
     const events = async () => bodyOf(await sendRaw(app.port, request('/events'))) as string[]
 
     for (const { id, name, data, expect: expected } of corpus) {
-      it(`${id} ${name}`, async () => {
+      test(`${id} ${name}`, async () => {
         const answer = await sendRaw(app.port, data, { waitMs: 300 })
         const gap = gapOf(target, name)
         if (gap) expect(answer.statuses, gap.reason).toEqual(gap.statuses)
@@ -33,12 +33,12 @@ export function wireConformance(target: Target): void {
       })
     }
 
-    it('HT-02 no request that rode behind a doubtful one has run', async () => {
+    test('HT-02 no request that rode behind a doubtful one has run', async () => {
       const smuggled = corpus.some(({ id, name }) => id === 'HT-02' && gapOf(target, name))
       expect((await events()).includes('second request ran')).toBe(smuggled)
     })
 
-    it('HT-03 a request without one host is 400, and its connection ends', async () => {
+    test('HT-03 a request without one host is 400, and its connection ends', async () => {
       for (const hosts of ['', 'Host: x\r\nHost: y\r\n', 'Host: x\r\nHost: x\r\n', 'Host: a b\r\n']) {
         const data = `GET /hello HTTP/1.1\r\n${hosts}\r\n${second}`
         const answer = await sendRaw(app.port, data, { waitMs: 2000 })
@@ -46,7 +46,7 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    it('HT-08 1000 pipelined requests are answered in order', async () => {
+    test('HT-08 1000 pipelined requests are answered in order', async () => {
       const one = (id: number) => `GET /users/${id} HTTP/1.1\r\nHost: x\r\n\r\n`
       const data = Array.from({ length: 1000 }, (_, id) => one(id)).join('')
       const answer = await sendRaw(app.port, data, { waitMs: 8000, answers: 1000 })
@@ -54,7 +54,7 @@ export function wireConformance(target: Target): void {
       expect(ids).toEqual(Array.from({ length: 1000 }, (_, id) => id))
     })
 
-    it('HT-08 pipelined requests are answered in order when their answers take time', async () => {
+    test('HT-08 pipelined requests are answered in order when their answers take time', async () => {
       const pair = (_: unknown, i: number) =>
         [`/wait?ms=${20 - i}`, `/users/${i}`].map((path) => `${head('GET', path)}\r\n`).join('')
       const data = Array.from({ length: 20 }, pair).join('')
@@ -64,7 +64,7 @@ export function wireConformance(target: Target): void {
       else expect([ids, answer.statuses.length]).toEqual([Array.from({ length: 20 }, (_, i) => i), 40])
     })
 
-    it('HT-08 what is refused by its head alone waits for the answers in front of it', async () => {
+    test('HT-08 what is refused by its head alone waits for the answers in front of it', async () => {
       const waits = `${head('GET', '/wait?ms=60')}\r\n`.repeat(2)
       for (const refused of ['CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', '\x00rubbish\r\n\r\n']) {
         const answer = await sendRaw(app.port, waits + refused, { waitMs: 1500, answers: 3 })
@@ -77,7 +77,7 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    it('BO-02 the limit is exact, by length, in chunks and in small chunks', async () => {
+    test('BO-02 the limit is exact, by length, in chunks and in small chunks', async () => {
       const limit = 102_400
       const text = (size: number) => `"${'x'.repeat(size - 2)}"`
       const bySize = (size: number) => `Content-Length: ${size}\r\n\r\n${text(size)}`
@@ -109,7 +109,7 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    it('BO-03 a body far over the limit is answered 413 and its connection closed', async () => {
+    test('BO-03 a body far over the limit is answered 413 and its connection closed', async () => {
       const json = 'Content-Type: application/json\r\n'
       const declared = `${head('POST', '/json')}${json}Content-Length: 10000000000\r\n\r\n${'x'.repeat(100_000)}`
       const chunk = `4000\r\n${'x'.repeat(16_384)}\r\n`
@@ -125,7 +125,7 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    it('BO-03 a client that stops in the middle of such a body is answered and closed', async () => {
+    test('BO-03 a client that stops in the middle of such a body is answered and closed', async () => {
       for (const answer of await stopped) {
         expect(answer.statuses).toEqual([413])
         expect(bodyOf(answer)).toMatchObject({ code: 'PayloadTooLargeError' })
@@ -134,7 +134,7 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    it('BO-03 a client that sends on has its answer before its connection ends', async () => {
+    test('BO-03 a client that sends on has its answer before its connection ends', async () => {
       const { port } = app
       const body = Buffer.alloc(8_000_000, 120)
       // One that asks for the end of its connection has it at once from Bun, with its answer or without.
@@ -163,7 +163,7 @@ export function wireConformance(target: Target): void {
       expect(statuses).toEqual(Array.from({ length: 8 }, () => 413))
     })
 
-    it('BO-11 a body of length 0 is none, a GET may have one, and an empty one in chunks is no JSON', async () => {
+    test('BO-11 a body of length 0 is none, a GET may have one, and an empty one in chunks is no JSON', async () => {
       const json = 'Content-Type: application/json\r\nConnection: close\r\n'
       const none = 'Content-Length: 0\r\n\r\n'
       const empty = 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
@@ -185,7 +185,7 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    it('BO-12 an unread body does not become the next request', async () => {
+    test('BO-12 an unread body does not become the next request', async () => {
       for (let i = 0; i < 20; i++) {
         const body = second.repeat(2500).slice(0, 90_000)
         const data = `${head('POST', '/unread')}Content-Length: ${body.length}\r\n\r\n${body}${request('/health')}`
@@ -196,7 +196,7 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    it('BO-13 a body that nobody reads does not come in without end', async () => {
+    test('BO-13 a body that nobody reads does not come in without end', async () => {
       // Bun takes 8 seconds, whatever speed the client has: at full speed 19 GB.
       const [pauseMs, withinMs] = closesByTicks(target) ? [50, 10_000] : [0, 4000]
       const piece = Buffer.alloc(65_536, 120)
@@ -216,7 +216,7 @@ export function wireConformance(target: Target): void {
         expect([line, framing, answers, closed]).toEqual([line, framing, 1, true])
     })
 
-    it('Expect: 100-continue is honoured', async () => {
+    test('Expect: 100-continue is honoured', async () => {
       const data = [
         `${head('POST', '/json')}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
         '[]',
@@ -226,7 +226,7 @@ export function wireConformance(target: Target): void {
       expect(answer.text).toMatch(/^HTTP\/1.1 100 /)
     })
 
-    it('HT-01 the process has survived all of it', async () => {
+    test('HT-01 the process has survived all of it', async () => {
       expect((await events()).filter((event) => event !== 'second request ran')).toEqual([])
       const times: number[] = []
       for (let i = 0; i < 5; i++) times.push((await sendRaw(app.port, request('/health'), { answers: 1 })).ms)

@@ -1,23 +1,23 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RawRequest } from '../../../kernel/http/raw.ts'
 import { fetchHandler } from '../../../kernel/runtime/web/fetch.ts'
 
 const ok = { status: 200, headers: ['content-type', 'text/plain', 'content-length', '2'], body: 'ok' }
 
 describe('web requests', () => {
-  it('answers without a promise when the handler does', () => {
+  test('answers without a promise when the handler does', () => {
     const fetch = fetchHandler((raw) => raw.respond(ok))
     expect(fetch(new Request('http://x/'))).toBeInstanceOf(Response)
   })
 
-  it('answers by a promise when the handler answers later', async () => {
+  test('answers by a promise when the handler answers later', async () => {
     const fetch = fetchHandler((raw) => setTimeout(() => raw.respond(ok), 5))
     const pending = fetch(new Request('http://x/'))
     expect(pending).toBeInstanceOf(Promise)
     expect(await (await pending).text()).toBe('ok')
   })
 
-  it('takes path and host from the URL when there is no Host header', () => {
+  test('takes path and host from the URL when there is no Host header', () => {
     let seen: RawRequest | undefined
     fetchHandler((raw) => {
       seen = raw
@@ -30,7 +30,7 @@ describe('web requests', () => {
     ])
   })
 
-  it('BO-02 counts a body whose content-length understates it', async () => {
+  test('BO-02 counts a body whose content-length understates it', async () => {
     const request = new Request('http://x/', {
       method: 'POST',
       body: 'x'.repeat(100),
@@ -46,7 +46,7 @@ describe('web requests', () => {
     expect(failure).toMatchObject({ code: 'PayloadTooLargeError' })
   })
 
-  it('keeps repeated set-cookie headers apart and adds no content type of its own', async () => {
+  test('keeps repeated set-cookie headers apart and adds no content type of its own', async () => {
     const headers = ['set-cookie', 'a=1', 'set-cookie', 'b=2']
     const response = await fetchHandler((raw) => raw.respond({ status: 200, headers, body: 'text' }))(
       new Request('http://x/'),
@@ -55,7 +55,7 @@ describe('web requests', () => {
     expect(response.headers.get('content-type')).toBeNull()
   })
 
-  it('reads a stream only as fast as it is read, and lets go of it when the reader leaves', async () => {
+  test('reads a stream only as fast as it is read, and lets go of it when the reader leaves', async () => {
     let pulled = 0
     let ended = false
     async function* source() {
@@ -79,7 +79,7 @@ describe('web requests', () => {
     expect(ended).toBe(true)
   })
 
-  it('reports a client that leaves once, and none after the answer', async () => {
+  test('reports a client that leaves once, and none after the answer', async () => {
     const controller = new AbortController()
     let left = 0
     const fetch = fetchHandler((raw) => {
@@ -93,7 +93,7 @@ describe('web requests', () => {
     expect(left).toBe(1)
   })
 
-  it('answers 500 when a header cannot be written', async () => {
+  test('answers 500 when a header cannot be written', async () => {
     const response = await fetchHandler((raw) => raw.respond({ status: 200, headers: ['x', 'a\nb'], body: null }))(
       new Request('http://x/'),
     )

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { RawRequest, StreamBody } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
@@ -82,7 +82,7 @@ afterEach(async () => {
 })
 
 describe.each(Object.keys(ways))('a source that always has a piece ready, over %s', (way) => {
-  it.each(Object.keys(sources))('lets others have their turn: %s', async (kind) => {
+  test.each(Object.keys(sources))('lets others have their turn: %s', async (kind) => {
     let turns = 0
     let isOver = false
     const count = () => {
@@ -97,7 +97,7 @@ describe.each(Object.keys(ways))('a source that always has a piece ready, over %
     expect(turns).toBeGreaterThan(3)
   })
 
-  it.each(Object.keys(sources))('fails when it fails: %s', async (kind) => {
+  test.each(Object.keys(sources))('fails when it fails: %s', async (kind) => {
     const asked = ways[way]!((raw) => {
       const { body, fail } = sources[kind]!()
       setTimeout(() => fail(new Error('on purpose')), 10)
@@ -108,7 +108,7 @@ describe.each(Object.keys(ways))('a source that always has a piece ready, over %
   })
 })
 
-it('ends also where a test has faked the clock', async () => {
+test('ends also where a test has faked the clock', async () => {
   vi.useFakeTimers({ toFake: ['setImmediate', 'setTimeout', 'performance', 'Date'] })
   const response = await fetchHandler((raw) => {
     raw.respond({ status: 200, headers: [], body: sources.generator!().body })

@@ -1,11 +1,11 @@
 import { createHook } from 'node:async_hooks'
 import { definePlugin } from 'framework/kernel'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { InjectRequest } from '../../../kernel/runtime/inject.ts'
 import { makeKernel, send } from '../../support/kernel.ts'
 
 describe('inject', () => {
-  it('costs one promise when the server has booted and nothing is asynchronous', async () => {
+  test('costs one promise when the server has booted and nothing is asynchronous', async () => {
     const { kernel, router } = makeKernel()
     router.get('/', () => ({ a: 1 }))
     await kernel.inject({ url: '/' })
@@ -21,7 +21,7 @@ describe('inject', () => {
     expect((await answer).status).toBe(200)
   })
 
-  it('boots once for requests that come together', async () => {
+  test('boots once for requests that come together', async () => {
     const { kernel, router } = makeKernel()
     let boots = 0
     kernel.register(definePlugin({ name: 'counter', setup: () => void boots++ })())
@@ -31,14 +31,14 @@ describe('inject', () => {
     expect(boots).toBe(1)
   })
 
-  it('rejects, and does not throw, once the server is closed', async () => {
+  test('rejects, and does not throw, once the server is closed', async () => {
     const { kernel } = makeKernel()
     await kernel.inject({ url: '/' })
     await kernel.close()
     await expect(kernel.inject({ url: '/' })).rejects.toMatchObject({ code: 'ServerClosedError' })
   })
 
-  it('rejects when a streamed answer breaks', async () => {
+  test('rejects when a streamed answer breaks', async () => {
     const { kernel, router } = makeKernel()
     router.get('/', (_req, res) =>
       res.stream(
@@ -85,7 +85,7 @@ describe('inject', () => {
     expect(read).toBe(expected)
   })
 
-  it('takes the host from an absolute URL, else localhost, else the header', async () => {
+  test('takes the host from an absolute URL, else localhost, else the header', async () => {
     const { kernel, router } = makeKernel()
     router.get('/', (req) => req.headers.host)
     for (const [url, headers, host] of [

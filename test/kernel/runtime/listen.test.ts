@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { listenError } from '../../../kernel/runtime/listen-errors.ts'
 import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
@@ -16,7 +16,7 @@ afterEach(async () => {
 })
 
 describe('listen', () => {
-  it('HT-04 gives a head 10 s and a request 30 s unless it is told otherwise', () => {
+  test('HT-04 gives a head 10 s and a request 30 s unless it is told otherwise', () => {
     expect(defaultLimits).toEqual({
       headersTimeout: 10_000,
       receiveTimeout: 30_000,
@@ -26,13 +26,13 @@ describe('listen', () => {
     })
   })
 
-  it('GS-04 tells the port it was given when it asked for any', async () => {
+  test('GS-04 tells the port it was given when it asked for any', async () => {
     const { port, host } = await listen(0, '127.0.0.1')
     expect(port).toBeGreaterThan(0)
     expect(host).toBe('127.0.0.1')
   })
 
-  it('GS-04 names the port that is taken and what to do', async () => {
+  test('GS-04 names the port that is taken and what to do', async () => {
     const { port } = await listen(0, '127.0.0.1')
     await expect(listen(port, '127.0.0.1')).rejects.toMatchObject({
       code: 'PortInUseError',
@@ -41,11 +41,11 @@ describe('listen', () => {
     })
   })
 
-  it('GS-04 names a host that is not of this machine', async () => {
+  test('GS-04 names a host that is not of this machine', async () => {
     await expect(listen(0, '192.0.2.1')).rejects.toMatchObject({ code: 'HostUnavailableError' })
   })
 
-  it.each([
+  test.each([
     [{ code: 'EACCES' }, 'PortForbiddenError'],
     [{ name: 'PermissionDenied' }, 'PortForbiddenError'],
     [{ name: 'AddrInUse' }, 'PortInUseError'],

@@ -4,7 +4,7 @@ import { request as secureRequest } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { RawRequest, Reply } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type ListenOptions } from '../../../kernel/runtime/adapter.ts'
 import { type Sending, writeOnce } from '../../../kernel/runtime/node/direct.ts'
@@ -156,13 +156,13 @@ describe('a directly written answer', () => {
     await stopAll()
   })
 
-  it.each(Object.keys(exchanges))('has the bytes of the ordinary path: %s', (name) => {
+  test.each(Object.keys(exchanges))('has the bytes of the ordinary path: %s', (name) => {
     const [direct, ordinary] = pairs.get(name)!
     expect(direct.length).toBeGreaterThan(10)
     expect(direct).toBe(ordinary)
   })
 
-  it('is what small answers on kept connections get, where this Node is known', async () => {
+  test('is what small answers on kept connections get, where this Node is known', async () => {
     const port = await serve(true)
     const turns = [get('/hello'), get('/utf8'), get('/latin1'), get('/slow?1') + get('/hello'), get('/close')]
     await sendRaw(port, turns, { dripMs: 20 })
@@ -173,7 +173,7 @@ describe('a directly written answer', () => {
     expect((await findDirectWriter()) !== undefined).toBe(isKnownHere)
   })
 
-  it.each([true, false])('ends once: prefinish, finish, close (direct: %s)', async (direct) => {
+  test.each([true, false])('ends once: prefinish, finish, close (direct: %s)', async (direct) => {
     const port = await serve(direct)
     await sendRaw(port, get('/hello') + get('/big') + get('/slow?5') + get('/hello'), { waitMs: 200 })
     expect(watched.map((one) => one.events)).toEqual(Array(4).fill(['prefinish', 'finish', 'close']))
@@ -182,7 +182,7 @@ describe('a directly written answer', () => {
     )
   })
 
-  it('is seen by performance observers like any other', async () => {
+  test('is seen by performance observers like any other', async () => {
     const statuses: unknown[] = []
     const observer = new PerformanceObserver((list) => {
       for (const { detail } of list.getEntries() as unknown as { detail: { res: { statusCode: number } } }[])
@@ -196,7 +196,7 @@ describe('a directly written answer', () => {
 })
 
 describe('a client that does not read', () => {
-  it.each([true, false])('is not read from either, and gets everything in the end (direct: %s)', async (direct) => {
+  test.each([true, false])('is not read from either, and gets everything in the end (direct: %s)', async (direct) => {
     const port = await serve(direct)
     const total = 4000
     const client = connect(port, '127.0.0.1')
@@ -237,7 +237,7 @@ describe('a client that leaves', () => {
     return { aborts: [...aborts], events: watched.pop()!.events }
   }
 
-  it('has the same events on both paths', async () => {
+  test('has the same events on both paths', async () => {
     answers['/huge'] = { status: 200, headers: ['content-length', '30000000'], body: 'x'.repeat(30_000_000) }
     const [direct, ordinary] = [await serve(true, listening), await serve(false, listening)]
     const seen = async (port: number) => [
@@ -255,7 +255,7 @@ describe('a client that leaves', () => {
 describe('somebody who watches responses', () => {
   const body = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4)
 
-  it.each(['writeHead', 'write', 'end'] as const)('by a %s of the one response is asked', async (method) => {
+  test.each(['writeHead', 'write', 'end'] as const)('by a %s of the one response is asked', async (method) => {
     const port = await serve(true)
     let calls = 0
     onStart = (response) => {
@@ -273,7 +273,7 @@ describe('somebody who watches responses', () => {
     expect(calls).toBe(method === 'write' ? 0 : 1)
   })
 
-  it.each(['writeHead', 'end'] as const)('by a %s of the prototype is asked', async (method) => {
+  test.each(['writeHead', 'end'] as const)('by a %s of the prototype is asked', async (method) => {
     const port = await serve(true)
     const spy = vi.spyOn(ServerResponse.prototype, method)
     try {
@@ -285,7 +285,7 @@ describe('somebody who watches responses', () => {
     expect(watched[0]!.direct()).toBe(false)
   })
 
-  it('may set a header, a reason or leave the date out', async () => {
+  test('may set a header, a reason or leave the date out', async () => {
     const port = await serve(true)
     onStart = (response) => {
       response.setHeader('x-trace', '7')
@@ -301,7 +301,7 @@ describe('somebody who watches responses', () => {
     expect((await sendRaw(port, get('/hello'), { answers: 1 })).text).not.toContain('Date')
   })
 
-  it.each([ServerResponse, OutgoingMessage])('and was there first is noticed (%o)', async (target) => {
+  test.each([ServerResponse, OutgoingMessage])('and was there first is noticed (%o)', async (target) => {
     vi.resetModules()
     const method = target === ServerResponse ? 'writeHead' : 'end'
     const prototype = target.prototype as unknown as Record<string, (...args: unknown[]) => unknown>
@@ -319,7 +319,7 @@ describe('somebody who watches responses', () => {
 })
 
 describe('the probe', () => {
-  it('knows a faithful way', async () => {
+  test('knows a faithful way', async () => {
     expect(await isFaithful(writeOnce)).toBe(isKnownHere)
   })
 
@@ -346,11 +346,11 @@ describe('the probe', () => {
       response._finish()
     },
   }
-  it.each(Object.entries(ways))('notices a way %s', async (_name, way) => {
+  test.each(Object.entries(ways))('notices a way %s', async (_name, way) => {
     expect(await isFaithful(way)).toBe(false)
   })
 
-  it('is not needed for a header that would split the answer', async () => {
+  test('is not needed for a header that would split the answer', async () => {
     const port = await serve(true, (raw) =>
       raw.respond({ status: 200, headers: ['content-length', '2', 'x-a', 'a\r\nb: c'], body: 'ok' }),
     )
@@ -362,7 +362,7 @@ describe('the probe', () => {
 })
 
 describe('an encrypted connection', () => {
-  it('is answered by node alone', async () => {
+  test('is answered by node alone', async () => {
     const port = await serve(true, handle, { https: certificate })
     const text = await new Promise<string>((resolve, reject) => {
       const options = { port, host: '127.0.0.1', path: '/utf8', rejectUnauthorized: false, agent: false }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RawRequest } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
@@ -70,18 +70,18 @@ describe.each([false, true])('a connection with a time between requests (left to
   })
   afterAll(() => adapter.stop())
 
-  it.each(Object.keys(clients))('whose client %s', (name) => {
+  test.each(Object.keys(clients))('whose client %s', (name) => {
     const { statuses, closed, ms } = answers.get(name)!
     expect({ statuses, closed }).toEqual({ statuses: clients[name]!.statuses, closed: clients[name]!.closed })
     if (closed) expect(ms).toBeGreaterThan(1400)
   })
 
-  it('tells the time', () => {
+  test('tells the time', () => {
     expect(answers.get('falls silent')!.text).toContain('Keep-Alive: timeout=1\r\n')
   })
 })
 
-it('a connection without such a time is kept and tells none', async () => {
+test('a connection without such a time is kept and tells none', async () => {
   const { adapter, port } = await serve(false, 0)
   const { closed, text } = await sendRaw(port, get('/'), { waitMs: 2500 })
   expect(closed).toBe(false)
@@ -90,6 +90,6 @@ it('a connection without such a time is kept and tells none', async () => {
   await adapter.stop()
 })
 
-it('sockets show on every Node whether they are busy', () => {
+test('sockets show on every Node whether they are busy', () => {
   expect(showsOwners()).toBe(true)
 })

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { RawRequest } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type Limits } from '../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
@@ -41,7 +41,7 @@ afterEach(async () => {
 })
 
 describe('an answer that ends its connection', () => {
-  it('waits with that for the last one that is in work', async () => {
+  test('waits with that for the last one that is in work', async () => {
     const port = await serve(() => {})
     const client = sendRaw(port, get('/1', '/2', '/3'), { waitMs: 3000 })
     await started(3)
@@ -52,7 +52,7 @@ describe('an answer that ends its connection', () => {
     expect([told(text), closed]).toEqual([['/1', '/2', 'close', '/3'], true])
   })
 
-  it('ends it behind answers that were there before', async () => {
+  test('ends it behind answers that were there before', async () => {
     const port = await serve(() => {})
     const client = sendRaw(port, get('/1', '/2', '/3'), { waitMs: 3000 })
     await started(3)
@@ -63,7 +63,7 @@ describe('an answer that ends its connection', () => {
     expect([told(text), closed]).toEqual([['/1', '/2', '/3'], true])
   })
 
-  it('lets nothing begin that comes after it', async () => {
+  test('lets nothing begin that comes after it', async () => {
     const port = await serve((raw) => {
       if (raw.target === '/2') answer(raw, close)
     })
@@ -75,7 +75,7 @@ describe('an answer that ends its connection', () => {
     expect([told(text), closed, begun]).toEqual([['/1', 'close', '/2'], true, ['/1', '/2']])
   })
 
-  it('lets nothing begin behind a stream that is on its way', async () => {
+  test('lets nothing begin behind a stream that is on its way', async () => {
     let end = () => {}
     async function* slowly() {
       yield '/1'
@@ -100,13 +100,13 @@ describe('a body that is too large', () => {
       () => answer(raw, [], '/much'),
     )
 
-  it('keeps the connection when it has come whole: what came with it is begun, and answered', async () => {
+  test('keeps the connection when it has come whole: what came with it is begun, and answered', async () => {
     const port = await serve((raw) => void setTimeout(() => void readFive(raw), 30))
     const { text } = await sendRaw(port, post('/1', 'x'.repeat(10)) + get('/2') + post('/3', 'few'), { answers: 3 })
     expect(told(text)).toEqual(['/much', '/2', '/3'])
   })
 
-  it('does not hold up the connection when it has come whole', async () => {
+  test('does not hold up the connection when it has come whole', async () => {
     const port = await serve((raw) => void setTimeout(() => void readFive(raw), 30))
     // More than is read ahead of a handler, and less than comes in one piece.
     const chunked = `Transfer-Encoding: chunked\r\n\r\n9c40\r\n${'x'.repeat(40_000)}\r\n0\r\n\r\n`
@@ -115,7 +115,7 @@ describe('a body that is too large', () => {
     expect(told(text)).toEqual(['/much', '/2'])
   })
 
-  it('lets nothing begin behind it when the rest of it comes after the answer', async () => {
+  test('lets nothing begin behind it when the rest of it comes after the answer', async () => {
     const port = await serve((raw) => void readFive(raw))
     const { text, closed } = await sendRaw(port, [post('/1', 'xx', 10), `${'x'.repeat(8)}${get('/2')}`], {
       waitMs: 3000,
@@ -126,7 +126,7 @@ describe('a body that is too large', () => {
 })
 
 describe('what follows requests that are in work', () => {
-  it('CONNECT is refused after their answers', async () => {
+  test('CONNECT is refused after their answers', async () => {
     const port = await serve(() => {})
     const client = sendRaw(port, `${get('/1', '/2')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`, { waitMs: 3000 })
     await started(2)
@@ -137,7 +137,7 @@ describe('what follows requests that are in work', () => {
     expect(text).toMatch(/^HTTP[\s\S]*\/1HTTP[\s\S]*\/2HTTP\/1.1 405 [\s\S]*MethodNotAllowedError/)
   })
 
-  it('CONNECT of a client that resets its connection hurts nobody', async () => {
+  test('CONNECT of a client that resets its connection hurts nobody', async () => {
     const port = await serve(() => {})
     const client = connect(port, '127.0.0.1').on('error', () => {})
     client.write(`${get('/1')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -147,7 +147,7 @@ describe('what follows requests that are in work', () => {
     answer(open.get('/1'))
   })
 
-  it('rubbish takes none of their answers', async () => {
+  test('rubbish takes none of their answers', async () => {
     const port = await serve(() => {})
     const client = sendRaw(port, `${get('/1', '/2')}\x00rubbish\r\n\r\n${get('/3')}`, { waitMs: 3000 })
     await started(2)
@@ -157,7 +157,7 @@ describe('what follows requests that are in work', () => {
     expect([told(text), statuses, closed]).toEqual([['/1', 'close', '/2'], [200, 200], true])
   })
 
-  it('rubbish does not cut a stream that is on its way', async () => {
+  test('rubbish does not cut a stream that is on its way', async () => {
     const port = await serve((raw) => {
       const body = (async function* () {
         yield '/1'
@@ -170,7 +170,7 @@ describe('what follows requests that are in work', () => {
     expect([text.endsWith('/1 whole'), closed]).toEqual([true, true])
   })
 
-  it.each([
+  test.each([
     ['a body that is no HTTP', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n', {}, 400],
     ['a body that does not come', 'Content-Length: 9\r\n\r\nhalf', { receiveTimeout: 200, headersTimeout: 200 }, 408],
   ])('%s is refused after their answers', async (_what, rest, limits, status) => {
@@ -182,7 +182,7 @@ describe('what follows requests that are in work', () => {
     expect([statuses, closed]).toEqual([[200, status], true])
   })
 
-  it('a stream that breaks off takes none of their answers', async () => {
+  test('a stream that breaks off takes none of their answers', async () => {
     const port = await serve((raw) => {
       if (raw.target === '/1') return
       const body = (async function* () {
@@ -199,7 +199,7 @@ describe('what follows requests that are in work', () => {
     expect(text).toMatch(/\r\n\/1HTTP[\s\S]*\r\nhalf\r\n$/)
   })
 
-  it('every one of them hears that its client has left', async () => {
+  test('every one of them hears that its client has left', async () => {
     const left: string[] = []
     const port = await serve((raw) => raw.onAbort(() => left.push(raw.target)))
     const client = connect(port, '127.0.0.1')
@@ -250,7 +250,7 @@ describe('a client that asks for much and does not read', () => {
       raw.respond({ status: 200, headers: ['content-length', '300000'], body })
     },
   }
-  it.each(Object.keys(ways))('has few of its requests begun, and more as it reads: answered %s', async (way) => {
+  test.each(Object.keys(ways))('has few of its requests begun, and more as it reads: answered %s', async (way) => {
     const port = await serve(ways[way]!)
     const { client, read } = ask(port)
     // Some megabytes are what the system takes for a connection.
@@ -261,7 +261,7 @@ describe('a client that asks for much and does not read', () => {
     client.destroy()
   })
 
-  it('has at most 17 requests in work, and all in the end', async () => {
+  test('has at most 17 requests in work, and all in the end', async () => {
     const waiting: RawRequest[] = []
     const port = await serve((raw) => void waiting.push(raw))
     const { client, read } = ask(port)
@@ -279,7 +279,7 @@ describe('a client that asks for much and does not read', () => {
   })
 })
 
-it('a client that is still reading its answer has all of it when the server stops', async () => {
+test('a client that is still reading its answer has all of it when the server stops', async () => {
   const size = 16_000_000
   const port = await serve((raw) => {
     const body = new Uint8Array(size)

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { RawRequest, StreamBody } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 
 describe('the adapter on node:http', () => {
-  it('joins repeated headers the same way in header() and headers()', async () => {
+  test('joins repeated headers the same way in header() and headers()', async () => {
     const seen: unknown[] = []
     const port = await serve((raw) => {
       const names = ['x-a', 'cookie', 'host', 'content-type', 'none']
@@ -50,7 +50,7 @@ describe('the adapter on node:http', () => {
     expect(seen).toEqual([joined, joined, null])
   })
 
-  it('takes a header named __proto__ as a name like any other', async () => {
+  test('takes a header named __proto__ as a name like any other', async () => {
     let headers: Record<string, string> = {}
     const port = await serve((raw) => {
       headers = raw.headers()
@@ -61,7 +61,7 @@ describe('the adapter on node:http', () => {
     expect(headers.toString).toBeUndefined()
   })
 
-  it('answers 500 when a header cannot be written, and says so', async () => {
+  test('answers 500 when a header cannot be written, and says so', async () => {
     const port = await serve((raw) => answer(raw, 'ok', ['x-a', 'a\r\nb: c']))
     const { statuses, text } = await sendRaw(port, get(), { answers: 1 })
     expect(statuses).toEqual([500])
@@ -70,7 +70,7 @@ describe('the adapter on node:http', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  it('cuts the connection rather than send more or less than content-length says', async () => {
+  test('cuts the connection rather than send more or less than content-length says', async () => {
     for (const [declared, pieces] of [
       ['3', ['abcd']],
       ['9', ['abc']],
@@ -85,13 +85,13 @@ describe('the adapter on node:http', () => {
     }
   })
 
-  it('refuses pieces that are neither text nor bytes without hurting the process', async () => {
+  test('refuses pieces that are neither text nor bytes without hurting the process', async () => {
     const port = await serve((raw) => answer(raw, Readable.from([{ not: 'bytes' }])))
     expect((await sendRaw(port, get())).closed).toBe(true)
     expect(String(warnings[0])).toContain('strings or Uint8Arrays, got object')
   })
 
-  it('leaves a body stream half way and still answers', async () => {
+  test('leaves a body stream half way and still answers', async () => {
     const port = await serve(async (raw) => {
       for await (const _ of raw.stream()) break
       answer(raw, 'enough')
@@ -103,7 +103,7 @@ describe('the adapter on node:http', () => {
     expect(closed).toBe(true)
   })
 
-  it('rejects a body whose client leaves', async () => {
+  test('rejects a body whose client leaves', async () => {
     let failure: Promise<unknown> | undefined
     const port = await serve((raw) => {
       failure = raw.bytes(1000).catch((error: unknown) => error)
@@ -112,14 +112,14 @@ describe('the adapter on node:http', () => {
     expect(await failure).toMatchObject({ code: 'BadRequestError' })
   })
 
-  it('answers the whole request in front of rubbish, and nothing behind it', async () => {
+  test('answers the whole request in front of rubbish, and nothing behind it', async () => {
     const port = await serve((raw) => setTimeout(() => answer(raw, 'first'), 50))
     const { statuses, text, closed } = await sendRaw(port, `${get()}\x00rubbish\r\n\r\n${get()}`)
     expect([statuses, closed]).toEqual([[200], true])
     expect(text).toMatch(/first$/)
   })
 
-  it('reports what is no HTTP in one line, without a stack', async () => {
+  test('reports what is no HTTP in one line, without a stack', async () => {
     const lines: unknown[][] = []
     adapter = nodeAdapter()
     const options = {
@@ -133,7 +133,7 @@ describe('the adapter on node:http', () => {
     expect(lines).toEqual([[expect.stringMatching(/^a malformed request was refused: [\w ]+ \(HPE_INVALID_METHOD\)$/)]])
   })
 
-  it('stop ends silent and idle connections and waits for the busy ones', async () => {
+  test('stop ends silent and idle connections and waits for the busy ones', async () => {
     const port = await serve((raw) => {
       if (raw.header('x-slow')) setTimeout(() => answer(raw, 'slow'), 400)
       else answer(raw, 'fast')
@@ -150,7 +150,7 @@ describe('the adapter on node:http', () => {
     expect(adapter.connections()).toBe(0)
   })
 
-  it('cut destroys what is left and counts it', async () => {
+  test('cut destroys what is left and counts it', async () => {
     const port = await serve(() => {})
     const hanging = sendRaw(port, get(), { waitMs: 3000 })
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -1,0 +1,323 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { get } from 'node:http'
+import { RouteCollection, Server } from 'framework'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { RedisClient } from '../../../plugins/cache/stores/redis-client.ts'
+import { RedisHealth } from '../../../plugins/cache/stores/redis-health.ts'
+import { type Entry as LogEntry, memoryLogger, pause } from '../../support/kernel.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+
+describe.skipIf(!hasRedis)('the cache with provider redis', () => {
+  let redis: RedisServer
+  let client: Redis
+  const servers: Server[] = []
+  const children: ChildProcess[] = []
+
+  beforeAll(async () => {
+    redis = await startRedis()
+    client = new Redis(redis.url)
+    client.on('error', () => {})
+  })
+  afterAll(async () => {
+    client.disconnect()
+    await redis.stop()
+  })
+  beforeEach(() => client.flushall())
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+    await Promise.all(servers.splice(0).map((server) => server.close()))
+  })
+
+  function makeServer(options: object = {}, log: LogEntry[] = []) {
+    const router = new RouteCollection()
+    const cache = { provider: 'redis' as const, redis: { url: redis.url }, ...options }
+    const server = new Server({ router, logger: memoryLogger(log), gracefulShutdown: false, plugins: { cache } })
+    servers.push(server)
+    const invalidate = (tags: string[]) => server.services.get('cache').invalidate(tags)
+    const invalidatePattern = (pattern: string) => server.services.get('cache').invalidatePattern(pattern)
+    return { server, router, log, invalidate, invalidatePattern }
+  }
+
+  /** A second process with the same routes. */
+  async function startProcess(mode = ''): Promise<{ port: number; child: ChildProcess }> {
+    const file = new URL('../fixtures/cache-server.ts', import.meta.url)
+    const child = fork(file, [redis.url, mode], {
+      execArgv: ['--import', 'tsx'],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    children.push(child)
+    const port = await new Promise<number>((resolve, reject) => {
+      child.once('message', (message) => resolve((message as { port: number }).port))
+      child.once('exit', (code) => reject(new Error(`the process ended with ${code}`)))
+    })
+    return { port, child }
+  }
+
+  test('replays text, bytes and empty answers exactly, over a restart of the application', async () => {
+    const define = (router: RouteCollection, mark: string) => {
+      router.get('/json', { cache: true }, (_req, res) => res.header('x-own', mark).created({ ü: [1, null] }))
+      router.get('/bytes', { cache: true }, (_req, res) =>
+        res.type('image/png').bytes(new Uint8Array([0, 255, 10, 13])),
+      )
+      router.get('/empty', { cache: true }, (_req, res) => res.noContent())
+    }
+    const { server: first, router } = makeServer()
+    define(router, 'first')
+    const answers = []
+    for (const path of ['/json', '/bytes', '/empty'])
+      answers.push((await first.inject.get(path)).assertHeader('x-cache', 'MISS'))
+    await first.close()
+    const { server: second, router: other } = makeServer()
+    define(other, 'second')
+    for (const [i, path] of ['/json', '/bytes', '/empty'].entries()) {
+      const again = (await second.inject.get(path)).assertHeader('x-cache', 'HIT')
+      expect(again.statusCode()).toBe(answers[i]!.statusCode())
+      expect(Buffer.from(again.raw())).toEqual(Buffer.from(answers[i]!.raw()))
+      const { 'x-cache': _, ...headers } = again.headers() as Record<string, unknown>
+      const { 'x-cache': __, ...before } = answers[i]!.headers() as Record<string, unknown>
+      expect(headers).toEqual(before)
+    }
+  })
+
+  test('keys are cache:<METHOD>:<path>, behind the prefix; entries, tags and locks end by themselves', async () => {
+    const { server, router } = makeServer({ redis: { url: redis.url, prefix: 'app1:' } })
+    router.get('/x', { cache: { ttl: 60, tags: ['t'] } }, () => 1)
+    await server.inject.get('/x?b=1&a=2')
+    const keys = (await client.keys('*')).sort()
+    expect(keys).toEqual(['app1:cache-tag:t', 'app1:cache:GET:/x?a=2&b=1#http://localhost'])
+    for (const key of keys) {
+      const ttl = await client.ttl(key)
+      expect(ttl).toBeGreaterThan(50)
+      expect(ttl).toBeLessThanOrEqual(60)
+    }
+  })
+
+  test('invalidates by tag and by pattern, whoever has kept the answer', async () => {
+    const one = makeServer()
+    const two = makeServer()
+    const runs = [0, 0]
+    for (const [i, { router }] of [one, two].entries())
+      router.get('/a/:id', { cache: { tags: ['a', 'a::id'] } }, (req) => `${req.params.id} ${++runs[i]!}`)
+    const hows = async (server: Server, ...ids: string[]) =>
+      Promise.all(ids.map(async (id) => (await server.inject.get(`/a/${id}`)).headers()['x-cache']))
+    expect(await hows(one.server, '1', '2')).toEqual(['MISS', 'MISS'])
+    expect(await hows(two.server, '1', '2')).toEqual(['HIT', 'HIT'])
+    expect(await two.invalidate(['a:1'])).toBe(1)
+    expect(await hows(one.server, '1', '2')).toEqual(['MISS', 'HIT'])
+    expect(await one.invalidatePattern('cache:GET:/a/?')).toBe(2)
+    expect(await hows(two.server, '1', '2')).toEqual(['MISS', 'MISS'])
+    expect(await two.invalidate(['a'])).toBe(2)
+    expect((await client.keys('cache-tag:*')).sort()).toEqual(
+      ['cache-tag:a:2']
+        .filter(() => true)
+        .concat('cache-tag:a:1')
+        .sort(),
+    )
+  })
+
+  test('patterns are those of the memory provider: brackets and backslashes are meant literally', async () => {
+    const { server, router, invalidatePattern } = makeServer()
+    router.get('/x', { cache: { include: { key: () => '' } } }, () => 1)
+    await server.inject.get('/x?a=1')
+    expect(await invalidatePattern('cache:GET:/[xy]*')).toBe(0)
+    expect(await invalidatePattern('cache:GET:\\/x*')).toBe(0)
+    expect(await invalidatePattern('cache:GET:/x')).toBe(0)
+    expect(await invalidatePattern('cache:GET:/x?a=1')).toBe(1)
+  })
+
+  test('an answer that another process invalidates while it is computed is not kept', async () => {
+    const one = makeServer()
+    const two = makeServer()
+    await two.server.ready()
+    for (const invalidate of [() => two.invalidate(['t']), () => two.invalidatePattern('cache:GET:/x')]) {
+      let finish!: () => void
+      one.router.clearRoutes()
+      one.router.get('/x', { cache: { tags: ['t'] } }, () => new Promise((resolve) => (finish = () => resolve('old'))))
+      const first = one.server.inject.get('/x')
+      await expect.poll(() => finish).toBeTypeOf('function')
+      await invalidate()
+      finish()
+      expect((await first).body()).toBe('old')
+      expect(await client.keys('cache:*')).toEqual([])
+      expect(await client.keys('cache-lock:*')).toEqual([])
+    }
+  })
+
+  test('500 requests over two processes run the handler once', async () => {
+    const processes = await Promise.all([startProcess(), startProcess()])
+    const ask = (port: number, path: string) =>
+      new Promise<{ how: unknown; body: string }>((resolve, reject) => {
+        // The same host for both, as behind a load balancer: it is part of the key.
+        const options = { port, path, host: '127.0.0.1', headers: { host: 'same.test' }, agent: false as const }
+        get(options, (res) => {
+          let body = ''
+          res.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
+          res.on('end', () => resolve({ how: `${res.statusCode} ${res.headers['x-cache']}`, body }))
+        }).on('error', reject)
+      })
+    const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => ask(processes[i % 2]!.port, '/x')))
+    expect(new Set(answers.map(({ body }) => body))).toEqual(new Set(['"x"']))
+    const count = (how: string) => answers.filter((answer) => answer.how === how).length
+    expect({ miss: count('200 MISS'), other: count('200 WAIT') + count('200 HIT') }).toEqual({ miss: 1, other: 499 })
+    const runs = await Promise.all(processes.map(({ port }) => ask(port, '/runs')))
+    expect(runs.map(({ body }) => Number(body)).sort()).toEqual([0, 1])
+  })
+
+  test('an answer that another process leaves between the look and the lock is not computed again', async () => {
+    const slow = new Redis(redis.url)
+    let go!: () => void
+    const held = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    let asks = 0
+    const evaluate = slow.eval.bind(slow) as (...args: unknown[]) => Promise<unknown>
+    Object.assign(slow, {
+      eval: async (...args: unknown[]) => {
+        asks++
+        await held
+        return evaluate(...args)
+      },
+    })
+    const first = makeServer()
+    const second = makeServer({ redis: { client: slow } })
+    first.router.get('/x', { cache: true }, () => 'first')
+    second.router.get('/x', { cache: true }, () => 'second')
+    const waiting = second.server.inject.get('/x')
+    await expect.poll(() => asks).toBe(1)
+    ;(await first.server.inject.get('/x')).assertHeader('x-cache', 'MISS')
+    go()
+    ;(await waiting).assertHeader('x-cache', 'WAIT').assertBodyDeepEqual('first')
+    expect(await client.keys('cache-lock:*')).toEqual([])
+    slow.disconnect()
+  })
+
+  test('the lock of a process that was killed is free after lockTimeout', async () => {
+    const { port, child } = await startProcess('hang')
+    const hanging = new Promise((resolve) => child.once('message', resolve))
+    fetch(`http://127.0.0.1:${port}/hang`).catch(() => {})
+    await hanging
+    const locks = await client.keys('cache-lock:*')
+    expect(locks).toHaveLength(1)
+    expect(await client.pttl(locks[0]!)).toBeLessThanOrEqual(1500)
+    child.kill('SIGKILL')
+    await expect.poll(() => client.exists(locks[0]!), { timeout: 2500 }).toBe(0)
+  })
+
+  describe('while Redis', () => {
+    test('is down before boot: the server boots, answers uncached, and is back when Redis is', async () => {
+      await redis.kill()
+      try {
+        const { server, router, log } = makeServer()
+        router.get('/x', { cache: true }, () => 1)
+        for (const _ of [1, 2, 3]) (await server.inject.get('/x')).assertStatus(200).assertHeader('x-cache', 'BYPASS')
+        expect(log.filter(({ level }) => level === 'warn')).toHaveLength(1)
+        await redis.restart()
+        const how = async () => (await server.inject.get('/x')).headers()['x-cache']
+        await expect.poll(how, { timeout: 5000, interval: 50 }).toBe('HIT')
+        expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+          'Redis does not answer: requests are served uncached',
+          'Redis answers again: the cache is on',
+        ])
+      } finally {
+        await redis.restart().catch(() => {})
+      }
+    })
+
+    test('is killed under load: no 5xx, no request waits, recovered within 5 s', async () => {
+      const { server, router, log } = makeServer()
+      router.get('/x/:i', { cache: { ttl: 0.05 } }, (req) => req.params.i)
+      const times: number[] = []
+      const statuses = new Set<number>()
+      let stopped = false
+      const load = Array.from({ length: 10 }, async (_, worker) => {
+        for (let i = 0; !stopped; i++) {
+          const started = performance.now()
+          const res = await server.inject.get(`/x/${worker}-${i % 50}`)
+          times.push(performance.now() - started)
+          statuses.add(res.statusCode())
+          await pause(1)
+        }
+      })
+      await pause(200)
+      await redis.kill()
+      await pause(500)
+      await redis.restart()
+      const how = async () => (await server.inject.get('/x/probe')).headers()['x-cache']
+      await expect.poll(how, { timeout: 5000, interval: 20 }).toBe('HIT')
+      stopped = true
+      await Promise.all(load)
+      expect([...statuses]).toEqual([200])
+      const p99 = times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)]!
+      expect(p99).toBeLessThan(250)
+      expect(log.filter(({ level }) => level === 'warn')).toHaveLength(2)
+    })
+
+    test('is frozen: nobody waits longer than the time-out of one command; the locks it takes when it thaws are released', async () => {
+      const { server, router } = makeServer({ lockTimeout: 30_000 })
+      router.get('/x/:i', { cache: true }, (req) => req.params.i)
+      await server.inject.get('/x/0')
+      redis.freeze()
+      try {
+        const started = performance.now()
+        const all = await Promise.all(Array.from({ length: 50 }, (_, i) => server.inject.get(`/x/${i}`)))
+        expect(performance.now() - started).toBeLessThan(700)
+        for (const res of all) res.assertStatus(200)
+        const next = performance.now()
+        ;(await server.inject.get('/x/7')).assertHeader('x-cache', 'BYPASS')
+        expect(performance.now() - next).toBeLessThan(50)
+      } finally {
+        redis.thaw()
+      }
+      const how = async () => (await server.inject.get('/x/7')).headers()['x-cache']
+      await expect.poll(how, { timeout: 5000, interval: 50 }).toBe('HIT')
+      await expect.poll(() => client.keys('cache-lock:*'), { timeout: 2000 }).toEqual([])
+    })
+
+    test('is out of memory: served uncached, told once', async () => {
+      const { server, router, log } = makeServer()
+      router.get('/x/:i', { cache: true }, (req) => req.params.i)
+      await server.ready()
+      await client.config('SET', 'maxmemory', '1')
+      try {
+        for (let i = 0; i < 20; i++)
+          (await server.inject.get(`/x/${i}`)).assertStatus(200).assertHeader('x-cache', 'BYPASS')
+        expect(log.filter(({ level }) => level === 'warn')).toHaveLength(1)
+      } finally {
+        await client.config('SET', 'maxmemory', '0')
+      }
+      ;(await server.inject.get('/x/a')).assertHeader('x-cache', 'MISS')
+    })
+
+    test('is down, an invalidation rejects: the answers are still there', async () => {
+      const { server, invalidate } = makeServer()
+      await server.ready()
+      await redis.kill()
+      try {
+        await expect(invalidate(['t'])).rejects.toThrow('Redis')
+      } finally {
+        await redis.restart()
+      }
+    })
+  })
+
+  test('a client that was passed is used, and left open', async () => {
+    const { server, router } = makeServer({ redis: { client } })
+    router.get('/x', { cache: true }, () => 1)
+    for (const how of ['MISS', 'HIT']) (await server.inject.get('/x')).assertHeader('x-cache', how)
+    await server.close()
+    expect(await client.ping()).toBe('PONG')
+  })
+})
+
+test('what ends after the server has closed does not make it ask for Redis again', async () => {
+  const asked: string[] = []
+  const client = { on: () => client, ping: async () => asked.push('ping') } as unknown as RedisClient
+  const health = new RedisHealth(client, (state) => asked.push(state))
+  health.stop()
+  await expect(health.run(() => Promise.reject(new Error('Connection is closed.')))).rejects.toThrow(
+    'the Redis of the cache failed',
+  )
+  await pause(600)
+  expect(asked).toEqual([])
+})

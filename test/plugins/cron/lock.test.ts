@@ -1,0 +1,378 @@
+import { randomUUID } from 'node:crypto'
+import { RouteCollection, Server } from 'framework'
+import {
+  BaseCron,
+  type CronClaim,
+  type CronLock,
+  type CronLockOption,
+  type CronRun,
+  CronService,
+  cronJob as cron,
+  memoryClock,
+  memoryCronLock,
+} from 'framework/plugins/cron'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openLock } from '../../../plugins/cron/locks/open.ts'
+import { cronServiceOptions } from '../../../plugins/cron/options.ts'
+import { memoryLogger, pause } from '../../support/kernel.ts'
+import type { OwnServer } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+import { hasRedis, startRedis } from '../../support/redis.ts'
+
+/** The lock that an option means. */
+async function lockOf(lock: CronLockOption) {
+  return (await openLock(cronServiceOptions.parse({ lock }, 'cron').lock!)).lock
+}
+
+const minute = 60_000
+
+/** What every lock promises. */
+function promises(open: () => Promise<CronLock>) {
+  let lock: CronLock
+  const opened: CronLock[] = []
+  beforeAll(async () => {
+    lock = await open()
+    opened.push(lock)
+    // Redis connects by itself.
+    await vi.waitUntil(
+      () =>
+        lock.claim(wish('ready', 0)).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 10_000 },
+    )
+  })
+  afterAll(async () => {
+    for (const one of opened) await one.close?.()
+  })
+  const tickNow = () => Math.floor(Date.now() / 1000) * 1000
+  const wish = (job: string, tick: number | undefined, more: Partial<CronClaim> = {}): CronClaim => ({
+    ...{ job, tick, owner: randomUUID(), ttl: 5_000, exclusive: true },
+    ...more,
+  })
+
+  test('a tick is claimed once, and stays taken when its run has ended', async () => {
+    const tick = tickNow()
+    const [first, second] = [wish('once', tick), wish('once', tick)]
+    expect(await lock.claim(first)).toBe('claimed')
+    expect(await lock.claim(second)).toBe('taken')
+    expect(await lock.claim(first)).toBe('claimed')
+    await lock.release(first)
+    expect(await lock.claim(second)).toBe('taken')
+    expect(await lock.claim(wish('once', tick - 60_000))).toBe('taken')
+    expect(await lock.claim(wish('once', tick + 1000))).toBe('claimed')
+  })
+
+  test('of many that ask at the same time one gets it', async () => {
+    const tick = tickNow()
+    for (let i = 0; i < 20; i++) {
+      const exclusive = i % 2 === 0
+      const asked = Array.from({ length: 12 }, () => lock.claim(wish('many', tick + i, { exclusive })))
+      const answers = await Promise.all(asked)
+      if (exclusive && i > 0) expect(answers.filter((one) => one === 'claimed').length).toBeLessThanOrEqual(1)
+      else expect(answers.filter((one) => one === 'claimed')).toHaveLength(1)
+    }
+  })
+
+  test('a job that is still running is busy, and its tick is gone; one that may wait stays', async () => {
+    const tick = tickNow()
+    const running = wish('busy', tick)
+    expect(await lock.claim(running)).toBe('claimed')
+    expect(await lock.claim(wish('busy', tick + 1))).toBe('busy')
+    expect(await lock.claim(wish('busy', tick + 1))).toBe('taken')
+    const waiting = wish('busy', tick + 2, { exclusive: 'wait' })
+    expect(await lock.claim(waiting)).toBe('busy')
+    expect(await lock.claim(wish('busy', undefined))).toBe('busy')
+    await lock.release(running)
+    expect(await lock.claim(waiting)).toBe('claimed')
+    await lock.release(waiting)
+    expect(await lock.claim(wish('busy', undefined))).toBe('claimed')
+  })
+
+  test('side by side where that is allowed, but each tick once', async () => {
+    const tick = tickNow()
+    expect(await lock.claim(wish('side', tick, { exclusive: false }))).toBe('claimed')
+    expect(await lock.claim(wish('side', tick, { exclusive: false }))).toBe('taken')
+    expect(await lock.claim(wish('side', tick + 1, { exclusive: false }))).toBe('claimed')
+  })
+
+  test('a holder that dies frees the job after its time, and who was too slow is told', async () => {
+    const tick = tickNow()
+    const dead = wish('dead', tick, { ttl: 300 })
+    expect(await lock.claim(dead)).toBe('claimed')
+    expect(await lock.renew(dead)).toBe(true)
+    await pause(400)
+    const next = wish('dead', tick + 1)
+    expect(await lock.claim(next)).toBe('claimed')
+    expect(await lock.renew(dead)).toBe(false)
+    await lock.release(dead)
+    expect(await lock.renew(next)).toBe(true)
+    expect(await lock.claim(wish('dead', tick + 2))).toBe('busy')
+  })
+
+  test('who was slow, and nobody came, goes on', async () => {
+    const slow = wish('slow', tickNow(), { ttl: 100 })
+    await lock.claim(slow)
+    await pause(200)
+    expect(await lock.renew({ ...slow, ttl: 5000 })).toBe(true)
+    expect(await lock.claim(wish('slow', tickNow() + 1000))).toBe('busy')
+  })
+
+  test('a clock that is a few seconds ahead is taken, one that is minutes ahead is not', async () => {
+    expect(await lock.claim(wish('ahead', tickNow() + 3_600_000))).toBe('early')
+    expect(await lock.claim(wish('ahead', tickNow() + 5_000))).toBe('claimed')
+  })
+
+  test.each([
+    'a:b',
+    '{x}',
+    "' or 1=1 --",
+    '名前',
+    'a\u0001b',
+    'x'.repeat(200),
+  ])('names are only names: %j', async (name) => {
+    const tick = tickNow()
+    expect(await lock.claim(wish(name, tick))).toBe('claimed')
+    expect(await lock.claim(wish(name, tick))).toBe('taken')
+  })
+}
+
+describe('the lock in memory', () => promises(async () => memoryCronLock()))
+
+describe.skipIf(!hasRedis)('the lock in Redis', () => {
+  let redis: Awaited<ReturnType<typeof startRedis>>
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+  promises(() => lockOf({ redis: redis.url }))
+
+  test('with a client of the application, which stays open', async () => {
+    const { Redis } = await import('ioredis')
+    const client = new Redis(redis.url)
+    const lock = await lockOf({ redis: { client, prefix: 'mine' } })
+    expect(await lock.claim({ job: 'j', tick: 5, owner: 'me', ttl: 1000, exclusive: true })).toBe('claimed')
+    await lock.close?.()
+    expect((await client.keys('mine:*')).sort()).toEqual(['mine:{j}:run', 'mine:{j}:tick'])
+    for (const key of await client.keys('mine:*')) expect(await client.pttl(key)).toBeGreaterThan(0)
+    client.disconnect()
+  })
+})
+
+describe.skipIf(!hasPostgres)('the lock in Postgres', () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.stop())
+  promises(() => lockOf({ postgres: { url: postgres.url, max: 8 } }))
+
+  test('instances that make the table at the same moment do not fail', async () => {
+    const table = 'public.made_together'
+    const locks = await Promise.all(Array.from({ length: 8 }, () => lockOf({ postgres: { url: postgres.url, table } })))
+    const claims = locks.map((lock, i) => lock.claim({ job: 'j', tick: 5, owner: `${i}`, ttl: 1000, exclusive: true }))
+    const answers = await Promise.all(claims)
+    expect(answers.filter((one) => one === 'claimed')).toHaveLength(1)
+    for (const lock of locks) await lock.close?.()
+  })
+})
+
+/** What a service makes of a store that stops answering without closing a connection. */
+async function survivesSilence(store: OwnServer, lock: CronLockOption): Promise<void> {
+  const logger = memoryLogger()
+  const ticks: number[] = []
+  class Seconds extends BaseCron {
+    @cron('* * * * * *', { name: 'second' })
+    tick({ scheduledAt }: CronRun) {
+      ticks.push(scheduledAt.getTime())
+    }
+  }
+  const service = await CronService.run({ crons: [Seconds], logger, lock })
+  try {
+    await vi.waitUntil(() => ticks.length >= 1, { timeout: 15_000 })
+    store.freeze()
+    const messages = () => logger.entries.map(({ message }) => message)
+    await vi.waitUntil(() => messages().some((one) => one?.includes('cannot be reached')), { timeout: 15_000 })
+    store.thaw()
+    const before = ticks.length
+    await vi.waitUntil(() => ticks.length >= before + 2, { timeout: 15_000 })
+    expect(new Set(ticks).size).toBe(ticks.length)
+    store.freeze()
+    const start = performance.now()
+    await service.stop({ timeout: 500 })
+    expect(performance.now() - start).toBeLessThan(3_000)
+  } finally {
+    store.thaw()
+    await service.stop({ timeout: 100 })
+    await store.stop()
+  }
+}
+
+describe.concurrent('a store that stops answering holds nothing up, and no tick runs twice', () => {
+  test.skipIf(!hasRedis)('Redis', async () => {
+    const redis = await startRedis()
+    await survivesSilence(redis, { redis: redis.url })
+  })
+  test.skipIf(!hasPostgres)('Postgres', async () => {
+    const postgres = await startPostgres()
+    await survivesSilence(postgres, { postgres: postgres.url })
+  })
+})
+
+describe('a service with a lock', () => {
+  const stop: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const one of stop.splice(0).reverse()) await one()
+  })
+  async function instance(lock: CronLock, clock = memoryClock('2026-01-05T10:00:00Z')) {
+    const logger = memoryLogger()
+    const service = await CronService.run({ crons: [], timezone: 'UTC', clock, logger, lock })
+    stop.push(() => service.stop({ timeout: 50 }))
+    return { service, clock, log: logger.entries }
+  }
+  const declare = (...args: Parameters<typeof cron>) => {
+    const job = cron(...args)
+    stop.push(() => job.destroy())
+    return job
+  }
+
+  test('needs names, by which instances know the jobs', async () => {
+    await instance(memoryCronLock())
+    await expect(declare('* * * * *').start(() => {})).rejects.toMatchObject({
+      code: 'CronNameError',
+      message: expect.stringContaining('with a lock a job needs a name'),
+    })
+    await declare('* * * * *', { lock: false }).start(() => {})
+  })
+
+  test('a tick that another instance has served is counted as that', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const lock = memoryCronLock(clock.now)
+    const { service } = await instance(lock, clock)
+    let runs = 0
+    await declare('* * * * *', { name: 'j' }).start(() => void runs++)
+    const other = { job: 'j', owner: 'other', ttl: 1000, exclusive: true } as const
+    clock.at(
+      clock.now() + minute - 500,
+      () => void lock.claim({ ...other, tick: clock.now() + 500 }).then(() => lock.release({ ...other, tick: 0 })),
+    )
+    await clock.advance(2 * minute)
+    expect([runs, service.jobs()[0]!.counts]).toEqual([1, expect.objectContaining({ ok: 1, elsewhere: 1 })])
+  })
+
+  test('while the lock cannot be reached nothing runs; a tick waits for it a while; each change is logged once', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const real = memoryCronLock(clock.now)
+    let isDown = true
+    const lock: CronLock = {
+      ...real,
+      claim: (claim) => (isDown ? Promise.reject(new Error('connection refused')) : real.claim(claim)),
+    }
+    const { service, log } = await instance(lock, clock)
+    const ran: number[] = []
+    await declare('*/10 * * * *', { name: 'j' }).start(({ scheduledAt }) => void ran.push(scheduledAt.getUTCMinutes()))
+    await clock.advance(15 * minute)
+    expect([ran, service.jobs()[0]!.counts.unlocked]).toEqual([[], 1])
+    await clock.advance(5 * minute + 10_000)
+    isDown = false
+    await clock.advance(10_000)
+    expect(ran).toEqual([20])
+    isDown = true
+    await clock.advance(10 * minute)
+    expect(log.map(({ level, message }) => `${level} ${message}`)).toEqual([
+      'error the lock of the cron jobs cannot be reached: their ticks wait for it, and do not run',
+      'warn the lock of the cron jobs can be reached again',
+      'error the lock of the cron jobs cannot be reached: their ticks wait for it, and do not run',
+    ])
+  })
+
+  test('a lock that throws, or never answers, does no harm', async () => {
+    const lock: CronLock = {
+      claim: () => {
+        throw new Error('not even a promise')
+      },
+      renew: async () => true,
+      release: async () => {},
+    }
+    const { clock, service } = await instance(lock)
+    await declare('* * * * *', { name: 'j' }).start(() => {})
+    await clock.advance(3 * minute)
+    expect(service.jobs()[0]!.counts).toMatchObject({ ok: 0, unlocked: 2 })
+  })
+
+  test('a run holds on to its lock, and one that has lost it is told by its signal', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const lock = memoryCronLock(clock.now)
+    const { log } = await instance(lock, clock)
+    let signal: AbortSignal | undefined
+    await declare('0 * * * *', { name: 'long' }).start((run) => {
+      signal = run.signal
+      return new Promise((resolve) => run.signal.addEventListener('abort', resolve))
+    })
+    const other = (tick: number) => lock.claim({ job: 'long', tick, owner: 'other', ttl: 60_000, exclusive: true })
+    await clock.advance(100 * minute)
+    expect(await other(clock.now())).toBe('busy')
+    expect(signal?.aborted).toBe(false)
+    // As when this process was blocked for longer than it had claimed.
+    vi.spyOn(lock, 'renew').mockResolvedValueOnce(false)
+    await clock.advance(minute)
+    expect(signal?.reason).toMatchObject({ code: 'CronLockLostError' })
+    expect(log.at(-1)?.message).toContain('the lock of the cron job "long" was lost')
+  })
+
+  test('a tick that waits for another instance runs when that ends', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    const lock = memoryCronLock(clock.now)
+    await instance(lock, clock)
+    const ran: string[] = []
+    await declare('*/10 * * * *', { name: 'q', overlap: 'queue' }).start(
+      () => void ran.push(new Date(clock.now()).toISOString().slice(11, 19)),
+    )
+    const other = { job: 'q', tick: undefined, owner: 'other', ttl: 3_600_000, exclusive: true } as const
+    await lock.claim(other)
+    await clock.advance(12 * minute)
+    expect(ran).toEqual([])
+    await lock.release(other)
+    await clock.advance(minute)
+    expect(ran).toEqual(['10:12:01'])
+  })
+
+  test('a clock that is far ahead runs nothing, and it is said once', async () => {
+    const { service, clock, log } = await instance(memoryCronLock(() => Date.parse('2026-01-04T10:00:00Z')))
+    await declare('* * * * *', { name: 'j' }).start(() => {})
+    await clock.advance(3 * minute)
+    expect(service.jobs()[0]!.counts).toMatchObject({ ok: 0, unlocked: 3 })
+    expect(log.filter(({ message }) => message?.includes('more than a minute ahead'))).toHaveLength(1)
+  })
+
+  test.each([
+    ['memory'],
+    [{}],
+    [{ redis: 5 }],
+    [{ redis: 'redis://x', postgres: 'postgres://x' }],
+    [{ redis: 'redis://x', ttl: 10 }],
+    [{ redis: 'redis://x', timeout: 10 }],
+    [{ redis: 'localhost' }],
+    [{ redis: { hots: 'a' } }],
+    [{ redis: { client: {} } }],
+    [{ postgres: { url: 'mysql://x' } }],
+    [{ postgres: { pasword: 'a' } }],
+    [{ postgres: { table: 'a; drop table b' } }],
+    [null],
+  ])('refuses %j', (lock) => {
+    expect(() => new CronService({ lock: lock as never })).toThrow(
+      expect.objectContaining({ code: 'OptionError', message: expect.stringContaining('cron.lock') }),
+    )
+  })
+
+  test('lets the options of the packages through, and lists none of their passwords', () => {
+    const ofPool = { host: 'db', user: 'a', password: 'hunter2', min: 1, max: 2, idleTimeoutMillis: 5, ssl: {} }
+    const { lock } = cronServiceOptions.parse({ lock: { postgres: ofPool } }, 'cron')
+    expect(lock).toEqual({ postgres: { ...ofPool, table: 'framework_cron' }, ttl: 30_000 })
+    for (const given of [{ postgres: ofPool }, { redis: { host: 'db', password: 'hunter2', sentinels: [] } }]) {
+      const server = new Server({ router: new RouteCollection(), plugins: { cron: { crons: [], lock: given } } })
+      expect(JSON.stringify(server.plugins)).not.toContain('hunter2')
+    }
+  })
+})

@@ -1,0 +1,201 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CronService, cron, cronUi, memoryClock, RouteCollection, Server } from 'framework'
+import { cron as cronPlugin } from 'framework/plugins'
+import { afterEach, describe, expect, test } from 'vitest'
+import { memoryLogger } from '../../support/kernel.ts'
+
+const stop: (() => unknown)[] = []
+afterEach(async () => {
+  for (const one of stop.splice(0).reverse()) await one()
+})
+
+function make(options: object) {
+  const logger = memoryLogger()
+  const settings = { port: 0, host: '127.0.0.1', logger, gracefulShutdown: false, router: new RouteCollection() }
+  const server = new Server({ ...settings, drainWindow: 0, ...options })
+  stop.push(() => server.close().catch(() => {}))
+  return { server, log: logger.entries }
+}
+
+const declare = (...args: Parameters<typeof cron>) => {
+  const job = cron(...args)
+  stop.push(() => job.destroy())
+  return job
+}
+
+describe('jobs run while the server listens', () => {
+  test('never under inject, from listen on, and not after close', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    let runs = 0
+    await declare('* * * * *', { name: 'j' }).start(() => void runs++)
+    const { server } = make({ plugins: { cron: { crons: [], clock } } })
+    await server.inject.get('/')
+    await clock.advance(120_000)
+    expect([runs, server.services.get('cron').jobs()]).toEqual([0, []])
+    await server.listen()
+    await clock.advance(120_000)
+    expect(runs).toBe(2)
+    await server.close()
+    await clock.advance(120_000)
+    expect(runs).toBe(2)
+  })
+
+  test('a server without the plugin runs none', async () => {
+    await declare('* * * * *', { name: 'j' }).start(() => {})
+    const { server } = make({})
+    await server.listen()
+    expect(server.services.find('cron')).toBeUndefined()
+  })
+
+  test('background.crons is short for the plugin; both are one too many', async () => {
+    const job = declare('* * * * *', { name: 'j' })
+    await job.start(() => {})
+    const { server } = make({ background: { crons: [job] } })
+    await server.listen()
+    expect(server.services.get('cron').jobs()).toMatchObject([{ name: 'j', state: 'scheduled' }])
+    expect(() => make({ background: { crons: [] }, plugins: { cron: true } })).toThrow('background.crons')
+    expect(() => make({ background: { cron: [] } })).toThrow('Did you mean "crons"?')
+  })
+
+  test('close waits for what is running, and its signal aborts at once', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    let isEnded = false
+    await declare('* * * * *', { name: 'long' }).start(async ({ signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      isEnded = true
+    })
+    const { server, log } = make({ plugins: { cron: { crons: [], clock } } })
+    await server.listen()
+    await clock.advance(60_000)
+    await server.close()
+    expect([isEnded, log]).toEqual([true, []])
+  })
+
+  test('close does not wait for ever: a warning names what still runs', async () => {
+    const clock = memoryClock('2026-01-05T10:00:00Z')
+    await declare('* * * * *', { name: 'endless' }).start(() => new Promise(() => {}))
+    const { server, log } = make({ closeTimeout: 600, plugins: { cron: { crons: [], clock } } })
+    await server.listen()
+    await clock.advance(60_000)
+    await server.close()
+    expect(log).toMatchObject([{ level: 'warn', fields: { plugin: 'cron', jobs: ['endless'] } }])
+  })
+
+  test('a class among several that has no jobs is named with its place in the list', async () => {
+    const { server } = make({ background: { crons: ['none/*.js', class Empty {}] } })
+    await expect(server.listen()).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('crons[1] (Empty): it takes classes that extend BaseCron') },
+    })
+  })
+
+  test('a start that fails fails listen, with its cause', async () => {
+    const { server } = make({ plugins: { cron: { crons: [class {}] } } })
+    await expect(server.listen()).rejects.toMatchObject({ code: 'PluginSetupError', cause: { code: 'CronClassError' } })
+    await expect(server.inject.get('/')).rejects.toMatchObject({ code: 'ServerClosedError' })
+  })
+
+  test('the array form, a service typed by inference', async () => {
+    const server = new Server([cronPlugin({ crons: [] })])
+    expect(server.services.cron).toBeInstanceOf(CronService)
+    await server.close()
+  })
+
+  test.each([
+    [{ crons: 'src' }, 'cron.crons'],
+    [{ crons: [''] }, 'cron.crons'],
+    [
+      { crons: ['src/*.js', { schedule: '* * * * *', handler() {} }] },
+      `"plugins.cron.crons[1]" is { schedule, handler }; it takes a glob such as 'src/crons/**/*.js', a class that extends BaseCron, or a handle`,
+    ],
+    [{ timezone: 'Mars/Olympus' }, 'plugins.cron.timezone" is "Mars/Olympus"; it takes a time zone such as'],
+    [{ history: -1 }, 'plugins.cron.history" is -1'],
+    [{ clock: {} }, 'plugins.cron.clock'],
+    [{ ui: { path: 'crons' } }, 'plugins.cron.ui.path" is "crons"'],
+    [{ ui: { pth: '/crons' } }, 'plugins.cron.ui.pth" is not an option. Did you mean "path"?'],
+    [{ ui: { middlewares: [1] } }, 'plugins.cron.ui.middlewares[0]'],
+    [{ ui: { middlewares: undefined } }, 'plugins.cron.ui.middlewares" is undefined; it takes a list of middlewares'],
+    [{ ui: 'yes' }, 'plugins.cron.ui'],
+    [{ zone: 'UTC' }, 'plugins.cron.zone'],
+    [[], '"plugins.cron" is an empty array'],
+  ])('the options %j are reported when the plugin is registered', (options, message) => {
+    const thrown = expect.objectContaining({ code: 'OptionError', message: expect.stringContaining(message) })
+    expect(() => make({ plugins: { cron: options } })).toThrow(thrown)
+  })
+
+  test('wrong jobs of the server option background.crons have its path', () => {
+    expect(() => make({ background: { crons: ['src/*.js', 5 as never] } })).toThrow(
+      /^OPTION: the option "background\.crons\[1\]" is 5; it takes a glob/,
+    )
+  })
+
+  test('wrong options of a page that is registered by itself name its plugin', () => {
+    expect(() => make({ plugins: [cronPlugin(), cronUi({ path: 'crons' })] })).toThrow(
+      /^OPTION: the option "cronUi\.path" is "crons";.* The plugin "cronUi" is registered at/,
+    )
+  })
+})
+
+describe('job files', () => {
+  /** A working directory with files. */
+  function folderWith(files: Record<string, string>): string {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'framework-crons-')))
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(folder, path, '../..'), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+    const before = process.cwd()
+    process.chdir(folder)
+    stop.push(() => {
+      process.chdir(before)
+      rmSync(folder, { recursive: true, force: true })
+    })
+    return folder
+  }
+  const jobs = globalThis as { testCron?: unknown } // The files are outside of the project and find what they need here.
+  const run = async (options: object = {}) => {
+    const logger = memoryLogger()
+    jobs.testCron = { cron, stop }
+    const service = await CronService.run({ clock: memoryClock(0), logger, ...options })
+    stop.push(() => service.stop())
+    return { names: service.jobs().map(({ name }) => name), log: logger.entries }
+  }
+  const started = (name: string) =>
+    `const { cron, stop } = globalThis.testCron; export const job = cron('* * * * *', { name: '${name}' }); await job.start(() => {}); stop.push(() => job.destroy())`
+
+  test('those of src/crons are loaded where no others are named, and none need to be there', async () => {
+    folderWith({
+      'src/crons/a.js': started('a'),
+      'src/crons/deep/b.js': started('b'),
+      'src/crons/c.d.ts': 'nonsense',
+      'src/other.js': started('other'),
+    })
+    expect(await run()).toEqual({ names: ['a', 'b'], log: [] })
+    folderWith({})
+    expect((await run()).log).toEqual([])
+  })
+
+  test('globs that match nothing are a warning, a handle without handler too', async () => {
+    folderWith({ 'jobs/x.js': `export const x = globalThis.testCron.cron('* * * * *', { name: 'x' })` })
+    const { names, log } = await run({ crons: ['jobs/*.js', 'nowhere/*.js'] })
+    expect(names).toEqual([])
+    expect(log.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^crons: "nowhere\/\*\.js" matches no file in /),
+      'the cron job "x" has no handler: call its start(handler)',
+    ])
+  })
+
+  test.each([
+    ['throws', `throw new Error('no database at import')`, 'no database at import'],
+    ['is no JavaScript', 'export const = 5', ''],
+    ['has a wrong pattern', `globalThis.testCron.cron('61 * * * *')`, 'CRON_PATTERN'],
+  ])('a file that %s fails the start and is named', async (_what, text, why) => {
+    const folder = folderWith({ 'jobs/broken.js': text })
+    await expect(run({ crons: ['jobs/*.js'] })).rejects.toMatchObject({
+      code: 'CronFileError',
+      message: expect.stringContaining(`the job file ${join(folder, 'jobs/broken.js')} cannot be loaded: ${why}`),
+    })
+  })
+})

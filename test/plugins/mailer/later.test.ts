@@ -1,0 +1,360 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { inspect, promisify } from 'node:util'
+import {
+  definePlugin,
+  type MailBuilder,
+  Mailer,
+  type MailMessage,
+  type MailTransporter,
+  memoryQueue,
+  memoryTransport,
+  Server,
+} from 'framework'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { type Entry, memoryLogger } from '../../support/kernel.ts'
+
+const from = 'shop@example.org'
+const mail = (subject: string) => (one: MailBuilder) => one.to('ada@example.org').subject(subject)
+
+/** A transporter that notes its attempts, and fails as told. */
+function recording(fails: (subject: string, attempt: number) => unknown = () => undefined) {
+  const attempts: { subject: string; at: number }[] = []
+  const transporter: MailTransporter = {
+    async sendMail(message: MailMessage) {
+      attempts.push({ subject: message.subject, at: performance.now() })
+      const error = fails(message.subject, attempts.filter(({ subject }) => subject === message.subject).length)
+      if (error !== undefined) throw error
+    },
+  }
+  return { transporter, attempts, order: () => attempts.map(({ subject }) => subject) }
+}
+
+const open: Mailer[] = []
+function makeMailer(transporter: MailTransporter, timeout?: number): { mailer: Mailer; log: Entry[] } {
+  const mailer = new Mailer({ main: { transporter, from } }, { defaultProvider: 'main', ...(timeout && { timeout }) })
+  const { entries, ...logger } = memoryLogger()
+  mailer.logTo(logger)
+  open.push(mailer)
+  return { mailer, log: entries }
+}
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const mailer of open.splice(0)) await mailer.close({ timeout: 10 })
+})
+
+describe('later', () => {
+  test('sends one mail a second, whatever becomes of the one before', async () => {
+    vi.useFakeTimers()
+    const { transporter, attempts, order } = recording((subject, attempt) =>
+      subject === 'b' && attempt === 1 ? new Error('busy') : undefined,
+    )
+    const { mailer, log } = makeMailer(transporter)
+    const ids = await Promise.all(['a', 'b', 'c'].map((subject) => mailer.later(mail(subject))))
+    expect(new Set(ids.map(({ id }) => id)).size).toBe(3)
+    expect(mailer.waiting).toBeGreaterThan(0)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect([order(), mailer.waiting]).toEqual([['a', 'b', 'c', 'b'], 0])
+    const gaps = attempts.slice(1).map(({ at }, index) => at - attempts[index]!.at)
+    expect(gaps).toEqual([1000, 1000, 1000])
+    expect(log).toMatchObject([{ level: 'warn', fields: { mail: ids[1]!.id } }])
+  })
+
+  test('gives a mail up after three more attempts, by id', async () => {
+    vi.useFakeTimers()
+    const { transporter, attempts } = recording(() => new Error('down'))
+    const { mailer, log } = makeMailer(transporter)
+    const { id } = await mailer.later(mail('a'))
+    await vi.advanceTimersByTimeAsync(2999)
+    expect(attempts).toHaveLength(3)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect([attempts.length, mailer.waiting]).toEqual([4, 0])
+    expect(log.map(({ level, fields }) => [level, fields.mail])).toEqual([
+      ['warn', id],
+      ['warn', id],
+      ['warn', id],
+      ['error', id],
+    ])
+    expect(log.at(-1)!.message).toBe(`the mail ${id} was not delivered`)
+    expect(JSON.stringify(log)).not.toContain('ada@')
+  })
+
+  test('does not try again what the server refuses for good', async () => {
+    const { transporter, attempts } = recording(() => Object.assign(new Error('no such user'), { responseCode: 550 }))
+    const { mailer, log } = makeMailer(transporter)
+    await mailer.later(mail('a'))
+    await vi.waitUntil(() => log.length === 1)
+    expect([attempts.length, log[0]!.level, mailer.waiting]).toEqual([1, 'error', 0])
+  })
+
+  test('tries again when one of the recipients was refused for now only', async () => {
+    const rejectedErrors = [{ responseCode: 451 }, { responseCode: 550 }]
+    const { transporter, attempts } = recording(() =>
+      Object.assign(new Error('no'), { responseCode: 550, rejectedErrors }),
+    )
+    const { mailer, log } = makeMailer(transporter)
+    await mailer.later(mail('a'))
+    await vi.waitUntil(() => log.length === 1)
+    expect([attempts.length, log[0]!.level, mailer.waiting]).toEqual([1, 'warn', 1])
+  })
+
+  test('tells no address, though the server repeats it', async () => {
+    const { transporter } = recording(() =>
+      Object.assign(new Error('550 <ada@example.org> is unknown'), { responseCode: 550, recipient: 'ada@example.org' }),
+    )
+    const { mailer, log } = makeMailer(transporter)
+    await mailer.later(mail('a'))
+    await vi.waitUntil(() => log.length === 1)
+    expect(log[0]!.fields.reason).toBe('MAIL_SEND: the provider "main" did not take the mail: 550 <…> is unknown')
+    expect(inspect(log, { depth: 9 })).not.toContain('ada@')
+  })
+
+  test('a mistake in the mail rejects, and ends nothing when nobody looks', async () => {
+    const { mailer, log } = makeMailer(memoryTransport())
+    await expect(mailer.later((one) => one.subject('a'))).rejects.toMatchObject({ code: 'MailIncompleteError' })
+    void mailer.later(() => Promise.reject(new Error('mine')))
+    await vi.waitUntil(() => log.length === 2)
+    await mailer.later(mail('fine'))
+    await vi.waitUntil(() => mailer.waiting === 0)
+  })
+
+  test('is one queue for all providers', async () => {
+    vi.useFakeTimers()
+    const { transporter, attempts } = recording()
+    const provider = { transporter, from } as const
+    const mailer = new Mailer({ a: provider, b: provider }, { defaultProvider: 'a' })
+    open.push(mailer)
+    await Promise.all([mailer.later(mail('a')), mailer.use('b').later(mail('b'))])
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(attempts).toHaveLength(2)
+    expect(attempts[1]!.at - attempts[0]!.at).toBe(1000)
+  })
+
+  test('has a bound', async () => {
+    const { mailer } = makeMailer({ sendMail: () => new Promise(() => {}) })
+    const all = await Promise.allSettled(Array.from({ length: 10_001 }, (_, i) => mailer.later(mail(`${i}`))))
+    const refused = all.filter(({ status }) => status === 'rejected')
+    expect(refused).toMatchObject([{ reason: { code: 'MailQueueFullError' } }])
+  })
+})
+
+describe('closing', () => {
+  test('sends what waits, without pauses, and takes no more', async () => {
+    const { transporter, order } = recording((subject) => (subject === 'd' ? new Error('down') : undefined))
+    const { mailer, log } = makeMailer(transporter)
+    const subjects = ['a', 'b', 'c', 'd', 'e']
+    const ids = await Promise.all(subjects.map((subject) => mailer.later(mail(subject))))
+    const start = performance.now()
+    await Promise.all([mailer.close(), mailer.close()])
+    expect(performance.now() - start).toBeLessThan(1500)
+    expect(order()).toEqual(subjects)
+    expect(log).toMatchObject([{ level: 'error', fields: { mail: ids[3]!.id } }])
+    await expect(mailer.send(mail('f'))).rejects.toMatchObject({ code: 'MailClosedError' })
+    await expect(mailer.later(mail('f'))).rejects.toMatchObject({ code: 'MailClosedError' })
+  })
+
+  test('logs by id what it cannot send in time, what was begun included', async () => {
+    const { mailer, log } = makeMailer({ sendMail: () => new Promise(() => {}) })
+    const sending = mailer.send(mail('now'))
+    const ids = [await mailer.later(mail('a')), await mailer.later(mail('b'))].map(({ id }) => id)
+    const start = performance.now()
+    await Promise.all([
+      expect(sending).rejects.toMatchObject({ code: 'MailSendError' }),
+      mailer.close({ timeout: 200 }),
+    ])
+    expect(performance.now() - start).toBeLessThan(2000)
+    const lost = log.filter(({ level }) => level === 'error').map(({ fields }) => fields.mail)
+    expect(lost.sort()).toEqual([...ids].sort())
+  })
+
+  test('one slow mail does not take the time of those that wait', async () => {
+    const { transporter, order } = recording()
+    const { mailer, log } = makeMailer({
+      sendMail: (one) => (one.subject === 'slow' ? new Promise(() => {}) : transporter.sendMail(one)),
+    })
+    const slow = mailer.send(mail('slow'))
+    for (const subject of ['a', 'b', 'c']) await mailer.later(mail(subject))
+    await Promise.all([expect(slow).rejects.toThrow('the mailer closed'), mailer.close({ timeout: 500 })])
+    expect([order(), log]).toEqual([['a', 'b', 'c'], []])
+  })
+
+  test('a callback that never ends is left behind', async () => {
+    const { mailer } = makeMailer(memoryTransport())
+    let end = () => {}
+    const written = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const both = ['send', 'later'].map((how) =>
+      mailer[how as 'send']((one) => written.then(() => void mail('late')(one))),
+    )
+    await mailer.close({ timeout: 100 })
+    end()
+    expect(await Promise.allSettled(both)).toMatchObject([
+      { status: 'rejected', reason: { code: 'MailSendError' } },
+      { status: 'rejected', reason: { code: 'MailClosedError' } },
+    ])
+  })
+
+  test('waits for mails that are still being written', async () => {
+    const outbox = memoryTransport()
+    const { mailer } = makeMailer(outbox)
+    const later = mailer.later(async (one) => {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      mail('slow')(one)
+    })
+    await mailer.close()
+    await later
+    outbox.assertSent({ subject: 'slow' })
+  })
+})
+
+describe('the plugin', () => {
+  const quiet = { port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0 } as const
+
+  test('is at services.mailer, and closes with the server', async () => {
+    const outbox = memoryTransport()
+    const logger = memoryLogger()
+    const server = new Server({
+      ...quiet,
+      logger,
+      plugins: {
+        mailer: { providers: { main: { transporter: outbox, from } }, defaultProvider: 'main' },
+        health: { checks: { mail: (): Promise<true> => server.services.get('mailer').verify() } },
+      },
+    })
+    server.post('/orders', async () => server.services.get('mailer').later(mail('order')))
+    await server.listen()
+    for (let i = 0; i < 3; i++) (await server.inject.post('/orders')).assertStatus(200)
+    ;(await server.inject.get('/health/ready')).assertBodySubset({ checks: { mail: 'ok' } })
+    await server.close()
+    outbox.assertCount(3)
+    await expect(server.services.get('mailer').send(mail('late'))).rejects.toMatchObject({ code: 'MailClosedError' })
+  })
+
+  test('a server that hangs does not keep the server from closing', async () => {
+    const logger = memoryLogger()
+    const transporter = { sendMail: () => new Promise(() => {}) }
+    const plugins = { mailer: { providers: { main: { transporter, from } }, defaultProvider: 'main' } } as const
+    const server = new Server({ ...quiet, logger, closeTimeout: 500, plugins })
+    await server.listen()
+    const { id } = await server.services.get('mailer').later(mail('a'))
+    const start = performance.now()
+    await server.close()
+    expect(performance.now() - start).toBeLessThan(1500)
+    expect(logger.entries.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { mail: id } }])
+  })
+
+  test('sends what waits beside a request that hangs, from when the server begins to close', async () => {
+    const outbox = memoryTransport()
+    const plugins = {
+      mailer: { providers: { main: { transporter: outbox, from } }, defaultProvider: 'main' },
+    } as const
+    const server = new Server({ ...quiet, logger: memoryLogger(), plugins })
+    let hasBegun = () => {}
+    const begun = new Promise<void>((resolve) => {
+      hasBegun = resolve
+    })
+    let end = () => {}
+    server.get('/hangs', () => {
+      hasBegun()
+      return new Promise<void>((resolve) => {
+        end = resolve
+      })
+    })
+    const { port } = await server.listen()
+    const later = (subject: string) => server.services.get('mailer').later(mail(subject))
+    for (let i = 0; i < 5; i++) await later(`${i}`)
+    const answered = fetch(`http://127.0.0.1:${port}/hangs`)
+    await begun
+    const closed = server.close()
+    // One a second would take four; a request in work may still add to them.
+    await vi.waitUntil(() => outbox.sent.length === 5, { timeout: 2_000 })
+    await later('last')
+    await vi.waitUntil(() => outbox.sent.length === 6, { timeout: 900 })
+    end()
+    await Promise.all([answered, closed])
+  })
+
+  test('closes behind the queues, whose last jobs may send', async () => {
+    const outbox = memoryTransport()
+    const orders = memoryQueue<string>('mailer-orders')
+    const hooks = { close: () => {} }
+    const closing = new Promise<void>((resolve) => {
+      hooks.close = resolve
+    })
+    // Other keys come after those of the catalog, so it is the first to close.
+    const first = definePlugin({ name: 'first', setup: (ctx) => ctx.onClose(() => hooks.close()) })
+    const server = new Server({
+      ...quiet,
+      logger: memoryLogger(),
+      plugins: {
+        queues: { config: { memory: {} }, run: true },
+        mailer: { providers: { main: { transporter: outbox, from } }, defaultProvider: 'main' },
+        first: first(),
+      },
+    })
+    const begun = new Promise<void>((resolve) => {
+      void orders.subscribe(async () => {
+        resolve()
+        await closing
+        await new Promise((next) => setTimeout(next, 50))
+        await server.services.get('mailer').send(mail('order'))
+      })
+    })
+    await server.listen()
+    await orders.publish('a')
+    await begun
+    await server.close()
+    outbox.assertSent({ subject: 'order' })
+  })
+
+  test('a wrong option fails the registration', () => {
+    const make = (options: unknown) => new Server({ plugins: { mailer: options as never } })
+    expect(() => make({ providers: {}, defaultProvider: 'main' })).toThrow(
+      /^OPTION: the option "plugins\.mailer\.providers" is an empty object; it takes \{ name: \{ transporter, templateAdapter, from \} \}$/,
+    )
+    const needed = `"plugins.mailer" needs ways to send: { providers: { main: { transporter: "smtp://…", from: "shop@example.org" } }, defaultProvider: "main" }`
+    expect(() => make(true)).toThrow(`OPTION: ${needed}`)
+  })
+
+  test('no password is listed with the plugin', () => {
+    const auth = { user: 'shop', pass: 'hunter2', clientSecret: 'hunter2' }
+    const a = { transporter: { host: 'mail.example.org', auth }, from: 'a@b.c' } as const
+    const b = { transporter: 'smtp://me:hunter2@mail.example.org', from: 'a@b.c' } as const
+    const c = { transporter: { sendMail: async () => {}, options: { auth } }, from: 'a@b.c' } as const
+    const server = new Server({ plugins: { mailer: { providers: { a, b, c }, defaultProvider: 'a' } } })
+    const listed = JSON.stringify(server.plugins)
+    expect(listed).not.toContain('hunter2')
+    expect(listed).toContain('"host":"mail.example.org","auth":{"user":"shop","pass":"(secret)"}')
+  })
+})
+
+test('a process stays until its mails are sent, and then ends', async () => {
+  const script = `
+    import { Mailer, memoryTransport } from ${JSON.stringify(join(import.meta.dirname, '../../../dist/index.js'))}
+    const outbox = memoryTransport()
+    const mailer = new Mailer({ main: { transporter: outbox, from: 'a@b.c' } }, { defaultProvider: 'main' })
+    for (const subject of ['a', 'b']) await mailer.later((mail) => mail.to('d@e.f').subject(subject))
+    process.on('exit', () => console.log(outbox.sent.map(({ subject }) => subject).join()))`
+  const start = performance.now()
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
+  expect(stdout).toBe('a,b\n')
+  expect(performance.now() - start).toBeGreaterThan(1000)
+})
+
+test('SIGTERM sends what waits before the process ends', async () => {
+  const script = `
+    import { memoryTransport, Server } from ${JSON.stringify(join(import.meta.dirname, '../../../dist/index.js'))}
+    const outbox = memoryTransport()
+    const providers = { main: { transporter: outbox, from: 'a@b.c' } }
+    const server = new Server({ port: 0, host: '127.0.0.1', plugins: { mailer: { providers, defaultProvider: 'main' } } })
+    await server.listen()
+    for (let i = 0; i < 10; i++) await server.services.mailer.later((mail) => mail.to('d@e.f').subject(String(i)))
+    process.on('exit', () => console.log(outbox.sent.map(({ subject }) => subject).join('')))
+    process.kill(process.pid, 'SIGTERM')`
+  const start = performance.now()
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
+  expect(stdout).toBe('0123456789\n')
+  // One a second would take nine.
+  expect(performance.now() - start).toBeLessThan(8000)
+})

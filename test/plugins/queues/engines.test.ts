@@ -1,0 +1,118 @@
+import { bullmqQueue, defineQueueConfiguration, pgbossQueue, type QueueFailure, QueueService } from 'framework'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { pause } from '../../support/kernel.ts'
+import type { OwnServer } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+import { freshName, until } from '../../support/queues.ts'
+import { hasRedis, startRedis } from '../../support/redis.ts'
+
+// What only one engine has.
+
+afterEach(() => QueueService.stop())
+
+describe.skipIf(!hasRedis)('BullMQ', () => {
+  let redis: OwnServer
+  beforeAll(async () => {
+    redis = await startRedis('--maxmemory-policy', 'noeviction')
+  })
+  afterAll(() => redis.stop())
+
+  test('repeats a message, as often as its time comes, until it is told to end', async () => {
+    defineQueueConfiguration({ bullmq: { connection: redis.url } })
+    await QueueService.run()
+    const queue = bullmqQueue<string>(freshName('repeat'))
+    const seen: string[] = []
+    const handle = await queue.subscribe((payload) => void seen.push(payload))
+    await queue.publish('tick', { repeat: { key: 'ticking', every: 200 } })
+    await until(() => seen.length >= 3, 'three of them')
+    expect(await queue.stopRepeat('ticking')).toBe(true)
+    expect(await queue.stopRepeat('ticking')).toBe(false)
+    await pause(300)
+    const count = seen.length
+    await pause(700)
+    expect(seen.length).toBe(count)
+    await handle.unsubscribe()
+  })
+
+  test('takes options of ioredis for an address, and a prefix', async () => {
+    const { port } = redis
+    defineQueueConfiguration({ bullmq: { connection: { host: '127.0.0.1', port }, prefix: 'mine' } })
+    const queue = bullmqQueue<number>(freshName('options'))
+    await expect(queue.publish(1)).resolves.toMatchObject({ id: '1' })
+    const { Redis } = await import('ioredis')
+    const client = new Redis(redis.url)
+    expect(await client.exists(`mine:${queue.name}:1`)).toBe(1)
+    client.disconnect()
+  })
+
+  test('refuses a name with a colon, and tells what BullMQ refuses as it is', async () => {
+    expect(() => bullmqQueue('a:b')).toThrow(/without ":"/)
+    defineQueueConfiguration({ bullmq: { connection: redis.url } })
+    await expect(bullmqQueue<number>(freshName('id')).publish(1, { jobId: 'a:b' })).rejects.toThrow(/:/)
+  })
+})
+
+describe.skipIf(!hasPostgres)('pg-boss', () => {
+  let postgres: OwnServer
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.stop())
+
+  test('sends what is given up to the dead letter queue, after the last attempt and at once when it is not valid', async () => {
+    const failures: QueueFailure[] = []
+    const errorHandler = (_error: Error, failure: QueueFailure) => void failures.push(failure)
+    // The first to come makes all tables, which takes its time on a busy machine.
+    const patient = { pollInterval: 100, publishTimeout: 15_000 }
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, ...patient, errorHandler } })
+    await QueueService.run()
+    const schema = { type: 'object', required: ['book'] }
+    const queue = pgbossQueue<{ book?: number }>(freshName('work'), { schema })
+    const foreign = pgbossQueue<unknown>(queue.name)
+    const dead = pgbossQueue<unknown>(freshName('dead'))
+    const seen: unknown[] = []
+    const handles = [
+      await queue.subscribe(() => {
+        throw new Error('no')
+      }),
+      await dead.subscribe((payload) => void seen.push(payload)),
+    ]
+    await queue.publish({ book: 1 }, { retryLimit: 1, deadLetter: dead.name })
+    await foreign.publish({ title: 'x' }, { retryLimit: 5, deadLetter: dead.name })
+    await until(() => seen.length === 2, 'both')
+    expect(seen).toEqual(expect.arrayContaining([{ book: 1 }, { title: 'x' }]))
+    expect(failures.map(({ payload, attempt, final }) => [payload, attempt, final])).toEqual(
+      expect.arrayContaining([
+        [{ book: 1 }, 1, false],
+        [{ book: 1 }, 2, true],
+        [{ title: 'x' }, 1, true],
+      ]),
+    )
+    expect(failures).toHaveLength(3)
+    await until(async () => (await queue.counts()).failed === 2, 'both parked')
+    for (const handle of handles) await handle.unsubscribe()
+  })
+
+  test('a text that Postgres cannot keep is refused by name', async () => {
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url } })
+    const queue = pgbossQueue<string>(freshName('nul'))
+    await expect(queue.publish('a\0b')).rejects.toMatchObject({
+      code: 'QueuePayloadError',
+      message: expect.stringContaining('NUL'),
+    })
+  })
+
+  test('keeps its tables in the schema that is named', async () => {
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url, schema: 'mine' } })
+    const queue = pgbossQueue<number>(freshName('schema'))
+    await queue.publish(1)
+    expect(await queue.counts()).toMatchObject({ waiting: 1 })
+  })
+
+  test('many queues made at the same time do not lock each other out', async () => {
+    defineQueueConfiguration({ pgboss: { connectionString: postgres.url } })
+    const all = Array.from({ length: 12 }, () => pgbossQueue<number>(freshName('crowd')))
+    const ids = await Promise.all(all.map((queue) => queue.publish(1)))
+    expect(ids).toHaveLength(12)
+  })
+})

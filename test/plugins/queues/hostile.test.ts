@@ -1,0 +1,293 @@
+import { inspect } from 'node:util'
+import {
+  bullmqQueue,
+  defineQueueConfiguration,
+  memoryQueue,
+  pgbossQueue,
+  type QueueConfig,
+  QueueService,
+  sqsQueue,
+} from 'framework'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { freePort } from '../../support/own-server.ts'
+import { freshName, until } from '../../support/queues.ts'
+import { hasRedis, startRedis } from '../../support/redis.ts'
+
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await QueueService.stop()
+})
+
+const secret = 'hunter2'
+
+/** The error, with everything that a log or the end of a process would show of it. */
+async function failureOf(run: () => unknown): Promise<Error> {
+  try {
+    await run()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('nothing failed')
+}
+
+describe('what is secret in a configuration is in no error', () => {
+  test.each([
+    ['the configuration', `redis://user:${secret}@host`],
+    ['settings', { bullmq: `redis://user:${secret}@host` }],
+    ['an address of another kind', { bullmq: { connection: `http://user:${secret}@host` } }],
+    ['an address that is none', { bullmq: { connection: `redis://user:/${secret}@host` } }],
+    ['an address of another database', { pgboss: { connectionString: `mysql://user:${secret}@host/db` } }],
+    ['an address of a database that is none', { pgboss: { connectionString: `postgres://user:a#${secret}@host/db` } }],
+    ['an address whose password looks like a port', { bullmq: { connection: `redis://user:1#${secret}@host` } }],
+    ['credentials as text', { sqs: { credentials: `AKIA:${secret}` } }],
+    ['an endpoint that is none', { sqs: { endpoint: `AKIA:${secret}@host:1` } }],
+  ])('%s', async (_what, config) => {
+    const error = await failureOf(() => defineQueueConfiguration(config as QueueConfig))
+    expect(error).toMatchObject({ code: 'OptionError' })
+    expect(inspect(error, { depth: 9 })).not.toContain(secret)
+  })
+
+  test.each([
+    ['REDIS_URL', 'bullmq', () => bullmqQueue<number>('env')],
+    ['DATABASE_URL', 'pgboss', () => pgbossQueue<number>('env')],
+  ])('%s of the environment that is none', async (name, kind, make) => {
+    vi.stubEnv(name, `${secret}:@:`)
+    defineQueueConfiguration({ [kind]: {} })
+    const error = await failureOf(() => make().publish(1))
+    expect(error.message).toContain(name)
+    expect(inspect(error, { depth: 9 })).not.toContain(secret)
+  })
+
+  test.each([
+    [
+      'bullmq',
+      (port: number) => ({ connection: `redis://127.0.0.1:${port}/1?password=${secret}` }),
+      () => bullmqQueue<number>('secret'),
+      'redis://127.0.0.1:',
+    ],
+    [
+      'bullmq',
+      (port: number) => ({ connection: { host: '127.0.0.1', port, password: secret } }),
+      () => bullmqQueue<number>('secret'),
+      'redis://127.0.0.1:',
+    ],
+    [
+      'pgboss',
+      (port: number) => ({
+        connectionString: `postgres://user:%2F${secret}%40@127.0.0.1:${port}/db?password=${secret}`,
+      }),
+      () => pgbossQueue<number>('secret'),
+      'postgres://127.0.0.1:',
+    ],
+    [
+      'sqs',
+      (port: number) => ({
+        endpoint: `http://user:${secret}@127.0.0.1:${port}`,
+        region: 'eu-west-1',
+        credentials: { accessKeyId: secret, secretAccessKey: secret },
+      }),
+      () => sqsQueue<number>('secret'),
+      'SQS at http://127.0.0.1:',
+    ],
+  ])('%s that cannot be reached', async (kind, settings, make, shown) => {
+    defineQueueConfiguration({ [kind]: { ...settings(await freePort()), publishTimeout: 400 } })
+    const error = await failureOf(() => make().publish(1))
+    expect(error).toMatchObject({ code: 'QueueUnavailableError', message: expect.stringContaining(shown) })
+    expect(inspect(error, { depth: 9 })).not.toContain(secret)
+  })
+
+  test.skipIf(!hasRedis)('a password that Redis refuses: the reason is told, the password is not', async () => {
+    const redis = await startRedis()
+    try {
+      const connection = redis.url.replace('//', `//nobody:${secret}@`)
+      defineQueueConfiguration({ bullmq: { connection, publishTimeout: 400 } })
+      const error = await failureOf(() => bullmqQueue<number>('refused').publish(1))
+      expect(error).toMatchObject({
+        code: 'QueueUnavailableError',
+        cause: { message: expect.stringContaining('WRONGPASS') },
+      })
+      expect(inspect(error, { depth: 9 })).not.toContain(secret)
+    } finally {
+      await redis.stop()
+    }
+  })
+})
+
+describe('payloads arrive as JSON writes them', () => {
+  const proto = JSON.parse('{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}')
+  test.each<[what: string, payload: unknown, arrives: unknown]>([
+    ['names of prototypes', proto, proto],
+    ['a date', { at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }],
+    ['toJSON', { toJSON: () => ({ own: 1 }) }, { own: 1 }],
+    ['half of a pair of surrogates', 'a\ud800b', 'a\ud800b'],
+    ['no number', [Number.NaN, Number.POSITIVE_INFINITY, -0], [null, null, 0]],
+    ['a map, a set and bytes', [new Map([[1, 2]]), new Set([1]), new Uint8Array(2)], [{}, {}, { 0: 0, 1: 0 }]],
+    ['five megabytes', 'x'.repeat(5_000_000), 'x'.repeat(5_000_000)],
+  ])('%s', async (_what, payload, arrives) => {
+    const queue = memoryQueue<unknown>(freshName('payload'))
+    const seen: unknown[] = []
+    await queue.subscribe((one) => void seen.push(one))
+    await queue.publish(payload)
+    await queue.drained()
+    expect(seen).toEqual([arrives])
+    expect(({} as { admin?: unknown }).admin).toBeUndefined()
+  })
+
+  test.each<[what: string, payload: unknown, why: RegExp]>([
+    ['a toJSON that gives nothing', { toJSON() {} }, /an object whose toJSON gives nothing/],
+    [
+      'a toJSON that throws',
+      {
+        toJSON() {
+          throw 'not an error'
+        },
+      },
+      /cannot be written as JSON: not an error/,
+    ],
+    ['a getter that throws', Object.defineProperty({}, 'x', { enumerable: true, get: () => BigInt('x') }), /as JSON/],
+  ])('%s is refused', async (_what, payload, why) => {
+    const queue = memoryQueue<unknown>(freshName('refused'))
+    await expect(queue.publish(payload)).rejects.toMatchObject({
+      code: 'QueuePayloadError',
+      message: expect.stringMatching(why),
+    })
+  })
+})
+
+describe('in memory', () => {
+  test('a message without a jobId never has the id that another was given', async () => {
+    const probe = await memoryQueue<number>(freshName('probe')).publish(0)
+    const queue = memoryQueue<string>(freshName('ids'))
+    const next = Number(probe.id) + 2
+    await queue.publish('named', { jobId: String(next) })
+    const ids = await queue.publishMany(['a', 'b', 'c'])
+    expect(new Set([String(next), ...ids.map(({ id }) => id)]).size).toBe(4)
+    const seen: string[] = []
+    await queue.subscribe((payload) => void seen.push(payload))
+    await queue.drained()
+    expect(seen).toEqual(['named', 'a', 'b', 'c'])
+  })
+
+  test('who waits for the end of a queue that is cleared waits no more', async () => {
+    const queue = memoryQueue<number>(freshName('cleared'))
+    await queue.publish(1)
+    await queue.publish(2, { delay: 60_000 })
+    const drained = queue.drained()
+    queue.clear()
+    await drained
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0 })
+  })
+
+  test('many priorities are kept in order, and cost no more than their number', async () => {
+    const queue = memoryQueue<number>(freshName('priorities'))
+    const ranks = [...Array(50_000).keys()].map((i) => (i * 7919) % 50_000)
+    await queue.publishMany(ranks, (priority) => ({ priority }))
+    const seen: number[] = []
+    await queue.subscribe((payload) => void seen.push(payload))
+    await until(() => seen.length === ranks.length, 'all')
+    expect(seen).toEqual([...Array(50_000).keys()])
+  })
+
+  test('an exponential backoff that no timer could keep waits as long as one can', async () => {
+    const queue = memoryQueue<number>(freshName('long'))
+    let ran = 0
+    await queue.subscribe(() => {
+      ran++
+      throw new Error('again')
+    })
+    await queue.publish(1, { attempts: 3, backoff: { type: 'exponential', delay: 1 } })
+    await queue.drained()
+    expect(ran).toBe(3)
+    const warned = vi.spyOn(process, 'emitWarning')
+    // The second attempt is due after 2^31 ms, which a timer takes for 1.
+    await queue.publish(1, { attempts: 2, backoff: { type: 'exponential', delay: 2_147_483_647 } })
+    await until(async () => (await queue.counts()).delayed === 1, 'the second attempt to wait')
+    expect(warned).not.toHaveBeenCalled()
+    warned.mockRestore()
+    queue.clear()
+  })
+})
+
+describe('names', () => {
+  const longest = 'x'.repeat(300)
+  test.each([
+    ['memory', memoryQueue, ['a:b', 'a/b', 'a b', '\u540d\u524d', '__proto__', longest], ['', 'nul\0', 'half \ud800']],
+    ['bullmq', bullmqQueue, ['a/b', 'a b', '\u540d\u524d', '__proto__', longest], ['', 'a:b', 'nul\0', 'half \ud800']],
+    [
+      'pgboss',
+      pgbossQueue,
+      ['a/b', 'a.b', '-', longest],
+      ['', 'a:b', 'a b', "o'k", '{x}', '\u540d\u524d', 'a\nb', '__proto__', 'constructor', 'nul\0', 'half \ud800'],
+    ],
+    ['sqs', sqsQueue, ['a:b', 'a b'], ['', 'nul\0', 'half \ud800']],
+  ] as [
+    string,
+    (name: string) => { name: string },
+    string[],
+    string[],
+  ][])('of %s are taken as they are, or refused where they are declared', (_kind, make, good, bad) => {
+    for (const name of good) expect(make(name).name).toBe(name)
+    for (const name of bad) {
+      expect(() => make(name), JSON.stringify(name)).toThrow(
+        expect.objectContaining({ code: 'OptionError', message: expect.stringContaining('the name of a queue') }),
+      )
+    }
+  })
+
+  test('that SQS has not are refused before it is asked, unless they stand for an address', async () => {
+    const sent: object[] = []
+    const client = {
+      async send(command: object) {
+        sent.push(command)
+        return { MessageId: 'm', Attributes: {} }
+      },
+      destroy() {},
+    }
+    defineQueueConfiguration({ sqs: { client, queueUrls: { 'my orders': 'http://127.0.0.1:1/orders' } } })
+    for (const name of ['a b', 'x'.repeat(81), 'a/b', 'toString()']) {
+      await expect(sqsQueue(name).publish(1)).rejects.toMatchObject({
+        code: 'OptionError',
+        message: expect.stringContaining('sqs.queueUrls'),
+      })
+    }
+    expect(sent).toEqual([])
+    expect(await sqsQueue('my orders').publish(1)).toEqual({ id: 'm' })
+  })
+})
+
+describe('options of publish that no engine understands are refused before it is asked', () => {
+  test.each([
+    ...[{ jobId: '' }, { jobId: 'a:b' }, { jobId: '17' }, { jobId: 17 }, { lifo: 'yes' }, { removeOnComplete: 'all' }],
+    ...[
+      null,
+      {},
+      { key: 'k' },
+      { every: 100 },
+      { key: '', every: 100 },
+      { key: 'k', every: 0 },
+      { key: 'k', every: -5 },
+    ]
+      .concat({ key: 'k', every: 1.5 }, { key: 'k', every: 100, pattern: '* * * * *' } as never)
+      .map((repeat) => ({ repeat })),
+  ])('BullMQ: %j', async (options) => {
+    // Nothing answers there: what is not refused would be QueueUnavailableError.
+    defineQueueConfiguration({ bullmq: { connection: 'redis://127.0.0.1:1', publishTimeout: 100 } })
+    const [name] = Object.keys(options)
+    await expect(bullmqQueue<number>('options').publish(1, options as never)).rejects.toMatchObject({
+      code: 'OptionError',
+      message: expect.stringContaining(`publish.${name}`),
+    })
+  })
+
+  test('a key of repeat that is mistyped is pointed at', async () => {
+    const repeat = { kee: 'k', every: 100 }
+    await expect(bullmqQueue<number>('options').publish(1, { repeat } as never)).rejects.toThrow(/Did you mean "key"/)
+  })
+
+  test('pg-boss: an id that is no UUID', async () => {
+    await expect(pgbossQueue<number>('options').publish(1, { id: 'nope' })).rejects.toMatchObject({
+      code: 'OptionError',
+      message: expect.stringMatching(/publish\.id.*UUID/),
+    })
+  })
+})

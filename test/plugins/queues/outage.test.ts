@@ -1,0 +1,334 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { bullmqQueue, pgbossQueue, type Queue, type QueueConfig, RouteCollection, Server, sqsQueue } from 'framework'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Entry, memoryLogger, pause } from '../../support/kernel.ts'
+import { freePort, type OwnServer } from '../../support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+import { freshName, until } from '../../support/queues.ts'
+import { hasRedis, startRedis } from '../../support/redis.ts'
+import { sqsCredentials } from '../../support/sqs.ts'
+
+type NumberQueue = Queue<number, object>
+
+let log: Entry[]
+let unhandled: unknown[]
+const onUnhandled = (error: unknown) => void unhandled.push(error)
+let ends: (() => Promise<unknown>)[]
+beforeEach(() => {
+  log = []
+  unhandled = []
+  ends = []
+  process.on('unhandledRejection', onUnhandled)
+  process.on('uncaughtException', onUnhandled)
+})
+afterEach(async () => {
+  for (const end of ends.reverse()) await end()
+  process.off('unhandledRejection', onUnhandled)
+  process.off('uncaughtException', onUnhandled)
+  expect(unhandled).toEqual([])
+})
+
+async function serve(config: QueueConfig): Promise<Server> {
+  const server = new Server({
+    port: 0,
+    host: '127.0.0.1',
+    gracefulShutdown: false,
+    drainWindow: 0,
+    router: new RouteCollection(),
+    logger: memoryLogger(log),
+    background: { queues: { config, run: true } },
+  })
+  ends.push(() => server.close())
+  await server.listen()
+  return server
+}
+
+const warnings = () => log.filter(({ level }) => level === 'warn').map(({ message }) => message)
+const isDownWarning = (message: string | undefined) => message?.includes('stand still')
+const isUpWarning = (message: string | undefined) => message?.includes('go on')
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+function usedMemory(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+}
+
+interface Case {
+  readonly name: string
+  make(name: string): NumberQueue
+  config(port: number, publishTimeout: number): QueueConfig
+  /** How the engine is named, without its password. */
+  backend(port: number): string
+}
+
+const cases: Case[] = [
+  {
+    name: 'bullmq',
+    make: (name) => bullmqQueue<number>(name),
+    config: (port, publishTimeout) => ({
+      bullmq: { connection: `redis://user:secret@127.0.0.1:${port}`, publishTimeout },
+    }),
+    backend: (port) => `Redis at redis://127.0.0.1:${port}`,
+  },
+  {
+    name: 'pgboss',
+    make: (name) => pgbossQueue<number>(name),
+    config: (port, publishTimeout) => ({
+      pgboss: { connectionString: `postgres://user:secret@127.0.0.1:${port}/postgres`, publishTimeout },
+    }),
+    backend: (port) => `Postgres at postgres://127.0.0.1:${port}/postgres`,
+  },
+  {
+    name: 'sqs',
+    make: (name) => sqsQueue<number>(name),
+    config: (port, publishTimeout) => ({
+      sqs: { region: 'eu-west-1', endpoint: `http://127.0.0.1:${port}`, credentials: sqsCredentials, publishTimeout },
+    }),
+    backend: (port) => `SQS at http://127.0.0.1:${port}`,
+  },
+]
+
+test('while nothing answers the server starts, publish rejects in time and says what to do, and the log is told once', async () => {
+  const timeout = 700
+  const absent = await Promise.all(cases.map(async (one) => ({ ...one, port: await freePort() })))
+  const queues = absent.map(({ name, make }) => make(freshName(`absent-${name}`)))
+  for (const queue of queues) {
+    const handle = await queue.subscribe(() => {})
+    ends.push(() => handle.unsubscribe())
+  }
+  await serve(Object.assign({}, ...absent.map(({ config, port }) => config(port, timeout))))
+  const large = 'x'.repeat(50_000)
+  // One after the other, for what is measured is that of the process.
+  for (const [i, { backend, port }] of absent.entries()) {
+    const queue = queues[i]!
+    const start = performance.now()
+    const before = usedMemory()
+    const outcomes = await Promise.allSettled(
+      [...Array(1000).keys()].map((number) => queue.publish(`${number}${large}` as never)),
+    )
+    expect(performance.now() - start).toBeLessThan(timeout + 3000)
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'QueueUnavailableError', status: 500 } })
+    }
+    // What has been given up is kept by nobody: an outage of hours must not fill the memory.
+    expect(usedMemory() - before).toBeLessThan(25_000_000)
+    const { message } = (outcomes[0] as PromiseRejectedResult).reason as Error
+    expect(message).toContain(queue.name)
+    expect(message).toContain(backend(port))
+    expect(message).toMatch(/configuration$/)
+    expect(message).not.toContain('secret')
+  }
+  for (const queue of queues) {
+    const refused = { code: 'QueueUnavailableError' }
+    await Promise.all([
+      expect(queue.health()).rejects.toMatchObject(refused),
+      expect(queue.counts()).rejects.toMatchObject(refused),
+    ])
+  }
+  await pause(500)
+  expect(warnings().filter(isDownWarning)).toHaveLength(cases.length)
+})
+
+/** Publishes numbers one after the other in a few lanes, with the server away in the middle. */
+async function publishThrough(queue: NumberQueue, count: number, options: object, disturb: () => Promise<void>) {
+  const acknowledged: number[] = []
+  const refused: unknown[] = []
+  let next = 0
+  const lane = async () => {
+    for (let i = next++; i < count; i = next++) {
+      try {
+        await queue.publish(i, options)
+        acknowledged.push(i)
+      } catch (error) {
+        refused.push((error as { code?: unknown }).code)
+        await pause(20)
+      }
+      if (i === Math.floor(count / 3)) void disturb()
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, lane))
+  return { acknowledged, refused }
+}
+
+describe.skipIf(!hasRedis)('Redis', () => {
+  const start = async () => {
+    const redis = await startRedis('--appendfsync', 'always', '--maxmemory-policy', 'noeviction')
+    ends.push(() => redis.stop())
+    return redis
+  }
+
+  test('that dies under 1500 messages loses none that was acknowledged, and workers go on by themselves', async () => {
+    const redis = await start()
+    const queue = bullmqQueue<number>(freshName('killed'))
+    const runs = new Map<number, number>()
+    const handle = await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
+    ends.push(() => handle.unsubscribe())
+    await serve({ bullmq: { connection: redis.url, lockDuration: 2000, stalledInterval: 1000, maxStalledCount: 5 } })
+    const { acknowledged, refused } = await publishThrough(queue, 1500, {}, async () => {
+      await redis.kill()
+      await pause(1000)
+      await redis.restart()
+    })
+    await until(() => acknowledged.every((i) => runs.has(i)), 'every acknowledged message', 20_000)
+    const twice = [...runs.values()].filter((count) => count > 1).length
+    expect(acknowledged.length + refused.length).toBe(1500)
+    expect(acknowledged.length).toBeGreaterThan(500)
+    for (const code of refused) expect(code).toBe('QueueUnavailableError')
+    expect(twice).toBeLessThan(30)
+    await until(() => warnings().some(isUpWarning), 'the word that it goes on')
+    expect(warnings().filter(isDownWarning)).toHaveLength(1)
+  })
+
+  test('what publish has given up is not delivered later', async () => {
+    const redis = await start()
+    const queue = bullmqQueue<number>(freshName('given-up'))
+    await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } })
+    await queue.publish(1)
+    await redis.kill()
+    await expect(queue.publish(2)).rejects.toMatchObject({ code: 'QueueUnavailableError' })
+    await redis.restart()
+    await until(
+      () =>
+        queue.publish(3).then(
+          () => true,
+          () => false,
+        ),
+      'Redis again',
+    )
+    const seen: number[] = []
+    const handle = await queue.subscribe((payload) => void seen.push(payload))
+    ends.push(() => handle.unsubscribe())
+    await until(() => seen.includes(3), 'the third')
+    expect(seen.sort()).toEqual([1, 3])
+  })
+
+  test('that is away while a subscriber leaves is not asked by it any more when it is back', async () => {
+    const redis = await start()
+    const queue = bullmqQueue<number>(freshName('left'))
+    const handle = await queue.subscribe(() => {})
+    await serve({ bullmq: { connection: redis.url } })
+    await queue.publish(1)
+    await until(async () => (await queue.counts()).waiting === 0, 'the first')
+    await redis.kill()
+    await until(() => warnings().some(isDownWarning), 'the loss')
+    await handle.unsubscribe()
+    await redis.restart()
+    await until(() => warnings().some(isUpWarning), 'Redis again')
+    await queue.publish(2)
+    const { Redis } = await import('ioredis')
+    const client = new Redis(redis.url)
+    const commands = async () => Number(/total_commands_processed:(\d+)/.exec(await client.info('stats'))![1])
+    const before = await commands()
+    await pause(300)
+    expect((await commands()) - before).toBeLessThan(100)
+    client.disconnect()
+    expect(await queue.counts()).toMatchObject({ waiting: 1 })
+  })
+
+  test('that has no room says so once for each queue, and goes on', async () => {
+    const redis = await start()
+    const queue = bullmqQueue<number>(freshName('full'))
+    await serve({ bullmq: { connection: redis.url } })
+    await queue.publish(1)
+    const { Redis } = await import('ioredis')
+    const client = new Redis(redis.url)
+    await client.config('SET', 'maxmemory', '1')
+    await expect(queue.publish(2)).rejects.toThrow(/OOM/)
+    const seen: number[] = []
+    // Only now: a worker that waits for a message already asks every five seconds.
+    const handle = await queue.subscribe((i) => void seen.push(i))
+    ends.push(() => handle.unsubscribe())
+    const refusals = () => warnings().filter((message) => message?.includes('refuses'))
+    await until(() => refusals().length > 0, 'the warning', 10_000)
+    // It asks again after a second.
+    await pause(1100)
+    expect(refusals()).toHaveLength(1)
+    await client.config('SET', 'maxmemory', '0')
+    client.disconnect()
+    await queue.publish(3)
+    await until(() => seen.includes(3), 'the third')
+    expect(seen).toEqual([1, 3])
+  })
+
+  test('that is frozen costs publish its time and no more', async () => {
+    const redis = await start()
+    const queue = bullmqQueue<number>(freshName('frozen'))
+    await serve({ bullmq: { connection: redis.url, publishTimeout: 500 } })
+    await queue.publish(1)
+    redis.freeze()
+    const begin = performance.now()
+    await expect(queue.publish(2)).rejects.toMatchObject({
+      code: 'QueueUnavailableError',
+      message: expect.stringContaining('500 ms'),
+    })
+    expect(performance.now() - begin).toBeLessThan(2000)
+    redis.thaw()
+    await until(
+      () =>
+        queue.health().then(
+          () => true,
+          () => false,
+        ),
+      'Redis again',
+    )
+  })
+})
+
+describe.skipIf(!hasPostgres)('Postgres', () => {
+  let postgres: OwnServer
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.stop())
+
+  test.each([
+    ['that restarts', () => postgres.restart()],
+    [
+      'that dies',
+      async () => {
+        await postgres.kill()
+        await pause(1000)
+        await postgres.restart()
+      },
+    ],
+  ])('%s under 600 messages loses none that was acknowledged, and workers go on by themselves', async (_how, disturb) => {
+    const queue = pgbossQueue<number>(freshName('restarted'))
+    const runs = new Map<number, number>()
+    const handle = await queue.subscribe((i) => void runs.set(i, (runs.get(i) ?? 0) + 1), { concurrency: 10 })
+    ends.push(() => handle.unsubscribe())
+    // What was taken when its connection broke comes again by this; the defaults are minutes.
+    const soon = { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 }
+    await serve({ pgboss: { connectionString: postgres.url, pollInterval: 200, options: soon } })
+    const { acknowledged, refused } = await publishThrough(queue, 600, { expireInSeconds: 2 }, disturb)
+    await until(() => acknowledged.every((i) => runs.has(i)), 'every acknowledged message', 30_000)
+    const twice = [...runs.values()].filter((count) => count > 1).length
+    expect(acknowledged.length + refused.length).toBe(600)
+    expect(acknowledged.length).toBeGreaterThan(100)
+    for (const code of refused) expect(code).toBe('QueueUnavailableError')
+    expect(twice).toBeLessThan(12)
+    await until(() => warnings().some(isUpWarning), 'the word that it goes on')
+    // Twice where it answers for a second, and then breaks what is left of its old connections.
+    expect(warnings().filter(isDownWarning).length).toBeLessThanOrEqual(2)
+  })
+
+  test('that is frozen costs publish its time and no more', async () => {
+    const queue = pgbossQueue<number>(freshName('frozen'))
+    await serve({ pgboss: { connectionString: postgres.url, publishTimeout: 1500 } })
+    await queue.publish(1)
+    postgres.freeze()
+    const begin = performance.now()
+    await expect(queue.publish(2)).rejects.toMatchObject({ code: 'QueueUnavailableError' })
+    expect(performance.now() - begin).toBeLessThan(4000)
+    postgres.thaw()
+    await until(
+      () =>
+        queue.health().then(
+          () => true,
+          () => false,
+        ),
+      'Postgres again',
+    )
+  })
+})

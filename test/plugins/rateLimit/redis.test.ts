@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { definePlugin, type PluginDefinition, RouteCollection, Server } from 'framework'
+import { rateLimit } from 'framework/plugins'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { memoryLogger, pause } from '../../support/kernel.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+describe.skipIf(!hasRedis)('limits in Redis', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  const servers: Server[] = []
+  const children: ChildProcess[] = []
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+    for (const server of servers.splice(0)) await server.close()
+  })
+
+  function serverWith(options: object) {
+    const logger = memoryLogger()
+    const server = new Server<{}>({ plugins: { rateLimit: options } as {}, router: new RouteCollection(), logger })
+    servers.push(server)
+    server.get('/', () => 'ok')
+    return Object.assign(server, { log: logger.entries })
+  }
+  const ask = async (server: Server, n: number, ip = '192.0.2.1') => {
+    const answers = await Promise.all(Array.from({ length: n }, () => server.inject({ url: '/', ip })))
+    return answers.filter(({ status }) => status === 200).length
+  }
+
+  test('are exact, in milliseconds, and begin anew', async () => {
+    const server = serverWith({ limit: 5, windowMs: 400, store: { url: redis.url, prefix: 'exact' } })
+    expect(await ask(server, 12)).toBe(5)
+    const refused = await server.inject.get('/', { ip: '192.0.2.1' })
+    refused.assertStatus(429).assertHeader('retry-after', '1').assertHeader('ratelimit-remaining', '0')
+    await pause(450)
+    expect(await ask(server, 12)).toBe(5)
+    const client = new Redis(redis.url)
+    expect(await client.keys('exact:*')).toEqual(['exact:* 192.0.2.1'])
+    expect(await client.pttl('exact:* 192.0.2.1')).toBeGreaterThan(0)
+    client.disconnect()
+  })
+
+  test('are those of the scope, where several count in one Redis', async () => {
+    const store = { url: redis.url, prefix: 'scopes' }
+    const server = serverWith({ limit: 4, store })
+    for (const [name, options] of Object.entries({ one: { limit: 2 }, two: { limit: 3, windowMs: 5_000 } })) {
+      const setup = (ctx: Parameters<NonNullable<PluginDefinition<undefined, object>['setup']>>[0]) => {
+        ctx.register(rateLimit({ ...options, store }))
+        ctx.get(`/${name}`, () => name)
+      }
+      server.register(definePlugin({ name, scoped: true, setup })())
+    }
+    const passed: number[] = []
+    for (const url of ['/', '/one', '/two']) {
+      const answers = await Promise.all(Array.from({ length: 9 }, () => server.inject({ url, ip: '192.0.2.1' })))
+      passed.push(answers.filter(({ status }) => status === 200).length)
+    }
+    expect(passed).toEqual([4, 2, 3])
+    const client = new Redis(redis.url)
+    const keys = ['scopes:* 192.0.2.1', 'scopes:*/one 192.0.2.1', 'scopes:*/two 192.0.2.1']
+    expect((await client.keys('scopes:*')).sort()).toEqual(keys)
+    expect(await client.pttl(keys[2]!)).toBeLessThanOrEqual(5_000)
+    client.disconnect()
+  })
+
+  test('are shared by two processes, exactly', async () => {
+    const urls = await Promise.all([1, 2].map(() => startProcess(redis.url, 50)))
+    const ask = async (_: unknown, i: number) => {
+      const res = await fetch(urls[i % 2]!)
+      await res.arrayBuffer()
+      return res.status
+    }
+    const statuses: number[] = []
+    // Ten at a time: with all at once, two cores that have other things to do make Redis look slow.
+    for (let i = 0; i < 12; i++) statuses.push(...(await Promise.all(Array.from({ length: 10 }, ask))))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(50)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(70)
+  })
+
+  test('while Redis is down this process counts for itself; it is told once per change', async () => {
+    const own = await startRedis()
+    try {
+      const server = serverWith({ limit: 3, store: { url: own.url } })
+      expect(await ask(server, 2)).toBe(2)
+      await own.kill()
+      const start = performance.now()
+      // Counted anew: what Redis knew is out of reach.
+      expect(await ask(server, 10)).toBe(3)
+      expect(await ask(server, 10, '192.0.2.2')).toBe(3)
+      expect(performance.now() - start).toBeLessThan(2_000)
+      await own.restart()
+      const changes = async () => {
+        await ask(server, 1, '192.0.2.9')
+        return server.log.length
+      }
+      await expect.poll(changes, { timeout: 5_000, interval: 100 }).toBe(2)
+      expect(server.log.map(({ message }) => message)).toEqual([
+        'the store of the rate limits fails; this process counts for itself',
+        'the store of the rate limits works again',
+      ])
+    } finally {
+      await own.stop()
+    }
+  })
+
+  test('a Redis that is frozen costs a quarter of a second, and not for every request', async () => {
+    const own = await startRedis()
+    try {
+      const server = serverWith({ limit: 3, store: { url: own.url } })
+      expect(await ask(server, 1)).toBe(1)
+      own.freeze()
+      const start = performance.now()
+      expect(await ask(server, 10)).toBe(3)
+      expect(performance.now() - start).toBeLessThan(1_500)
+      const again = performance.now()
+      await ask(server, 50)
+      expect(performance.now() - again).toBeLessThan(2_000)
+      own.thaw()
+    } finally {
+      await own.stop()
+    }
+  })
+
+  test('a server boots while Redis is down', async () => {
+    const server = serverWith({ limit: 3, store: { url: 'redis://127.0.0.1:1' } })
+    expect(await ask(server, 10)).toBe(3)
+    expect(server.log).toHaveLength(1)
+  })
+
+  async function startProcess(url: string, limit: number): Promise<string> {
+    const args = ['--import', 'tsx', 'test/plugins/fixtures/rate-limit-server.ts', url, String(limit)]
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] })
+    children.push(child)
+    let stderr = ''
+    child.stderr.on('data', (chunk) => {
+      stderr += String(chunk)
+    })
+    await expect.poll(() => stderr, { timeout: 15_000 }).toMatch(/port \d+/)
+    return `http://127.0.0.1:${/port (\d+)/.exec(stderr)![1]}/`
+  }
+})

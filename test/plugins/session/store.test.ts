@@ -1,0 +1,108 @@
+import type { SessionStore } from 'framework'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MemoryStore } from '../../../plugins/session/memory-store.ts'
+import { ReadFirstStore } from '../../../plugins/session/read-first.ts'
+import { RedisStore } from '../../../plugins/session/redis-store.ts'
+import { describeStore } from '../../contracts/session-store.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+
+describeStore('memory', () => new MemoryStore(1_000))
+
+const rows = new Map<string, { text: string; until: number }>()
+const has = (id: string) => (rows.get(id)?.until ?? 0) > Date.now()
+const plain: SessionStore = {
+  async get(id) {
+    return has(id) ? (JSON.parse(rows.get(id)!.text) as object) : null
+  },
+  async set(id, data, ttlSeconds) {
+    rows.set(id, { text: JSON.stringify(data), until: Date.now() + ttlSeconds * 1_000 })
+  },
+  async destroy(id) {
+    rows.delete(id)
+  },
+}
+
+// The example of the documentation, as somebody would write it.
+describeStore('a Map', () => ({
+  ...plain,
+  async update(id, data, ttlSeconds) {
+    if (!has(id)) return false
+    await plain.set(id, data, ttlSeconds)
+    return true
+  },
+  async destroy(id) {
+    return has(id) && rows.delete(id)
+  },
+}))
+
+describeStore('a Map without update', () => new ReadFirstStore(plain))
+
+test('a store without update tells nobody that a session is gone while that may still fail', async () => {
+  let fail = (_error: Error) => {}
+  const store = new ReadFirstStore({
+    ...plain,
+    destroy: () =>
+      new Promise<void>((_resolve, reject) => {
+        fail = reject
+      }),
+  })
+  await store.set('an id', { user: 'ada' }, 60)
+  const both = [store.destroy('an id'), store.destroy('an id')]
+  await new Promise((resolve) => setImmediate(resolve))
+  fail(new Error('down'))
+  expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(await store.update('an id', { user: 'bob' }, 60)).toBe(true)
+})
+
+test('a store without update ends a session after what is being written, and tells nobody before', async () => {
+  const done: string[] = []
+  let land = () => {}
+  const store = new ReadFirstStore({
+    ...plain,
+    async set(id, data, ttlSeconds) {
+      await new Promise<void>((resolve) => {
+        land = resolve
+      })
+      await plain.set(id, data, ttlSeconds)
+    },
+  })
+  await plain.set('slow', { user: 'ada' }, 60)
+  const written = store.update('slow', { user: 'ada', seen: true }, 60).then((is) => done.push(`written: ${is}`))
+  await new Promise((resolve) => setImmediate(resolve))
+  const ended = store.destroy('slow').then((was) => done.push(`ended: ${was}`))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(done).toEqual([])
+  land()
+  await Promise.all([written, ended])
+  expect(done).toEqual(['written: false', 'ended: true'])
+  expect(await plain.get('slow')).toBeNull()
+})
+
+// One that takes its time, so that what overlaps does so in every order.
+describeStore('a slow one without update, with touch', () => {
+  const later = () => new Promise<void>((resolve) => setTimeout(resolve, Math.random() * 4))
+  return new ReadFirstStore({
+    get: (id) => later().then(() => plain.get(id)),
+    set: (id, data, ttl) => later().then(() => plain.set(id, data, ttl)),
+    destroy: (id) => later().then(() => void rows.delete(id)),
+    async touch(id, ttlSeconds) {
+      await later()
+      if (has(id)) rows.get(id)!.until = Date.now() + ttlSeconds * 1_000
+    },
+  })
+})
+
+describe.skipIf(!hasRedis)('with a Redis server', () => {
+  let redis: RedisServer
+  let client: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+    client = new Redis(redis.url)
+  })
+  afterAll(async () => {
+    client.disconnect()
+    await redis.stop()
+  })
+  describeStore('redis', () => new RedisStore(client))
+})

@@ -1,0 +1,259 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { PolicyManager, type Response } from 'framework'
+import { afterEach, describe, expect, test } from 'vitest'
+import { isServable, segmentsOf } from '../../../plugins/static/path.ts'
+import { sendRaw } from '../../conformance/raw-client.ts'
+import { pause } from '../../support/kernel.ts'
+import { makeStatic, secret } from '../../support/static-files.ts'
+import { traversals } from '../../support/traversals.ts'
+
+const { makeServer } = makeStatic(afterEach)
+const refuse = (ran: () => false, res: Response) => {
+  ran()
+  res.unauthorized()
+}
+const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${more}\r\n`
+
+// ST-01.
+describe('no spelling gets out of the root', () => {
+  test.each(['/', '/assets'])('under %s: no byte of a secret, no 5xx', async (prefix) => {
+    expect(traversals.length).toBeGreaterThan(200)
+    const { server } = makeServer({ prefix })
+    const { port } = await server.listen()
+    const before = readdirSync('/proc/self/fd').length
+    for (const spelling of traversals) {
+      const paths = prefix === '/' ? [spelling] : [`${prefix}${spelling}`, spelling]
+      for (const path of paths) {
+        const { text, statuses } = await sendRaw(port, Buffer.from(request(path)).toString('latin1'))
+        expect(text, path).not.toContain(secret)
+        expect(text, path).not.toContain('root:')
+        expect(text, path).not.toContain(process.cwd())
+        expect(
+          statuses.every((status) => status < 500),
+          `${path}: ${statuses}`,
+        ).toBe(true)
+      }
+    }
+    await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before)
+    const { statuses } = await sendRaw(port, request(`${prefix === '/' ? '' : prefix}/a.txt`))
+    expect(statuses).toEqual([200])
+  })
+
+  test('links may be let out, and dotfiles in, where that is wanted', async () => {
+    const { get } = makeServer({ followSymlinks: true })
+    expect((await get('/link-out.txt')).text()).toBe(secret)
+    ;(await get('/.env')).assertStatus(404)
+    const open = makeServer({ dotfiles: 'allow' })
+    expect((await open.get('/.git/config')).text()).toBe(secret)
+    ;(await open.get('/link-out.txt')).assertStatus(404)
+    const denied = makeServer({ dotfiles: 'deny' })
+    ;(await denied.get('/.env')).assertBodySubset({ code: 'FileForbiddenError' })
+    ;(await denied.get('/.nothing')).assertStatus(403)
+  })
+
+  test('a pipe, a device and a socket are no files, and nobody waits for them', async () => {
+    const { get, root } = makeServer()
+    execFileSync('mkfifo', [join(root, 'pipe')])
+    ;(await get('/pipe')).assertStatus(404)
+  })
+})
+
+// Router and file server read one path in two ways: hono CVE-2026-29087 (%2F), CVE-2026-39406 and CVE-2026-39407 (//),
+// @fastify/static CVE-2026-6414 (%2F), @fastify/middie CVE-2026-2880 (// and ;) and CVE-2026-14198 (%2F in a parameter).
+describe('no spelling gets past a guard', () => {
+  const spellings = [
+    '/admin/report.txt',
+    '//admin/report.txt',
+    '/admin//report.txt',
+    '///admin///report.txt',
+    '/admin/report.txt/',
+    '/admin%2Freport.txt',
+    '/admin%2freport.txt',
+    '/%2Fadmin/report.txt',
+    '/admin/%2e/report.txt',
+    '/./admin/./report.txt',
+    '/docs/../admin/report.txt',
+    '/docs/%2e%2e/admin/report.txt',
+    '/docs/..%2fadmin/report.txt',
+    '/docs%2f..%2fadmin%2freport.txt',
+    '/%61dmin/report.txt',
+    '/%61%64min/%72eport.txt',
+    '/%2561dmin/report.txt',
+    '/ADMIN/report.txt',
+    '/Admin/Report.TXT',
+    '/admin;/report.txt',
+    '/admin;x=1/report.txt',
+    '/;/admin/report.txt',
+    '/admin/..;/admin/report.txt',
+    '\\admin\\report.txt',
+    '/\\admin/report.txt',
+    '/admin\\report.txt',
+    '/admin%5creport.txt',
+    '/admin/report.txt%00',
+    '/admin%00/report.txt',
+    '/admin/report.txt%20',
+    '/admin/report.txt.',
+    '/admin./report.txt',
+    '/admin/report.txt::$DATA',
+    '/ａdmin/report.txt',
+    '/admin/report.txt?x',
+    '/admin/report.txt#x',
+    'http://x/admin/report.txt',
+    'http://x//admin/report.txt',
+    'HTTP://x/%61dmin/report.txt',
+  ]
+
+  test.each([
+    [
+      'a policy',
+      (server: ReturnType<typeof makeServer>['server'], ran: () => false) => {
+        const manager = new PolicyManager({ area: { enter: () => ran() } })
+        server.get('/admin/*', { policy: { manager, scope: 'area', handler: 'enter' } }, () => 'never')
+      },
+    ],
+    [
+      'a middleware of a group',
+      (server: ReturnType<typeof makeServer>['server'], ran: () => false) => {
+        server.router.group('/admin', [(_req, res) => refuse(ran, res)], (group) => {
+          group.get('/*', () => 'never')
+        })
+      },
+    ],
+    [
+      'a middleware that looks at the path',
+      (server: ReturnType<typeof makeServer>['server'], ran: () => false) => {
+        server.use((req, res, next) => (req.path.startsWith('/admin/') ? refuse(ran, res) : next()))
+        server.get('/admin/*', (_req, res) => refuse(ran, res))
+      },
+    ],
+  ])('by %s', async (_kind, protect) => {
+    const { server } = makeServer()
+    let asked = 0
+    protect(server, () => {
+      asked++
+      return false
+    })
+    const { port } = await server.listen()
+    for (const method of ['GET', 'HEAD']) {
+      for (const path of spellings) {
+        const raw = Buffer.from(request(path).replace('GET', method)).toString('latin1')
+        const { statuses, text } = await sendRaw(port, raw)
+        expect(statuses[0], `${method} ${path}`).not.toBe(200)
+        expect(text, path).not.toContain('report.txt\r\n\r\nreport')
+        expect(statuses[0], path).toBeLessThan(500)
+      }
+    }
+    expect(asked).toBeGreaterThan(10)
+  })
+
+  test('on a disk that ignores case, or composes characters, another spelling of a name is refused', () => {
+    expect(isServable('/r', '/r/ADMIN/x', '/r/admin/x')).toBe(false)
+    expect(isServable('/r', '/r/e\u0301', '/r/\u00e9')).toBe(false)
+    expect(isServable('/r', '/r/admin/x', '/r/admin/x')).toBe(true)
+    expect(isServable('/r', '/r/link', '/r/admin/x')).toBe(true)
+    expect(isServable('/r', '/r/link', '/r-secret/x')).toBe(false)
+    expect(isServable('/', '/link', '/etc/passwd')).toBe(true)
+  })
+
+  test('segments are decoded once, each by itself', () => {
+    expect(segmentsOf('/a%20b/%2525')).toEqual(['a b', '%25'])
+    expect(segmentsOf('/a/')).toEqual(['a', ''])
+    for (const path of ['//a', '/a//b', '/a%2fb', '/a%5cb', '/a%00', '/%2e%2e/a', '/%', 'a'])
+      expect(segmentsOf(path), path).toBeUndefined()
+  })
+})
+
+// serve-static GHSA-cm22-4g7w-348p: a redirect to another host.
+test('a folder is never redirected to another host', async () => {
+  const { server, root } = makeServer()
+  for (const name of ['evil.test', '@evil.test', 'a:b']) {
+    mkdirSync(join(root, name))
+    writeFileSync(join(root, name, 'index.html'), 'x')
+  }
+  const { port } = await server.listen()
+  const paths = [
+    '//evil.test',
+    '///evil.test',
+    '/\\evil.test',
+    '/%2fevil.test',
+    '/%5cevil.test',
+    '/./evil.test',
+    '/.//evil.test',
+    '/evil.test/..//evil.test',
+    '/@evil.test',
+    '/a:b',
+    'http://evil.test/evil.test',
+    '/evil.test?x=//evil.test',
+    '/docs%0d%0aX-Forged:%201',
+  ]
+  for (const path of paths) {
+    const { text } = await sendRaw(port, request(path))
+    const location = /^location: (.*)$/im.exec(text)?.[1]?.trim()
+    if (location !== undefined) expect(new URL(location, 'http://here').host, path).toBe('here')
+    expect(text).not.toMatch(/^x-forged/im)
+  }
+})
+
+// HT-09 and ST-09 for files: nothing stays open.
+describe('descriptors', () => {
+  const open = () => readdirSync('/proc/self/fd').length
+
+  test('are closed after answers of every kind, and when clients leave', async () => {
+    const { server, root } = makeServer({ precompressed: true })
+    writeFileSync(join(root, 'large.bin'), Buffer.alloc(8 * 1024 ** 2))
+    server.get('/health', () => 'ok')
+    const { port } = await server.listen()
+    await sendRaw(port, request('/a.txt'))
+    const before = open()
+    const more = [
+      '',
+      'Range: bytes=0-0\r\n',
+      'Range: bytes=99-\r\n',
+      'If-None-Match: *\r\n',
+      'If-Match: "x"\r\n',
+      'Accept-Encoding: br\r\n',
+    ]
+    for (const header of more)
+      for (const path of ['/a.txt', '/docs', '/docs/', '/bare', '/none']) await sendRaw(port, request(path, header))
+    for (let i = 0; i < 100; i++) {
+      await new Promise<void>((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => socket.write(request('/large.bin')))
+        socket.once('data', () => socket.destroy()).on('close', () => resolve())
+      })
+    }
+    await expect.poll(open, { timeout: 5000 }).toBeLessThanOrEqual(before)
+  })
+
+  test('are closed when setHeaders throws, and when an answer is replaced', async () => {
+    const { get, server } = makeServer({
+      setHeaders() {
+        throw new Error('on purpose')
+      },
+    })
+    await server.ready()
+    const before = open()
+    for (let i = 0; i < 20; i++) (await get('/a.txt')).assertStatus(500)
+    await expect.poll(open).toBeLessThanOrEqual(before)
+  })
+})
+
+// ST-02.
+test('500 requests for a thousand ranges each take no memory', async () => {
+  const { server, root } = makeServer()
+  writeFileSync(join(root, 'large.bin'), Buffer.alloc(100_000))
+  const { port } = await server.listen()
+  const ranges = `Range: bytes=${Array.from({ length: 1000 }, (_, i) => `${i}-`).join(',')}\r\n`
+  const ask = async () => {
+    const { statuses, text } = await sendRaw(port, request('/large.bin', ranges))
+    expect(statuses).toEqual([200])
+    expect(text.length).toBeLessThan(101_000)
+  }
+  for (let i = 0; i < 100; i++) await ask()
+  const before = process.memoryUsage.rss()
+  for (let i = 0; i < 400; i++) await ask()
+  await pause(10)
+  expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 ** 2)
+})

@@ -1,0 +1,414 @@
+import { writeFileSync } from 'node:fs'
+import { readFile, rename } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { definePlugin, type Middleware, type Response, RouteCollection, Server } from 'framework'
+import { static as staticFiles } from 'framework/plugins/static'
+import { afterEach, describe, expect, test } from 'vitest'
+import { makeStatic } from '../../support/static-files.ts'
+
+const { makeServer } = makeStatic(afterEach)
+
+describe('a file', () => {
+  test('is sent with length, type, validators and nosniff', async () => {
+    const { get } = makeServer()
+    const res = await get('/a.txt')
+    res.assertStatus(200)
+    expect(res.text()).toBe('hello world')
+    expect({ ...res.headers() }).toMatchObject({
+      'content-length': '11',
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'public, max-age=0',
+      'accept-ranges': 'bytes',
+      'x-content-type-options': 'nosniff',
+      etag: expect.stringMatching(/^W\/"b-[0-9a-f]+"$/),
+      'last-modified': expect.stringMatching(/GMT$/),
+    })
+  })
+
+  test('has the same headers for HEAD, and no body', async () => {
+    const { get } = makeServer()
+    const [whole, head] = [await get('/a.txt'), await get('/a.txt', {}, 'HEAD')]
+    expect(head.statusCode()).toBe(200)
+    expect({ ...head.headers() }).toEqual({ ...whole.headers() })
+    expect(head.raw()).toHaveLength(0)
+  })
+
+  test('without bytes is an answer without bytes', async () => {
+    const { get } = makeServer()
+    const res = await get('/empty.txt', { range: 'bytes=0-' })
+    expect([res.statusCode(), res.headers()['content-range']]).toEqual([416, 'bytes */0'])
+    expect((await get('/empty.txt')).headers()['content-length']).toBe('0')
+  })
+
+  test.each([
+    ['/style.css', 'text/css; charset=utf-8'],
+    ['/app.js', 'text/javascript; charset=utf-8'],
+    ['/data.json', 'application/json; charset=utf-8'],
+    ['/pic.svg', 'image/svg+xml'],
+    ['/font.woff', 'font/woff'],
+    ['/binary', 'application/octet-stream'],
+    ['/', 'text/html; charset=utf-8'],
+  ])('%s is %s', async (path, type) => {
+    const { get } = makeServer()
+    expect((await get(path)).headers()['content-type']).toBe(type)
+  })
+
+  test.each([
+    ['/with%20space.txt', 'space'],
+    ['/%C3%BCn%C3%AF%20%E2%80%93%20%E6%97%A5%E6%9C%AC.txt', 'unicode'],
+    ['/100%25.txt', 'percent'],
+    ['/a+b&c.txt', 'signs'],
+    ['/%61.txt', 'hello world'],
+    ['/a.txt?b=c', 'hello world'],
+    ['/./docs/../a.txt', 'hello world'],
+    ['/link-in.txt', 'hello world'],
+  ])('%s is found', async (path, content) => {
+    const { get } = makeServer()
+    expect((await get(path)).text()).toBe(content)
+  })
+
+  test('has what setHeaders sets, over what is set otherwise', async () => {
+    const paths: string[] = []
+    const setHeaders = (res: Response, path: string) => {
+      paths.push(path)
+      res.header('cache-control', 'private').header('content-type', 'text/x-own')
+    }
+    const { get, root } = makeServer({ setHeaders })
+    const res = await get('/a.txt')
+    expect([res.headers()['cache-control'], res.headers()['content-type']]).toEqual(['private', 'text/x-own'])
+    expect(paths).toEqual([join(root, 'a.txt')])
+  })
+
+  test('keeps its length when it is replaced while it is sent', async () => {
+    const { server, root } = makeServer()
+    const large = Buffer.alloc(3 * 1024 ** 2, 'a')
+    writeFileSync(join(root, 'large.bin'), large)
+    writeFileSync(join(root, 'other.bin'), 'short')
+    const { port } = await server.listen()
+    const response = await fetch(`http://127.0.0.1:${port}/large.bin`)
+    const reader = response.body!.getReader()
+    let size = (await reader.read()).value!.length
+    await rename(join(root, 'other.bin'), join(root, 'large.bin'))
+    for (let next = await reader.read(); !next.done; next = await reader.read()) size += next.value.length
+    expect([size, Number(response.headers.get('content-length'))]).toEqual([large.length, large.length])
+  })
+
+  test.each([
+    [{}, 'public, max-age=0'],
+    [{ maxAge: 60 }, 'public, max-age=60'],
+    [{ maxAge: '2h' }, 'public, max-age=7200'],
+    [{ maxAge: '1y', immutable: true }, 'public, max-age=31536000, immutable'],
+  ])('%o is kept: %s', async (options, value) => {
+    const { get } = makeServer(options)
+    expect((await get('/a.txt')).headers()['cache-control']).toMatch(value)
+  })
+})
+
+describe('conditions', () => {
+  test.each(['GET', 'HEAD'] as const)('a file that has not changed is 304 without a body, for %s', async (method) => {
+    const { get } = makeServer()
+    const { etag, 'last-modified': modified } = (await get('/a.txt')).headers() as Record<string, string>
+    const cases: Record<string, string>[] = [
+      { 'if-none-match': etag! },
+      { 'if-none-match': `"x", ${etag}` },
+      { 'if-none-match': etag!, 'cache-control': 'no-cache' },
+      { 'if-modified-since': modified! },
+    ]
+    for (const headers of cases) {
+      const res = await get('/a.txt', headers, method)
+      res.assertStatus(304)
+      expect(res.raw()).toHaveLength(0)
+      expect(res.headers().etag).toBe(etag)
+      expect(res.headers()['content-type']).toBeUndefined()
+    }
+  })
+
+  test('one that has changed is sent, and a failed precondition is 412', async () => {
+    const { get } = makeServer()
+    ;(await get('/a.txt', { 'if-none-match': '"x"' })).assertStatus(200)
+    ;(await get('/a.txt', { 'if-modified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' })).assertStatus(200)
+    ;(await get('/a.txt', { 'if-modified-since': 'junk' })).assertStatus(200)
+    ;(await get('/a.txt', { 'if-match': '"x"' })).assertStatus(412)
+    ;(await get('/a.txt', { 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' })).assertStatus(412)
+  })
+})
+
+// ST-02, RFC 9110 section 14.
+describe('ranges', () => {
+  test.each<[string, number, string, string?]>([
+    ['bytes=0-', 206, 'hello world', 'bytes 0-10/11'],
+    ['bytes=0-0', 206, 'h', 'bytes 0-0/11'],
+    ['bytes=6-8', 206, 'wor', 'bytes 6-8/11'],
+    ['bytes=6-999', 206, 'world', 'bytes 6-10/11'],
+    ['bytes=-5', 206, 'world', 'bytes 6-10/11'],
+    ['bytes=-500', 206, 'hello world', 'bytes 0-10/11'],
+    ['Bytes=0-0', 206, 'h', 'bytes 0-0/11'],
+    ['bytes=11-', 416, '', 'bytes */11'],
+    ['bytes=-0', 416, '', 'bytes */11'],
+    ['bytes=999999999999999-', 416, '', 'bytes */11'],
+    ['bytes=5-1', 200, 'hello world'],
+    ['bytes=99999999999999999999-', 200, 'hello world'],
+    ['bytes=0-1,3-4', 200, 'hello world'],
+    ['bytes=0-1, 0-1, 0-1', 200, 'hello world'],
+    ['bytes=', 200, 'hello world'],
+    ['bytes=-', 200, 'hello world'],
+    ['bytes=a-b', 200, 'hello world'],
+    ['bytes=0x1-2', 200, 'hello world'],
+    ['lines=0-1', 200, 'hello world'],
+    [`bytes=${Array.from({ length: 1000 }, (_, i) => `${i}-${i}`).join(',')}`, 200, 'hello world'],
+  ])('%s', async (range, status, content, contentRange) => {
+    const { get } = makeServer()
+    const res = await get('/a.txt', { range })
+    expect([res.statusCode(), res.text(), res.headers()['content-range']]).toEqual([status, content, contentRange])
+    expect(res.headers()['content-length']).toBe(String(content.length))
+  })
+
+  // The class of CPDoS: whoever keeps the refusal for as long as the file answers everybody with it.
+  test('that are refused say nothing of how long that holds', async () => {
+    const { get } = makeServer({ maxAge: '1y', immutable: true })
+    const res = await get('/a.txt', { range: 'bytes=11-' })
+    expect(res.statusCode()).toBe(416)
+    for (const name of ['cache-control', 'etag', 'last-modified', 'content-type']) res.assertHeaderNotExists(name)
+  })
+
+  test('are for GET alone, and heeded with If-Range only while the file is the same', async () => {
+    const { get } = makeServer()
+    const range = 'bytes=0-0'
+    const first = await get('/a.txt', { range }, 'HEAD')
+    expect([first.statusCode(), first.headers()['content-length']]).toEqual([200, '11'])
+    const { etag, 'last-modified': modified } = first.headers() as Record<string, string>
+    const withIfRange = async (value: string) => (await get('/a.txt', { range, 'if-range': value })).statusCode()
+    expect(await withIfRange(modified!)).toBe(206)
+    expect(await withIfRange('Mon, 01 Jan 2001 00:00:00 GMT')).toBe(200)
+    expect(await withIfRange(etag!)).toBe(200)
+    expect(await withIfRange('"x"')).toBe(200)
+  })
+})
+
+// ST-03.
+describe('folders', () => {
+  test('answer with their index, and are redirected to their slash', async () => {
+    const { get } = makeServer()
+    expect((await get('/docs/')).text()).toBe('docs')
+    expect((await get('/')).text()).toBe('<h1>home</h1>')
+    const res = await get('/docs?a=1&b=//evil')
+    expect([res.statusCode(), res.headers().location]).toEqual([301, '/docs/?a=1&b=//evil'])
+  })
+
+  test('are never listed', async () => {
+    const { get } = makeServer()
+    for (const path of ['/bare', '/bare/']) (await get(path)).assertBodySubset({ code: 'RouteNotFoundError' })
+  })
+
+  test('may have another index, several, or none, and no redirect', async () => {
+    expect((await makeServer({ index: 'guide.txt' }).get('/docs/')).text()).toBe('guide')
+    expect((await makeServer({ index: ['none.html', 'index.html'] }).get('/docs/')).text()).toBe('docs')
+    ;(await makeServer({ index: false }).get('/docs/')).assertStatus(404)
+    ;(await makeServer({ index: false }).get('/docs')).assertStatus(404)
+    ;(await makeServer({ redirect: false }).get('/docs')).assertStatus(404)
+  })
+
+  test('a slash behind a file is no file', async () => {
+    ;(await makeServer().get('/a.txt/')).assertStatus(404)
+  })
+
+  test('endings that may be left out', async () => {
+    const { get } = makeServer({ extensions: ['htm', '.html'] })
+    expect((await get('/about')).text()).toBe('about')
+    ;(await makeServer().get('/about')).assertStatus(404)
+  })
+})
+
+describe('beside routes', () => {
+  test('a route wins over a file, and a missing file falls through', async () => {
+    const { server, get } = makeServer()
+    server.get('/a.txt', () => 'route')
+    server.get('/api', () => 'api')
+    server.post('/style.css', () => 'posted')
+    ;(await get('/a.txt')).assertBodyDeepEqual('route')
+    ;(await get('/api')).assertBodyDeepEqual('api')
+    ;(await get('/nothing.txt')).assertBodyDeepEqual({
+      code: 'RouteNotFoundError',
+      message: 'ROUTE_NOT_FOUND: Cannot GET /nothing.txt',
+    })
+    expect((await get('/style.css')).text()).toBe('a{}')
+    ;(await get('/style.css', {}, 'POST')).assertBodyDeepEqual('posted')
+    ;(await get('/a.txt', {}, 'POST')).assertStatus(405)
+    ;(await get('/data.json', {}, 'POST')).assertStatus(404)
+  })
+
+  test('a wildcard route that hides the files is warned of', async () => {
+    const { server, log } = makeServer({ prefix: '/assets' })
+    server.get('/other/*', () => 'x')
+    server.get('/*', () => 'x')
+    await server.ready()
+    expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^GET \/\* answers before the files of .*public/),
+    ])
+  })
+
+  test('under a prefix a missing file is 404 FileNotFoundError', async () => {
+    const { server, get } = makeServer({ prefix: '/assets/' })
+    server.get('/assets/own', () => 'own')
+    expect((await get('/assets/a.txt')).text()).toBe('hello world')
+    expect((await get('/assets/')).text()).toBe('<h1>home</h1>')
+    expect((await get('/assets')).headers().location).toBe('/assets/')
+    ;(await get('/assets/own')).assertBodyDeepEqual('own')
+    for (const path of [
+      '/assets/none',
+      '/assets/bare/',
+      '/assets/.env',
+      '/assets/%2e%2e%2fsecret.txt',
+      '/assets//a.txt',
+    ])
+      (await get(path)).assertBodyDeepEqual({
+        code: 'FileNotFoundError',
+        message: 'FILE_NOT_FOUND: the file does not exist',
+      })
+    for (const path of ['/a.txt', '/assetsa.txt', '/ASSETS/a.txt'])
+      (await get(path)).assertBodySubset({ code: 'RouteNotFoundError' })
+  })
+
+  test('a list has several folders', async () => {
+    const { root } = makeServer()
+    const server = new Server({
+      router: new RouteCollection(),
+      plugins: { static: [{ root: join(root, 'docs') }, { root, prefix: '/all' }] },
+    })
+    expect((await server.inject.get('/guide.txt')).text()).toBe('guide')
+    expect((await server.inject.get('/all/a.txt')).text()).toBe('hello world')
+    ;(await server.inject.get('/all/guide.txt')).assertBodySubset({ code: 'FileNotFoundError' })
+    await server.close()
+  })
+
+  test('every middleware runs before a file is sent, also one that is added later', async () => {
+    const { server, get } = makeServer()
+    const closed: Middleware = (_req, res) => void res.unauthorized()
+    server.use(closed)
+    const res = await get('/a.txt')
+    expect([res.statusCode(), res.text()]).toEqual([401, ''])
+  })
+
+  test('in a scope the files are behind the middlewares of the scope', async () => {
+    const { server, get, root } = makeServer()
+    const area = definePlugin({
+      name: 'area',
+      setup(ctx) {
+        ctx.use((req, res, next) => (req.headers.authorization === 'yes' ? next() : void res.unauthorized()))
+        ctx.register(staticFiles({ root, prefix: '/files' }))
+      },
+    })
+    server.register(area(), { prefix: '/area' })
+    for (const path of [
+      '/area/files/a.txt',
+      '/area/files',
+      '/area/files/none',
+      '/%61rea/files/a.txt',
+      '/area/files/%2e%2e/files/a.txt',
+    ])
+      (await get(path)).assertStatus(401)
+    expect((await get('/area/files/a.txt', { authorization: 'yes' })).text()).toBe('hello world')
+    ;(await get('/area/files/none', { authorization: 'yes' })).assertBodySubset({ code: 'FileNotFoundError' })
+    expect((await get('/a.txt')).text()).toBe('hello world')
+  })
+
+  test('the not-found handler answers what is missing', async () => {
+    const { server, get } = makeServer()
+    server.setNotFoundHandler((_req, res) => res.status(200).html('app'))
+    expect((await get('/some/page')).text()).toBe('app')
+    expect((await get('/a.txt')).text()).toBe('hello world')
+  })
+})
+
+describe('precompressed files', () => {
+  const compressed = () => {
+    const made = makeServer({ precompressed: true })
+    const content = 'x'.repeat(5000)
+    writeFileSync(join(made.root, 'big.js'), content)
+    writeFileSync(join(made.root, 'big.js.br'), brotliCompressSync(content))
+    writeFileSync(join(made.root, 'big.js.gz'), gzipSync(content))
+    writeFileSync(join(made.root, 'only.js'), content)
+    return made
+  }
+
+  test.each<[string | undefined, string | undefined]>([
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['*', 'br'],
+    ['identity', undefined],
+    ['zstd', undefined],
+    [undefined, undefined],
+  ])('%s gets %s', async (accepted, encoding) => {
+    const { get, root } = compressed()
+    const res = await get('/big.js', accepted === undefined ? {} : { 'accept-encoding': accepted })
+    expect(res.headers()['content-encoding']).toBe(encoding)
+    expect(res.headers()['content-type']).toBe('text/javascript; charset=utf-8')
+    expect(res.headers().vary).toBe('Accept-Encoding')
+    const file = encoding === undefined ? 'big.js' : `big.js.${encoding === 'br' ? 'br' : 'gz'}`
+    expect(Buffer.compare(res.raw(), await readFile(join(root, file)))).toBe(0)
+    const again = await get('/big.js', {
+      ...(accepted && { 'accept-encoding': accepted }),
+      'if-none-match': res.headers().etag as string,
+    })
+    again.assertStatus(304)
+  })
+
+  test('one without a sibling is sent as it is', async () => {
+    const { get } = compressed()
+    const res = await get('/only.js', { 'accept-encoding': 'br' })
+    expect([res.statusCode(), res.headers()['content-encoding'], res.text().length]).toEqual([200, undefined, 5000])
+  })
+})
+
+describe('options', () => {
+  test('a root may be relative, or a URL', async () => {
+    const { root } = makeServer()
+    for (const one of [relative(process.cwd(), root), pathToFileURL(root)]) {
+      const server = new Server({ router: new RouteCollection(), plugins: [staticFiles({ root: one })] })
+      expect((await server.inject.get('/a.txt')).text()).toBe('hello world')
+      await server.close()
+    }
+  })
+
+  test.each<[unknown, RegExp]>([
+    [undefined, /"static" is undefined/],
+    [{}, /"static.root" is undefined; it takes the path of a folder, or a file: URL/],
+    [{ root: '' }, /"static.root"/],
+    [
+      { root: '/no/such/folder' },
+      /"static.root" is "\/no\/such\/folder"; it takes a folder that exists; \/no\/such\/folder is not one/,
+    ],
+    [{ root: new URL('http://x/') }, /"static.root"/],
+    [{ root: import.meta.filename }, /a folder that exists/],
+    [[], /"static" is an empty array; it takes one folder or more/],
+    [[{ root: '.' }, { root: 3 }], /"static\[1\].root" is 3/],
+    [{ root: '.', prefix: 'assets' }, /"static.prefix" is "assets"; it takes a path such as "\/assets"/],
+    [{ root: '.', prefix: '/a//b' }, /"static.prefix"/],
+    [{ root: '.', prefix: '/a/../b' }, /"static.prefix"/],
+    [{ root: '.', prefix: '/:id' }, /"static.prefix"/],
+    [{ root: '.', dotfiles: 'maybe' }, /"static.dotfiles" is "maybe"/],
+    [{ root: '.', index: 'a/b' }, /"static.index"/],
+    [{ root: '.', index: true }, /"static.index"/],
+    [{ root: '.', extensions: [1] }, /"static.extensions\[0\]" is 1/],
+    [
+      [{ root: '.' }, { rot: '.', maxAge: 'soon' }],
+      /3 options are wrong:\n.*static\[1\].rot.*\n.*static\[1\].root.*\n.*maxAge/,
+    ],
+    [{ root: '.', maxAge: 'soon' }, /"static.maxAge" is "soon"; it takes seconds, 0 or more, or a time such as "7d"/],
+    [{ root: '.', maxAge: -1 }, /"static.maxAge"/],
+    [{ root: '.', maxAge: '' }, /"static.maxAge"/],
+    [{ root: '.', maxAge: '1'.repeat(200) }, /"static.maxAge"/],
+    [{ root: '.', immutable: 'yes' }, /"static.immutable" is "yes"; it takes true or false/],
+    [{ root: '.', setHeaders: {} }, /"static.setHeaders"/],
+    [{ root: '.', maxAge: null }, /"static.maxAge" is null/],
+    [{ root: '.', prefix: null }, /"static.prefix" is null/],
+    [{ root: '.', redirect: null }, /"static.redirect" is null/],
+    [{ root: '.', maxage: 1 }, /Did you mean "maxAge"/],
+  ])('%o is refused when it is registered', (options, message) => {
+    const plugins = [staticFiles(options as { root: string })]
+    expect(() => new Server({ router: new RouteCollection(), plugins })).toThrow(message)
+  })
+})

@@ -1,0 +1,214 @@
+import { type ErrorObject, Ajv as Old, type Options } from 'ajv'
+import { Ajv2020 as Modern } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { expect, test } from 'vitest'
+import { checkOf, type Mode, type Verdict } from '../../../plugins/toolkit/schema/check.ts'
+import { Chance } from '../../support/chance.ts'
+import { randomRoot, randomValue } from '../../support/random-schemas.ts'
+
+type Json = { [keyword: string]: unknown }
+
+/** What Ajv does for a mode when it is used as it comes. */
+const options: { readonly [Name in Mode]: Options } = {
+  exact: {},
+  body: { removeAdditional: true, useDefaults: true },
+  text: { removeAdditional: true, useDefaults: true, coerceTypes: 'array' },
+  headers: {},
+}
+
+const quick: Options = { strict: false, logger: false, meta: false, validateSchema: false }
+
+function plainAjv(schema: object, mode: Mode, allErrors: boolean) {
+  const Ajv = /"(?:prefixItems|unevaluatedProperties)"/.test(JSON.stringify(schema))
+    ? Modern
+    : (Old as unknown as typeof Modern)
+  const ajv = new Ajv({ ...options[mode], allErrors, ownProperties: true, ...quick })
+  formats.default(ajv)
+  return ajv.compile(schema)
+}
+
+/** Rules that only validation knows, here and there in a schema. */
+function withRules(chance: Chance, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => withRules(chance, one))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const node: Json = {}
+  for (const [name, one] of Object.entries(schema)) {
+    const value = ['enum', 'const', 'default', 'required'].includes(name) ? one : withRules(chance, one)
+    Object.defineProperty(node, name, { value, enumerable: true, configurable: true, writable: true })
+  }
+  const types = [node.type].flat()
+  const add = (share: number, more: Json) => {
+    if (chance.is(share)) for (const [name, one] of Object.entries(more)) node[name] ??= one
+  }
+  if (types.includes('string')) {
+    add(0.1, { minLength: 2, maxLength: 9 })
+    add(0.1, { pattern: '^[a-z]*$' })
+    add(0.1, { format: chance.pick(['uri', 'email', 'date-time', 'uuid', 'url']) })
+    add(0.05, { enum: ['Ada', '', ...Array.from({ length: 20 }, (_, i) => `v${i}`)] })
+  }
+  if (types.includes('integer') || types.includes('number')) {
+    add(0.1, { minimum: 0, exclusiveMaximum: 100 })
+    add(0.1, { multipleOf: 0.5 })
+  }
+  if (types.includes('array')) {
+    add(0.3, { uniqueItems: true })
+    add(0.1, { minItems: 1, maxItems: 2 })
+    add(0.1, { contains: { type: 'string' } })
+  }
+  if (types.includes('object')) {
+    add(0.1, { minProperties: 1, maxProperties: 3 })
+    add(0.1, { propertyNames: { maxLength: 4 } })
+    add(0.15, { additionalProperties: false })
+    add(0.1, { dependencies: { id: ['name'], name: { required: ['id'] } } })
+    add(0.05, { not: { required: ['A'] } })
+    add(0.05, { if: { required: ['id'] }, else: { required: ['z'] } })
+    add(0.05, { const: { a: [1], b: { c: null } } })
+  }
+  return node
+}
+
+function toJson(value: unknown): unknown {
+  try {
+    const text = JSON.stringify(value)
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Rows of both kinds as they are told. What an item lacks that did not have to fit is not told; and Ajv names other ones
+ * of several equal items, and none that are of a wrong type as well.
+ */
+const rowsOf = (errors: readonly ErrorObject[]) =>
+  errors
+    .filter(({ keyword, schemaPath }) => keyword !== 'uniqueItems' && !schemaPath.includes('/contains/'))
+    .map(({ instancePath, keyword, message, params }) => ({ path: instancePath, keyword, message, params }))
+const toldOf = (verdict: Verdict) =>
+  verdict.ok ? [] : verdict.issues.filter(({ keyword }) => keyword !== 'uniqueItems')
+
+/** Forms of the recursive part that mean the same. */
+const forms: readonly ((schema: Json) => Json)[] = [
+  (schema) => schema,
+  (schema) => {
+    if (schema.$defs === undefined) return schema
+    const text = JSON.stringify(schema).replaceAll('"#/$defs/two"', '"two"')
+    const named = JSON.parse(text) as { $defs: { two: Json } }
+    named.$defs.two.$id = 'two'
+    return named as unknown as Json
+  },
+  (schema) => {
+    if (schema.$defs === undefined) return schema
+    const text = JSON.stringify(schema).replaceAll('"#/$defs/two"', '"#two"')
+    const named = JSON.parse(text) as { $defs: { two: Json } }
+    named.$defs.two.$anchor = 'two'
+    return named as unknown as Json
+  },
+]
+
+test.each<Mode>(['exact', 'body', 'text'])('the verdict, the value and the issues are those of Ajv: %s', (mode) => {
+  const chance = new Chance(9_137 + mode.length)
+  const counts = { ok: 0, refused: 0, recursive: 0, compared: 0 }
+  for (let i = 0; i < 120; i++) {
+    const root = randomRoot(chance, { free: true })
+    const schema = withRules(chance, root) as Json
+    const text = JSON.stringify(schema)
+    // Nobody can compile an empty list of values, and a default that would be ignored is refused.
+    if (text.includes('"enum":[]') || (/"default"/.test(text) && /"(anyOf|oneOf|if|not|\$ref)"/.test(text))) continue
+    if ('default' in schema) continue
+    const first = plainAjv(schema, mode, false)
+    const all = plainAjv(schema, mode, true)
+    const check = checkOf(chance.pick(forms)(schema), mode)
+    // A branch that changes the value and fails leaves it changed, in a check to the end more than in one to the first error.
+    const isStable = mode === 'exact' || !/"(anyOf|oneOf|if|not|contains)"/.test(text)
+    for (let n = 0; n < 12; n++) {
+      const given = toJson(randomValue(chance, root, root, n < 4 ? 0 : 0.15))
+      // Ajv itself throws where it compares an object that has such a member.
+      if (given === undefined || JSON.stringify(given).includes('"toString"')) continue
+      const [ours, theirs] = [structuredClone(given), structuredClone(given)]
+      const verdict = check(ours) as Verdict
+      const isTaken = first(theirs)
+      expect([schema, given, verdict.ok]).toEqual([schema, given, isTaken])
+      counts[isTaken ? 'ok' : 'refused']++
+      if (text.includes('"#/$defs/two"')) counts.recursive++
+      if (verdict.ok) expect([schema, given, verdict.value]).toEqual([schema, given, theirs])
+      else if (isStable) {
+        all(structuredClone(given))
+        const [told, rows] = [toldOf(verdict), rowsOf(all.errors!)]
+        expect([schema, given, told]).toEqual([schema, given, rows.slice(0, told.length)])
+        if (verdict.issues.length < 20) expect(told).toHaveLength(rows.length)
+        counts.compared++
+      }
+    }
+  }
+  expect(counts.ok).toBeGreaterThan(100)
+  expect(counts.refused).toBeGreaterThan(250)
+  expect(counts.recursive).toBeGreaterThan(100)
+  expect(counts.compared).toBeGreaterThan(150)
+})
+
+test('references between schemas with addresses and anchors lead where those of Ajv lead', () => {
+  const chance = new Chance(4_242)
+  const types = ['string', 'integer', 'boolean', 'null']
+  const refs = [
+    ...['x', 'y', 'y#', 'x#in', 'y#in', '#in', '#', '#/$defs/inner', 'x#/properties/v', '/d/x', '../d/y'],
+    ...['https://a.test/d/x#/$defs/inner', '#top', 'https://a.test/d/root', 'root#top', 'z/w'],
+  ]
+  const counts = { checked: 0, refused: 0 }
+  for (let i = 0; i < 100; i++) {
+    const ref = () => ({ $ref: chance.pick(refs), ...(chance.is(0.2) && { properties: { v: { type: 'string' } } }) })
+    const scalar = () => ({ type: chance.pick(types) })
+    const object = (more: object = {}) => ({
+      type: 'object',
+      properties: { v: chance.is(0.7) ? scalar() : ref(), n: ref(), m: chance.is(0.5) ? ref() : scalar() },
+      ...(chance.is(0.3) && { required: ['v'] }),
+      ...more,
+    })
+    const inner = () => (chance.is(0.5) ? { $anchor: 'in', ...scalar() } : object({ $anchor: 'in' }))
+    const w = object({ $id: 'z/w', $defs: { inner: inner() } })
+    const $defs = {
+      inner: inner(),
+      a: object({ $anchor: 'top' }),
+      x: object({ $id: 'x', $defs: { inner: inner() } }),
+      y: object({ $id: 'y', $defs: { inner: inner(), w } }),
+    }
+    const $schema = 'https://json-schema.org/draft/2020-12/schema'
+    const schema = object({ $schema, $id: 'https://a.test/d/root', $defs })
+    const compile = <Result>(run: () => Result) => {
+      try {
+        return run()
+      } catch {
+        return undefined
+      }
+    }
+    const theirs = compile(() => new Modern({ strict: false, validateSchema: false }).compile(schema))
+    const ours = compile(() => checkOf(schema, 'exact'))
+    expect([schema, ours === undefined]).toEqual([schema, theirs === undefined])
+    if (theirs === undefined || ours === undefined) {
+      counts.refused++
+      continue
+    }
+    const value = (depth: number): unknown =>
+      chance.is(depth > 2 ? 0.9 : 0.35)
+        ? chance.pick(['s', 5, true, null])
+        : Object.fromEntries(chance.some(['v', 'n', 'm'], 3).map((name) => [name, value(depth + 1)]))
+    for (let n = 0; n < 25; n++) {
+      const given = { v: value(1), n: value(1), m: value(1) }
+      expect([schema, given, (ours(given) as Verdict).ok]).toEqual([schema, given, theirs(given)])
+      counts.checked++
+    }
+  }
+  expect(counts.checked).toBeGreaterThan(1_000)
+  expect(counts.refused).toBeGreaterThan(10)
+})
+
+test('what Ajv refuses is refused, also where it trips over the other errors', async () => {
+  const schema = {
+    patternProperties: { '^x-': {} },
+    required: ['id'],
+    oneOf: [{ minProperties: 1, unevaluatedProperties: false }],
+  }
+  const value = { 'x-a': 1 }
+  expect(plainAjv(schema, 'body', false)(value)).toBe(false)
+  expect(await checkOf(schema, 'body')(value)).toMatchObject({ ok: false, issues: [{ keyword: 'invalid' }] })
+})
