@@ -3,12 +3,20 @@ import { describe, expect, test } from 'vitest'
 import { readModule } from './support/architecture/imports.ts'
 import { projectOf, readProject } from './support/architecture/project.ts'
 import { rules } from './support/architecture/rules.ts'
+import { kernelSize } from './support/architecture/size.ts'
 
 describe('the sources keep to the architecture', () => {
   const project = readProject(fileURLToPath(new URL('../', import.meta.url)))
   for (const [promise, rule] of Object.entries(rules)) {
     test(promise, () => expect(rule(project)).toEqual([]))
   }
+})
+
+test('the kernel is two packages, and does not grow unseen', () => {
+  const { core, packages } = kernelSize(readProject(fileURLToPath(new URL('../', import.meta.url))))
+  expect(packages).toEqual(['avvio', 'find-my-way'])
+  // Lines of code beside the adapters. `npm run size` prints them by folder; what features alone need belongs to the toolkit.
+  expect(core).toBeLessThan(5_700)
 })
 
 describe('imports are read from the syntax tree', () => {

@@ -7,16 +7,14 @@ import {
   type Request,
   type SettingsOf,
 } from '../../kernel/index.ts'
-import { addressLike, isAddress } from '../toolkit/address.ts'
+import { type RedisAddress, redisOptions, redisPrefix } from '../toolkit/redis.ts'
 import { checkTags } from './tags.ts'
 
 /** What a request does when another one is computing the same answer. */
 export type LockBehavior = 'wait' | 'bypass' | 'fail'
 
-/** How the Redis provider is reached. */
-export interface RedisOptions {
-  /** `redis://` or `rediss://` address. Default `REDIS_URL`, else `redis://127.0.0.1:6379`. */
-  url?: string
+/** How the Redis provider is reached: an address, or other options of `ioredis`. */
+export interface RedisOptions extends RedisAddress {
   /** A client of ioredis in place of an address; it is not closed with the server. */
   client?: object
   /** Stands in front of every key, for a Redis that several applications share. Default none. */
@@ -95,10 +93,9 @@ const ttl = option.number({ above: 0, max: longest }).says(`seconds, above 0 and
 const lockBehavior = option.oneOf('wait', 'bypass', 'fail')
 const headers = option.list(option.name(/^[\w-]+$/, 'the name of a header').into((header) => header.toLowerCase()))
 
-const redis = option.shape({
-  url: option.value<string>(addressLike('redis'), (given) => isAddress('redis', given)).secret(),
+const redis = redisOptions({
   client: option.value<object>('a client of ioredis', isClient),
-  prefix: option.value<string>('text', (given) => typeof given === 'string').default(''),
+  prefix: redisPrefix(''),
   timeout: option.ms({ above: 0 }).default(200),
 })
 

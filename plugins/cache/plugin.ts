@@ -7,12 +7,12 @@ import type { RedisStoreOptions } from './stores/redis.ts'
 import type { RedisClient } from './stores/redis-client.ts'
 
 async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onChange']): Promise<CacheStore> {
-  const { url, client, prefix, timeout } = settings.redis
+  const { client, prefix, timeout, ...address } = settings.redis
   const { RedisStore } = await import('./stores/redis.ts')
   const options = { prefix, lockTimeout: settings.lockTimeout, owned: client === undefined, onChange }
   if (client !== undefined) return new RedisStore(client as RedisClient, options)
   const use = { feature: 'the cache plugin (provider "redis")', commandTimeout: timeout }
-  return new RedisStore(await connectRedis<RedisClient>({ url }, use), options)
+  return new RedisStore(await connectRedis<RedisClient>(address, use), options)
 }
 
 /**

@@ -9,7 +9,7 @@ const jsonType = new RegExp(`^application/(?:json|${token}\\+json)$`)
 const charsets = /;[\t ]*charset=/gi
 
 /** What a content type says about a body: not JSON, JSON in UTF-8, or JSON in a charset nobody reads. */
-export type JsonType = 'none' | 'json' | 'charset'
+export type JsonType = 'none' | 'read' | 'charset'
 
 /**
  * Reads a content type exactly (RFC 9110 section 8.3.1), ignoring case: `application/json` and `application/*+json`,
@@ -17,13 +17,13 @@ export type JsonType = 'none' | 'json' | 'charset'
  */
 export function jsonTypeOf(header: string | undefined): JsonType {
   // What nearly every client sends; the grammar takes 0.7 µs.
-  if (header === 'application/json' || header === 'application/json; charset=utf-8') return 'json'
+  if (header === 'application/json' || header === 'application/json; charset=utf-8') return 'read'
   if (header === undefined || !grammar.test(header)) return 'none'
   const { type, parameters } = parse(header)
   if (!jsonType.test(type)) return 'none'
   const { charset } = parameters
-  if (charset === undefined) return 'json'
+  if (charset === undefined) return 'read'
   // Of two charsets one would be believed here and the other one elsewhere.
   const several = (header.match(charsets)?.length ?? 0) > 1
-  return charset.toLowerCase() === 'utf-8' && !several ? 'json' : 'charset'
+  return charset.toLowerCase() === 'utf-8' && !several ? 'read' : 'charset'
 }

@@ -1,5 +1,5 @@
-import { definePlugin, type RawRequest, RouteValue, UnsupportedMediaTypeError } from '../../kernel/index.ts'
-import { bodyFailures } from '../toolkit/body-failures.ts'
+import { definePlugin, RouteValue } from '../../kernel/index.ts'
+import { bodyFailures, bodyParser } from '../toolkit/body-parser.ts'
 import { jsonTypeOf } from './media-type.ts'
 import { type JsonSettings, jsonOfRoute, jsonOptions } from './options.ts'
 import { parseJson } from './parse.ts'
@@ -21,27 +21,8 @@ export const json = definePlugin({
   setup(ctx, ofServer) {
     const ofRoutes = new RouteValue<JsonSettings | false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.json))
-    ctx.use(function json(req, _res, next) {
-      const { raw } = req
-      if (!raw.hasBody) return next()
-      const type = jsonTypeOf(raw.header('content-type'))
-      if (type === 'none') return next()
-      const limits = ofRoutes.of(req) ?? ofServer
-      if (limits === false) return next()
-      refuseUnreadable(raw, type)
-      // The promise of `next()` is left to the chain, which waits for it anyway: one promise less.
-      return raw.bytes(limits.sizeLimit).then((bytes) => {
-        req.body = parseJson(bytes, limits.maxDepth)
-        next()
-      })
-    })
+    const parse = (bytes: Uint8Array, { maxDepth }: JsonSettings) => parseJson(bytes, maxDepth)
+    const format = { name: 'json', typeOf: jsonTypeOf, utf8Only: 'JSON is read in UTF-8 only', parse }
+    ctx.use(bodyParser(format, ofServer, ofRoutes))
   },
 })
-
-function refuseUnreadable(raw: RawRequest, type: 'json' | 'charset'): void {
-  if (type === 'charset') throw UnsupportedMediaTypeError('JSON is read in UTF-8 only')
-  const encoding = raw.header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw UnsupportedMediaTypeError('a body with a content-encoding is not read')
-  }
-}

@@ -2,8 +2,8 @@ import type { RateLimitRule } from './options.ts'
 
 export type { RateLimitOptions, RateLimitRule } from './options.ts'
 export { rateLimit } from './plugin.ts'
-export type { RateLimitRedisOptions } from './redis-store.ts'
-export type { Hit, RateLimitStore } from './store.ts'
+export type { Hit, RateLimitStore } from './stores/contract.ts'
+export type { RateLimitRedisOptions } from './stores/redis.ts'
 
 // In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {

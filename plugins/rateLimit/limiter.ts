@@ -1,7 +1,7 @@
 import { defineError, failureBody, type Request, type Response } from '../../kernel/index.ts'
 import { networkOf, ownKey } from './key.ts'
 import type { Rule } from './options.ts'
-import type { Hit, RateLimitStore } from './store.ts'
+import type { Hit, RateLimitStore } from './stores/contract.ts'
 
 const TooManyRequestsError = defineError(
   'TooManyRequestsError',

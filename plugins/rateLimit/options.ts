@@ -1,7 +1,7 @@
 import { option, type Request, type SettingsOf } from '../../kernel/index.ts'
 import { redisOptions, redisPrefix } from '../toolkit/redis.ts'
-import type { RateLimitRedisOptions } from './redis-store.ts'
-import type { RateLimitStore } from './store.ts'
+import type { RateLimitStore } from './stores/contract.ts'
+import type { RateLimitRedisOptions } from './stores/redis.ts'
 
 /** One limit. */
 export interface RateLimitRule {

@@ -1,10 +1,10 @@
 import { definePlugin, type Logger, RouteValue } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
-import { InsuredStore } from './insured-store.ts'
 import type { Limiter } from './limiter.ts'
 import { isStore, type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
-import { openRedisStore } from './redis-store.ts'
-import type { RateLimitStore } from './store.ts'
+import type { RateLimitStore } from './stores/contract.ts'
+import { InsuredStore } from './stores/insured.ts'
+import { openRedisStore } from './stores/redis.ts'
 
 /**
  * Refuses clients that ask too often: 100 requests a minute by default, then 429 `TooManyRequestsError` with `Retry-After`.
@@ -22,7 +22,7 @@ export const rateLimit = definePlugin({
   openapi: { failures },
   async setup(ctx, settings) {
     // Not on import: a server without it should load neither them nor their packages.
-    const [{ limiterOf }, { MemoryStore }] = await Promise.all([import('./limiter.ts'), import('./memory-store.ts')])
+    const [{ limiterOf }, { MemoryStore }] = await Promise.all([import('./limiter.ts'), import('./stores/memory.ts')])
     const store = await openStore(settings.store, new MemoryStore(), ctx.log)
     ctx.onClose(() => store.close?.())
 

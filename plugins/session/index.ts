@@ -3,7 +3,7 @@ import type { Session } from './session.ts'
 export type { SessionCookieOptions, SessionOptions, SessionStoreOption } from './options.ts'
 export { session } from './plugin.ts'
 export type { Session, SessionControls, SessionData } from './session.ts'
-export type { SessionStore } from './store.ts'
+export type { SessionStore } from './stores/contract.ts'
 
 // In the file that declares the interface: merging into the door would hide it from applications that merge into theirs.
 declare module '../../kernel/http/request/request.ts' {

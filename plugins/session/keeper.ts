@@ -1,4 +1,4 @@
-import type { GuardedStore } from './store.ts'
+import type { GuardedStore } from './stores/contract.ts'
 
 /** Keeps sessions in a store for as long as they last. */
 export class SessionKeeper {

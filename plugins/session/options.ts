@@ -1,11 +1,10 @@
 import { described, type OptionPlace, option, quoted, type SettingsOf } from '../../kernel/index.ts'
 import type { SetCookieOptions } from '../cookie/index.ts'
-import { addressLike, isAddress } from '../toolkit/address.ts'
 import { cookieAttributes } from '../toolkit/cookie-attributes.ts'
-import type { RedisAddress } from '../toolkit/redis.ts'
+import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
 import { secrets } from '../toolkit/secrets.ts'
-import type { RedisClient } from './redis-store.ts'
-import type { SessionStore } from './store.ts'
+import type { SessionStore } from './stores/contract.ts'
+import type { RedisClient } from './stores/redis.ts'
 
 /** Where sessions are kept. */
 export type SessionStoreOption =
@@ -50,6 +49,7 @@ const inMemory = option
   .shape({ memory: option.shape({ max: max.default(10_000) }).required() })
   .into(({ memory }): StoreChoice => ({ kind: 'memory', max: memory.max }))
 
+const address = redisOptions()
 const inRedis = option
   .shape({ redis: option.custom('an address, options of ioredis, or a client of ioredis', redisOf).required() })
   .into(({ redis }) => redis)
@@ -106,20 +106,13 @@ function customStore(store: SessionStore, place: OptionPlace): StoreChoice {
 }
 
 function redisOf(redis: unknown, place: OptionPlace): StoreChoice | undefined {
-  if (typeof redis === 'string') return { kind: 'redis', options: { url: urlOf(redis, place) } }
+  if (typeof redis === 'string') return { kind: 'redis', options: { url: redisUrl.read(redis, place) } }
   if (has(redis, 'get', 'set', 'setex', 'del', 'expire')) return { kind: 'client', client: redis as RedisClient }
   if (typeof redis !== 'object' || redis === null || Array.isArray(redis) || 'get' in redis) {
     const shown = typeof redis === 'object' && redis !== null ? described('another client') : redis
     return void place.wrong(shown, 'an address, options of ioredis, or a client of ioredis')
   }
-  const options = redis as RedisAddress
-  if (options.url !== undefined) urlOf(options.url, place.in('url'))
-  return { kind: 'redis', options }
-}
-
-function urlOf(url: unknown, place: OptionPlace): string | undefined {
-  if (isAddress('redis', url)) return url
-  return void place.wrong(url, addressLike('redis'))
+  return { kind: 'redis', options: address.read(redis, place) }
 }
 
 function has(value: unknown, ...methods: string[]): boolean {

@@ -1,9 +1,9 @@
 import { definePlugin, type Kernel, type Request } from '../../kernel/index.ts'
 import { place, SessionAccess, slot, type WithSession } from './access.ts'
-import { openStore } from './open-store.ts'
 import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'
-import { GuardedStore } from './store.ts'
+import { GuardedStore } from './stores/contract.ts'
+import { openStore } from './stores/open.ts'
 
 /** One for each server, in however many scopes the plugin is registered: the members of requests are those of the server. */
 const accesses = new WeakMap<Kernel, SessionAccess>()

@@ -2,12 +2,12 @@ const form =
   /^[\t ]*application\/x-www-form-urlencoded[\t ]*(?:;[\t ]*(?:charset=(?<quote>"?)(?<charset>[\w.:-]+)\k<quote>[\t ]*)?)?$/i
 
 /** What a content type says about a body: no form, a form in UTF-8, or a form in a charset nobody reads. */
-export type FormType = 'none' | 'form' | 'charset'
+export type FormType = 'none' | 'read' | 'charset'
 
 /** Reads a content type exactly, ignoring case; a form has no parameter but its charset. */
 export function formTypeOf(header: string | undefined): FormType {
   const match = header === undefined ? null : form.exec(header)
   if (match === null) return 'none'
   const charset = match.groups?.charset
-  return charset === undefined || charset.toLowerCase() === 'utf-8' ? 'form' : 'charset'
+  return charset === undefined || charset.toLowerCase() === 'utf-8' ? 'read' : 'charset'
 }

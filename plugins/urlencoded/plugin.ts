@@ -1,12 +1,5 @@
-import {
-  BadRequestError,
-  definePlugin,
-  parseQuery,
-  type RawRequest,
-  RouteValue,
-  UnsupportedMediaTypeError,
-} from '../../kernel/index.ts'
-import { bodyFailures } from '../toolkit/body-failures.ts'
+import { BadRequestError, definePlugin, parseQuery, RouteValue } from '../../kernel/index.ts'
+import { bodyFailures, bodyParser } from '../toolkit/body-parser.ts'
 import { formTypeOf } from './media-type.ts'
 import { type UrlencodedSettings, urlencodedOfRoute, urlencodedOptions } from './options.ts'
 
@@ -28,30 +21,11 @@ export const urlencoded = definePlugin({
   setup(ctx, ofServer) {
     const ofRoutes = new RouteValue<UrlencodedSettings | false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.urlencoded))
-    ctx.use(function urlencoded(req, _res, next) {
-      const { raw } = req
-      if (!raw.hasBody) return next()
-      const type = formTypeOf(raw.header('content-type'))
-      if (type === 'none') return next()
-      const limits = ofRoutes.of(req) ?? ofServer
-      if (limits === false) return next()
-      refuseUnreadable(raw, type)
-      // The promise of `next()` is left to the chain, which waits for it anyway: one promise less.
-      return raw.bytes(limits.sizeLimit).then((bytes) => {
-        req.body = parseQuery(decode(bytes), 'the form')
-        next()
-      })
-    })
+    const parse = (bytes: Uint8Array) => parseQuery(decode(bytes), 'the form')
+    const format = { name: 'urlencoded', typeOf: formTypeOf, utf8Only: 'forms are read in UTF-8 only', parse }
+    ctx.use(bodyParser(format, ofServer, ofRoutes))
   },
 })
-
-function refuseUnreadable(raw: RawRequest, type: 'form' | 'charset'): void {
-  if (type === 'charset') throw UnsupportedMediaTypeError('forms are read in UTF-8 only')
-  const encoding = raw.header('content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw UnsupportedMediaTypeError('a body with a content-encoding is not read')
-  }
-}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

@@ -1,6 +1,6 @@
 import { definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
-import { takesBody } from '../toolkit/body-failures.ts'
+import { takesBody } from '../toolkit/body-parser.ts'
 import { parts } from './issues.ts'
 import { bodySchemaOfRoute, schemaOfRoute } from './options.ts'
 import { Validation } from './service.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ExactStore } from '../../plugins/session/store.ts'
+import type { ExactStore } from '../../plugins/session/stores/contract.ts'
 import { pause } from '../support/kernel.ts'
 
 let count = 0

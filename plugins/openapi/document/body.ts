@@ -1,5 +1,5 @@
 import type { RouteOptions } from '../../../kernel/index.ts'
-import { withBody } from '../../toolkit/body-failures.ts'
+import { withBody } from '../../toolkit/body-parser.ts'
 import type { OpenApiMediaType, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
 import { isObject } from './json.ts'
 import { membersOf } from './members.ts'

@@ -1,4 +1,4 @@
-import { withBody } from '../../toolkit/body-failures.ts'
+import { withBody } from '../../toolkit/body-parser.ts'
 import type { OpenApiParameter, OpenApiSchema } from '../types.ts'
 import { isObject, type Json } from './json.ts'
 import { type Members, membersOf } from './members.ts'

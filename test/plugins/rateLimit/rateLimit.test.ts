@@ -4,7 +4,7 @@ import { definePlugin, RouteCollection, Server } from 'framework'
 import { rateLimit } from 'framework/plugins'
 import { describe, expect, test } from 'vitest'
 import { networkOf, ownKey } from '../../../plugins/rateLimit/key.ts'
-import { MemoryStore, maxKeys } from '../../../plugins/rateLimit/memory-store.ts'
+import { MemoryStore, maxKeys } from '../../../plugins/rateLimit/stores/memory.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 
 function serverWith(plugins: unknown) {

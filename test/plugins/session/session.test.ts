@@ -554,7 +554,7 @@ describe('options', () => {
       { secret, store: { redis: 'localhost' } },
       'the option "plugins.session.store.redis" is text (not shown); it takes an address',
     ],
-    [{ secret, store: { redis: { url: 5 } } }, 'the option "plugins.session.store.redis.url" is 5'],
+    [{ secret, store: { redis: { url: 5 } } }, 'the option "plugins.session.store.redis.url" is a number (not shown)'],
     [{ secret, store: { redis: { get() {}, setEx() {} } } }, 'is another client; it takes'],
     [{ secret, store: { redis: 'redis://a', max: 5 } }, '"plugins.session.store.max" is not an option'],
     [{ secret, cookie: { maxAge: 5 } }, '"plugins.session.cookie.maxAge" is not an option'],

@@ -1,9 +1,9 @@
 import type { SessionStore } from 'framework'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MemoryStore } from '../../../plugins/session/memory-store.ts'
-import { ReadFirstStore } from '../../../plugins/session/read-first.ts'
-import { RedisStore } from '../../../plugins/session/redis-store.ts'
+import { MemoryStore } from '../../../plugins/session/stores/memory.ts'
+import { ReadFirstStore } from '../../../plugins/session/stores/read-first.ts'
+import { RedisStore } from '../../../plugins/session/stores/redis.ts'
 import { describeStore } from '../../contracts/session-store.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 

@@ -1,0 +1,32 @@
+import { LRUCache } from 'lru-cache'
+import type { Hit, RateLimitStore } from './contract.ts'
+
+interface Window {
+  count: number
+  end: number
+}
+
+/** About 25 MB at the most. Who is forgotten for it has not asked for longer than all the others. */
+export const maxKeys = 100_000
+
+/**
+ * Counts in this process.
+ *
+ * Not the memory limiter of rate-limiter-flexible, which has a timer for each key and no bound: a million addresses,
+ * which a single IPv6 network has many times over, took 490 MB.
+ */
+export class MemoryStore implements RateLimitStore {
+  readonly #windows = new LRUCache<string, Window>({ max: maxKeys })
+
+  hit(key: string, windowMs: number): Hit {
+    // Not the clock on the wall, which may be set back for an hour.
+    const now = performance.now()
+    const window = this.#windows.get(key)
+    if (window === undefined || window.end <= now) {
+      this.#windows.set(key, { count: 1, end: now + windowMs })
+      return { count: 1, resetMs: windowMs }
+    }
+    window.count++
+    return { count: window.count, resetMs: window.end - now }
+  }
+}

@@ -1,0 +1,61 @@
+import type { Logger } from '../../../kernel/index.ts'
+import type { StoreChoice } from '../options.ts'
+import type { ExactStore, NamedStore, SessionStore } from './contract.ts'
+
+/** The store that the options name, and how to close it where the plugin has opened it. */
+export async function openStore(choice: StoreChoice, log: Logger): Promise<{ named: NamedStore; close?: () => void }> {
+  switch (choice.kind) {
+    case 'memory':
+      return { named: { name: 'memory', store: await memoryStore(choice.max, log) } }
+    case 'redis': {
+      const { openConnection, RedisStore } = await import('./redis.ts')
+      const { client, close } = await openConnection(choice.options, log)
+      return redisStore(new RedisStore(client), close)
+    }
+    case 'client': {
+      const { RedisStore } = await import('./redis.ts')
+      return redisStore(new RedisStore(choice.client))
+    }
+    case 'custom':
+      return { named: { name: nameOf(choice.store), store: await exactStore(choice.store, log) } }
+  }
+}
+
+function redisStore(store: ExactStore & { stop(): void }, disconnect?: () => void) {
+  const close = () => {
+    store.stop()
+    disconnect?.()
+  }
+  return { named: { name: 'redis', store }, close }
+}
+
+async function memoryStore(max: number, log: Logger): Promise<NamedStore['store']> {
+  const { MemoryStore } = await import('./memory.ts')
+  if (process.env.NODE_ENV === 'production') {
+    log.warn('sessions are kept in memory: they end with this process, and no other one sees them. Set session.store')
+  }
+  return new MemoryStore(max, () => {
+    log.warn(
+      { max },
+      'the session store is full: who was away longest is forgotten. Raise session.store.memory.max, or use Redis',
+    )
+  })
+}
+
+async function exactStore(store: SessionStore, log: Logger): Promise<ExactStore> {
+  if (isExact(store)) return store
+  const { ReadFirstStore } = await import('./read-first.ts')
+  if (process.env.NODE_ENV === 'production') {
+    log.warn(
+      `the session store "${nameOf(store)}" has no update(): where several processes share it, a slow request may bring back a session that another one has ended. Add update(id, data, ttlSeconds)`,
+    )
+  }
+  return new ReadFirstStore(store)
+}
+
+const isExact = (store: SessionStore): store is ExactStore => typeof store.update === 'function'
+
+function nameOf(store: object): string {
+  const { name } = store.constructor ?? {}
+  return typeof name === 'string' && name !== '' && name !== 'Object' ? name : 'custom'
+}

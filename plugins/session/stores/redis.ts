@@ -1,0 +1,93 @@
+import type { Logger } from '../../../kernel/index.ts'
+import { Availability } from '../../toolkit/availability.ts'
+import { Breaker } from '../../toolkit/breaker.ts'
+import { connectRedis, type RedisAddress } from '../../toolkit/redis.ts'
+import { deadline, type ExactStore } from './contract.ts'
+
+/** What the store asks of a client; those of `ioredis`, its cluster too, have it. Written out, so that no type needs that package. */
+export interface RedisClient {
+  get(key: string): Promise<string | null>
+  setex(key: string, seconds: number, value: string): Promise<unknown>
+  set(key: string, value: string, unit: 'EX', seconds: number, only: 'XX'): Promise<string | null>
+  del(key: string): Promise<number>
+  expire(key: string, seconds: number): Promise<number>
+}
+
+const keyOf = (id: string) => `session:${id}`
+
+/** How often a Redis that did not answer is asked again. */
+const restMs = 500
+
+/**
+ * Sessions in Redis, as JSON under `session:<id>`. While Redis does not answer, commands fail at once: a request must not
+ * wait for a time-out that another has seen.
+ */
+export class RedisStore implements ExactStore {
+  readonly #client: RedisClient
+  readonly #breaker: Breaker
+
+  constructor(client: RedisClient) {
+    this.#client = client
+    // Not a ping, which a client of the application need not have. No session has this id.
+    this.#breaker = new Breaker({ restMs, probe: () => client.get(keyOf('')) })
+  }
+
+  async get(id: string): Promise<object | undefined> {
+    const text = await this.#ask(() => this.#client.get(keyOf(id)))
+    return text === null ? undefined : (JSON.parse(text) as object)
+  }
+
+  async set(id: string, data: object, ttlSeconds: number): Promise<void> {
+    await this.#ask(() => this.#client.setex(keyOf(id), ttlSeconds, JSON.stringify(data)))
+  }
+
+  async update(id: string, data: object, ttlSeconds: number): Promise<boolean> {
+    return (await this.#ask(() => this.#client.set(keyOf(id), JSON.stringify(data), 'EX', ttlSeconds, 'XX'))) !== null
+  }
+
+  async destroy(id: string): Promise<boolean> {
+    return (await this.#ask(() => this.#client.del(keyOf(id)))) > 0
+  }
+
+  async touch(id: string, ttlSeconds: number): Promise<boolean> {
+    return (await this.#ask(() => this.#client.expire(keyOf(id), ttlSeconds))) > 0
+  }
+
+  /** Sends nothing more by itself. */
+  stop(): void {
+    this.#breaker.stop()
+  }
+
+  /** Only silence opens the breaker: what Redis refuses, or what cannot be sent, fails at once anyway. */
+  async #ask<Answer>(command: () => Promise<Answer>): Promise<Answer> {
+    if (this.#breaker.isOpen) throw new Error('Redis does not answer: requests fail at once until it does')
+    const timer = setTimeout(() => this.#breaker.failed(undefined), deadline)
+    try {
+      return await command()
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** A connection that the plugin owns, and how it is ended. */
+export interface OwnedConnection {
+  readonly client: RedisClient
+  close(): void
+}
+
+/** Connects; resolves also when Redis cannot be reached, which is then tried again until it can. */
+export async function openConnection(address: RedisAddress, log: Logger): Promise<OwnedConnection> {
+  const availability = new Availability((isDown, error) => {
+    if (isDown) log.warn({ err: error }, 'the Redis of the session store cannot be reached; trying again')
+  })
+  const client = await connectRedis<RedisClient>(address, {
+    feature: 'the session plugin (store redis)',
+    commandTimeout: deadline,
+    onState(error) {
+      if (error === undefined) availability.works()
+      else availability.fails(error)
+    },
+  })
+  return { client, close: () => client.disconnect() }
+}

@@ -1,0 +1,292 @@
+import { PolicyManager, Server } from 'framework'
+import { definePlugin, type KernelOptions, type Middleware, RouteCollection } from 'framework/kernel'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { sendRaw } from '../../conformance/raw-client.ts'
+import { makeKernel, memoryLogger, pause, send } from '../../support/kernel.ts'
+
+const never = () => new Promise<never>(() => {})
+const requestTimeout = 40
+const make = (options: KernelOptions = {}) => makeKernel({ requestTimeout, ...options })
+const late = { status: 503, json: { code: 'RequestTimeoutError' } }
+
+describe('what does not settle is given up after the request time-out, and named in the log', () => {
+  test.each(['scope', 'group', 'guard', 'route', 'input', 'around'] as const)('a step: %s', async (slot) => {
+    const { kernel, router, log } = make()
+    const stuck: Middleware = async function stuck() {
+      await never()
+    }
+    kernel.register(
+      definePlugin({
+        name: 'slots',
+        setup(ctx) {
+          if (slot === 'scope') ctx.use(stuck)
+          else if (slot !== 'group' && slot !== 'route') ctx.onRoute((route) => route.add(slot, stuck))
+        },
+      })(),
+    )
+    let reached = false
+    const handler = () => {
+      reached = true
+    }
+    router.group('/g', slot === 'group' ? [stuck] : [], (r) =>
+      r.get('/x', { middlewares: slot === 'route' ? [stuck] : [] }, handler),
+    )
+    const answer = await send(kernel, '/g/x')
+    expect(answer).toMatchObject(late)
+    expect(answer.text).not.toContain('stuck')
+    expect(log[0]?.message).toMatch(/stuck neither answered nor called next\(\) within 40 ms/)
+    expect(reached).toBe(false)
+  })
+
+  test('a handler', async () => {
+    const { kernel, router, log } = make()
+    router.get('/x/:id', never)
+    expect(await send(kernel, '/x/1')).toMatchObject(late)
+    expect(log[0]?.message).toMatch(/the handler of GET \/x\/:id did not answer within 40 ms/)
+  })
+
+  test('a middleware that hangs when the handler has answered', async () => {
+    const { kernel, router, log } = make()
+    const stuck: Middleware = async function stuck(_req, _res, next) {
+      await next()
+      await never()
+    }
+    router.get('/x', [stuck], async () => 'answered')
+    expect(await send(kernel, '/x')).toMatchObject(late)
+    expect(log[0]?.message).toMatch(/stuck did not end behind next\(\) within 40 ms/)
+  })
+
+  test('an onSend hook: the others still run', async () => {
+    const { kernel, router, log } = make()
+    kernel.register(
+      definePlugin({
+        name: 'store',
+        setup(ctx) {
+          ctx.onSend(never)
+          ctx.onSend((_req, res) => void res.setHeader('x-other', 'ran'))
+        },
+      })(),
+    )
+    router.get('/x', () => 'never sent')
+    const answer = await send(kernel, '/x')
+    expect(answer).toMatchObject(late)
+    expect(answer.headers['x-other']).toBe('ran')
+    expect(log[0]?.message).toMatch(/an onSend hook of the plugin "store" did not settle within 40 ms/)
+  })
+
+  test('the error handler', async () => {
+    const { kernel, router, log } = make()
+    kernel.setErrorHandler(never)
+    router.get('/x', () => {
+      throw new Error('on purpose')
+    })
+    expect(await send(kernel, '/x')).toMatchObject(late)
+    expect(log[0]?.message).toMatch(/the error handler did not settle within 40 ms/)
+  })
+
+  test('what answers for it, too: then nothing of the application runs any more', async () => {
+    const { kernel, router, log } = make()
+    const hooks: string[] = []
+    const stuck = (name: string) => () => {
+      hooks.push(name)
+      return never()
+    }
+    kernel.register(
+      definePlugin({
+        name: 'stores',
+        setup(ctx) {
+          ctx.onSend(stuck('first'))
+          ctx.onSend(stuck('second'))
+        },
+      })(),
+    )
+    router.get('/x', never)
+    expect(await send(kernel, '/x')).toMatchObject(late)
+    expect(hooks).toEqual(['first'])
+    expect(log.map(({ level }) => level)).toEqual(['error', 'error'])
+  })
+
+  describe('of a plugin', () => {
+    const server = (timeout: false | { ms: number } = false) => {
+      const logger = memoryLogger()
+      const router = new RouteCollection()
+      const made = new Server({ router, logger, gracefulShutdown: false, requestTimeout, plugins: { timeout } })
+      return { made, log: logger.entries }
+    }
+
+    test('a policy', async () => {
+      const { made, log } = server()
+      const manager = new PolicyManager({ post: { read: never } })
+      made.get('/x', { policy: { manager, scope: 'post', handler: 'read' } }, () => 'open')
+      const answer = await made.inject.get('/x')
+      answer.assertStatus(503).assertBodySubset({ code: 'RequestTimeoutError' })
+      expect(log.find(({ level }) => level === 'error')?.message).toMatch(/neither answered nor called next\(\)/)
+    })
+
+    test('a validation', async () => {
+      const { made } = server()
+      const schema = { '~standard': { version: 1 as const, vendor: 'test', validate: never } }
+      made.get('/x', { query: schema }, () => 'open')
+      ;(await made.inject.get('/x')).assertStatus(503).assertBodySubset({ code: 'RequestTimeoutError' })
+    })
+
+    test('the limit of a route takes the place of the one of the server', async () => {
+      const { made } = server({ ms: 5_000 })
+      const slow = async () => {
+        await pause(requestTimeout * 3)
+        return 'slow'
+      }
+      made.get('/plain', slow)
+      made.get('/longer', { timeout: 1_000 }, slow)
+      made.get('/none', { timeout: false }, slow)
+      for (const path of ['/plain', '/longer', '/none']) (await made.inject.get(path)).assertStatus(200)
+    })
+  })
+})
+
+describe('the time of a request', () => {
+  test('counts all of its steps together', async () => {
+    const { kernel, router, log } = make({ requestTimeout: 100 })
+    const step = (name: string): Middleware =>
+      Object.defineProperty(
+        async (_req: unknown, _res: unknown, next: () => unknown) => {
+          await pause(70)
+          await next()
+        },
+        'name',
+        { value: name },
+      ) as Middleware
+    router.get('/x', [step('first'), step('second')], () => 'never')
+    expect(await send(kernel, '/x')).toMatchObject(late)
+    expect(log[0]?.message).toMatch(/second neither answered/)
+  })
+
+  test('does not count a stream that is being sent', async () => {
+    const { kernel, router, log } = make()
+    router.get('/x', (_req, res) =>
+      res.stream(
+        (async function* () {
+          yield 'one '
+          await pause(requestTimeout * 2)
+          yield 'two'
+        })(),
+      ),
+    )
+    expect(await send(kernel, '/x')).toMatchObject({ status: 200, text: 'one two' })
+    expect(log).toEqual([])
+  })
+
+  test('does not count the arrival of a body, which has a time of its own', async () => {
+    const { kernel, router } = make({ requestTimeout: 80 })
+    router.post('/read', async (req) => Buffer.from(await req.raw.bytes(100)).toString())
+    router.post('/read-then-hang', async (req) => {
+      await req.raw.bytes(100)
+      await never()
+    })
+    router.post('/unread', never)
+    const { port } = await kernel.listen()
+    const ask = async (path: string) => {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 4\r\n\r\n`
+      const { statuses } = await sendRaw(port, [head, 's', 'l', 'o', 'w'], { waitMs: 4000, dripMs: 60, answers: 1 })
+      return statuses
+    }
+    expect(await Promise.all(['/read', '/read-then-hang', '/unread'].map(ask))).toEqual([[200], [503], [503]])
+    await kernel.close()
+  })
+
+  test('0 is no limit', async () => {
+    const { kernel, router } = make({ requestTimeout: 0 })
+    router.get('/x', async () => {
+      await pause(20)
+      return 'there'
+    })
+    expect((await send(kernel, '/x')).json).toBe('there')
+  })
+
+  test('leaves no timer behind', async () => {
+    const { kernel, router } = make({ requestTimeout: 60_000 })
+    router.get('/x', async () => 'x')
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    for (let i = 0; i < 20; i++) await send(kernel, '/x')
+    expect(timers() - before).toBeLessThan(10)
+  })
+})
+
+describe('who comes too late', () => {
+  const unhandled: unknown[] = []
+  const note = (error: unknown) => void unhandled.push(error)
+  beforeAll(() => void process.on('unhandledRejection', note))
+  afterAll(() => void process.off('unhandledRejection', note))
+  afterEach(() => {
+    expect(unhandled).toEqual([])
+  })
+
+  test('begins nothing behind it', async () => {
+    const { kernel, router, log } = make()
+    let handled = false
+    const slow: Middleware = async (_req, _res, next) => {
+      await pause(requestTimeout * 2)
+      await next()
+    }
+    router.get('/x', [slow], () => {
+      handled = true
+    })
+    expect(await send(kernel, '/x')).toMatchObject(late)
+    await pause(requestTimeout * 2)
+    expect([handled, log.length]).toEqual([false, 1])
+  })
+
+  test('is not heard: neither a value, nor a failure; a stream is let go of', async () => {
+    const { kernel, router, log } = make()
+    let released = false
+    const body = new ReadableStream({
+      cancel() {
+        released = true
+      },
+    })
+    const slowly = (give: () => unknown) => async () => {
+      await pause(requestTimeout * 2)
+      return give()
+    }
+    router.get(
+      '/value',
+      slowly(() => ({ late: true })),
+    )
+    router.get(
+      '/stream',
+      slowly(() => body),
+    )
+    router.get(
+      '/failure',
+      slowly(() => Promise.reject(new Error('late'))),
+    )
+    const answers = await Promise.all(['/value', '/stream', '/failure'].map((path) => send(kernel, path)))
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
+    await expect.poll(() => released).toBe(true)
+    await pause(requestTimeout)
+    expect(log.map(({ message }) => message?.includes('did not answer within'))).toEqual([true, true, true])
+  })
+
+  test('sees by the signal that it was given up', async () => {
+    const { kernel, router } = make()
+    let reason: unknown
+    router.get('/x', async (req) => {
+      await new Promise((resolve) => req.signal.addEventListener('abort', resolve))
+      reason = req.signal.reason
+    })
+    expect(await send(kernel, '/x')).toMatchObject(late)
+    await expect.poll(() => reason).toMatchObject({ code: 'RequestTimeoutError' })
+  })
+
+  test('on a socket, the connection serves the next request', async () => {
+    const { kernel, router } = make()
+    router.get('/hang', never)
+    router.get('/hello', () => 'hello')
+    const { port } = await kernel.listen()
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+    const { statuses } = await sendRaw(port, get('/hang') + get('/hello'), { waitMs: 4000, answers: 2 })
+    expect(statuses).toEqual([503, 200])
+    await kernel.close()
+  })
+})

@@ -1,0 +1,382 @@
+import { channel } from 'node:diagnostics_channel'
+import { type IncomingMessage, OutgoingMessage, ServerResponse } from 'node:http'
+import { request as secureRequest } from 'node:https'
+import { connect, type Socket } from 'node:net'
+import { PerformanceObserver } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { RawRequest, Reply } from '../../../../kernel/http/raw.ts'
+import { type Adapter, defaultLimits, type ListenOptions } from '../../../../kernel/runtime/adapter.ts'
+import { type Sending, writeOnce } from '../../../../kernel/runtime/node/direct.ts'
+import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { findDirectWriter, isFaithful } from '../../../../kernel/runtime/node/probe.ts'
+import { sendRaw } from '../../../conformance/raw-client.ts'
+import { certificate } from '../certificate.ts'
+
+/** Since Node 24 the ordinary path writes once by itself, and only it knows how to end an answer. */
+const isKnownHere = Number(process.versions.node.split('.')[0]) < 24
+const big = 'x'.repeat(300_000)
+
+const answers: Record<string, Reply> = {}
+const add = (path: string, body: Reply['body'], headers: string[] = [], status = 200) => {
+  const length = typeof body === 'string' ? ['content-length', String(Buffer.byteLength(body))] : []
+  answers[path] = { status, headers: [...headers, ...length], body }
+}
+add('/hello', '{"hello":"world"}', ['content-type', 'application/json; charset=utf-8'])
+add('/utf8', 'grüße €')
+add('/latin1', 'plain', ['x-name', 'café'])
+add('/latin1-utf8', 'grüße', ['x-name', 'café'])
+add('/tab', 'plain', ['x-name', 'a\tb'])
+add('/cookies', 'two', ['set-cookie', 'a=1', 'set-cookie', 'b=2'], 201)
+add('/close', 'last', ['connection', 'close'])
+add('/kept', 'kept', ['keep-alive', 'timeout=9'])
+add('/date', 'then', ['date', 'Mon, 01 Jan 2024 00:00:00 GMT'])
+add('/capital', 'odd', ['X-Capital', 'a'])
+add('/none', null, [], 204)
+add('/none-with-text', 'nobody reads this', [], 204)
+add('/not-modified', null, ['etag', '"1"'], 304)
+add('/not-modified-with-text', 'nobody reads this', [], 304)
+add('/reset', null, [], 205)
+add('/empty', null, ['content-length', '0'])
+add('/empty-text', '')
+add('/bytes', new Uint8Array([0, 255]), ['content-length', '2'])
+add('/odd-status', 'odd', [], 599)
+add('/big', big)
+add('/page', 'x'.repeat(30_000))
+answers['/chunked'] = { status: 200, headers: [], body: 'without a length' }
+
+function handle(raw: RawRequest): void {
+  const [path, ms] = raw.target.split('?')
+  if (path === '/slow') setTimeout(() => raw.respond(answers['/hello']!), Number(ms))
+  else if (path === '/body') {
+    const reply = (bytes: Uint8Array) => ({ status: 200, headers: ['content-length', String(bytes.length)], bytes })
+    raw.bytes(1000).then(
+      (bytes) => raw.respond({ ...reply(bytes), body: Buffer.from(bytes).toString() }),
+      () => raw.respond({ status: 413, headers: ['content-length', '4'], body: 'much' }),
+    )
+  } else raw.respond(raw.method === 'HEAD' ? { ...answers[path!]!, body: null } : answers[path!]!)
+}
+
+const adapters: Adapter[] = []
+const warnings: unknown[] = []
+
+async function serve(
+  direct: boolean,
+  handler: (raw: RawRequest) => void = handle,
+  more: Partial<ListenOptions> = {},
+): Promise<number> {
+  const adapter = nodeAdapter({ ordinary: !direct })
+  adapters.push(adapter)
+  const onWarning = (_message: string, error?: unknown) => warnings.push(error)
+  const options = { port: 0, host: '127.0.0.1', limits: defaultLimits, onWarning, ...more }
+  return (await adapter.listen(options, handler)).port
+}
+
+async function stopAll(): Promise<void> {
+  for (const adapter of adapters.splice(0)) {
+    const stopped = adapter.stop()
+    adapter.cut()
+    await stopped
+  }
+}
+
+/** What happens to each answer of this process, in order. */
+interface Watched {
+  readonly response: ServerResponse
+  readonly events: string[]
+  /** Whether it has passed node's own way of making a head. */
+  readonly direct: () => boolean
+}
+
+let watched: Watched[] = []
+let onStart: ((response: ServerResponse) => void) | undefined
+const watch = (message: unknown) => {
+  const { response } = message as { response: ServerResponse }
+  const events: string[] = []
+  for (const event of ['prefinish', 'finish', 'close', 'error']) response.on(event, () => events.push(event))
+  const direct = () => response.headersSent && (response as { _contentLength?: number | null })._contentLength === null
+  watched.push({ response, events, direct })
+  onStart?.(response)
+}
+const started = channel('http.server.request.start')
+
+beforeAll(() => started.subscribe(watch))
+afterAll(() => started.unsubscribe(watch))
+beforeEach(() => {
+  watched = []
+  warnings.length = 0
+})
+afterEach(async () => {
+  onStart = undefined
+  await stopAll()
+})
+
+const get = (path: string, headers = '', version = '1.1') => `GET ${path} HTTP/${version}\r\nHost: x\r\n${headers}\r\n`
+const post = (path: string, body: string, length = body.length, headers = '') =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n${headers}\r\n${body}`
+const masked = (text: string) => text.replaceAll(/^Date: \w{3}, \d\d \w{3} 20[2-9]\d \d\d:\d\d:\d\d GMT$/gm, 'Date')
+
+const exchanges: Record<string, string | string[]> = {
+  ...Object.fromEntries(Object.keys(answers).map((path) => [`GET ${path}, then another`, get(path) + get('/hello')])),
+  ...Object.fromEntries(
+    ['/hello', '/utf8', '/big', '/cookies', '/empty'].map((path) => [
+      `HEAD ${path}`,
+      get(path).replace('GET', 'HEAD') + get('/utf8'),
+    ]),
+  ),
+  'a kept connection': [get('/hello'), get('/utf8'), get('/big'), get('/hello')],
+  'twenty at once': get('/hello').repeat(20),
+  'answers out of order': get('/slow?60') + get('/hello') + get('/slow?20') + get('/utf8'),
+  'one byte after the other': [...get('/hello')],
+  'HTTP/1.0': get('/hello', '', '1.0'),
+  'HTTP/1.0 that keeps': get('/hello', 'Connection: keep-alive\r\n', '1.0') + get('/utf8', '', '1.0'),
+  'Connection: close': get('/hello', 'Connection: close\r\n') + get('/utf8'),
+  'close in the middle': get('/hello') + get('/close') + get('/hello'),
+  'POST, then GET': post('/body', 'some text') + get('/hello'),
+  'a body in pieces': [post('/body', 'some', 9), ' text', get('/hello')],
+  'an unread body': [post('/hello', 'some', 9), ' text', get('/hello')],
+  'a body that is too large': post('/body', 'x', 5000) + 'x'.repeat(4999) + get('/hello'),
+  'a chunked body': `POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n${get('/hello')}`,
+  'Expect: 100-continue, read': [post('/body', '', 4, 'Expect: 100-continue\r\n'), 'text', get('/hello')],
+  'Expect: 100-continue, unread': [post('/hello', '', 4, 'Expect: 100-continue\r\n'), 'text'],
+  'Upgrade without a listener': get('/hello', 'Connection: upgrade\r\nUpgrade: h2c\r\n'),
+  'rubbish behind a request': `${get('/slow?20')}\x00rubbish\r\n\r\n`,
+  'no request at all': 'rubbish\r\n\r\n',
+}
+
+describe('a directly written answer', () => {
+  const pairs = new Map<string, [string, string]>()
+  beforeAll(async () => {
+    const ports = [await serve(true), await serve(false)]
+    const talk = async (data: string | string[]) =>
+      (await Promise.all(ports.map((port) => sendRaw(port, data, { waitMs: 1200, dripMs: 10 })))).map(
+        ({ text, closed }) => `${masked(text)}${closed ? 'closed' : 'open'}`,
+      ) as [string, string]
+    await Promise.all(Object.entries(exchanges).map(async ([name, data]) => pairs.set(name, await talk(data))))
+    await stopAll()
+  })
+
+  test.each(Object.keys(exchanges))('has the bytes of the ordinary path: %s', (name) => {
+    const [direct, ordinary] = pairs.get(name)!
+    expect(direct.length).toBeGreaterThan(10)
+    expect(direct).toBe(ordinary)
+  })
+
+  test('is what small answers on kept connections get, where this Node is known', async () => {
+    const port = await serve(true)
+    const turns = [get('/hello'), get('/utf8'), get('/latin1'), get('/slow?1') + get('/hello'), get('/close')]
+    await sendRaw(port, turns, { dripMs: 20 })
+    // The fifth waits behind the fourth, so it is written by node.
+    expect(watched.map((one) => one.direct())).toEqual(
+      isKnownHere ? [true, true, false, true, false, false] : Array(6).fill(false),
+    )
+    expect((await findDirectWriter()) !== undefined).toBe(isKnownHere)
+  })
+
+  test.each([true, false])('ends once: prefinish, finish, close (direct: %s)', async (direct) => {
+    const port = await serve(direct)
+    await sendRaw(port, get('/hello') + get('/big') + get('/slow?5') + get('/hello'), { waitMs: 200 })
+    expect(watched.map((one) => one.events)).toEqual(Array(4).fill(['prefinish', 'finish', 'close']))
+    expect(watched.map(({ response }) => [response.writableFinished, response.writableEnded])).toEqual(
+      Array(4).fill([true, true]),
+    )
+  })
+
+  test('is seen by performance observers like any other', async () => {
+    const statuses: unknown[] = []
+    const observer = new PerformanceObserver((list) => {
+      for (const { detail } of list.getEntries() as unknown as { detail: { res: { statusCode: number } } }[])
+        statuses.push(detail.res.statusCode)
+    })
+    observer.observe({ entryTypes: ['http'] })
+    await sendRaw(await serve(true), get('/cookies') + get('/hello'), { waitMs: 100 })
+    observer.disconnect()
+    expect(statuses).toEqual([201, 200])
+  })
+})
+
+describe('a client that does not read', () => {
+  test.each([true, false])('is not read from either, and gets everything in the end (direct: %s)', async (direct) => {
+    const port = await serve(direct)
+    const total = 4000
+    const client = connect(port, '127.0.0.1')
+    client.pause()
+    client.write(get('/page').repeat(total))
+    await pause(300)
+    // What came in one piece of 64 KB is parsed at once; all behind it must wait in the system.
+    expect(watched.length).toBeLessThan(3000)
+    const { socket } = watched.find(({ events }) => !events.includes('finish'))!.response.req
+    expect(socket.writableLength).toBeLessThan(10 * 30_000)
+    let bytes = 0
+    await new Promise<void>((resolve) => {
+      client.on('data', (chunk) => {
+        bytes += chunk.length
+        if (bytes > total * 30_100) setTimeout(resolve, 100)
+      })
+      client.resume()
+    })
+    client.destroy()
+    expect(watched.map((one) => one.events)).toEqual(Array(total).fill(['prefinish', 'finish', 'close']))
+  })
+})
+
+describe('a client that leaves', () => {
+  const aborts: string[] = []
+  const listening = (raw: RawRequest) => {
+    raw.onAbort(() => aborts.push(raw.target))
+    handle(raw)
+  }
+  const leave = async (port: number, path: string, ms: number) => {
+    aborts.length = 0
+    const client: Socket = connect(port, '127.0.0.1').on('error', () => {})
+    client.pause()
+    client.write(get(path))
+    await pause(ms)
+    client.destroy()
+    await pause(150)
+    return { aborts: [...aborts], events: watched.pop()!.events }
+  }
+
+  test('has the same events on both paths', async () => {
+    answers['/huge'] = { status: 200, headers: ['content-length', '30000000'], body: 'x'.repeat(30_000_000) }
+    const [direct, ordinary] = [await serve(true, listening), await serve(false, listening)]
+    const seen = async (port: number) => [
+      await leave(port, '/hello', 50),
+      await leave(port, '/slow?100', 30),
+      await leave(port, '/huge', 100),
+    ]
+    const ends = await seen(direct)
+    expect(ends).toEqual(await seen(ordinary))
+    expect(ends.map((end) => end.aborts)).toEqual([[], ['/slow?100'], isKnownHere ? [] : ['/huge']])
+    for (const { events } of ends) expect(events.filter((event) => event === 'close')).toHaveLength(1)
+  })
+})
+
+describe('somebody who watches responses', () => {
+  const body = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4)
+
+  test.each(['writeHead', 'write', 'end'] as const)('by a %s of the one response is asked', async (method) => {
+    const port = await serve(true)
+    let calls = 0
+    onStart = (response) => {
+      const original = response[method] as (...args: unknown[]) => unknown
+      Object.assign(response, {
+        [method](...args: unknown[]) {
+          calls++
+          return original.apply(response, args)
+        },
+      })
+    }
+    const { text } = await sendRaw(port, get('/hello'), { answers: 1 })
+    expect(body(text)).toBe('{"hello":"world"}')
+    expect(watched[0]!.direct()).toBe(false)
+    expect(calls).toBe(method === 'write' ? 0 : 1)
+  })
+
+  test.each(['writeHead', 'end'] as const)('by a %s of the prototype is asked', async (method) => {
+    const port = await serve(true)
+    const spy = vi.spyOn(ServerResponse.prototype, method)
+    try {
+      await sendRaw(port, get('/hello'), { answers: 1 })
+      expect(spy).toHaveBeenCalledOnce()
+    } finally {
+      spy.mockRestore()
+    }
+    expect(watched[0]!.direct()).toBe(false)
+  })
+
+  test('may set a header, a reason or leave the date out', async () => {
+    const port = await serve(true)
+    onStart = (response) => {
+      response.setHeader('x-trace', '7')
+    }
+    expect((await sendRaw(port, get('/hello'), { answers: 1 })).text).toContain('x-trace: 7\r\n')
+    onStart = (response) => {
+      response.statusMessage = 'Fine'
+    }
+    expect((await sendRaw(port, get('/hello'), { answers: 1 })).text).toContain('HTTP/1.1 200 Fine\r\n')
+    onStart = (response) => {
+      response.sendDate = false
+    }
+    expect((await sendRaw(port, get('/hello'), { answers: 1 })).text).not.toContain('Date')
+  })
+
+  test.each([ServerResponse, OutgoingMessage])('and was there first is noticed (%o)', async (target) => {
+    vi.resetModules()
+    const method = target === ServerResponse ? 'writeHead' : 'end'
+    const prototype = target.prototype as unknown as Record<string, (...args: unknown[]) => unknown>
+    const original = prototype[method]!
+    prototype[method] = function (this: unknown, ...args) {
+      return original.apply(this, args)
+    }
+    try {
+      const fresh = await import('../../../../kernel/runtime/node/probe.ts')
+      expect(await fresh.findDirectWriter()).toBeUndefined()
+    } finally {
+      prototype[method] = original
+    }
+  })
+})
+
+describe('the probe', () => {
+  test('knows a faithful way', async () => {
+    expect(await isFaithful(writeOnce)).toBe(isKnownHere)
+  })
+
+  const ways: Record<string, Sending> = {
+    'that throws': () => {
+      throw new Error('on purpose')
+    },
+    'that does nothing': () => {},
+    'with another byte': (response, socket, head, body, encoding) =>
+      writeOnce(response, socket, `${head} `, body, encoding),
+    'in the wrong encoding': (response, socket, head, body) => writeOnce(response, socket, head, body, 'latin1'),
+    'that ends twice': (response, socket, head, body, encoding) => {
+      writeOnce(response, socket, head, body, encoding)
+      response.emit('finish')
+    },
+    'that does not tell that it has ended': (response, socket, head, body, encoding) => {
+      writeOnce(response, socket, head, body, encoding)
+      response.finished = false
+    },
+    'that never finishes': (response, socket, head, body, encoding) => {
+      response._header = head
+      response._headerSent = response.finished = true
+      socket.write(head + body, encoding)
+      response._finish()
+    },
+  }
+  test.each(Object.entries(ways))('notices a way %s', async (_name, way) => {
+    expect(await isFaithful(way)).toBe(false)
+  })
+
+  test('is not needed for a header that would split the answer', async () => {
+    const port = await serve(true, (raw) =>
+      raw.respond({ status: 200, headers: ['content-length', '2', 'x-a', 'a\r\nb: c'], body: 'ok' }),
+    )
+    const { statuses, text } = await sendRaw(port, get('/'), { answers: 1 })
+    expect(statuses).toEqual([500])
+    expect(text).not.toContain('b: c')
+    expect(warnings).toHaveLength(1)
+  })
+})
+
+describe('an encrypted connection', () => {
+  test('is answered by node alone', async () => {
+    const port = await serve(true, handle, { https: certificate })
+    const text = await new Promise<string>((resolve, reject) => {
+      const options = { port, host: '127.0.0.1', path: '/utf8', rejectUnauthorized: false, agent: false }
+      secureRequest(options, (response: IncomingMessage) => {
+        let all = ''
+        response.setEncoding('utf8').on('data', (data: string) => {
+          all += data
+        })
+        response.on('end', () => resolve(all))
+      })
+        .on('error', reject)
+        .end()
+    })
+    expect(text).toBe('grüße €')
+    expect(watched[0]!.direct()).toBe(false)
+  })
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { RawRequest } from '../../../../kernel/http/raw.ts'
+import { type Adapter, defaultLimits } from '../../../../kernel/runtime/adapter.ts'
+import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { showsOwners } from '../../../../kernel/runtime/node/probe.ts'
+import { type RawAnswer, type RawOptions, sendRaw } from '../../../conformance/raw-client.ts'
+
+const ok = { status: 200, headers: ['content-length', '2'], body: 'ok' }
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+
+async function* slowly() {
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 1200))
+    yield `${i}`
+  }
+}
+
+async function handle(raw: RawRequest): Promise<void> {
+  if (raw.target === '/slow') setTimeout(() => raw.respond(ok), 3600)
+  else if (raw.target === '/stream') raw.respond({ status: 200, headers: ['content-length', '3'], body: slowly() })
+  else {
+    if (raw.method === 'POST') await raw.bytes(100)
+    raw.respond(ok)
+  }
+}
+
+async function serve(ordinary: boolean, keepAliveTimeout: number): Promise<{ adapter: Adapter; port: number }> {
+  const adapter = nodeAdapter({ ordinary })
+  const limits = { ...defaultLimits, keepAliveTimeout }
+  const { port } = await adapter.listen({ port: 0, host: '127.0.0.1', limits, onWarning: () => {} }, handle)
+  return { adapter, port }
+}
+
+const waitMs = 4500
+/** What a client does, and how many answers it gets before the connection ends or the waiting. */
+const clients: Record<string, { data: string | string[]; options?: RawOptions; statuses: number[]; closed: boolean }> =
+  {
+    'falls silent': { data: get('/'), statuses: [200], closed: true },
+    'falls silent in the middle of the next head': { data: [get('/'), 'GET / HT'], statuses: [200], closed: true },
+    'falls silent after a large turn': { data: get('/').repeat(50), statuses: Array(50).fill(200), closed: true },
+    'asks now and then': {
+      data: Array.from({ length: 6 }, () => get('/')),
+      options: { dripMs: 850 },
+      statuses: Array(6).fill(200),
+      closed: false,
+    },
+    'waits for an answer': { data: get('/slow'), statuses: [200], closed: false },
+    'waits for a slow stream': { data: get('/stream'), statuses: [200], closed: false },
+    'sends a body slowly': {
+      data: ['POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n', 'a', 'b', 'c'],
+      options: { dripMs: 1400 },
+      statuses: [200],
+      closed: false,
+    },
+    'has not said anything yet': { data: '', statuses: [], closed: false },
+    'has said half a head': { data: 'GET / HT', statuses: [], closed: false },
+  }
+
+describe.each([false, true])('a connection with a time between requests (left to node: %s)', (ordinary) => {
+  const answers = new Map<string, RawAnswer>()
+  let adapter: Adapter
+  beforeAll(async () => {
+    const server = await serve(ordinary, 1000)
+    adapter = server.adapter
+    const talk = async (name: string) => {
+      const { data, options } = clients[name]!
+      answers.set(name, await sendRaw(server.port, data, { waitMs, ...options }))
+    }
+    await Promise.all(Object.keys(clients).map(talk))
+  })
+  afterAll(() => adapter.stop())
+
+  test.each(Object.keys(clients))('whose client %s', (name) => {
+    const { statuses, closed, ms } = answers.get(name)!
+    expect({ statuses, closed }).toEqual({ statuses: clients[name]!.statuses, closed: clients[name]!.closed })
+    if (closed) expect(ms).toBeGreaterThan(1400)
+  })
+
+  test('tells the time', () => {
+    expect(answers.get('falls silent')!.text).toContain('Keep-Alive: timeout=1\r\n')
+  })
+})
+
+test('a connection without such a time is kept and tells none', async () => {
+  const { adapter, port } = await serve(false, 0)
+  const { closed, text } = await sendRaw(port, get('/'), { waitMs: 2500 })
+  expect(closed).toBe(false)
+  expect(text).toContain('Connection: keep-alive\r\n')
+  expect(text).not.toContain('Keep-Alive:')
+  await adapter.stop()
+})
+
+test('sockets show on every Node whether they are busy', () => {
+  expect(showsOwners()).toBe(true)
+})

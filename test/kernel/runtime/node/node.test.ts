@@ -1,0 +1,162 @@
+import { Readable } from 'node:stream'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { RawRequest, StreamBody } from '../../../../kernel/http/raw.ts'
+import { type Adapter, defaultLimits } from '../../../../kernel/runtime/adapter.ts'
+import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { sendRaw } from '../../../conformance/raw-client.ts'
+
+let adapter: Adapter
+const warnings: unknown[] = []
+
+async function serve(handler: (raw: RawRequest) => void): Promise<number> {
+  adapter = nodeAdapter()
+  const onWarning = (_message: string, error?: unknown) => warnings.push(error)
+  const { port } = await adapter.listen({ port: 0, host: '127.0.0.1', limits: defaultLimits, onWarning }, handler)
+  return port
+}
+
+function answer(raw: RawRequest, body: string | StreamBody, headers: string[] = []): void {
+  const length = typeof body === 'string' ? ['content-length', String(body.length)] : []
+  raw.respond({ status: 200, headers: [...length, ...headers], body })
+}
+
+const get = (headers = '') => `GET /a?b HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
+const close = 'Connection: close\r\n'
+
+afterEach(async () => {
+  warnings.length = 0
+  const stopped = adapter.stop()
+  adapter.cut()
+  await stopped
+})
+
+describe('the adapter on node:http', () => {
+  test('joins repeated headers the same way in header() and headers()', async () => {
+    const seen: unknown[] = []
+    const port = await serve((raw) => {
+      const names = ['x-a', 'cookie', 'host', 'content-type', 'none']
+      seen.push(
+        names.map((name) => raw.header(name)),
+        names.map((name) => raw.headers()[name]),
+      )
+      seen.push(Object.getPrototypeOf(raw.headers()))
+      answer(raw, 'ok')
+    })
+    await sendRaw(
+      port,
+      get(`Host: y\r\nX-A: 1\r\nx-a: 2\r\nCookie: a\r\ncookie: b\r\nContent-Type: c\r\ncontent-type: d\r\n${close}`),
+    )
+    const joined = ['1, 2', 'a; b', 'x, y', 'c, d', undefined]
+    expect(seen).toEqual([joined, joined, null])
+  })
+
+  test('takes a header named __proto__ as a name like any other', async () => {
+    let headers: Record<string, string> = {}
+    const port = await serve((raw) => {
+      headers = raw.headers()
+      answer(raw, 'ok')
+    })
+    await sendRaw(port, get(`__proto__: polluted\r\n${close}`))
+    expect(Object.keys(headers)).toContain('__proto__')
+    expect(headers.toString).toBeUndefined()
+  })
+
+  test('answers 500 when a header cannot be written, and says so', async () => {
+    const port = await serve((raw) => answer(raw, 'ok', ['x-a', 'a\r\nb: c']))
+    const { statuses, text } = await sendRaw(port, get(), { answers: 1 })
+    expect(statuses).toEqual([500])
+    expect(text).toMatch(/^HTTP\/1.1 500 Internal Server Error\r\n/)
+    expect(text).not.toContain('b: c')
+    expect(warnings).toHaveLength(1)
+  })
+
+  test('cuts the connection rather than send more or less than content-length says', async () => {
+    for (const [declared, pieces] of [
+      ['3', ['abcd']],
+      ['9', ['abc']],
+    ] as const) {
+      const stream = () => Readable.from(pieces)
+      const port = await serve((raw) => answer(raw, stream(), ['content-length', declared]))
+      const { text, closed } = await sendRaw(port, get())
+      expect(closed).toBe(true)
+      expect(text).not.toContain('abcd')
+      expect(String(warnings.pop())).toContain('content-length')
+      await adapter.stop()
+    }
+  })
+
+  test('refuses pieces that are neither text nor bytes without hurting the process', async () => {
+    const port = await serve((raw) => answer(raw, Readable.from([{ not: 'bytes' }])))
+    expect((await sendRaw(port, get())).closed).toBe(true)
+    expect(String(warnings[0])).toContain('strings or Uint8Arrays, got object')
+  })
+
+  test('leaves a body stream half way and still answers', async () => {
+    const port = await serve(async (raw) => {
+      for await (const _ of raw.stream()) break
+      answer(raw, 'enough')
+    })
+    const data = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n${'x'.repeat(100_000)}`
+    const { statuses, closed, text } = await sendRaw(port, data, { waitMs: 3000 })
+    expect(statuses).toEqual([200])
+    expect(text).toContain('connection: close')
+    expect(closed).toBe(true)
+  })
+
+  test('rejects a body whose client leaves', async () => {
+    let failure: Promise<unknown> | undefined
+    const port = await serve((raw) => {
+      failure = raw.bytes(1000).catch((error: unknown) => error)
+    })
+    await sendRaw(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc', { waitMs: 100 })
+    expect(await failure).toMatchObject({ code: 'BadRequestError' })
+  })
+
+  test('answers the whole request in front of rubbish, and nothing behind it', async () => {
+    const port = await serve((raw) => setTimeout(() => answer(raw, 'first'), 50))
+    const { statuses, text, closed } = await sendRaw(port, `${get()}\x00rubbish\r\n\r\n${get()}`)
+    expect([statuses, closed]).toEqual([[200], true])
+    expect(text).toMatch(/first$/)
+  })
+
+  test('reports what is no HTTP in one line, without a stack', async () => {
+    const lines: unknown[][] = []
+    adapter = nodeAdapter()
+    const options = {
+      port: 0,
+      host: '127.0.0.1',
+      limits: defaultLimits,
+      onWarning: (...line: unknown[]) => lines.push(line),
+    }
+    const { port } = await adapter.listen(options, () => {})
+    expect((await sendRaw(port, 'G\x01T / HTTP/1.1\r\n\r\n')).statuses).toEqual([400])
+    expect(lines).toEqual([[expect.stringMatching(/^a malformed request was refused: [\w ]+ \(HPE_INVALID_METHOD\)$/)]])
+  })
+
+  test('stop ends silent and idle connections and waits for the busy ones', async () => {
+    const port = await serve((raw) => {
+      if (raw.header('x-slow')) setTimeout(() => answer(raw, 'slow'), 400)
+      else answer(raw, 'fast')
+    })
+    const silent = sendRaw(port, '', { waitMs: 3000 })
+    const idle = sendRaw(port, get(), { waitMs: 3000 })
+    const busy = sendRaw(port, get('X-Slow: 1\r\n'), { waitMs: 3000 })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(adapter.connections()).toBe(3)
+    await adapter.stop()
+    expect((await silent).closed).toBe(true)
+    expect((await idle).closed).toBe(true)
+    expect((await busy).statuses).toEqual([200])
+    expect(adapter.connections()).toBe(0)
+  })
+
+  test('cut destroys what is left and counts it', async () => {
+    const port = await serve(() => {})
+    const hanging = sendRaw(port, get(), { waitMs: 3000 })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const stopped = adapter.stop()
+    expect(adapter.cut()).toBe(1)
+    await stopped
+    expect((await hanging).statuses).toEqual([])
+  })
+})

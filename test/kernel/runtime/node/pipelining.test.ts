@@ -1,0 +1,301 @@
+import { connect } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { RawRequest } from '../../../../kernel/http/raw.ts'
+import { type Adapter, defaultLimits, type Limits } from '../../../../kernel/runtime/adapter.ts'
+import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { sendRaw } from '../../../conformance/raw-client.ts'
+
+let adapter: Adapter
+/** The targets of the requests that were begun, in this order, and what waits for its answer. */
+let begun: string[] = []
+let open = new Map<string, RawRequest>()
+
+async function serve(handler: (raw: RawRequest) => void, limits: Partial<Limits> = {}): Promise<number> {
+  adapter = nodeAdapter()
+  const options = { port: 0, host: '127.0.0.1', limits: { ...defaultLimits, ...limits }, onWarning: () => {} }
+  const { port } = await adapter.listen(options, (raw) => {
+    begun.push(raw.target)
+    open.set(raw.target, raw)
+    handler(raw)
+  })
+  return port
+}
+
+function answer(raw: RawRequest | undefined, headers: string[] = [], body = raw!.target): void {
+  raw!.respond({ status: 200, headers: ['content-length', String(body.length), ...headers], body })
+}
+
+const get = (...targets: string[]) => targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`).join('')
+const close = ['connection', 'close']
+/** The bodies of all answers and where the end of the connection was said. */
+const told = (text: string) =>
+  [...text.matchAll(/^(?:connection: (close)\r\n|\r\n(\/(?:much|\d)))/gim)].map((m) => m[1] ?? m[2])
+const started = (count: number) => expect.poll(() => begun.length).toBe(count)
+
+afterEach(async () => {
+  const stopped = adapter.stop()
+  adapter.cut()
+  await stopped
+  begun = []
+  open = new Map()
+})
+
+describe('an answer that ends its connection', () => {
+  test('waits with that for the last one that is in work', async () => {
+    const port = await serve(() => {})
+    const client = sendRaw(port, get('/1', '/2', '/3'), { waitMs: 3000 })
+    await started(3)
+    answer(open.get('/2'))
+    answer(open.get('/1'), close)
+    answer(open.get('/3'))
+    const { text, closed } = await client
+    expect([told(text), closed]).toEqual([['/1', '/2', 'close', '/3'], true])
+  })
+
+  test('ends it behind answers that were there before', async () => {
+    const port = await serve(() => {})
+    const client = sendRaw(port, get('/1', '/2', '/3'), { waitMs: 3000 })
+    await started(3)
+    answer(open.get('/3'))
+    answer(open.get('/2'))
+    answer(open.get('/1'), close)
+    const { text, closed } = await client
+    expect([told(text), closed]).toEqual([['/1', '/2', '/3'], true])
+  })
+
+  test('lets nothing begin that comes after it', async () => {
+    const port = await serve((raw) => {
+      if (raw.target === '/2') answer(raw, close)
+    })
+    const parts = [get('/1', '/2', '/3'), get('/4')]
+    const client = sendRaw(port, parts, { waitMs: 3000, dripMs: 50 })
+    await started(2)
+    setTimeout(() => answer(open.get('/1')), 120)
+    const { text, closed } = await client
+    expect([told(text), closed, begun]).toEqual([['/1', 'close', '/2'], true, ['/1', '/2']])
+  })
+
+  test('lets nothing begin behind a stream that is on its way', async () => {
+    let end = () => {}
+    async function* slowly() {
+      yield '/1'
+      await new Promise<void>((resolve) => {
+        end = resolve
+      })
+    }
+    const port = await serve((raw) => raw.respond({ status: 200, headers: close, body: slowly() }))
+    const client = sendRaw(port, [get('/1'), get('/2')], { waitMs: 3000, dripMs: 50 })
+    setTimeout(() => end(), 150)
+    const { statuses, closed } = await client
+    expect([statuses, closed, begun]).toEqual([[200], true, ['/1']])
+  })
+})
+
+describe('a body that is too large', () => {
+  const post = (path: string, body: string, length = body.length) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`
+  const readFive = (raw: RawRequest) =>
+    raw.bytes(5).then(
+      () => answer(raw),
+      () => answer(raw, [], '/much'),
+    )
+
+  test('keeps the connection when it has come whole: what came with it is begun, and answered', async () => {
+    const port = await serve((raw) => void setTimeout(() => void readFive(raw), 30))
+    const { text } = await sendRaw(port, post('/1', 'x'.repeat(10)) + get('/2') + post('/3', 'few'), { answers: 3 })
+    expect(told(text)).toEqual(['/much', '/2', '/3'])
+  })
+
+  test('does not hold up the connection when it has come whole', async () => {
+    const port = await serve((raw) => void setTimeout(() => void readFive(raw), 30))
+    // More than is read ahead of a handler, and less than comes in one piece.
+    const chunked = `Transfer-Encoding: chunked\r\n\r\n9c40\r\n${'x'.repeat(40_000)}\r\n0\r\n\r\n`
+    const data = [`POST /1 HTTP/1.1\r\nHost: x\r\n${chunked}`, get('/2')]
+    const { text } = await sendRaw(port, data, { waitMs: 3000, dripMs: 100, answers: 2 })
+    expect(told(text)).toEqual(['/much', '/2'])
+  })
+
+  test('lets nothing begin behind it when the rest of it comes after the answer', async () => {
+    const port = await serve((raw) => void readFive(raw))
+    const { text, closed } = await sendRaw(port, [post('/1', 'xx', 10), `${'x'.repeat(8)}${get('/2')}`], {
+      waitMs: 3000,
+      dripMs: 80,
+    })
+    expect([told(text), closed, begun]).toEqual([['close', '/much'], true, ['/1']])
+  })
+})
+
+describe('what follows requests that are in work', () => {
+  test('CONNECT is refused after their answers', async () => {
+    const port = await serve(() => {})
+    const client = sendRaw(port, `${get('/1', '/2')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`, { waitMs: 3000 })
+    await started(2)
+    answer(open.get('/2'))
+    answer(open.get('/1'))
+    const { statuses, text, closed } = await client
+    expect([statuses, closed]).toEqual([[200, 200, 405], true])
+    expect(text).toMatch(/^HTTP[\s\S]*\/1HTTP[\s\S]*\/2HTTP\/1.1 405 [\s\S]*MethodNotAllowedError/)
+  })
+
+  test('CONNECT of a client that resets its connection hurts nobody', async () => {
+    const port = await serve(() => {})
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    client.write(`${get('/1')}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await started(1)
+    client.resetAndDestroy()
+    await expect.poll(() => adapter.connections()).toBe(0)
+    answer(open.get('/1'))
+  })
+
+  test('rubbish takes none of their answers', async () => {
+    const port = await serve(() => {})
+    const client = sendRaw(port, `${get('/1', '/2')}\x00rubbish\r\n\r\n${get('/3')}`, { waitMs: 3000 })
+    await started(2)
+    answer(open.get('/1'))
+    answer(open.get('/2'))
+    const { text, statuses, closed } = await client
+    expect([told(text), statuses, closed]).toEqual([['/1', 'close', '/2'], [200, 200], true])
+  })
+
+  test('rubbish does not cut a stream that is on its way', async () => {
+    const port = await serve((raw) => {
+      const body = (async function* () {
+        yield '/1'
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        yield ' whole'
+      })()
+      raw.respond({ status: 200, headers: ['content-length', '8'], body })
+    })
+    const { text, closed } = await sendRaw(port, [get('/1'), '\x00rubbish\r\n\r\n'], { waitMs: 3000, dripMs: 30 })
+    expect([text.endsWith('/1 whole'), closed]).toEqual([true, true])
+  })
+
+  test.each([
+    ['a body that is no HTTP', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n', {}, 400],
+    ['a body that does not come', 'Content-Length: 9\r\n\r\nhalf', { receiveTimeout: 200, headersTimeout: 200 }, 408],
+  ])('%s is refused after their answers', async (_what, rest, limits, status) => {
+    const port = await serve((raw) => void (raw.target === '/2' && raw.bytes(10).catch(() => {})), limits)
+    const client = sendRaw(port, `${get('/1')}POST /2 HTTP/1.1\r\nHost: x\r\n${rest}`, { waitMs: 6000 })
+    await started(2)
+    setTimeout(() => answer(open.get('/1')), status === 408 ? 1500 : 50)
+    const { statuses, closed } = await client
+    expect([statuses, closed]).toEqual([[200, status], true])
+  })
+
+  test('a stream that breaks off takes none of their answers', async () => {
+    const port = await serve((raw) => {
+      if (raw.target === '/1') return
+      const body = (async function* () {
+        yield 'half'
+        throw new Error('broken on purpose')
+      })()
+      raw.respond({ status: 200, headers: [], body })
+    })
+    const client = sendRaw(port, get('/1', '/2'), { waitMs: 3000 })
+    await started(2)
+    setTimeout(() => answer(open.get('/1')), 50)
+    const { text, statuses, closed } = await client
+    expect([statuses, closed]).toEqual([[200, 200], true])
+    expect(text).toMatch(/\r\n\/1HTTP[\s\S]*\r\nhalf\r\n$/)
+  })
+
+  test('every one of them hears that its client has left', async () => {
+    const left: string[] = []
+    const port = await serve((raw) => raw.onAbort(() => left.push(raw.target)))
+    const client = connect(port, '127.0.0.1')
+    client.write(get('/1', '/2', '/3'))
+    await started(3)
+    client.destroy()
+    await expect.poll(() => left.sort()).toEqual(['/1', '/2', '/3'])
+  })
+})
+
+describe('a client that asks for much and does not read', () => {
+  const large = 'x'.repeat(300_000)
+  const total = 2000
+
+  /** Sends all requests at once, and reads no answer before `read` is called, which resolves with the number of bytes. */
+  function ask(port: number) {
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    client.pause().write(get('/1').repeat(total))
+    const read = (enough: number) =>
+      new Promise<number>((resolve) => {
+        let bytes = 0
+        client.on('data', (chunk) => {
+          bytes += chunk.length
+          if (bytes >= enough) resolve(bytes)
+        })
+        client.once('close', () => resolve(bytes)).resume()
+      })
+    return { client, read }
+  }
+
+  /** Resolves when no further request has begun for a while. */
+  async function quiet(): Promise<number> {
+    let before = -1
+    while (begun.length === 0 || begun.length !== before) {
+      before = begun.length
+      await new Promise((resolve) => setTimeout(resolve, 60))
+    }
+    return before
+  }
+
+  const ways: Record<string, (raw: RawRequest) => void> = {
+    'at once': (raw) => answer(raw, [], large),
+    'after a while': (raw) => void setTimeout(() => answer(raw, [], large), 5),
+    'as a stream': (raw) => {
+      const body = (async function* () {
+        for (let i = 0; i < 6; i++) yield large.slice(0, 50_000)
+      })()
+      raw.respond({ status: 200, headers: ['content-length', '300000'], body })
+    },
+  }
+  test.each(Object.keys(ways))('has few of its requests begun, and more as it reads: answered %s', async (way) => {
+    const port = await serve(ways[way]!)
+    const { client, read } = ask(port)
+    // Some megabytes are what the system takes for a connection.
+    expect(await quiet()).toBeLessThan(80)
+    await read(30_000_000)
+    expect(begun.length).toBeGreaterThan(99)
+    expect(begun.length).toBeLessThan(200)
+    client.destroy()
+  })
+
+  test('has at most 17 requests in work, and all in the end', async () => {
+    const waiting: RawRequest[] = []
+    const port = await serve((raw) => void waiting.push(raw))
+    const { client, read } = ask(port)
+    const done = read(total * 60)
+    await quiet()
+    expect(begun.length).toBe(17)
+    answer(waiting.pop(), [], 'x')
+    expect(begun.length).toBe(18)
+    while (waiting.length > 0 || begun.length < total) {
+      for (const raw of waiting.splice(0)) answer(raw, [], 'x')
+      await new Promise((resolve) => setTimeout(resolve))
+    }
+    expect(await done).toBeGreaterThan(total * 60)
+    client.destroy()
+  })
+})
+
+test('a client that is still reading its answer has all of it when the server stops', async () => {
+  const size = 16_000_000
+  const port = await serve((raw) => {
+    const body = new Uint8Array(size)
+    raw.respond({ status: 200, headers: ['content-length', String(size)], body })
+  })
+  let bytes = 0
+  const client = connect(port, '127.0.0.1')
+  const ended = new Promise((resolve) => client.once('close', resolve))
+  client.on('data', (chunk) => {
+    bytes += chunk.length
+    client.pause()
+    setTimeout(() => client.resume(), bytes < 4_000_000 ? 5 : 0)
+  })
+  client.write(get('/1'))
+  await expect.poll(() => bytes).toBeGreaterThan(0)
+  await adapter.stop()
+  await ended
+  expect(bytes).toBeGreaterThan(size)
+})
