@@ -1,6 +1,8 @@
-import { definePlugin } from '../../kernel/index.ts'
+import { announcePluginData, definePlugin } from '../../kernel/index.ts'
 import { openapiOptions } from './options.ts'
 import { ApiDescription } from './service.ts'
+
+announcePluginData('openapi')
 
 /**
  * Describes the routes in OpenAPI 3.1.1: JSON at `/docs/json`, YAML at `/docs/yaml`, and a page to try them at `/docs`.

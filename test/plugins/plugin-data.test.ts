@@ -1,0 +1,18 @@
+import { definePlugin, RouteCollection, Server } from 'framework'
+import { announcePluginData } from 'framework/kernel'
+import { expect, test } from 'vitest'
+
+test.each([
+  ['opnapi', 'openapi'],
+  ['comands', 'commands'],
+  ['healht', 'health'],
+])('data that is misspelt, %s, fails where the plugin is defined', (member, meant) => {
+  const define = () => definePlugin({ name: 'p', [member]: {} })
+  expect(define).toThrow(`"${member}" is not a member of a plugin; did you mean "${meant}"?`)
+})
+
+test('data that is announced after the definition is compared where the plugin is registered', () => {
+  const early = definePlugin({ name: 'early', metrcs: {} } as { name: string })
+  announcePluginData('metrics')
+  expect(() => new Server({ router: new RouteCollection(), plugins: [early()] })).toThrow('did you mean "metrics"?')
+})
