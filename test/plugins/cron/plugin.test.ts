@@ -143,7 +143,7 @@ describe('job files', () => {
   function folderWith(files: Record<string, string>): string {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'framework-crons-')))
     for (const [path, text] of Object.entries(files)) {
-      mkdirSync(join(folder, path, '../..'), { recursive: true })
+      mkdirSync(join(folder, path, '..'), { recursive: true })
       writeFileSync(join(folder, path), text)
     }
     const before = process.cwd()

@@ -92,17 +92,9 @@ describe('over a real SMTP server', () => {
   test('dots, long lines and endings of all kinds arrive as they were', async () => {
     const server = await smtp()
     const mailer = mailerTo(`smtp://127.0.0.1:${server.port}`)
-    const text = [
-      '.',
-      '../..',
-      'From here',
-      'x'.repeat(2000),
-      '',
-      'QUIT',
-      '.',
-      'RCPT TO:<eve@example.org>',
-      'end',
-    ].join('\r\n')
+    const text = ['.', '..', 'From here', 'x'.repeat(2000), '', 'QUIT', '.', 'RCPT TO:<eve@example.org>', 'end'].join(
+      '\r\n',
+    )
     await mailer.send((mail) => hello(mail).text(text))
     const { text: arrived } = await PostalMime.parse(server.received[0]!.raw)
     expect(arrived?.replace(/\r?\n/g, '\r\n').trimEnd()).toBe(text)
