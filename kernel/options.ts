@@ -1,5 +1,6 @@
 import type { RouteCollection } from './routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from './runtime/adapter.ts'
+import type { Check } from './support/check.ts'
 import type { Logger } from './support/logger.ts'
 import * as option from './support/option.ts'
 import { quoted } from './support/options.ts'
@@ -100,13 +101,12 @@ export const kernelMembers = {
 
 /** Reads the options of the kernel; what is left out comes from the environment, or has a default. */
 export const kernelOptions = option.shape(kernelMembers).into((given, place): ResolvedKernelOptions => {
-  const { PORT, HOST } = process.env
-  const fromEnvironment = <Value>(check: typeof port | typeof host, name: string, value: string | undefined) =>
+  const fromEnvironment = <Value>(check: Check<never, Value>, name: string): Value | undefined =>
     // In the environment empty is as good as missing.
-    (value === '' ? undefined : check.read(value, place.in(`${name} (of the environment)`))) as Value | undefined
+    check.read(process.env[name] || undefined, place.in(`${name} (of the environment)`))
   return {
     ...given,
-    port: given.port ?? fromEnvironment<number>(port, 'PORT', PORT) ?? 3000,
-    host: given.host ?? fromEnvironment<string>(host, 'HOST', HOST) ?? '0.0.0.0',
+    port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
+    host: given.host ?? fromEnvironment(host, 'HOST') ?? '0.0.0.0',
   }
 })

@@ -132,7 +132,7 @@ function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[]
     if (given !== undefined) list.push(at(`plugins.${key}`, given, fromCatalog(key, given)))
     else if (onByDefault.includes(key)) list.push(byItself(factoryOf(key)))
   }
-  // Inherited ones too: those of a promise, a Map or a Set are its methods, and whoever gives one would get no plugin of it.
+  // Inherited ones too: those of a promise, a Map or a Set are its methods, and an application that gives one would get no plugin of it.
   for (const key of optionNames(plugins)) {
     if (typeof key === 'symbol') throw PluginFormError(String(key), 'is a symbol. Every plugin has a name')
     const isOwn = Object.hasOwn(plugins, key)

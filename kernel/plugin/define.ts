@@ -21,7 +21,7 @@ export const PluginContractError = defineError(
 )
 
 /**
- * Data that plugins bring for each other, such as pages of a description or checks of health. The kernel knows none of it: whoever
+ * Data that plugins bring for each other, such as pages of a description or checks of health. The kernel knows none of it: the plugin that
  * reads a member merges its line into this interface, and announces its name with {@link announcePluginData}.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging

@@ -25,7 +25,7 @@ export function enroll(owner: PluginEntry, given: unknown, options: EnrollOption
     name: definition.name,
     definition,
     options: registration.options,
-    settings: settingsOf(registration, options.path),
+    settings: settingsOf(registration, options.path, uncalled),
     site: String(site),
     scope: scoped ? new Scope(definition.name, prefix, parent) : parent,
     scoped,
@@ -52,11 +52,12 @@ function enrollMiddleware(owner: PluginEntry, middleware: Middleware): PluginEnt
 }
 
 /** What the options mean; every one that is wrong is reported, with where it was written. */
-function settingsOf({ plugin, options, site }: Registration, path: string | undefined): unknown {
+function settingsOf({ plugin, options, site }: Registration, path: string | undefined, uncalled: boolean): unknown {
   if (plugin.options === undefined) return options
   const place = new OptionPlace(path ?? plugin.name)
   const settings = readOption(plugin.options, options, place)
-  place.settle(path === undefined ? `. The plugin "${plugin.name}" is registered at ${site}` : '')
+  const written = path === undefined ? `. The plugin "${plugin.name}" is registered at ${site}` : ''
+  place.settle(uncalled ? `. Its factory was passed without being called: write ${plugin.name}({ … })` : written)
   return settings
 }
 

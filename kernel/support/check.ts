@@ -158,7 +158,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 }
 
-/** Deeper than that a listing helps nobody, and what holds itself would have no end. */
+/** A deeper listing helps no one, and that of an object which contains itself would not end. */
 const deepest = 4
 
 /** A value of which no check says more: texts that look like a secret are not shown, nor is what only this process can know. */

@@ -86,7 +86,7 @@ export function text(pattern?: RegExp, takes = 'a text that is not empty'): Chec
   })
 }
 
-/** A text which is no secret by its nature: a name or a path, for example. Messages show it. */
+/** A text that is not a secret by nature: a name or a path, for example. Messages show it. */
 export function name(pattern?: RegExp, takes?: string): Check<string, string> {
   return new Check({ ...text(pattern, takes).parts, isQuoted: true })
 }

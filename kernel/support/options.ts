@@ -154,7 +154,7 @@ export function checkOptions(plugin: string, options: object, known: readonly st
 }
 
 /**
- * The names of all options that somebody gives, inherited ones too: who reads an option sees them as its own, so whoever checks or copies
+ * The names of all options that somebody gives, inherited ones too: a reader of an option sees them as its own, so code that checks or copies
  * options must see them. Of a promise or a Map, which are no options, these are its methods.
  */
 export function optionNames(options: object): (string | symbol)[] {
@@ -169,7 +169,7 @@ export function optionNames(options: object): (string | symbol)[] {
   return [...names]
 }
 
-/** Notes what is no object, and each name that is not known. */
+/** Notes what is not an object, and each name that is not known. */
 export function checkNames(options: unknown, place: OptionPlace, known: readonly string[]): options is object {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     const named = new OptionPlace(place.path || 'options')

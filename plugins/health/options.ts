@@ -1,4 +1,4 @@
-import { option, type ServiceStore, type Services, type SettingsOf } from '../../kernel/index.ts'
+import { option, type ServiceStore, type Services } from '../../kernel/index.ts'
 
 /** The services of a scope: that of the probes, for a check in their options, or that of the plugin which brings the check. */
 export type CheckedServices = ServiceStore & Partial<Services>
@@ -34,5 +34,3 @@ export const healthOptions = option
     timeout: option.ms({ above: 0 }).default(2_000),
   })
   .typed<HealthOptions>()
-
-export type HealthSettings = SettingsOf<typeof healthOptions>

@@ -1,5 +1,5 @@
 import type { HelmetOptions as LibraryOptions } from 'helmet'
-import { type Check, option, type Request, type Response, type SettingsOf } from '../../kernel/index.ts'
+import { type Check, option, type Request, type Response } from '../../kernel/index.ts'
 import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
 
 /** A source in a directive of the content security policy, or a function that makes it for each request: a nonce. */
@@ -66,8 +66,6 @@ export const helmetOptions = option
     }
   })
   .typed<HelmetOptions>()
-
-export type HelmetSettings = SettingsOf<typeof helmetOptions>
 
 /** For one route, in place of the options of the server; `false`: no headers. */
 export const helmetOfRoute = option.either(option.off(), helmetOptions)

@@ -1,4 +1,4 @@
-import { definePlugin, type Middleware } from '../../kernel/index.ts'
+import { definePlugin, type Middleware, option } from '../../kernel/index.ts'
 import { PolicyDenials } from './denial.ts'
 import type { Ask } from './manager.ts'
 import { policyOfRoute } from './options.ts'
@@ -14,6 +14,7 @@ import { policyOfRoute } from './options.ts'
  */
 export const policy = definePlugin({
   name: 'policy',
+  options: option.shape({}),
   routeOptions: { policy: policyOfRoute },
   openapi: { failures: ({ options }) => ({ 401: options.policy && 'Unauthorized' }) },
   provide: () => ({ policy: new PolicyDenials() }),

@@ -1,4 +1,4 @@
-import { described, type OptionPlace, option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { described, type OptionPlace, option, quoted } from '../../kernel/index.ts'
 import type { SetCookieOptions } from '../cookie/index.ts'
 import { cookieAttributes } from '../toolkit/cookie-attributes.ts'
 import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
@@ -94,8 +94,6 @@ export const sessionOptions = option
     return isForHttps ? { ...settings, cookie: { ...cookie, secure: true } } : settings
   })
   .typed<SessionOptions>()
-
-export type SessionSettings = SettingsOf<typeof sessionOptions>
 
 function customStore(store: SessionStore, place: OptionPlace): StoreChoice {
   for (const name of ['update', 'touch'] as const) {

@@ -26,9 +26,9 @@ export function bodyFailures(route: BodyRoute): { readonly [status: string]: str
 export interface BodyFormat<Settings> {
   /** The name of its middleware. */
   readonly name: string
-  /** What a content type says: another format, this one in UTF-8, or this one in a charset that nobody reads. */
+  /** What a content type says: another format, this one in UTF-8, or this one in a charset that is not read. */
   typeOf(contentType: string | undefined): 'none' | 'charset' | 'read'
-  /** Of a charset that nobody reads: `JSON is read in UTF-8 only`. */
+  /** The refusal of another charset: `JSON is read in UTF-8 only`. */
   readonly utf8Only: string
   parse(bytes: Uint8Array, settings: Settings): unknown
 }

@@ -1,15 +1,15 @@
 import type { OptionPlace, OptionRoute } from '../../kernel/index.ts'
 import { isSchema } from '../toolkit/schema/check.ts'
 
-/** A schema as it is; it is compiled with the route. */
+/** A schema as it is; it is compiled with the route. `undefined` is an import that went wrong, and would check nothing. */
 export function schemaOfRoute(given: unknown, place: OptionPlace): object | undefined {
-  if (given === undefined || isSchema(given)) return given
+  if (isSchema(given)) return given
   return void place.wrong(given, 'a JSON Schema, or a TypeBox, Zod or other Standard Schema')
 }
 
 /** The same for what describes a body. */
 export function bodySchemaOfRoute(given: unknown, place: OptionPlace, { method }: OptionRoute<unknown>) {
-  if (given === undefined || (method !== 'GET' && method !== 'HEAD')) return schemaOfRoute(given, place)
+  if (method !== 'GET' && method !== 'HEAD') return schemaOfRoute(given, place)
   const why = `a ${method} request has no body; describe its query and its headers`
   return void place.problem(`the option "${place.path}" cannot be used: ${why}`)
 }

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../kernel/index.ts'
+import { definePlugin, option } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { takesBody } from '../toolkit/body-parser.ts'
 import { parts } from './issues.ts'
@@ -19,6 +19,7 @@ import { Validation } from './service.ts'
  */
 export const validation = definePlugin({
   name: 'validation',
+  options: option.shape({}),
   routeOptions: {
     headers: schemaOfRoute,
     params: schemaOfRoute,

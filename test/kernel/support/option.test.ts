@@ -84,6 +84,11 @@ describe('everything that is wrong is in one error', () => {
     )
   })
 
+  test('a factory that was passed without being called is named', () => {
+    const needy = definePlugin({ name: 'needy', options: option.shape({ url: option.name().required() }), setup() {} })
+    expect(() => new Server([needy])).toThrow('write needy({ … })')
+  })
+
   test('the path begins where the options were written', () => {
     expect(() => new Server({ plugins: { json: { sizeLimit: 'big' } } })).toThrow('"plugins.json.sizeLimit" is "big"')
   })
