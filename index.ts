@@ -50,7 +50,7 @@ export type {
   TlsOptions,
   TypedMiddleware,
 } from './kernel/index.ts'
-export { defineMiddleware, definePlugin, option, RouteCollection, router } from './kernel/index.ts'
+export { defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
 export {
   type CacheInclude,
   type CacheOptions,
@@ -300,6 +300,7 @@ export type {
 } from './plugins/toolkit/command-definition.ts'
 export { defineCommand } from './plugins/toolkit/command-definition.ts'
 export type { ClassMark, MethodMark } from './plugins/toolkit/decorator/decorator.ts'
+export { option } from './plugins/toolkit/options/index.ts'
 export { webRequest } from './plugins/toolkit/web-request.ts'
 export type { TrustProxyOptions } from './plugins/trustProxy/index.ts'
 export type {

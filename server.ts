@@ -7,10 +7,7 @@ import {
   type Inject,
   Kernel,
   type KernelOptions,
-  kernelMembers,
   type MediaTypeLibrary,
-  OptionPlace,
-  option,
   type Registration,
   type ServiceStore,
   type Services,
@@ -30,6 +27,8 @@ import {
   resolvePlugins,
 } from './plugins/resolve.ts'
 import { type MockMethods, MockServer, mockMethods } from './plugins/testing/index.ts'
+import { option } from './plugins/toolkit/options/index.ts'
+import { kernelMembers, kernelSettings } from './plugins/toolkit/options/kernel-options.ts'
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 
 announceMembers(members.request, members.response)
@@ -73,26 +72,27 @@ export interface MockServerOptions {
   controllerPatterns?: readonly string[]
 }
 
-// What a plugin takes is read by that plugin.
-const anything = option.value<unknown>('')
+/** What a plugin takes is read by that plugin. */
+const unread = <Value>() => option.value<Value>('')
 
-const serverOptions = option.shape({
-  ...kernelMembers,
-  plugins: anything,
-  // A text like 'false' would else expose them.
-  exposeErrorDetails: option.oneOf(true, false, 'auto').default(false),
-  controllerPatterns: anything,
-  graphql: anything,
-  background: option.shape({ crons: anything, queues: anything, mqtt: anything }),
-})
-
-/** The options of a server as they were given, once nothing is wrong with them; those without a plugin that has defaults with them. */
-function settingsOf(given: ServerOptions) {
-  const place = new OptionPlace('')
-  const { exposeErrorDetails, background } = serverOptions.read(given, place)
-  place.settle()
-  return { ...given, exposeErrorDetails, background: background as BackgroundOptions }
-}
+const serverOptions = option
+  .shape({
+    ...kernelMembers,
+    plugins: unread<PluginsOption>(),
+    // A text like 'false' would else expose them.
+    exposeErrorDetails: option.oneOf(true, false, 'auto').default(false),
+    controllerPatterns: unread<readonly string[]>(),
+    graphql: unread<CatalogValue<'graphql'>>(),
+    background: option.shape({
+      crons: unread<readonly CronSource[]>(),
+      queues: unread<CatalogValue<'queues'>>(),
+      mqtt: unread<CatalogValue<'mqtt'>>(),
+    }),
+  })
+  .into(({ plugins, exposeErrorDetails, controllerPatterns, graphql, background, ...rest }, place) => ({
+    own: { plugins, exposeErrorDetails, controllerPatterns, graphql, background },
+    settings: kernelSettings(rest, place),
+  }))
 
 /**
  * An HTTP server made of plugins.
@@ -111,15 +111,15 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
   constructor(plugins: Plugins & readonly PluginListItem[])
   constructor(options?: ServerOptions<Plugins>)
   constructor(options: ServerOptions<Plugins> | (Plugins & readonly PluginListItem[]) = {}) {
-    const given = (Array.isArray(options) ? { plugins: options } : options) as ServerOptions
-    const { plugins, exposeErrorDetails, controllerPatterns, graphql, background, ...rest } = settingsOf(given)
-    super(rest as KernelOptions)
+    const { own, settings } = serverOptions.parse(Array.isArray(options) ? { plugins: options } : options)
+    super(settings)
+    const { plugins, exposeErrorDetails, controllerPatterns, graphql, background } = own
     setExposure(exposeErrorDetails)
     Object.assign(this.inject, mockMethods(this.inject))
     this.#turnedOff = new Set(Object.entries(plugins ?? {}).flatMap(([key, value]) => (value === false ? [key] : [])))
     const { crons, queues, mqtt } = background
     const cron = crons === undefined ? undefined : { crons }
-    const registrations = resolvePlugins(plugins as PluginsOption | undefined, { graphql, cron, queues, mqtt })
+    const registrations = resolvePlugins(plugins, { graphql, cron, queues, mqtt })
     for (const { path, plugin } of registrations) this.registerAt(path, plugin)
     super.services.get('controllers').add('controllerPatterns', controllerPatterns)
   }

@@ -15,7 +15,7 @@ export type { ListedPlugin, ListedRoute, Listing } from './inspect/listing.ts'
 export type { PluginNode } from './inspect/tree.ts'
 export { type Inject, Kernel } from './kernel.ts'
 export { atEachBoot, type BootCheck } from './life/boot-checks.ts'
-export { type KernelOptions, kernelMembers, kernelOptions, type ResolvedKernelOptions } from './options.ts'
+export type { KernelOptions, ResolvedKernelOptions } from './options.ts'
 export type { NotFoundHandler } from './pipeline/dispatch.ts'
 export {
   asFailureBody,
@@ -41,7 +41,7 @@ export {
   type Registration,
 } from './plugin/define.ts'
 export type { ErrorHandler, HookName, HookTypes, Thrown } from './plugin/hooks.ts'
-export type { OptionRoute, OptionsReader, RouteOptionReader } from './plugin/options.ts'
+export type { OptionReader, OptionRoute, OptionsReader, RouteOptionReader } from './plugin/options.ts'
 export type { PluginTimes, RegisterOptions, Registrable } from './plugin/scope.ts'
 export type { ServiceStore, Services } from './plugin/services.ts'
 export { RouteCollection, type RouteRecord } from './routing/collection.ts'
@@ -62,7 +62,6 @@ export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export { CallSite } from './support/call-site.ts'
-export type { AnyCheck, Check, Need, SettingsOf } from './support/check.ts'
 export {
   BadRequestError,
   defineError,
@@ -76,7 +75,6 @@ export {
 export type { HostServer } from './support/host-server.ts'
 export { applicationLogger, type Logger, type LogMethod, lineLogger } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
-export * as option from './support/option.ts'
 export {
   checkOptions,
   described,
@@ -85,7 +83,6 @@ export {
   OptionPlace,
   optionNames,
   quoted,
-  sizeOption,
 } from './support/options.ts'
 export {
   kindOf,

@@ -5,7 +5,7 @@ import { type Explanation, explainRoute, NotReadyError, printRoutes } from './in
 import { type Listing, listingOf } from './inspect/listing.ts'
 import { type PluginNode, printTree, snapshot } from './inspect/tree.ts'
 import { LifeCycle } from './life/life-cycle.ts'
-import { type KernelOptions, kernelOptions, type ResolvedKernelOptions } from './options.ts'
+import type { ResolvedKernelOptions } from './options.ts'
 import { CompiledRoutes } from './pipeline/compiled-route.ts'
 import { Dispatcher, type NotFoundHandler } from './pipeline/dispatch.ts'
 import type { AbsentPlugin } from './pipeline/route-options.ts'
@@ -34,7 +34,6 @@ import { fetchHandler } from './runtime/web/fetch.ts'
 import { closeMistake, listenMistake } from './support/arguments.ts'
 import { LifeState } from './support/life-state.ts'
 import { type Logger, lineLogger, warnInto } from './support/logger.ts'
-import { OptionPlace } from './support/options.ts'
 
 declare module './support/host-server.ts' {
   interface HostServer extends Kernel {}
@@ -49,7 +48,7 @@ export type Inject = (request: InjectRequest) => Promise<InjectResponse>
  * Everything is a registration: middlewares and plugins go through {@link Kernel.register}, in order.
  *
  * @example
- * const kernel = new Kernel({ port: 0 })
+ * const kernel = new Kernel(kernelOptions.parse({ port: 0 }))
  * kernel.get('/', () => 'hello')
  * const { port } = await kernel.listen()
  */
@@ -72,13 +71,11 @@ export class Kernel extends RouteVerbs {
   readonly #life: LifeCycle
   readonly #fetch: (request: globalThis.Request) => globalThis.Response | Promise<globalThis.Response>
 
-  constructor(options: KernelOptions = {}) {
+  constructor(settings: ResolvedKernelOptions) {
     super()
-    const place = new OptionPlace('')
-    this.settings = kernelOptions.read(options, place)
-    place.settle()
-    this.router = this.settings.router ?? sharedRouter
-    this.#logger = this.settings.logger ?? lineLogger()
+    this.settings = settings
+    this.router = settings.router ?? sharedRouter
+    this.#logger = settings.logger ?? lineLogger()
     // One subclass each for every server: what plugins add to requests holds for this server only.
     const classes = {
       Request: class Request extends KernelRequest {},
@@ -102,7 +99,7 @@ export class Kernel extends RouteVerbs {
     }
     this.#life = new LifeCycle({
       state: this.#state,
-      settings: this.settings,
+      settings,
       root: this.#root,
       host: this.#host,
       routes: this.#routes,
@@ -110,7 +107,7 @@ export class Kernel extends RouteVerbs {
       logger: () => this.#logger,
     })
     const onWarning = warnInto(() => this.#logger)
-    this.#fetch = fetchHandler(this.#dispatcher.handle, { limits: this.settings.limits, onWarning })
+    this.#fetch = fetchHandler(this.#dispatcher.handle, { limits: settings.limits, onWarning })
     this.inject = injector(this.#dispatcher.handle, this.#life, this.#state)
     // Taken off their server they know it all the same: platforms are given `{ fetch: server.fetch }`, signals `server.close`.
     this.fetch = this.fetch.bind(this)

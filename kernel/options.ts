@@ -1,11 +1,8 @@
 import type { RouteCollection } from './routing/collection.ts'
-import { defaultLimits, type Limits, type TlsOptions } from './runtime/adapter.ts'
-import type { Check } from './support/check.ts'
+import type { Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
-import * as option from './support/option.ts'
-import { quoted } from './support/options.ts'
 
-/** Options of the kernel; every time is in milliseconds. */
+/** Options of a server, as somebody writes them; every time is in milliseconds. The kernel itself takes them read. */
 export interface KernelOptions {
   /** Else the environment's `PORT`, else 3000; 0 picks a free port. */
   port?: number
@@ -35,78 +32,12 @@ export interface KernelOptions {
   adapter?: 'node' | 'bun' | 'deno'
 }
 
-/** The same with every default in place. */
-export interface ResolvedKernelOptions {
-  readonly port: number
-  readonly host: string
-  readonly gracefulShutdown: boolean
-  readonly closeTimeout: number
-  readonly drainWindow: number
-  readonly bootTimeout: number
-  readonly requestTimeout: number
-  readonly trustRequestId: boolean
+/** Of those that are left out there may be none. */
+type Optional = 'router' | 'logger' | 'https' | 'abortSignal' | 'adapter'
+
+/** The same with every default in place: `router` and `logger` are those that were given. */
+export interface ResolvedKernelOptions
+  extends Readonly<Required<Omit<KernelOptions, Optional | 'limits'>>>,
+    Readonly<Pick<KernelOptions, Optional>> {
   readonly limits: Limits
-  readonly https: TlsOptions | undefined
-  readonly abortSignal: AbortSignal | undefined
-  readonly adapter: 'node' | 'bun' | 'deno' | undefined
-  /** The collection that was given, `undefined` for the one of the process. */
-  readonly router: RouteCollection | undefined
-  /** The logger that was given, `undefined` when the server makes its own. */
-  readonly logger: Logger | undefined
 }
-
-const portTakes = 'a whole number from 0 to 65535'
-const isPort = (given: unknown) => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 65_535
-
-const port = option.custom<number, number>(portTakes, (given, place) => {
-  const value = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
-  return isPort(value) ? (value as number) : void place.wrong(quoted(given), portTakes)
-})
-
-// An address with a user in it would be looked up as a name, and stand in the error of that.
-const host = option.text(/^[^\s/@?#]+$/, 'a host name or an address')
-
-/** A path in its place would fail in OpenSSL, which does not say what was meant. */
-const isPem = (value: unknown) =>
-  (typeof value === 'string' || value instanceof Uint8Array) && Buffer.from(value).includes('-----BEGIN ')
-const isTls = (given: unknown) => isPem((given as TlsOptions | null)?.key) && isPem((given as TlsOptions | null)?.cert)
-
-const limit = option.number({ above: 0 })
-
-/** The checks of the kernel's options. */
-export const kernelMembers = {
-  port,
-  host,
-  router: option.having<RouteCollection>(['get', 'clearRoutes'], 'a RouteCollection'),
-  logger: option.having<Logger>(
-    ['debug', 'info', 'warn', 'error', 'child'],
-    'a logger with debug, info, warn, error and child',
-  ),
-  gracefulShutdown: option.flag().default(true),
-  closeTimeout: option.ms().default(10_000),
-  drainWindow: option.ms().default(300),
-  bootTimeout: option.ms().default(10_000),
-  requestTimeout: option.ms().default(30_000),
-  trustRequestId: option.flag().default(false),
-  limits: option.shape(
-    Object.fromEntries(Object.entries(defaultLimits).map(([name, value]) => [name, limit.default(value)])) as Record<
-      keyof Limits,
-      ReturnType<typeof limit.default>
-    >,
-  ),
-  https: option.value<TlsOptions>('{ key, cert } in PEM: what the files hold, and not their paths', isTls),
-  abortSignal: option.having<AbortSignal>(['addEventListener'], 'an AbortSignal'),
-  adapter: option.oneOf('node', 'bun', 'deno'),
-}
-
-/** Reads the options of the kernel; what is left out comes from the environment, or has a default. */
-export const kernelOptions = option.shape(kernelMembers).into((given, place): ResolvedKernelOptions => {
-  const fromEnvironment = <Value>(check: Check<never, Value>, name: string): Value | undefined =>
-    // In the environment empty is as good as missing.
-    check.read(process.env[name] || undefined, place.in(`${name} (of the environment)`))
-  return {
-    ...given,
-    port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
-    host: given.host ?? fromEnvironment(host, 'HOST') ?? '0.0.0.0',
-  }
-})

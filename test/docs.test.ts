@@ -76,7 +76,7 @@ describe('docs/errors.md', () => {
 test('docs/reference/options.md has the options of the kernel with their real defaults', () => {
   const rows = read('docs/reference/options.md').text.matchAll(/^\| `([\w.]+)` \| ([^|]*) \|/gm)
   const told = Object.fromEntries([...rows].map(([, name, value]) => [name!, value!.replaceAll('`', '')]))
-  const { limits, ...settings } = new kernelDoor.Kernel().settings
+  const { limits, ...settings } = kernelDoor.kernelOptions.parse({})
   const real = {
     ...settings,
     ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [`limits.${name}`, value])),

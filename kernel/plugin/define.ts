@@ -37,7 +37,8 @@ export interface PluginDefinition<Settings, Provided extends object, Input = Set
   /** A context of its own: what it adds reaches only what it registers itself. */
   readonly scoped?: boolean
   /**
-   * Reads what the plugin is registered with: a shape of checks (see `option`), a Standard Schema, or a function. It runs once, when
+   * Reads what the plugin is registered with: a shape of checks (see `option`), a Standard Schema, or a function; also an object of your
+   * own with `read(given, place)`. It runs once, when
    * the plugin is registered, and a wrong option fails there. `provide` and `setup` get what it returns.
    */
   readonly options?: OptionsReader<Input, Settings>

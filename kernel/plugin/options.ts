@@ -1,14 +1,41 @@
 import type { RouteOptions } from '../routing/options.ts'
 import type { Method } from '../routing/verbs.ts'
-import { Check, type Need } from '../support/check.ts'
 import { FrameworkError } from '../support/errors.ts'
 import { OptionError, type OptionPlace } from '../support/options.ts'
-import type { StandardCheck } from '../support/standard-check.ts'
+
+/** Reads one value: `option.shape` for example, or an object of one's own. */
+export interface OptionReader<in Input, out Value> {
+  /** What a value means. What is wrong with it is noted at its place, and the result is of no use then. */
+  read(given: unknown, place: OptionPlace): Value
+  /** What was given or stands for it, for a listing: without secrets. */
+  show?(given: unknown): unknown
+  /** Exists for the type checker only. */
+  readonly '~input'?: (input: Input) => void
+}
+
+/** What the kernel needs of a Standard Schema (https://standardschema.dev). */
+interface StandardReader<Input, Output> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    validate(value: unknown): StandardResult | Promise<StandardResult>
+    /** Exists for the type checker only. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+interface StandardResult {
+  readonly value?: unknown
+  readonly issues?: readonly {
+    readonly message: string
+    readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+  }[]
+}
 
 /** Reads the options of a plugin: from what is written to what the plugin works with. */
 export type OptionsReader<Input, Settings> =
-  | Check<Input, Settings, Need>
-  | StandardCheck<Input, Settings>
+  | OptionReader<Input, Settings>
+  | StandardReader<Input, Settings>
   | ((input: Input, place: OptionPlace) => Settings)
 
 /** A route whose option is read. */
@@ -23,21 +50,28 @@ export interface OptionRoute<Settings> {
 
 /** Reads one option of a route. A function is called for `undefined`, too, when a route names the option. */
 export type RouteOptionReader<Settings, Value> =
-  | Check<never, Value, Need>
-  | StandardCheck<never, Value>
+  | OptionReader<never, Value>
+  | StandardReader<never, Value>
   | ((given: unknown, place: OptionPlace, route: OptionRoute<Settings>) => Value)
 
 export function isReader(value: unknown): value is OptionsReader<unknown, unknown> {
-  if (typeof value === 'function' || value instanceof Check) return true
-  const standard = (value as Partial<StandardCheck> | null)?.['~standard']
-  return typeof standard?.validate === 'function'
+  return typeof value === 'function' || isOptionReader(value) || standardOf(value) !== undefined
+}
+
+function isOptionReader(value: unknown): value is OptionReader<never, unknown> {
+  return typeof (value as Partial<OptionReader<never, unknown>> | null)?.read === 'function'
+}
+
+function standardOf(value: unknown): StandardReader<unknown, unknown>['~standard'] | undefined {
+  const standard = (value as Partial<StandardReader<unknown, unknown>> | null)?.['~standard']
+  return typeof standard?.validate === 'function' ? standard : undefined
 }
 
 /** Reads one value; what is wrong is noted at the place. `more` is for functions alone. */
 export function readOption(reader: unknown, given: unknown, place: OptionPlace, ...more: readonly unknown[]): unknown {
-  if (reader instanceof Check) return reader.read(given, place)
   if (typeof reader === 'function') return readByFunction(reader, given, place, more)
-  const result = (reader as StandardCheck)['~standard'].validate(given)
+  if (isOptionReader(reader)) return reader.read(given, place)
+  const result = standardOf(reader)!.validate(given)
   if (result instanceof Promise) {
     // What it fails with would end the process as a rejection that nothing handles.
     result.catch(() => {})
@@ -70,7 +104,7 @@ function readByFunction(reader: Function, given: unknown, place: OptionPlace, mo
 
 /** Options for a listing. Of those that no check describes only numbers and flags are shown: a text may be a secret. */
 export function showOptions(reader: unknown, given: unknown): unknown {
-  if (reader instanceof Check) return reader.show(given)
+  if (isOptionReader(reader) && reader.show !== undefined) return reader.show(given)
   if (typeof given !== 'object' || given === null) return {}
   const shown = (value: unknown) => (['number', 'boolean'].includes(typeof value) ? value : `(${typeof value})`)
   const named = Object.entries(given).filter(([, value]) => value !== undefined)

@@ -1,6 +1,5 @@
 import { defineError, FrameworkError, messagePrefix } from './errors.ts'
 import { nearest } from './nearest.ts'
-import { parseSize } from './size.ts'
 
 /** One option that is wrong, for an argument that is read at once; {@link OptionPlace} gathers several. */
 export const OptionError = defineError('OptionError', 500, wrongOption)
@@ -184,12 +183,4 @@ export function checkNames(options: unknown, place: OptionPlace, known: readonly
       place.unknown(name, known)
   }
   return true
-}
-
-/** The bytes that a size option means; else an error that names the option. */
-export function sizeOption(option: string, size: unknown): number {
-  const bytes = parseSize(size)
-  if (bytes === undefined)
-    throw OptionError(option, quoted(size), 'a number of bytes above 0 or a size like "100kb" or "2mb"')
-  return bytes
 }

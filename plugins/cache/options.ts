@@ -1,12 +1,5 @@
-import {
-  described,
-  type OptionPlace,
-  type OptionRoute,
-  option,
-  quoted,
-  type Request,
-  type SettingsOf,
-} from '../../kernel/index.ts'
+import { described, type OptionPlace, type OptionRoute, quoted, type Request } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisPrefix } from '../toolkit/redis.ts'
 import { checkTags } from './tags.ts'
 

@@ -1,4 +1,4 @@
-import { option } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import type { Encoding } from './coders.ts'
 
 /** Options of compression. */

@@ -1,4 +1,5 @@
-import { definePlugin, option, type Response, RouteValue } from '../../kernel/index.ts'
+import { definePlugin, type Response, RouteValue } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import type { Coder } from './coders.ts'
 import { compressibleTypes, isLong, isTransformable } from './eligible.ts'
 import { negotiatorOf } from './negotiate.ts'

@@ -1,4 +1,4 @@
-import { option } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 
 /** Options of the controllers. */
 export interface ControllersOptions {

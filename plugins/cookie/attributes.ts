@@ -1,5 +1,6 @@
-import { option, optionNames } from '../../kernel/index.ts'
+import { optionNames } from '../../kernel/index.ts'
 import { cookieAttributes } from '../toolkit/cookie-attributes.ts'
+import { option } from '../toolkit/options/index.ts'
 import type { SetCookieOptions } from './set-cookie.ts'
 
 const members = {

@@ -1,4 +1,4 @@
-import { option, type SettingsOf } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { secrets } from '../toolkit/secrets.ts'
 import { attributes } from './attributes.ts'
 import type { SetCookieOptions } from './set-cookie.ts'

@@ -1,4 +1,5 @@
-import { described, option, quoted, type Request } from '../../kernel/index.ts'
+import { described, quoted, type Request } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import { OriginError, type OriginOption, type OriginRule, originRule } from './origin.ts'
 
 /** Options of cross-origin resource sharing, named as in the `cors` package. */

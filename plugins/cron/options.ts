@@ -1,6 +1,7 @@
-import { described, type Logger, type Middleware, option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { described, type Logger, type Middleware, quoted } from '../../kernel/index.ts'
 import { addressOption } from '../toolkit/address.ts'
 import { foreignOption } from '../toolkit/foreign-options.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { redisOptions, redisPrefix, redisUrl } from '../toolkit/redis.ts'
 import { sourceList } from '../toolkit/service-class.ts'
 import type { CronErrorHandler } from './failures.ts'

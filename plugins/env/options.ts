@@ -1,4 +1,5 @@
-import { OptionError, option, type SettingsOf } from '../../kernel/index.ts'
+import { OptionError } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { checkTypes, schema } from './schema.ts'
 import type { EnvSchema, EnvType } from './types.ts'
 

@@ -1,4 +1,5 @@
-import { hidden, OptionError, option } from '../../kernel/index.ts'
+import { hidden, OptionError } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import type { EnvTypes } from './options.ts'
 import { isObject, jsonOf } from './parse.ts'
 import type { EnvSchema, EnvType, Report } from './types.ts'

@@ -1,4 +1,5 @@
-import { option, optionNames, type Request, type Response, type SettingsOf } from '../../kernel/index.ts'
+import { optionNames, type Request, type Response } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
 
 /** Makes the value that every resolver is handed third. */

@@ -1,4 +1,5 @@
-import { option, type ServiceStore, type Services } from '../../kernel/index.ts'
+import type { ServiceStore, Services } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 
 /** The services of a scope: that of the probes, for a check in their options, or that of the plugin which brings the check. */
 export type CheckedServices = ServiceStore & Partial<Services>

@@ -1,5 +1,6 @@
 import type { HelmetOptions as LibraryOptions } from 'helmet'
-import { type Check, option, type Request, type Response } from '../../kernel/index.ts'
+import type { Request, Response } from '../../kernel/index.ts'
+import { type Check, option } from '../toolkit/options/index.ts'
 import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
 
 /** A source in a directive of the content security policy, or a function that makes it for each request: a nonce. */

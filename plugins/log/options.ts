@@ -1,4 +1,5 @@
-import { OptionPlace, option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { OptionPlace, quoted } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { loadPino } from './sink.ts'
 
 /** Where log lines go: anything with a `write` for text. */

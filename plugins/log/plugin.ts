@@ -1,4 +1,5 @@
-import { definePlugin, described, type Kernel, OptionError, option, RouteValue } from '../../kernel/index.ts'
+import { definePlugin, described, type Kernel, OptionError, RouteValue } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import { createLogger } from './logger.ts'
 import { logOptions } from './options.ts'
 

@@ -1,5 +1,6 @@
-import { option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { quoted } from '../../kernel/index.ts'
 import { foreignOption } from '../toolkit/foreign-options.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { addressOf, type EmailAddress, type NamedAddress } from './address.ts'
 import { MailAddressError } from './errors.ts'
 import type { TemplateAdapter } from './templates/contract.ts'

@@ -1,4 +1,5 @@
-import { type Logger, option, type SettingsOf } from '../../kernel/index.ts'
+import type { Logger } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { sourceList } from '../toolkit/service-class.ts'
 import { type ConnectionOptions, connectionMembers, withAddress } from './links/connection-options.ts'
 import type { MqttPublishOptions } from './messages/message-options.ts'

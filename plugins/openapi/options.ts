@@ -1,11 +1,5 @@
-import {
-  type Middleware,
-  type OptionPlace,
-  option,
-  quoted,
-  type RouteOptions,
-  type SettingsOf,
-} from '../../kernel/index.ts'
+import { type Middleware, type OptionPlace, quoted, type RouteOptions } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { componentKinds, isAddress, isComponentName } from './components.ts'
 import type {
   OpenApiComponents,

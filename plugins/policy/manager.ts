@@ -1,4 +1,5 @@
-import { defineError, type Logger, lineLogger, nearest, OptionError, option, type Request } from '../../kernel/index.ts'
+import { defineError, type Logger, lineLogger, nearest, OptionError, type Request } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
 import { parametersOf } from './parameters.ts'
 import { isForResource } from './resource.ts'

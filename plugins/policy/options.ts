@@ -1,4 +1,5 @@
-import { described, type OptionPlace, option, quoted, type Request } from '../../kernel/index.ts'
+import { described, type OptionPlace, quoted, type Request } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import type { Ask, PolicyRecord } from './manager.ts'
 
 /** One check that a route asks for: of which manager, and its name there. */

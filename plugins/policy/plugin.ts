@@ -1,4 +1,5 @@
-import { definePlugin, type Middleware, option } from '../../kernel/index.ts'
+import { definePlugin, type Middleware } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import { PolicyDenials } from './denial.ts'
 import type { Ask } from './manager.ts'
 import { policyOfRoute } from './options.ts'

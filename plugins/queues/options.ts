@@ -1,5 +1,6 @@
-import { nearest, type OptionPlace, option, type SettingsOf } from '../../kernel/index.ts'
+import { nearest, type OptionPlace } from '../../kernel/index.ts'
 import { addressOption } from '../toolkit/address.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
 
 /** A failed attempt, for error handlers. */

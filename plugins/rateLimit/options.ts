@@ -1,4 +1,5 @@
-import { option, type Request, type SettingsOf } from '../../kernel/index.ts'
+import type { Request } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { redisOptions, redisPrefix } from '../toolkit/redis.ts'
 import type { RateLimitStore } from './stores/contract.ts'
 import type { RateLimitRedisOptions } from './stores/redis.ts'

@@ -1,4 +1,5 @@
-import { type OptionPlace, option } from '../../kernel/index.ts'
+import type { OptionPlace } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 
 /** Options of the response schemas. */
 export interface ResponsesOptions {

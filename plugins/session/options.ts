@@ -1,6 +1,7 @@
-import { described, type OptionPlace, option, quoted } from '../../kernel/index.ts'
+import { described, type OptionPlace, quoted } from '../../kernel/index.ts'
 import type { SetCookieOptions } from '../cookie/index.ts'
 import { cookieAttributes } from '../toolkit/cookie-attributes.ts'
+import { option } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
 import { secrets } from '../toolkit/secrets.ts'
 import type { SessionStore } from './stores/contract.ts'

@@ -2,8 +2,9 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ms from 'ms'
-import { type OptionPlace, option, quoted, type Response, type SettingsOf } from '../../kernel/index.ts'
+import { type OptionPlace, quoted, type Response } from '../../kernel/index.ts'
 import { builtPath } from '../toolkit/built-paths.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { segmentsOf } from './path.ts'
 
 /** Options of one folder of files. */

@@ -1,4 +1,5 @@
-import { option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { quoted } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { StorageProvider } from './providers/contract.ts'
 
 /** What `new Storage` takes beside its providers. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { option } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import type { UploadSink, UploadSource } from '../upload/index.ts'
 import { checkContentType, typeOfKey } from './data.ts'
 import type { StorageDisk } from './disk.ts'

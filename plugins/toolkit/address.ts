@@ -1,4 +1,5 @@
-import { OptionError, option } from '../../kernel/index.ts'
+import { OptionError } from '../../kernel/index.ts'
+import { option } from './options/index.ts'
 
 const kinds = {
   redis: {

@@ -1,4 +1,4 @@
-import { option } from '../../kernel/index.ts'
+import { option } from './options/index.ts'
 
 const word = <const Words extends readonly string[]>(...words: Words) =>
   option

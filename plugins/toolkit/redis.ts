@@ -1,6 +1,7 @@
-import { type Check, defineError, option } from '../../kernel/index.ts'
+import { defineError } from '../../kernel/index.ts'
 import { addressOf, addressOption } from './address.ts'
 import { foreignOption } from './foreign-options.ts'
+import { type Check, option } from './options/index.ts'
 import { peer } from './peer.ts'
 
 /** An address, and everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `keyPrefix`, `tls` … */

@@ -1,4 +1,5 @@
-import { described, type Logger, option } from '../../kernel/index.ts'
+import { described, type Logger } from '../../kernel/index.ts'
+import { option } from './options/index.ts'
 
 /** From this many characters on a secret is taken in production. */
 const enough = 16

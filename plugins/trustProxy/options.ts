@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { quoted } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { maxHops } from './list.ts'
 
 /** Which proxies are believed, and in which headers. */

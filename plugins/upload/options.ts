@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { type OptionPlace, type OptionRoute, option, quoted, type SettingsOf } from '../../kernel/index.ts'
+import { type OptionPlace, type OptionRoute, quoted } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { UploadSink } from './store.ts'
 
 /** Options of uploads; sizes are bytes, or text such as `'5mb'`. */

@@ -1,6 +1,7 @@
-import { definePlugin, option } from '../../kernel/index.ts'
+import { definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { takesBody } from '../toolkit/body-parser.ts'
+import { option } from '../toolkit/options/index.ts'
 import { parts } from './issues.ts'
 import { bodySchemaOfRoute, schemaOfRoute } from './options.ts'
 import { Validation } from './service.ts'

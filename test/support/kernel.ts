@@ -1,4 +1,4 @@
-import { Kernel, type KernelOptions, type Logger, RouteCollection } from 'framework/kernel'
+import { Kernel, type KernelOptions, kernelOptions, type Logger, RouteCollection } from 'framework/kernel'
 
 /** What was logged, as plain data. */
 export interface Entry {
@@ -30,7 +30,9 @@ export function memoryLogger(
 export function makeKernel(options: KernelOptions = {}): { kernel: Kernel; router: RouteCollection; log: Entry[] } {
   const logger = memoryLogger()
   const router = new RouteCollection()
-  const kernel = new Kernel({ port: 0, host: '127.0.0.1', router, logger, gracefulShutdown: false, ...options })
+  const kernel = new Kernel(
+    kernelOptions.parse({ port: 0, host: '127.0.0.1', router, logger, gracefulShutdown: false, ...options }),
+  )
   return { kernel, router, log: logger.entries }
 }
 

@@ -1,4 +1,4 @@
-import { option } from '../../../kernel/index.ts'
+import { option } from '../../toolkit/options/index.ts'
 import { topicProblem } from '../topics/filter.ts'
 
 /** 0: at most once, 1: at least once, 2: exactly once, as far as the broker. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ContainerClient } from '@azure/storage-blob'
-import { OptionError, option, type SettingsOf } from '../../../kernel/index.ts'
+import { OptionError } from '../../../kernel/index.ts'
+import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { timeout } from '../options.ts'
 import { BlobAddresses, feature } from './azure-sas.ts'

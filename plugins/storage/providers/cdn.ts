@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import { hidden, option, type SettingsOf } from '../../../kernel/index.ts'
+import { hidden } from '../../../kernel/index.ts'
+import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { encodeKey } from '../key.ts'
 
 /** A CloudFront distribution in front of a bucket. */

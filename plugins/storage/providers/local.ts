@@ -4,7 +4,7 @@ import { access, lstat, readdir, realpath, rename, rm, stat, unlink } from 'node
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { option } from '../../../kernel/index.ts'
+import { option } from '../../toolkit/options/index.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 import { type OpenFile, openFile, writeFile } from './local-file.ts'
 import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken } from './local-paths.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { option, type SettingsOf } from '../../../kernel/index.ts'
+import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { encodeKey } from '../key.ts'
 import { timeout } from '../options.ts'

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { option, type SettingsOf } from '../../../kernel/index.ts'
+import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { encodeKey } from '../key.ts'
 
 /** How files of a disk get addresses. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { definePlugin, Kernel } from 'framework/kernel'
+import { definePlugin, kernelOptions } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, pause, send } from '../../support/kernel.ts'
 
@@ -116,7 +116,7 @@ describe('listen', () => {
     [{ https: { key: 'k' } as never }, /option "https" is \{ key \}; it takes \{ key, cert \} in PEM/],
     [{ https: { key: './key.pem', cert: './cert.pem' } }, /is \{ key, cert \}; .* in PEM: what the files hold/],
   ])('refuses the option %j', (options, message) => {
-    expect(() => new Kernel(options)).toThrow(message)
+    expect(() => kernelOptions.parse(options)).toThrow(message)
   })
 })
 

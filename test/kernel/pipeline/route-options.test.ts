@@ -1,5 +1,5 @@
 import { definePlugin, option, RouteCollection, type RouteOptions, Server } from 'framework'
-import { Kernel } from 'framework/kernel'
+import { Kernel, kernelOptions } from 'framework/kernel'
 import { policy } from 'framework/plugins/policy'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, memoryLogger, send } from '../../support/kernel.ts'
@@ -73,7 +73,7 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     const { kernel, router } = makeKernel()
     router.get('/x', loose({ policy: {} }), () => 'open')
     await expect(kernel.ready()).rejects.toThrow('no plugin here takes the route option "policy"')
-    const guarded = new Kernel({ router, gracefulShutdown: false }).register(policy())
+    const guarded = new Kernel(kernelOptions.parse({ router, gracefulShutdown: false })).register(policy())
     await expect(guarded.ready()).rejects.toThrow('policy.manager')
   })
 

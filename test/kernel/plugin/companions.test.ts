@@ -1,4 +1,4 @@
-import { definePlugin, Kernel, type Registration, RouteCollection } from 'framework/kernel'
+import { definePlugin, Kernel, kernelOptions, type Registration, RouteCollection } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
 
@@ -23,7 +23,7 @@ class Generous extends Kernel {
   readonly gives: Record<string, () => Registration>
 
   constructor(gives: Record<string, () => Registration>) {
-    super({ router: new RouteCollection(), logger: memoryLogger(), gracefulShutdown: false })
+    super(kernelOptions.parse({ router: new RouteCollection(), logger: memoryLogger(), gracefulShutdown: false }))
     this.gives = gives
   }
 

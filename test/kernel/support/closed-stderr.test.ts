@@ -6,8 +6,8 @@ import { pause } from '../../support/kernel.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const script = `
-  import { Kernel, RouteCollection } from 'framework/kernel'
-  const kernel = new Kernel({ port: 0, host: '127.0.0.1', router: new RouteCollection() })
+  import { Kernel, kernelOptions, RouteCollection } from 'framework/kernel'
+  const kernel = new Kernel(kernelOptions.parse({ port: 0, host: '127.0.0.1', router: new RouteCollection() }))
   kernel.get('/', () => {
     throw new Error('boom')
   })

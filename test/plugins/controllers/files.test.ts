@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { definePlugin, RouteCollection, router, Server, type ServerOptions } from 'framework'
-import { Kernel } from 'framework/kernel'
+import { Kernel, kernelOptions } from 'framework/kernel'
 import { controllers } from 'framework/plugins/controllers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { memoryLogger } from '../../support/kernel.ts'
@@ -153,7 +153,7 @@ describe('the mock server', () => {
 describe('the plugin', () => {
   test('takes patterns itself, on a kernel too', async () => {
     const own = new RouteCollection()
-    const kernel = new Kernel({ router: own, logger: memoryLogger() })
+    const kernel = new Kernel(kernelOptions.parse({ router: own, logger: memoryLogger() }))
     kernel.register(controllers({ patterns: [good] }))
     await kernel.ready()
     expect(paths(own)).toEqual(['/books', '/films/:id'])

@@ -1,4 +1,4 @@
-import { hidden, mayBeSecret, OptionPlace, quoted } from './options.ts'
+import { hidden, mayBeSecret, OptionPlace, quoted } from '../../../kernel/support/options.ts'
 
 /** Whether an option may be left out, has a default, or must be given. */
 export type Need = 'optional' | 'filled' | 'required'
@@ -69,14 +69,14 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 
   /**
-   * Reads the options of a call, where no plugin is registered.
+   * Reads the options of a call, where no plugin is registered; `path` stands before their names in messages.
    *
    * @throws OptionError that reports everything which is wrong.
    * @example
    * const address = option.shape({ host: option.name().default('localhost'), port: option.int().required() })
    * const { host, port } = address.parse({ port: 1883 }, 'connect')
    */
-  parse(given: unknown, path: string): Value {
+  parse(given: unknown, path = ''): Value {
     const place = new OptionPlace(path)
     const value = this.read(given, place)
     place.settle()

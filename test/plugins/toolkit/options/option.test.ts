@@ -1,7 +1,7 @@
 import { definePlugin, option, RouteCollection, type RouteOptions, Server } from 'framework'
-import { type AnyCheck, OptionPlace } from 'framework/kernel'
+import { type AnyCheck, OptionPlace, type OptionReader } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
-import { memoryLogger } from '../../support/kernel.ts'
+import { memoryLogger } from '../../../support/kernel.ts'
 
 /** What a check reads, or everything that it notes. */
 function read(check: AnyCheck, given: unknown): unknown {
@@ -174,6 +174,25 @@ describe('options are read', () => {
     expect(() => new Server([five({ max: 6 })])).toThrow(
       /- the option "five\.max": must be five\n- the option "five\.list\[0\]": odd/,
     )
+  })
+
+  test("by an object of somebody's own that reads, of a plugin and of a route", async () => {
+    const seen: unknown[] = []
+    const even: OptionReader<number, { half: number }> = {
+      read: (given, place) =>
+        (Number(given) % 2 === 0 ? { half: Number(given) / 2 } : void place.wrong(given, 'even')) as never,
+    }
+    const halved = definePlugin({
+      name: 'halved',
+      options: even,
+      routeOptions: { share: even },
+      setup: (ctx, { half }) => ctx.onRoute((route) => void seen.push(half, route.settings.share?.half)),
+    })
+    await using server = new Server({ router: new RouteCollection(), plugins: [halved(4)] })
+    server.get('/', { share: 6 } as RouteOptions, () => 1)
+    await server.ready()
+    expect(seen).toEqual([2, 3])
+    expect(() => new Server([halved(3)])).toThrow('the option "halved" is 3; it takes even')
   })
 
   test.each<[string, (given: undefined) => unknown, string]>([

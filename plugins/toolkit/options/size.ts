@@ -1,3 +1,5 @@
+import { OptionError, quoted } from '../../../kernel/support/options.ts'
+
 const units: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }
 
 /**
@@ -10,4 +12,14 @@ export function parseSize(size: unknown): number | undefined {
   const [, amount, unit] = typeof size === 'string' ? (/^(\d+(?:\.\d+)?) *(b|kb|mb|gb)?$/i.exec(size) ?? []) : []
   const bytes = amount === undefined ? size : Math.floor(Number(amount) * units[(unit ?? 'b').toLowerCase()]!)
   return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined
+}
+
+/** What a size may be, for messages. */
+export const sizeTakes = 'a number of bytes above 0 or a size like "100kb" or "2mb"'
+
+/** The bytes that a size option means; else an error that names the option. */
+export function sizeOption(option: string, size: unknown): number {
+  const bytes = parseSize(size)
+  if (bytes === undefined) throw OptionError(option, quoted(size), sizeTakes)
+  return bytes
 }

@@ -1,6 +1,6 @@
+import { checkNames, type OptionPlace, optionNames } from '../../../kernel/support/options.ts'
 import { type AnyCheck, Check, type Need } from './check.ts'
-import { checkNames, type OptionPlace, optionNames } from './options.ts'
-import { parseSize } from './size.ts'
+import { parseSize, sizeTakes } from './size.ts'
 
 /** Bounds of a number; `min` and `max` may be reached, `above` may not. */
 export interface NumberBounds {
@@ -48,7 +48,7 @@ export function ms(bounds: NumberBounds = { min: 0 }): Check<number, number> {
 /** Bytes, from a number of them or text such as `'100kb'`. */
 export function size(): Check<number | string, number> {
   return new Check({
-    takes: 'a number of bytes above 0 or a size like "100kb" or "2mb"',
+    takes: sizeTakes,
     isQuoted: true,
     fits: (given) => parseSize(given) !== undefined,
     read: parseSize,

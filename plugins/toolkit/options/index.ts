@@ -1,0 +1,3 @@
+export type { AnyCheck, Check, Need, SettingsOf } from './check.ts'
+export * as option from './option.ts'
+export { sizeOption } from './size.ts'

@@ -1,0 +1,73 @@
+import type { ResolvedKernelOptions } from '../../../kernel/options.ts'
+import type { RouteCollection } from '../../../kernel/routing/collection.ts'
+import { defaultLimits, type Limits, type TlsOptions } from '../../../kernel/runtime/adapter.ts'
+import type { Logger } from '../../../kernel/support/logger.ts'
+import { type OptionPlace, quoted } from '../../../kernel/support/options.ts'
+import type { Check, SettingsOf } from './check.ts'
+import * as option from './option.ts'
+
+const portTakes = 'a whole number from 0 to 65535'
+const isPort = (given: unknown) => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 65_535
+
+const port = option.custom<number, number>(portTakes, (given, place) => {
+  const value = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
+  return isPort(value) ? (value as number) : void place.wrong(quoted(given), portTakes)
+})
+
+// An address with a user in it would be looked up as a name, and stand in the error of that.
+const host = option.text(/^[^\s/@?#]+$/, 'a host name or an address')
+
+/** A path in its place would fail in OpenSSL, which does not say what was meant. */
+const isPem = (value: unknown) =>
+  (typeof value === 'string' || value instanceof Uint8Array) && Buffer.from(value).includes('-----BEGIN ')
+const isTls = (given: unknown) => isPem((given as TlsOptions | null)?.key) && isPem((given as TlsOptions | null)?.cert)
+
+const limit = option.number({ above: 0 })
+
+/** The checks of the kernel's options. */
+export const kernelMembers = {
+  port,
+  host,
+  router: option.having<RouteCollection>(['get', 'clearRoutes'], 'a RouteCollection'),
+  logger: option.having<Logger>(
+    ['debug', 'info', 'warn', 'error', 'child'],
+    'a logger with debug, info, warn, error and child',
+  ),
+  gracefulShutdown: option.flag().default(true),
+  closeTimeout: option.ms().default(10_000),
+  drainWindow: option.ms().default(300),
+  bootTimeout: option.ms().default(10_000),
+  requestTimeout: option.ms().default(30_000),
+  trustRequestId: option.flag().default(false),
+  limits: option.shape(
+    Object.fromEntries(Object.entries(defaultLimits).map(([name, value]) => [name, limit.default(value)])) as Record<
+      keyof Limits,
+      ReturnType<typeof limit.default>
+    >,
+  ),
+  https: option.value<TlsOptions>('{ key, cert } in PEM: what the files hold, and not their paths', isTls),
+  abortSignal: option.having<AbortSignal>(['addEventListener'], 'an AbortSignal'),
+  adapter: option.oneOf('node', 'bun', 'deno'),
+}
+
+const members = option.shape(kernelMembers)
+
+/** What the kernel's options mean; port and host that are left out come from the environment, or have a default. */
+export function kernelSettings(given: SettingsOf<typeof members>, place: OptionPlace): ResolvedKernelOptions {
+  const fromEnvironment = <Value>(check: Check<never, Value>, name: string): Value | undefined =>
+    // In the environment empty is as good as missing.
+    check.read(process.env[name] || undefined, place.in(`${name} (of the environment)`))
+  return {
+    ...given,
+    port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
+    host: given.host ?? fromEnvironment(host, 'HOST') ?? '0.0.0.0',
+  }
+}
+
+/**
+ * Reads the options of the kernel, which takes them read.
+ *
+ * @example
+ * const kernel = new Kernel(kernelOptions.parse({ port: 0 }))
+ */
+export const kernelOptions = members.into(kernelSettings)
