@@ -1,6 +1,5 @@
 export type {
   Address,
-  ApiDoc,
   Context,
   ErrorHandler,
   Explanation,
@@ -183,6 +182,7 @@ export {
 } from './plugins/mqtt/index.ts'
 export type {
   ApiDescription,
+  ApiDoc,
   DescribedRoute,
   DescriptionOptions,
   OpenApiDocument,

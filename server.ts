@@ -13,7 +13,7 @@ import {
   type Services,
   setExposure,
 } from './kernel/index.ts'
-import { companionOf, dispensable, keyOfRouteOption } from './plugins/catalog.ts'
+import { absentPlugin, companionOf } from './plugins/catalog.ts'
 import type { CronSource } from './plugins/cron/index.ts'
 import type { GraphqlService } from './plugins/graphql/index.ts'
 import { members } from './plugins/members.ts'
@@ -130,10 +130,7 @@ export class Server<const Plugins extends PluginsOption = {}, out Provided = Pro
 
   /** @internal */
   override absentPlugin(option: string): ReturnType<Kernel['absentPlugin']> {
-    const plugin = keyOfRouteOption(option)
-    if (plugin === undefined) return undefined
-    if (this.#turnedOff.has(plugin)) return { plugin, absence: 'meant' }
-    return { plugin, absence: dispensable.includes(plugin) ? 'warning' : 'error' }
+    return absentPlugin(option, this.#turnedOff)
   }
 
   override get services(): ServiceStore & Partial<Services> & Provided {

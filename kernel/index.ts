@@ -28,6 +28,7 @@ export {
   setExposure,
 } from './pipeline/failure.ts'
 export { announceMembers, type MemberOwners } from './pipeline/missing-members.ts'
+export type { AbsentPlugin } from './pipeline/route-options.ts'
 export type { Context } from './plugin/context.ts'
 export {
   announcePluginData,
@@ -46,7 +47,7 @@ export type { PluginTimes, RegisterOptions, Registrable } from './plugin/scope.t
 export type { ServiceStore, Services } from './plugin/services.ts'
 export { RouteCollection, type RouteRecord } from './routing/collection.ts'
 export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } from './routing/middleware.ts'
-export type { ApiDoc, OptionChecks, RouteOptions } from './routing/options.ts'
+export type { OptionChecks, RouteOptions } from './routing/options.ts'
 export type {
   ExtensionOf,
   PathParams,

@@ -1,5 +1,6 @@
 // What authors of plugins get: the door `framework/kernel`.
 export * from '../kernel/index.ts'
+export type { ApiDoc } from './openapi/index.ts'
 export { builtPath } from './toolkit/built-paths.ts'
 export { personalState, watchPersonal } from './toolkit/client-specific.ts'
 export { Command } from './toolkit/command.ts'

@@ -1,4 +1,4 @@
-import type { PluginFactory, Registration } from '../kernel/index.ts'
+import type { AbsentPlugin, PluginFactory, Registration } from '../kernel/index.ts'
 import { cache } from './cache/index.ts'
 import { compression } from './compression/index.ts'
 import { controllers } from './controllers/index.ts'
@@ -77,12 +77,20 @@ export function factoryOf(key: CatalogKey): PluginFactory<unknown, object> {
 }
 
 /** Plugins whose route options promise nothing to who calls: without them an answer is slower, larger, or not logged. */
-export const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
+const dispensable: readonly CatalogKey[] = ['cache', 'compression', 'log']
 
-/** The plugin of the catalog that takes an option of routes. */
-export function keyOfRouteOption(option: string): CatalogKey | undefined {
+/** Plugins whose route options are words about the route. What is wrong with them is wrong without the plugin, too: a guard that stands in them. */
+const documenting: readonly CatalogKey[] = ['openapi']
+
+/** What it means for an option of routes that its plugin of the catalog is not there. */
+export function absentPlugin(option: string, turnedOff: ReadonlySet<string>): AbsentPlugin | undefined {
   const keys = Object.keys(catalog) as CatalogKey[]
-  return keys.find((key) => Object.hasOwn(factoryOf(key).plugin.routeOptions ?? {}, option))
+  const optionsOf = (key: CatalogKey): { readonly [name: string]: unknown } => factoryOf(key).plugin.routeOptions ?? {}
+  const plugin = keys.find((key) => Object.hasOwn(optionsOf(key), option))
+  if (plugin === undefined) return undefined
+  if (documenting.includes(plugin)) return { plugin, absence: 'meant', reader: optionsOf(plugin)[option] }
+  if (turnedOff.has(plugin)) return { plugin, absence: 'meant' }
+  return { plugin, absence: dispensable.includes(plugin) ? 'warning' : 'error' }
 }
 
 /** Plugins that are registered by themselves where another depends on them and nobody has registered them. */

@@ -1,5 +1,6 @@
 import { readOption } from '../plugin/options.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
+import { description } from '../routing/arguments.ts'
 import type { RouteRecord } from '../routing/collection.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
@@ -19,14 +20,22 @@ const RouteOptionConflictError = defineError(
     `the plugins "${first.name}" (registered at ${first.site}) and "${second.name}" (at ${second.site}) both take the route option "${option}". Register one of them in a scope of its own`,
 )
 
-/** The kernel's own; every other one belongs to a plugin, which names it in its definition. */
-const own: readonly PropertyKey[] = ['middlewares', 'apidoc']
+/** Those of the kernel's own call forms; every other one belongs to a plugin, which names it in its definition. */
+const own: readonly PropertyKey[] = ['middlewares', description]
 
 /** The plugin that would take an option if it were registered. */
 export interface AbsentPlugin {
   readonly plugin: string
   /** What its absence is: meant, a loss that a warning tells, or a mistake, for who sets a limit counts on it. */
   readonly absence: 'meant' | 'warning' | 'error'
+  /** Reads the option all the same, where a mistake in it does harm without the plugin, too. */
+  readonly reader?: unknown
+}
+
+/** Who takes the options of a scope's routes; of a plugin that is registered again nearer, the nearer one. */
+interface Taken {
+  readonly owners: ReadonlyMap<PropertyKey, PluginEntry>
+  readonly known: ReadonlySet<PropertyKey>
 }
 
 /** An option that does nothing, because its plugin is not there. */
@@ -36,8 +45,7 @@ export interface IdleOption {
   readonly route: string
 }
 
-/** The plugins that take the options of a scope's routes, by option; of one that is registered again nearer that one. */
-function ownersIn(scope: Scope): ReadonlyMap<PropertyKey, PluginEntry> {
+function takenIn(scope: Scope): Taken {
   const { lineage } = scope
   const owners = new Map<PropertyKey, PluginEntry>()
   for (const from of lineage) {
@@ -51,7 +59,7 @@ function ownersIn(scope: Scope): ReadonlyMap<PropertyKey, PluginEntry> {
       }
     }
   }
-  return owners
+  return { owners, known: new Set([...own, ...owners.keys()]) }
 }
 
 /** Where a route was registered, as far as that is known. */
@@ -68,7 +76,7 @@ export type ParsedOptions = ReadonlyMap<PluginEntry, Readonly<Record<PropertyKey
  * a name that nothing takes is an error.
  */
 export class RouteOptionReading {
-  readonly #owners = new Map<Scope, ReadonlyMap<PropertyKey, PluginEntry>>()
+  readonly #taken = new Map<Scope, Taken>()
   readonly #absent: (option: string) => AbsentPlugin | undefined
 
   constructor(absent: (option: string) => AbsentPlugin | undefined) {
@@ -79,19 +87,19 @@ export class RouteOptionReading {
    * @throws RouteOptionError that reports everything which is wrong with the options of the route.
    */
   parse(record: RouteRecord, owner: PluginEntry | undefined, scope: Scope): ParsedOptions {
-    const owners = this.#ownersIn(scope)
+    const { owners, known } = this.#takenIn(scope)
     const { method, path, options } = record
     const place = new OptionPlace('')
     const parsed = new Map<PluginEntry, Record<PropertyKey, unknown>>()
     for (const name of optionNames(options)) {
       const entry = owners.get(name)
-      if (entry === undefined) continue
-      const { settings, definition } = entry
-      const reader: unknown = (definition.routeOptions as Readonly<Record<PropertyKey, unknown>>)[name]
+      const readers = entry?.definition.routeOptions as Readonly<Record<PropertyKey, unknown>> | undefined
+      const reader = entry === undefined ? this.#absentOf(name)?.reader : readers?.[name]
+      if (reader === undefined) continue
       const given = (options as Readonly<Record<PropertyKey, unknown>>)[name]
-      const route = { method, path, options, settings }
+      const route = { method, path, options, settings: entry?.settings, known }
       const value = readOption(reader, given, place.in(String(name)), route)
-      parsed.set(entry, { ...parsed.get(entry), [name]: value })
+      if (entry !== undefined) parsed.set(entry, { ...parsed.get(entry), [name]: value })
     }
     if (!place.isFine) throw RouteOptionError(`${method} ${path}`, placeOf(record, owner), place.summary)
     return parsed
@@ -109,8 +117,7 @@ export class RouteOptionReading {
     scope: Scope,
     read: ReadonlySet<PropertyKey>,
   ): IdleOption[] {
-    const owners = this.#ownersIn(scope)
-    const known = new Set<PropertyKey>([...own, ...owners.keys()])
+    const { known } = this.#takenIn(scope)
     const options = record.options as Readonly<Record<PropertyKey, unknown>>
     const route = `${record.method} ${record.path}`
     const fail = (what: string) => RouteOptionError(route, placeOf(record, owner), what)
@@ -119,7 +126,7 @@ export class RouteOptionReading {
       const value = options[key]
       if (value === undefined || known.has(key) || read.has(key)) continue
       const name = typeof key === 'symbol' ? String(key.description) : key
-      const absent = typeof key === 'symbol' ? undefined : this.#absent(name)
+      const absent = this.#absentOf(key)
       // «Nothing of it here» holds without the plugin. A plugin's own routes say so whether it is known or not.
       if (value === false && (absent !== undefined || owner !== undefined)) continue
       if (absent === undefined) throw fail(describeUnknown(name, known))
@@ -127,47 +134,18 @@ export class RouteOptionReading {
       if (absence === 'error') throw fail(describeAbsent(name, plugin))
       if (absence === 'warning') idle.push({ option: name, plugin, route: `${route} (${placeOf(record, owner)})` })
     }
-    for (const name of Object.keys(Object(options.apidoc))) {
-      const meant = misplacedIn(name, known)
-      if (meant === undefined) continue
-      const what = meant === name ? 'It' : `Did you mean "${meant}"? That`
-      throw fail(`"${name}" stands in its apidoc, where it does nothing. ${what} is an option of the route itself`)
-    }
     return idle
   }
 
-  #ownersIn(scope: Scope): ReadonlyMap<PropertyKey, PluginEntry> {
-    const owners = this.#owners.get(scope) ?? ownersIn(scope)
-    this.#owners.set(scope, owners)
-    return owners
+  #absentOf(name: PropertyKey): AbsentPlugin | undefined {
+    return typeof name === 'string' ? this.#absent(name) : undefined
   }
-}
 
-/** Members of an operation (OpenAPI 3.1 section 4.8.10.1): those of a description. */
-const described = [
-  'tags',
-  'summary',
-  'description',
-  'externalDocs',
-  'operationId',
-  'parameters',
-  'requestBody',
-  'responses',
-  'callbacks',
-  'deprecated',
-  'security',
-  'servers',
-]
-
-/** The option that somebody has meant who wrote this into the description; nothing where it belongs there. */
-function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | undefined {
-  if (described.includes(name) || name.startsWith('x-')) return undefined
-  if (known.has(name)) return name
-  const near = nearest(
-    name,
-    [...known, ...described].filter((one) => typeof one === 'string'),
-  )
-  return near === undefined || described.includes(near) ? undefined : near
+  #takenIn(scope: Scope): Taken {
+    const taken = this.#taken.get(scope) ?? takenIn(scope)
+    this.#taken.set(scope, taken)
+    return taken
+  }
 }
 
 function describeAbsent(option: string, plugin: string): string {

@@ -46,6 +46,8 @@ export interface OptionRoute<Settings> {
   readonly options: RouteOptions
   /** Those of the plugin. */
   readonly settings: Settings
+  /** The names of all options that a route takes there. */
+  readonly known: ReadonlySet<PropertyKey>
 }
 
 /** Reads one option of a route. A function is called for `undefined`, too, when a route names the option. */

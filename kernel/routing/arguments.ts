@@ -1,7 +1,7 @@
 import { defineError } from '../support/errors.ts'
 import { optionNames } from '../support/options.ts'
 import { kindOf, type Middleware, middlewareMistake } from './middleware.ts'
-import type { ApiDoc, RouteOptions } from './options.ts'
+import type { RouteDescription, RouteOptions } from './options.ts'
 
 export const RouteArgumentsError = defineError(
   'RouteArgumentsError',
@@ -16,9 +16,13 @@ export interface RouteArguments {
   handler: Function
 }
 
-/** The last argument of the older form describes the route, and guards nothing. */
-function apidocOf(value: unknown, fail: (why: string) => Error): ApiDoc {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as ApiDoc
+/** The option that the last argument of the older form stands for: it describes the route, and guards nothing. */
+export const description = 'apidoc'
+
+function described(value: unknown, fail: (why: string) => Error): RouteOptions {
+  if (value === undefined) return {}
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return { [description]: value as RouteDescription }
   if (typeof value === 'function')
     throw fail('it has a function after its handler: several middlewares stand in a list')
   throw fail(`the description after the handler is ${kindOf(value)}, not an object`)
@@ -32,17 +36,14 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   if (more.length > 0) throw fail(`it was given ${rest.length + 1} arguments`)
   if (typeof first === 'function' && typeof second !== 'function') {
     if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler and its description`)
-    return { options: second === undefined ? {} : { apidoc: apidocOf(second, fail) }, handler: first }
+    return { options: described(second, fail), handler: first }
   }
   if (typeof first === 'function' || Array.isArray(first)) {
     const middlewares = (Array.isArray(first) ? first : [first]) as Middleware[]
     const wrong = middlewareMistake(middlewares)
     if (wrong !== undefined) throw fail(`middleware ${wrong.place} ${wrong.why}`)
     if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
-    return {
-      options: third === undefined ? { middlewares } : { middlewares, apidoc: apidocOf(third, fail) },
-      handler: second,
-    }
+    return { options: { middlewares, ...described(third, fail) }, handler: second }
   }
   if (typeof first !== 'object' || first === null) throw fail(`got ${kindOf(first)} where options or a handler belong`)
   if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)

@@ -1,7 +1,7 @@
 import { defineError } from '../support/errors.ts'
 import { readRouteArguments } from './arguments.ts'
 import { type Middleware, middlewareMistake } from './middleware.ts'
-import type { ApiDoc, OptionChecks, RouteOptions } from './options.ts'
+import type { RouteDescription as ApiDoc, OptionChecks, RouteOptions } from './options.ts'
 import type { ExtensionOf, RouteRequest, RouteResponse } from './params.ts'
 import { joinPaths, parsePattern } from './pattern.ts'
 

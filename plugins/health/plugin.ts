@@ -1,4 +1,5 @@
-import { type ApiDoc, announcePluginData, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
+import { announcePluginData, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
+import type { ApiDoc } from '../openapi/index.ts'
 import { type Outcome, watchChecks } from './checks.ts'
 import { gatherChecks } from './gather.ts'
 import { healthOptions } from './options.ts'

@@ -1,6 +1,8 @@
+import type { ApiDoc } from './apidoc.ts'
 import type { OpenApiFragment } from './fragment.ts'
 import type { ApiDescription } from './service.ts'
 
+export type { ApiDoc } from './apidoc.ts'
 export { describeServer } from './document/describe.ts'
 export type { DescribedRoute, OpenApiFragment } from './fragment.ts'
 export type { DescriptionOptions, OpenApiOptions, OpenApiRoute } from './options.ts'
@@ -28,6 +30,13 @@ declare module '../../kernel/plugin/define.ts' {
   interface PluginData {
     /** What the plugin adds to the API description. */
     readonly openapi?: OpenApiFragment
+  }
+}
+
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** What the API description says about the route beyond what follows from the other options; `false`: nothing at all. */
+    apidoc?: ApiDoc | false
   }
 }
 

@@ -1,4 +1,5 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
+import { apidocOfRoute } from './apidoc.ts'
 import { openapiOptions } from './options.ts'
 import { ApiDescription } from './service.ts'
 
@@ -16,6 +17,7 @@ announcePluginData('openapi')
 export const openapi = definePlugin({
   name: 'openapi',
   options: openapiOptions,
+  routeOptions: { apidoc: apidocOfRoute },
   provide: ({ description }) => ({ openapi: new ApiDescription(description) }),
   async setup(ctx, { path, ui, routeOptions, description }) {
     // Not on import: a server without it should not load it.

@@ -1,4 +1,4 @@
-import type { ApiDoc } from '../../../kernel/index.ts'
+import type { ApiDoc } from '../../openapi/index.ts'
 
 const text = { type: 'string' }
 const map = { type: 'object', additionalProperties: true }

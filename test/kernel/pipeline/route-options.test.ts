@@ -60,6 +60,25 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     await expect(kernel.ready()).rejects.toThrow(/GET \/p \(registered at .*, by the plugin "pages"\): .*"gaurd"/)
   })
 
+  test.each([
+    ['with the plugin that reads it', true],
+    ['where that is turned off', false],
+  ])('in the description, %s', async (_where, openapi) => {
+    const { server } = serverWith({ apidoc: { polciy: {}, rateLimit: {} } }, { plugins: { openapi, rateLimit: true } })
+    await expect(server.ready()).rejects.toThrow(
+      /: 2 options are wrong:\n- "polciy" stands in its apidoc.*\n- "rateLimit" stands in its apidoc/,
+    )
+  })
+
+  test('a kernel takes a description without reading it, in the older form as well', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/old', [], () => 1, { summary: 'old' })
+    router.get('/new', { apidoc: { summary: 'new' } }, () => 1)
+    await kernel.ready()
+    expect(router.routes.map(({ options }) => options.apidoc)).toEqual([{ summary: 'old' }, { summary: 'new' }])
+    await kernel.close()
+  })
+
   test('a late one is left out and logged, not left open', async () => {
     const { server, log } = serverWith({})
     await server.ready()

@@ -1,0 +1,73 @@
+import { nearest, type OptionPlace, type OptionRoute } from '../../kernel/index.ts'
+
+/** Data for the API description of one route. */
+export interface ApiDoc {
+  summary?: string
+  description?: string
+  tags?: readonly string[]
+  operationId?: string
+  deprecated?: boolean
+  /** Added to those of the schemas; one of the same name and place is merged over. */
+  parameters?: readonly {
+    name: string
+    in: 'path' | 'query' | 'header' | 'cookie'
+    description?: string
+    required?: boolean
+    deprecated?: boolean
+    schema?: object
+  }[]
+  /** Merged over that of the schemas. */
+  requestBody?: object
+  /** By status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
+  responses?: { readonly [status: string]: object }
+  /** In place of what the policies stand for; an empty list: nobody is asked who he is. */
+  security?: readonly { readonly [scheme: string]: readonly string[] }[]
+  servers?: readonly { url: string; description?: string }[]
+  externalDocs?: { url: string; description?: string }
+  readonly [extension: `x-${string}`]: unknown
+}
+
+/** Those of an operation (OpenAPI 3.1 section 4.8.10.1). */
+const members = [
+  'tags',
+  'summary',
+  'description',
+  'externalDocs',
+  'operationId',
+  'parameters',
+  'requestBody',
+  'responses',
+  'callbacks',
+  'deprecated',
+  'security',
+  'servers',
+]
+
+/** The option that somebody has meant who wrote this into the description; nothing where it belongs there. */
+function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | undefined {
+  if (members.includes(name) || name.startsWith('x-')) return undefined
+  if (known.has(name)) return name
+  const near = nearest(
+    name,
+    [...known, ...members].filter((one) => typeof one === 'string'),
+  )
+  return near === undefined || members.includes(near) ? undefined : near
+}
+
+/**
+ * Reads the option of a route, which the document takes as it is written. A guard that stands in it guards nothing, so it is a mistake also
+ * where nobody describes the routes.
+ */
+export function apidocOfRoute(
+  given: unknown,
+  place: OptionPlace,
+  { known }: Pick<OptionRoute<unknown>, 'known'>,
+): unknown {
+  for (const name of Object.keys(Object(given))) {
+    const meant = misplacedIn(name, known)
+    if (meant === undefined) continue
+    const what = meant === name ? 'It' : `Did you mean "${meant}"? That`
+    place.problem(`"${name}" stands in its apidoc, where it does nothing. ${what} is an option of the route itself`)
+  }
+  return given
+}
