@@ -74,7 +74,7 @@ export {
   UnsupportedMediaTypeError,
 } from './support/errors.ts'
 export type { HostServer } from './support/host-server.ts'
-export { applicationLogger, type Logger, type LogMethod, lineLogger } from './support/logger.ts'
+export type { Logger, LogMethod } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
 export {
   checkOptions,
@@ -89,7 +89,5 @@ export {
   kindOf,
   openRegularFile,
   type RegularFile,
-  readRegularFile,
-  readRegularFileSync,
 } from './support/regular-file.ts'
 export { answerWithin, isInTime, within } from './support/within.ts'

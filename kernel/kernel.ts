@@ -33,7 +33,7 @@ import { type InjectRequest, type InjectResponse, injector } from './runtime/inj
 import { fetchHandler } from './runtime/web/fetch.ts'
 import { closeMistake, listenMistake } from './support/arguments.ts'
 import { LifeState } from './support/life-state.ts'
-import { type Logger, lineLogger, warnInto } from './support/logger.ts'
+import { type Logger, warnInto } from './support/logger.ts'
 
 declare module './support/host-server.ts' {
   interface HostServer extends Kernel {}
@@ -75,7 +75,7 @@ export class Kernel extends RouteVerbs {
     super()
     this.settings = settings
     this.router = settings.router ?? sharedRouter
-    this.#logger = settings.logger ?? lineLogger()
+    this.#logger = settings.logger
     // One subclass each for every server: what plugins add to requests holds for this server only.
     const classes = {
       Request: class Request extends KernelRequest {},

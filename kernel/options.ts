@@ -33,9 +33,9 @@ export interface KernelOptions {
 }
 
 /** Of those that are left out there may be none. */
-type Optional = 'router' | 'logger' | 'https' | 'abortSignal' | 'adapter'
+type Optional = 'router' | 'https' | 'abortSignal' | 'adapter'
 
-/** The same with every default in place: `router` and `logger` are those that were given. */
+/** The same with every default in place; `router` is the one that was given. */
 export interface ResolvedKernelOptions
   extends Readonly<Required<Omit<KernelOptions, Optional | 'limits'>>>,
     Readonly<Pick<KernelOptions, Optional>> {

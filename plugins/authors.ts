@@ -36,7 +36,9 @@ export {
   routeDecorator,
 } from './toolkit/decorator/route-decorator.ts'
 export { type FileLoading, type FoundFiles, findFiles, importFiles } from './toolkit/files.ts'
+export { applicationLogger, lineLogger } from './toolkit/logger.ts'
 export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './toolkit/options/index.ts'
 export { kernelMembers, kernelOptions } from './toolkit/options/kernel-options.ts'
 export { peer } from './toolkit/peer.ts'
+export { readRegularFile, readRegularFileSync } from './toolkit/read-file.ts'
 export { webRequest } from './toolkit/web-request.ts'

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
+import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Layout } from './layout.ts'
 

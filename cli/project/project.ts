@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
+import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { CommandFailure } from '../failure.ts'
 
 export type Runtime = 'node' | 'bun' | 'deno'

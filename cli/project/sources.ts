@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
+import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { lockFolder } from './project.ts'
 import { sourcesOf } from './start-file.ts'
 

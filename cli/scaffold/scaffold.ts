@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
 import type { CommandDefinition, CommandInput } from '../../plugins/toolkit/command-definition.ts'
+import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { installCommand } from '../project/project.ts'
 import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
 import { type Place, placeFor } from './place.ts'

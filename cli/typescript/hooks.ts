@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { readRegularFileSync } from '../../kernel/support/regular-file.ts'
+import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { codeFrame, mistakesOf, placeOf } from './code-frame.ts'
 
 /** Optional, but the hooks are only registered where it is. */

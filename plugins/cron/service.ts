@@ -1,4 +1,5 @@
-import { isInTime, type Logger, lineLogger, nearest } from '../../kernel/index.ts'
+import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
+import { lineLogger } from '../toolkit/logger.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
 import {
   closeRunner,

@@ -1,4 +1,5 @@
 import { definePlugin, described, type Kernel, OptionError, RouteValue } from '../../kernel/index.ts'
+import { isFallback } from '../toolkit/logger.ts'
 import { option } from '../toolkit/options/index.ts'
 import { createLogger } from './logger.ts'
 import { logOptions } from './options.ts'
@@ -21,8 +22,8 @@ export const log = definePlugin({
   routeOptions: { log: option.flag() },
   setup(ctx, settings) {
     const { server } = ctx
-    let logger = server.settings.logger
-    if (logger === undefined) {
+    let { logger } = server.settings
+    if (isFallback(logger)) {
       const made = createLogger(settings)
       logger = made.logger
       ctx.onClose(made.flush)

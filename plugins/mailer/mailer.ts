@@ -1,4 +1,5 @@
-import { type Logger, lineLogger, nearest } from '../../kernel/index.ts'
+import { type Logger, nearest } from '../../kernel/index.ts'
+import { lineLogger } from '../toolkit/logger.ts'
 import { joinedOptions } from '../toolkit/two-arguments.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
 import { Later } from './later.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { domainToASCII } from 'node:url'
-import { readRegularFile } from '../../kernel/index.ts'
 import { builtPath } from '../toolkit/built-paths.ts'
+import { readRegularFile } from '../toolkit/read-file.ts'
 import { addressesOf, addressOf, type EmailAddress, type NamedAddress, type Recipients } from './address.ts'
 import { MailHeaderError, MailIncompleteError, MailTemplateError, reasonOf } from './errors.ts'
 import { checkAttachment, checkHeader, checkText } from './header.ts'

@@ -1,4 +1,5 @@
-import { type Logger, lineLogger } from '../../kernel/index.ts'
+import type { Logger } from '../../kernel/index.ts'
+import { lineLogger } from '../toolkit/logger.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, publishOptions } from './messages/message-options.ts'

@@ -1,4 +1,5 @@
-import { defineError, type Logger, lineLogger, nearest, OptionError, type Request } from '../../kernel/index.ts'
+import { defineError, type Logger, nearest, OptionError, type Request } from '../../kernel/index.ts'
+import { lineLogger } from '../toolkit/logger.ts'
 import { option } from '../toolkit/options/index.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
 import { parametersOf } from './parameters.ts'

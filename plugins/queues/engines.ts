@@ -1,5 +1,6 @@
-import { isFrameworkError, type Logger, lineLogger, within } from '../../kernel/index.ts'
+import { isFrameworkError, type Logger, within } from '../../kernel/index.ts'
 import { addressOf, shownAddress } from '../toolkit/address.ts'
+import { lineLogger } from '../toolkit/logger.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from './drivers/contract.ts'

@@ -1,5 +1,6 @@
-import { type Logger, lineLogger } from '../../kernel/support/logger.ts'
+import type { Logger } from '../../kernel/support/logger.ts'
 import type { CommandArgument, CommandDefinition, CommandFlag, CommandInput } from './command-definition.ts'
+import { lineLogger } from './logger.ts'
 
 /** Marks the class; `Symbol.for`, so that a command of another copy of the package is still one. */
 const brand = Symbol.for('framework.command')

@@ -1,7 +1,8 @@
-import { applicationLogger, type Logger, lineLogger } from '../../kernel/index.ts'
+import type { Logger } from '../../kernel/index.ts'
 import { type AnyClass, decoratedMethods } from './decorator/decorator.ts'
 import type { Notes } from './decorator/notes.ts'
 import { importFiles } from './files.ts'
+import { applicationLogger, lineLogger } from './logger.ts'
 import { option } from './options/index.ts'
 
 /** Classes with decorated methods that a service calls, and how their mistakes are told. */

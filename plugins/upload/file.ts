@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, type FileHandle, mkdir, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Readable } from 'node:stream'
-import { defineError, openRegularFile, readRegularFileSync } from '../../kernel/index.ts'
+import { defineError, openRegularFile } from '../../kernel/index.ts'
+import { readRegularFileSync } from '../toolkit/read-file.ts'
 import type { Stored } from './store.ts'
 
 export const UploadContentError = defineError(

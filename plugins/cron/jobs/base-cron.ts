@@ -1,6 +1,7 @@
-import { applicationLogger, type Logger } from '../../../kernel/index.ts'
+import type { Logger } from '../../../kernel/index.ts'
 import { decoratedMethods } from '../../toolkit/decorator/decorator.ts'
 import { type ImportedMethod, instanceStandIn } from '../../toolkit/imported-methods.ts'
+import { applicationLogger } from '../../toolkit/logger.ts'
 import { instanceLogger, makeInstance, type ServiceClassKind } from '../../toolkit/service-class.ts'
 import { CronClassError, CronFileError } from '../failures.ts'
 import { Activity } from './activity.ts'

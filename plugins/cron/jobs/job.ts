@@ -1,4 +1,5 @@
-import { applicationLogger, type Logger } from '../../../kernel/index.ts'
+import type { Logger } from '../../../kernel/index.ts'
+import { applicationLogger } from '../../toolkit/logger.ts'
 import { tellFailure } from '../failures.ts'
 import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
 import { lastTime, nextTime } from '../schedule/calendar.ts'

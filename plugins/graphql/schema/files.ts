@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
-import { defineError, readRegularFile } from '../../../kernel/index.ts'
+import { defineError } from '../../../kernel/index.ts'
 import { findFiles } from '../../toolkit/files.ts'
+import { readRegularFile } from '../../toolkit/read-file.ts'
 import type { Graphql } from '../packages.ts'
 import type { SdlDocument } from '../types.ts'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readRegularFile } from '../../../kernel/index.ts'
+import { readRegularFile } from '../../toolkit/read-file.ts'
 import { typeOfKey } from '../data.ts'
 import type { LocalRoot } from './local-paths.ts'
 

@@ -3,6 +3,7 @@ import type { RouteCollection } from '../../../kernel/routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from '../../../kernel/runtime/adapter.ts'
 import type { Logger } from '../../../kernel/support/logger.ts'
 import { type OptionPlace, quoted } from '../../../kernel/support/options.ts'
+import { fallbackLogger } from '../logger.ts'
 import type { Check, SettingsOf } from './check.ts'
 import * as option from './option.ts'
 
@@ -59,6 +60,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
     check.read(process.env[name] || undefined, place.in(`${name} (of the environment)`))
   return {
     ...given,
+    logger: given.logger ?? fallbackLogger(),
     port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
     host: given.host ?? fromEnvironment(host, 'HOST') ?? '0.0.0.0',
   }

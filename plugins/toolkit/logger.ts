@@ -1,0 +1,127 @@
+import type { Logger } from '../../kernel/support/logger.ts'
+
+const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const
+type Level = keyof typeof levels
+
+/** An error as plain data; getters that throw and cycles must not turn a log line into a second failure. */
+function describeError(value: unknown, depth = 0): unknown {
+  if (!(value instanceof Error)) {
+    return typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function' ? String(value) : value
+  }
+  try {
+    const described: Record<string, unknown> = { type: value.name, message: value.message, stack: value.stack }
+    if ('code' in value) described.code = value.code
+    if (value.cause !== undefined && depth < 5) described.cause = describeError(value.cause, depth + 1)
+    if (value instanceof AggregateError)
+      described.errors = value.errors.slice(0, 20).map((e) => describeError(e, depth + 1))
+    return described
+  } catch {
+    return { type: 'Error', message: 'an error that cannot be read' }
+  }
+}
+
+function toLine(level: Level, bound: Record<string, unknown>, fields: object, message: string | undefined): string {
+  const entry: Record<string, unknown> = { level: levels[level], time: Date.now(), ...bound }
+  for (const [key, value] of Object.entries(fields)) entry[key] = describeError(value)
+  if (message !== undefined) entry.msg = message
+  try {
+    return JSON.stringify(entry)
+  } catch {
+    return JSON.stringify({
+      level: levels[level],
+      time: Date.now(),
+      msg: message ?? 'an entry that cannot be written as JSON',
+    })
+  }
+}
+
+class LineLogger implements Logger {
+  readonly #bound: Record<string, unknown>
+  readonly #write: (line: string) => void
+  /** `undefined` where no level was given. */
+  readonly #from: Level | undefined
+
+  constructor(write: (line: string) => void, from: Level | undefined, bound: Record<string, unknown> = {}) {
+    this.#write = write
+    this.#from = from
+    this.#bound = bound
+  }
+
+  /** The same with `info`, unless a level was given. */
+  get talkative(): Logger {
+    return new LineLogger(this.#write, this.#from ?? 'info', this.#bound)
+  }
+
+  #log(level: Level, first: string | object, message?: string): void {
+    if (levels[level] < levels[this.#from ?? 'warn']) return
+    const line =
+      typeof first === 'string'
+        ? toLine(level, this.#bound, {}, first)
+        : first instanceof Error
+          ? toLine(level, this.#bound, { err: first }, message ?? first.message)
+          : toLine(level, this.#bound, first, message)
+    this.#write(line)
+  }
+
+  debug(first: string | object, message?: string): void {
+    this.#log('debug', first, message)
+  }
+  info(first: string | object, message?: string): void {
+    this.#log('info', first, message)
+  }
+  warn(first: string | object, message?: string): void {
+    this.#log('warn', first, message)
+  }
+  error(first: string | object, message?: string): void {
+    this.#log('error', first, message)
+  }
+  child(fields: Record<string, unknown>): Logger {
+    return new LineLogger(this.#write, this.#from, { ...this.#bound, ...fields })
+  }
+}
+
+/**
+ * The logger of a server that was given none: one JSON line an entry on standard error, from `warn` on unless a level is
+ * given.
+ *
+ * It exists so that a failure is never silent; the log plugin replaces it with pino.
+ *
+ * @example
+ * const log = lineLogger((line) => console.error(line), 'debug')
+ * log.info({ port: 3000 }, 'listening')
+ */
+export function lineLogger(write?: (line: string) => void, from?: Level): Logger {
+  return new LineLogger(write ?? writeToStandardError, from)
+}
+
+/**
+ * The logger for what application code logs by itself, in a job for example: `info` is written too, unless the application
+ * has chosen a logger or a level. The framework's own lines stay from `warn` on.
+ */
+export function applicationLogger(logger: Logger): Logger {
+  return logger instanceof LineLogger ? logger.talkative : logger
+}
+
+let guarded = false
+
+function writeToStandardError(line: string): void {
+  // Without a listener the first line after the reader has gone would end the process.
+  if (!guarded) process.stderr.on('error', () => {})
+  guarded = true
+  process.stderr.write(`${line}\n`)
+}
+
+/** The loggers of servers that were given none. */
+const fallbacks = new WeakSet<Logger>()
+
+/** The logger of a server that was given none. */
+export function fallbackLogger(): Logger {
+  const logger = lineLogger()
+  fallbacks.add(logger)
+  return logger
+}
+
+/** Whether nobody has chosen this logger. */
+export function isFallback(logger: Logger): boolean {
+  return fallbacks.has(logger)
+}
