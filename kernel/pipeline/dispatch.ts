@@ -89,16 +89,16 @@ export class Dispatcher {
     const req = new this.#Request(raw, this.#kernel, target ?? malformed, params, compiled)
     const res = new this.#Response(req)
     req.miss = found?.miss
-    const started = compiled.onResponse.length === 0 ? 0 : performance.now()
+    if (compiled.onResponse.length > 0) res.started = performance.now()
     let result: unknown
     try {
       result = runChain(compiled.steps, 0, compiled.terminal, req, res)
     } catch (error) {
-      this.answers.fail(error, compiled, req, res, started)
+      this.answers.fail(error, res)
       return
     }
-    if (isPromise(result)) this.answers.await(result, compiled, req, res, started)
-    else this.answers.finish(compiled, req, res, started)
+    if (isPromise(result)) this.answers.await(result, res)
+    else this.answers.finish(res)
   }
 
   #fallBack(from: number, req: KernelRequest, res: KernelResponse): unknown {

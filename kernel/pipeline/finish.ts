@@ -7,14 +7,19 @@ import type { ErrorHandler, Hook, Thrown } from '../plugin/hooks.ts'
 import { Deadlines } from '../support/deadlines.ts'
 import { RequestTimeoutError, withCause } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
-import { isPromise, trusted } from './chain.ts'
+import { Downstream, isPromise, type Link, trusted } from './chain.ts'
 import type { CompiledRoute } from './compiled-route.ts'
-import { type Current, describeCurrent } from './current.ts'
 import { failureBody, isAnsweredByFramework, legible, takeReported } from './failure.ts'
 import { missingMember } from './missing-members.ts'
 
+/** What a request is at: a step, what is left of one behind `next()`, a hook or something else with a name; `undefined` is the handler. */
+type Current = Link | Downstream | Hook<'onSend'> | { readonly task: string } | undefined
+
 const openingFile = { task: 'opening the file of the answer' }
 const handlingError = { task: 'the error handler' }
+
+/** The route as the pipeline has compiled it; requests know less of it. */
+const routeOf = (res: KernelResponse): CompiledRoute => res.request.compiled as CompiledRoute
 
 /** What comes after a chain has run: hooks, encoding, handing over; and deciding who answers a failure. */
 export class Answers {
@@ -30,79 +35,72 @@ export class Answers {
     this.#done = done
   }
 
-  /** Goes on when a chain has come to its end, or when the time of the request is over. */
-  await(
-    chain: Promise<unknown>,
-    compiled: CompiledRoute,
-    req: KernelRequest,
-    res: KernelResponse,
-    started: number,
-  ): void {
-    const limit = this.#limit(compiled, req, res, started)
+  /**
+   * Goes on when a chain has come to its end, or the `onSend` hook before that one from which it goes on; or when the time of the
+   * request is over.
+   */
+  await(pending: Promise<unknown>, res: KernelResponse, from = 0): void {
+    const limit = this.#limit(res)
     const { overs } = limit
-    chain.then(
+    pending.then(
       () => {
-        if (limit.overs === overs) this.finish(compiled, req, res, started)
+        if (limit.overs === overs) this.finish(res, from)
       },
       (error: unknown) => {
-        if (limit.overs === overs) this.fail(error, compiled, req, res, started)
+        if (limit.overs !== overs) return
+        if (from === 0) this.fail(error, res)
+        else this.#failSending(error, res, routeOf(res).onSend[from - 1]!)
       },
     )
   }
 
-  finish(compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number, from = 0): void {
-    const { opening } = res
+  finish(res: KernelResponse, from = 0): void {
+    const { request: req, opening } = res
+    const { onError, onSend } = routeOf(res)
     if (!res.answered && opening !== undefined) {
       res.opening = undefined
       req.current = openingFile
-      this.await(opening, compiled, req, res, started)
+      this.await(opening, res)
       return
     }
     if (!res.answered) {
       res.answer('empty', undefined)
       res.isDefault = true
     }
-    if (from === 0 && compiled.onError.length > 0) this.#tellReported(compiled, req, res)
-    for (let i = from; i < compiled.onSend.length; i++) {
-      const hook = compiled.onSend[i]!
+    if (from === 0 && onError.length > 0) this.#tellReported(res)
+    for (let i = from; i < onSend.length; i++) {
+      const hook = onSend[i]!
       if (res.failed && this.#failedHooks.get(res)?.has(hook)) continue
       let result: unknown
       try {
         result = hook.run(req, res)
         if (!isPromise(result)) continue
       } catch (error) {
-        this.#failSending(error, compiled, req, res, started, hook)
+        this.#failSending(error, res, hook)
         return
       }
       req.current = hook
-      const limit = this.#limit(compiled, req, res, started)
-      const { overs } = limit
-      trusted(result).then(
-        () => {
-          if (limit.overs === overs) this.finish(compiled, req, res, started, i + 1)
-        },
-        (error: unknown) => {
-          if (limit.overs === overs) this.#failSending(error, compiled, req, res, started, hook)
-        },
-      )
+      this.await(trusted(result), res, i + 1)
       return
     }
-    this.#send(compiled, req, res, started)
+    this.#send(res)
   }
 
-  #send(compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): void {
+  #send(res: KernelResponse): void {
     let reply: Reply
     try {
-      reply = toReply(res, req.method === 'HEAD', this.#state.draining, compiled.serialize)
+      reply = toReply(res, this.#state.draining)
     } catch (error) {
-      if (res.failed) this.#answerBare(error, compiled, req, res, started)
-      else this.fail(error, compiled, req, res, started)
+      if (res.failed) this.#answerBare(error, res)
+      else this.fail(error, res)
       return
     }
-    this.#respond(reply, compiled, req, res, started)
+    this.#respond(reply, res)
   }
 
-  #respond(reply: Reply, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): void {
+  #respond(reply: Reply, res: KernelResponse): void {
+    const { request: req, started } = res
+    const { onResponse } = routeOf(res)
     const limit = req.timeLimit
     if (limit?.isRunning) {
       limit.isRunning = false
@@ -114,20 +112,20 @@ export class Answers {
     } catch (error) {
       req.log.error({ err: error }, `the answer to ${req.method} ${req.path} could not be sent`)
     }
-    if (compiled.onResponse.length > 0)
-      this.#notify(compiled.onResponse, (run) => run(req, res, performance.now() - started), req)
+    if (onResponse.length > 0) this.#notify(onResponse, (run) => run(req, res, performance.now() - started), req)
     this.#done()
   }
 
   // — the time of a request —
 
   /** Starts the clock of a request that waits for something. Whoever waits goes on only if `overs` is what it was. */
-  #limit(compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): TimeLimit {
+  #limit(res: KernelResponse): TimeLimit {
+    const { request: req } = res
     req.timeLimit ??= new TimeLimit()
     const limit = req.timeLimit
     if (limit.isRunning) return limit
     limit.isRunning = true
-    limit.giveUp = () => this.#over(limit, compiled, req, res, started)
+    limit.giveUp = () => this.#over(limit, res)
     this.#deadlines(req)?.add(limit)
     return limit
   }
@@ -139,22 +137,24 @@ export class Answers {
     return this.#requestDeadlines
   }
 
-  #over(limit: TimeLimit, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): void {
+  #over(limit: TimeLimit, res: KernelResponse): void {
+    const { request: req } = res
     const { extension } = limit
     // A body has a time of its own, `receiveTimeout`.
     if (req.raw.isReceiving) this.#deadlines(req)?.add(limit)
-    else if (extension === 0) this.#giveUp(limit, compiled, req, res, started)
+    else if (extension === 0) this.#giveUp(limit, res)
     else if (extension !== Number.POSITIVE_INFINITY) {
       const timer = setTimeout(() => limit.isRunning && limit.giveUp(), extension)
       req.raw.onSettled(() => clearTimeout(timer))
     }
   }
 
-  #giveUp(limit: TimeLimit, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, started: number): void {
+  #giveUp(limit: TimeLimit, res: KernelResponse): void {
+    const { request: req } = res
     const current = req.current as Current
     const ms = req.server.settings.requestTimeout
     // Which middleware it was is for the log: its name tells a stranger how the application is made.
-    const cause = new Error(describeCurrent(current, `${req.method} ${req.route ?? req.path}`, ms))
+    const cause = new Error(`${describeCurrent(current, req)} within ${ms} ms`)
     const error = withCause(RequestTimeoutError(`the request was not answered within ${ms} ms`), cause)
     limit.isRunning = false
     limit.overs++
@@ -164,16 +164,9 @@ export class Answers {
       this.#logTimeout(error, req)
       res.reset()
       res.answer('json', failureBody(error), error.status)
-      this.#respond(
-        toReply(res, req.method === 'HEAD', this.#state.draining, compiled.serialize),
-        compiled,
-        req,
-        res,
-        started,
-      )
-    } else if (current !== undefined && 'entry' in current)
-      this.#failSending(error, compiled, req, res, started, current)
-    else this.fail(error, compiled, req, res, started)
+      this.#respond(toReply(res, this.#state.draining), res)
+    } else if (current !== undefined && 'entry' in current) this.#failSending(error, res, current)
+    else this.fail(error, res)
   }
 
   #logTimeout(error: Error, req: KernelRequest): void {
@@ -187,93 +180,73 @@ export class Answers {
    * An `onSend` hook threw. A body that cannot be written is the handler's failure; with any other the hook has had its
    * turn, so that a store which is down is waited for once, and there is an end to it when all of them fail.
    */
-  #failSending(
-    error: unknown,
-    compiled: CompiledRoute,
-    req: KernelRequest,
-    res: KernelResponse,
-    started: number,
-    hook: Hook<'onSend'>,
-  ): void {
+  #failSending(error: unknown, res: KernelResponse, hook: Hook<'onSend'>): void {
     if (error !== undefined && error === res.unencodable && !res.failed) {
-      this.fail(error, compiled, req, res, started)
+      this.fail(error, res)
       return
     }
     const failed = this.#failedHooks.get(res) ?? new Set()
     this.#failedHooks.set(res, failed.add(hook))
-    this.fail(error, compiled, req, res, started, hook.entry.name)
+    this.fail(error, res, hook.entry.name)
   }
 
   /**
    * Somebody threw: the framework answers its own failures, the nearest error handler the others, else 500 and no body.
    * `plugin` is whose hook it was, when the answer was to be sent.
    */
-  fail(
-    thrown: unknown,
-    compiled: CompiledRoute,
-    req: KernelRequest,
-    res: KernelResponse,
-    started: number,
-    plugin?: string,
-  ): void {
+  fail(thrown: unknown, res: KernelResponse, plugin?: string): void {
+    const { request: req, failed: again } = res
+    const route = routeOf(res)
     const error = legible(thrown)
-    const again = res.failed
     res.reset()
     res.failed = true
-    if (compiled.onError.length > 0) this.#tellReported(compiled, req, res, error)
-    this.#notify(compiled.onError, (run) => run(error as Thrown, req, res), req)
+    if (route.onError.length > 0) this.#tellReported(res, error)
+    this.#notify(route.onError, (run) => run(error as Thrown, req, res), req)
     if (isAnsweredByFramework(error)) {
       if (error.code === RequestTimeoutError.code && error.status === 503) this.#logTimeout(error, req)
       // The client asked for nothing wrong, and what the handler has done is not undone.
       else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
       res.answer('json', failureBody(error), error.status)
-      this.finish(compiled, req, res, started)
+      this.finish(res)
       return
     }
     // Whoever answers failures is asked once.
-    const errorHandler = again ? undefined : compiled.errorHandler()
+    const errorHandler = again ? undefined : route.errorHandler()
     if (errorHandler === undefined) {
       this.#logFailure(error, req, plugin === undefined ? undefined : { plugin })
       res.answer('empty', undefined, 500)
-      this.finish(compiled, req, res, started)
+      this.finish(res)
       return
     }
     req.current = handlingError
-    const limit = this.#limit(compiled, req, res, started)
+    const limit = this.#limit(res)
     const { overs } = limit
-    this.#callErrorHandler(errorHandler, error, req, res).then(
+    this.#callErrorHandler(errorHandler, error, res).then(
       () => {
-        if (limit.overs === overs) this.finish(compiled, req, res, started)
+        if (limit.overs === overs) this.finish(res)
       },
       (second: unknown) => {
-        if (limit.overs === overs) this.#answerBare(second, compiled, req, res, started, error)
+        if (limit.overs === overs) this.#answerBare(second, res, { original: error })
       },
     )
   }
 
   /** A failure that was answered where it was found is told once, also when the one who answers it throws it. */
-  #tellReported(compiled: CompiledRoute, req: KernelRequest, res: KernelResponse, thrown?: unknown): void {
+  #tellReported(res: KernelResponse, thrown?: unknown): void {
+    const { request: req } = res
     const error = takeReported(res)
-    if (error !== undefined && error !== thrown) this.#notify(compiled.onError, (run) => run(error, req, res), req)
+    if (error !== undefined && error !== thrown) this.#notify(routeOf(res).onError, (run) => run(error, req, res), req)
   }
 
-  async #callErrorHandler(
-    handler: ErrorHandler,
-    error: unknown,
-    req: KernelRequest,
-    res: KernelResponse,
-  ): Promise<void> {
+  async #callErrorHandler(handler: ErrorHandler, error: unknown, res: KernelResponse): Promise<void> {
+    const { request: req } = res
     res.code = 500
     let passedOn = false
-    const value = await handler(
-      req,
-      res,
-      (other) => {
-        if (other !== undefined && other !== null) throw other
-        passedOn = true
-      },
-      error as Thrown,
-    )
+    const next = (other?: unknown) => {
+      if (other !== undefined && other !== null) throw other
+      passedOn = true
+    }
+    const value = await handler(req, res, next, error as Thrown)
     if (!res.answered) await res.opening
     if (res.answered) return
     if (value instanceof Error) throw value
@@ -286,34 +259,17 @@ export class Answers {
   }
 
   /** A failure while answering a failure: nothing of the application runs any more. */
-  #answerBare(
-    error: unknown,
-    compiled: CompiledRoute,
-    req: KernelRequest,
-    res: KernelResponse,
-    started: number,
-    original?: unknown,
-  ): void {
+  #answerBare(error: unknown, res: KernelResponse, more?: object): void {
     res.reset()
-    this.#logFailure(error, req, original === undefined ? undefined : { original })
+    this.#logFailure(error, res.request, more)
     res.answer('empty', undefined, 500)
-    this.#respond(toReply(res, true, this.#state.draining, compiled.serialize), compiled, req, res, started)
+    this.#respond(toReply(res, this.#state.draining), res)
   }
 
   #logFailure(error: unknown, req: KernelRequest, more?: object): void {
     const err = legible(error)
-    req.log.error(
-      { err, ...more },
-      `${req.method} ${req.path} failed with ${this.#describe(err)}${missingMember(req, err)}`,
-    )
-  }
-
-  #describe(error: unknown): string {
-    try {
-      return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-    } catch {
-      return 'an error that cannot be read'
-    }
+    const what = `${req.method} ${req.path} failed with ${describeFailure(err)}${missingMember(req, err)}`
+    req.log.error({ err, ...more }, what)
   }
 
   /** Hooks that may not change an answer: their errors are logged, their promises not waited for. */
@@ -332,5 +288,22 @@ export class Answers {
         failed(error)
       }
     }
+  }
+}
+
+/** Says what takes too long, for the log. */
+function describeCurrent(current: Current, { method, route, path }: KernelRequest): string {
+  if (current === undefined) return `the handler of ${method} ${route ?? path} did not answer`
+  if (current instanceof Downstream) return `${current.name} did not end behind next()`
+  if ('entry' in current) return `an onSend hook of the plugin "${current.entry.name}" did not settle`
+  if ('task' in current) return `${current.task} did not settle`
+  return `${current.name} neither answered nor called next()`
+}
+
+function describeFailure(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  } catch {
+    return 'an error that cannot be read'
   }
 }

@@ -34,6 +34,7 @@ const fields: Record<string, ReadonlySet<string>> = {
     'unencodable',
     'isDefault',
     'sent',
+    'started',
   ]),
 }
 

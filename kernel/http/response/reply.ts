@@ -27,11 +27,13 @@ function isBodiless(status: number): boolean {
 }
 
 /**
- * Encodes a response for the runtime. `head` drops the body and keeps its length.
+ * Encodes a response for the runtime. HEAD drops the body and keeps its length.
  *
  * @throws when the payload cannot be serialised; the caller makes that a failure like any other.
  */
-export function toReply(res: KernelResponse, head: boolean, closing: boolean, serialize: Serialize): Reply {
+export function toReply(res: KernelResponse, closing: boolean): Reply {
+  const { method, compiled } = res.request
+  const head = method === 'HEAD'
   const status = res.statusCode
   const bag = res.headersIfAny
   let body: Reply['body'] = null
@@ -39,7 +41,7 @@ export function toReply(res: KernelResponse, head: boolean, closing: boolean, se
   let type: string | undefined
   switch (res.kind) {
     case 'json':
-      body = serialize(res.payload, status)
+      body = compiled.serialize(res.payload, status)
       length = Buffer.byteLength(body)
       type = defaultTypes.json
       break

@@ -1,5 +1,5 @@
 import type { StreamBody } from '../raw.ts'
-import type { KernelRequest, Request } from '../request/request.ts'
+import type { KernelRequest } from '../request/request.ts'
 import { disposeStream, isStream } from '../streams.ts'
 import { dispositionOf, type FileOptions, openFile } from './file.ts'
 import { bodyHeaders, encodeLocation, HeaderBag, type HeaderPreset, type HeaderValue } from './headers.ts'
@@ -17,13 +17,15 @@ export interface KernelResponse extends Response {}
 /** The implementation of {@link Response}: a buffer that `reply.ts` turns into what leaves. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the shorthands are made from one table, merged members arrive by decorate
 export class KernelResponse {
-  readonly request: Request
+  readonly request: KernelRequest
   kind: BodyKind = 'none'
   payload: unknown = undefined
   code = 0
   /** Whether nobody has answered, so that the answer is the empty one; and whether it has left. */
   isDefault = false
   sent = false
+  /** When its request came, where somebody wants to know. */
+  started = 0
   /** Whether this answers a failure already. */
   failed = false
   /** Why the body could not be written. */
@@ -34,7 +36,7 @@ export class KernelResponse {
   onAnswer: (() => void) | undefined = undefined
   #headers: HeaderBag | undefined = undefined
 
-  constructor(request: Request) {
+  constructor(request: KernelRequest) {
     this.request = request
   }
 
@@ -60,7 +62,7 @@ export class KernelResponse {
     if (this.kind !== 'none') {
       // Nobody will read it, and a file would stay open.
       if (kind === 'stream' && payload !== this.payload) disposeStream(payload as StreamBody)
-      if ((this.request as KernelRequest).givenUp) return this
+      if (this.request.givenUp) return this
       warnOfSecondAnswer(this)
       return this
     }
@@ -209,7 +211,7 @@ export class KernelResponse {
     if (this.getHeader('content-type') === undefined) this.setHeader('content-type', defaultTypes[this.kind])
     if (this.kind === 'json') {
       try {
-        this.payload = (this.request as KernelRequest).compiled.serialize(this.payload, this.statusCode)
+        this.payload = this.request.compiled.serialize(this.payload, this.statusCode)
       } catch (error) {
         this.unencodable = error
         throw error

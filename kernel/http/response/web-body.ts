@@ -1,6 +1,5 @@
 import { defineError } from '../../support/errors.ts'
 import type { StreamBody } from '../raw.ts'
-import type { KernelRequest } from '../request/request.ts'
 import { disposeStream, isStream } from '../streams.ts'
 import { connectionHeaders, HeaderBag } from './headers.ts'
 import type { KernelResponse } from './response-buffer.ts'
@@ -119,7 +118,7 @@ function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Res
  */
 export function disposeUnsent(value: unknown, res: KernelResponse): void {
   const isResponse = (value as { [Symbol.toStringTag]?: unknown } | null)?.[Symbol.toStringTag] === 'Response'
-  const isUnused = isResponse || (res.request as KernelRequest).givenUp
+  const isUnused = isResponse || res.request.givenUp
   const body = isResponse ? (value as globalThis.Response).body : value
   if (isUnused && isStream(body) && body !== res.payload) disposeStream(body)
 }
