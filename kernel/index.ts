@@ -1,12 +1,11 @@
 export type { RawRequest, Reply, StreamBody } from './http/raw.ts'
 export { parseQuery, type Query } from './http/request/query.ts'
-export type { Request } from './http/request/request.ts'
+export type { HostServer, Request } from './http/request/request.ts'
 export type { Rewrite, Rewriter } from './http/request/rewrite.ts'
-export { refuseEmptied } from './http/response/emptied.ts'
 export type { FileOptions } from './http/response/file.ts'
 export { connectionHeaders, type HeaderPreset, type HeaderValue, presetHeaders } from './http/response/headers.ts'
+export { refuseEmptied, toJson } from './http/response/json.ts'
 export { extendMediaTypes, type MediaTypeLibrary, mediaType, mediaTypeOfFile } from './http/response/media-types.ts'
-export { toJson } from './http/response/reply.ts'
 export type { Response } from './http/response/response.ts'
 export type { SseMessage } from './http/response/sse.ts'
 export type { Statuses, StatusName } from './http/response/statuses.ts'
@@ -14,7 +13,7 @@ export type { Explanation } from './inspect/explain.ts'
 export type { ListedPlugin, ListedRoute, Listing } from './inspect/listing.ts'
 export type { PluginNode } from './inspect/tree.ts'
 export { type Inject, Kernel } from './kernel.ts'
-export { atEachBoot, type BootCheck } from './life/boot-checks.ts'
+export { atEachBoot, type BootCheck } from './life/life-cycle.ts'
 export type { KernelOptions, ResolvedKernelOptions } from './options.ts'
 export type { NotFoundHandler } from './pipeline/dispatch.ts'
 export {
@@ -45,7 +44,7 @@ export type { ErrorHandler, HookName, HookTypes, Thrown } from './plugin/hooks.t
 export type { OptionReader, OptionRoute, OptionsReader, RouteOptionReader } from './plugin/options.ts'
 export type { PluginTimes, RegisterOptions, Registrable } from './plugin/scope.ts'
 export type { ServiceStore, Services } from './plugin/services.ts'
-export { RouteCollection, type RouteRecord } from './routing/collection.ts'
+export { RouteCollection, type RouteRecord, router } from './routing/collection.ts'
 export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } from './routing/middleware.ts'
 export type { OptionChecks, RouteOptions } from './routing/options.ts'
 export type {
@@ -56,9 +55,7 @@ export type {
   RouteRequest,
   RouteResponse,
 } from './routing/params.ts'
-export type { Route, Slot, Step } from './routing/route.ts'
-export { RouteValue } from './routing/route-value.ts'
-export { router } from './routing/router.ts'
+export { type Route, RouteValue, type Slot, type Step } from './routing/route.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
@@ -73,7 +70,6 @@ export {
   RequestTimeoutError,
   UnsupportedMediaTypeError,
 } from './support/errors.ts'
-export type { HostServer } from './support/host-server.ts'
 export type { Logger, LogMethod } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'
 export {

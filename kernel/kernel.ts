@@ -24,9 +24,8 @@ import {
   rootEntry,
 } from './plugin/scope.ts'
 import type { ServiceStore, Services } from './plugin/services.ts'
-import { RouteCollection, type RouteRecord } from './routing/collection.ts'
+import { RouteCollection, type RouteRecord, router as sharedRouter } from './routing/collection.ts'
 import type { Middleware } from './routing/middleware.ts'
-import { router as sharedRouter } from './routing/router.ts'
 import { type AddRoute, RouteVerbs } from './routing/verbs.ts'
 import type { Address } from './runtime/adapter.ts'
 import { type InjectRequest, type InjectResponse, injector } from './runtime/inject.ts'
@@ -35,7 +34,7 @@ import { closeMistake, listenMistake } from './support/arguments.ts'
 import { LifeState } from './support/life-state.ts'
 import { type Logger, warnInto } from './support/logger.ts'
 
-declare module './support/host-server.ts' {
+declare module './http/request/request.ts' {
   interface HostServer extends Kernel {}
 }
 

@@ -1,3 +1,4 @@
+import type { HostServer } from '../http/request/request.ts'
 import type { ResolvedKernelOptions } from '../options.ts'
 import type { CompiledRoutes } from '../pipeline/compiled-route.ts'
 import type { Dispatcher } from '../pipeline/dispatch.ts'
@@ -10,7 +11,6 @@ import { defineError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { type Logger, warnInto } from '../support/logger.ts'
 import { bootTree } from './boot.ts'
-import { checkBoot } from './boot-checks.ts'
 import { shutDown } from './shutdown.ts'
 import { closeOnSignals } from './signals.ts'
 
@@ -20,6 +20,19 @@ const ListeningTwiceError = defineError(
   () => 'listen() was called before on this server. A server listens once; make another for another port',
 )
 const ServerClosedError = defineError('ServerClosedError', 503, () => 'the server is closed. Make a new one')
+
+/** Called with each server that has booted. */
+export type BootCheck = (server: HostServer) => void
+
+const bootChecks = new Set<BootCheck>()
+
+/**
+ * Runs a check on every server of this process when it has booted, also on one without the plugin that adds the check: for
+ * what modules have declared and only a server with that plugin runs.
+ */
+export function atEachBoot(check: BootCheck): void {
+  bootChecks.add(check)
+}
 
 /** What a life is lived on. */
 export interface LifeCycleParts {
@@ -52,8 +65,8 @@ export class LifeCycle {
     return this.#closingSignal.signal
   }
 
-  report(error: unknown): void {
-    this.#parts.logger().error({ err: error }, error instanceof Error ? error.message : 'closing failed')
+  report(error: unknown, what = error instanceof Error ? error.message : 'closing failed'): void {
+    this.#parts.logger().error({ err: error }, what)
   }
 
   mustBeOpen(): void {
@@ -75,10 +88,10 @@ export class LifeCycle {
       dispatcher.compile()
       this.#state.booted = true
       await this.#runHooks(host.lifeCycle.onReady, 'a ready hook', (run) => run())
-      checkBoot(host.server)
+      for (const check of bootChecks) check(host.server)
     } catch (error) {
       this.#state.booted = true
-      for (const failure of await this.#shutDown()) this.#parts.logger().error({ err: failure }, failure.message)
+      for (const failure of await this.#shutDown()) this.report(failure)
       throw error
     } finally {
       root.times.boot = performance.now() - start
@@ -115,9 +128,7 @@ export class LifeCycle {
       return address
     } catch (error) {
       // A server listens once, so what boot has opened is of no use any more and would keep the process alive.
-      await this.close().catch((failure: unknown) =>
-        this.#parts.logger().error({ err: failure }, 'closing after a failed start failed too'),
-      )
+      await this.close().catch((failure: unknown) => this.report(failure, 'closing after a failed start failed too'))
       throw error
     }
   }
@@ -127,8 +138,7 @@ export class LifeCycle {
     const { port, host, limits, https } = settings
     const adapter = await loadAdapter(settings.adapter)
     const onWarning = warnInto(logger)
-    const options = { port, host, limits, onWarning, ...(https === undefined ? {} : { https }) }
-    const address = await adapter.listen(options, dispatcher.handle)
+    const address = await adapter.listen({ port, host, limits, https, onWarning }, dispatcher.handle)
     // Somebody may have closed the server while it was binding.
     if (this.#state.closing) {
       adapter.cut()
@@ -163,9 +173,7 @@ export class LifeCycle {
   }
 
   #followAbortSignal(signal: AbortSignal | undefined): void {
-    const abort = () => {
-      this.close().catch((error: unknown) => this.#parts.logger().error({ err: error }, 'closing on abort failed'))
-    }
+    const abort = () => void this.close().catch((error: unknown) => this.report(error, 'closing on abort failed'))
     if (signal?.aborted) abort()
     else signal?.addEventListener('abort', abort, { once: true })
   }

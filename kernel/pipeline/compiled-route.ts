@@ -1,4 +1,4 @@
-import { type Serialize, toJson } from '../http/response/reply.ts'
+import { type Serialize, toJson } from '../http/response/json.ts'
 import type { ErrorHandler, Hook } from '../plugin/hooks.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { DuplicateRouteError, type RouteCollection, type RouteRecord } from '../routing/collection.ts'
@@ -206,10 +206,7 @@ function claim(record: RouteRecord, taken: Map<string, RouteRecord>): void {
   for (const shape of record.shapes) {
     const key = `${record.method} ${shape.key}`
     const there = taken.get(key)
-    if (there !== undefined && there !== record) {
-      const other = there.path === record.path ? '' : ` (as ${there.path})`
-      throw DuplicateRouteError(record.method, record.path, String(there.site), other, String(record.site))
-    }
+    if (there !== undefined && there !== record) throw DuplicateRouteError(record, there)
     taken.set(key, record)
   }
 }

@@ -1,3 +1,4 @@
+import { toJson } from '../http/response/json.ts'
 import { FileNotFoundError, isFrameworkError } from '../support/errors.ts'
 
 /** Whether answers to failures carry `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
@@ -26,7 +27,7 @@ export interface FailureBody {
 function describeCause(cause: unknown): unknown {
   try {
     if (cause instanceof Error) return { name: cause.name, message: cause.message, stack: cause.stack }
-    JSON.stringify(cause)
+    toJson(cause)
     return cause
   } catch {
     return 'a cause that cannot be written as JSON'

@@ -1,7 +1,7 @@
+import { contractOf, pluginMark } from '../routing/middleware.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
-import { contractOf, pluginMark } from '../support/plugin-mark.ts'
 import type { Context } from './context.ts'
 import { isReader, type OptionsReader, type RouteOptionReader } from './options.ts'
 

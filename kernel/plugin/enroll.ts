@@ -1,6 +1,6 @@
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { OptionPlace } from '../support/options.ts'
-import { checkMembers, isPluginFactory, isRegistration, type PluginDefinition, type Registration } from './define.ts'
+import { checkMembers, isPluginFactory, isRegistration, type Registration } from './define.ts'
 import { readOption } from './options.ts'
 import { DuplicatePluginError, describe, type EnrollOptions, NotAPluginError, PluginEntry, Scope } from './scope.ts'
 
@@ -17,20 +17,14 @@ export function enroll(owner: PluginEntry, given: unknown, options: EnrollOption
   const { plugin: definition, site } = registration as Registration
   const parent = owner.scope
   const prefix = options.prefix ?? ''
-  const scoped = definition.scoped === true || prefix !== ''
   checkMembers(definition)
   const before = parent.plugins.get(definition.name)
   if (before !== undefined) throw DuplicatePluginError(definition.name, before.site, String(site))
-  const entry = new PluginEntry({
-    name: definition.name,
-    definition,
-    options: registration.options,
-    settings: settingsOf(registration, options.path, uncalled),
-    site: String(site),
-    scope: scoped ? new Scope(definition.name, prefix, parent) : parent,
-    scoped,
-    uncalled,
-  })
+  const settings = settingsOf(registration, options.path, uncalled)
+  const isScoped = definition.scoped === true || prefix !== ''
+  const scope = isScoped ? new Scope(definition.name, prefix, parent) : parent
+  const written = { options: registration.options, settings, site: String(site), uncalled }
+  const entry = new PluginEntry(definition, scope, written)
   const services = definition.provide === undefined ? {} : servicesOf(entry, definition.provide)
   for (const [name, value] of Object.entries(services)) {
     entry.scope.services.provide(name, value, entry.name)
@@ -43,10 +37,7 @@ export function enroll(owner: PluginEntry, given: unknown, options: EnrollOption
 
 function enrollMiddleware(owner: PluginEntry, middleware: Middleware): PluginEntry {
   const name = nameOf(middleware, 'middleware')
-  const { scope } = owner
-  const definition: PluginDefinition<never, object> = { name, setup: (ctx) => ctx.use(middleware) }
-  const nothing = { options: undefined, settings: undefined, site: '' }
-  const entry = new PluginEntry({ name, definition, ...nothing, scope, scoped: false })
+  const entry = new PluginEntry({ name, setup: (ctx) => ctx.use(middleware) }, owner.scope)
   owner.children.push(entry)
   return entry
 }

@@ -43,16 +43,14 @@ export interface PluginTimes {
 
 /** One registered plugin: its place in the tree and what it contributed. */
 export class PluginEntry {
-  readonly name: string
   readonly definition: PluginDefinition<never, object>
+  /** The scope its contributions go to: its parent's, or a child of it. */
+  readonly scope: Scope
   /** What it was registered with. */
   readonly options: unknown
   /** What its options mean: what `provide` and `setup` get. */
   readonly settings: unknown
   readonly site: string
-  /** The scope its contributions go to: its parent's, or a child of it. */
-  readonly scope: Scope
-  readonly scoped: boolean
   readonly uncalled: boolean
   readonly children: PluginEntry[] = []
   readonly times: PluginTimes = { boot: 0, ready: 0, close: 0 }
@@ -62,18 +60,25 @@ export class PluginEntry {
   readonly routes: string[] = []
 
   constructor(
-    parts: Pick<PluginEntry, 'name' | 'definition' | 'options' | 'settings' | 'site' | 'scope' | 'scoped'> & {
-      uncalled?: boolean
-    },
+    definition: PluginDefinition<never, object>,
+    scope: Scope,
+    registered: Partial<Pick<PluginEntry, 'options' | 'settings' | 'site' | 'uncalled'>> = {},
   ) {
-    this.name = parts.name
-    this.definition = parts.definition
-    this.options = parts.options
-    this.settings = parts.settings
-    this.site = parts.site
-    this.scope = parts.scope
-    this.scoped = parts.scoped
-    this.uncalled = parts.uncalled ?? false
+    this.definition = definition
+    this.scope = scope
+    this.options = registered.options
+    this.settings = registered.settings
+    this.site = registered.site ?? ''
+    this.uncalled = registered.uncalled ?? false
+  }
+
+  get name(): string {
+    return this.definition.name
+  }
+
+  /** Whether it has a scope to itself, which it stands in front of. */
+  get scoped(): boolean {
+    return this.scope.parent?.plugins.get(this.name) === this
   }
 
   /** The error for what this plugin threw; names the plugin, and a likely cause. */
@@ -158,16 +163,7 @@ export class Scope {
 
 /** The entry at the top of a tree, for what is registered on the server itself. */
 export function rootEntry(): PluginEntry {
-  const definition = { name: 'root' }
-  return new PluginEntry({
-    name: 'root',
-    definition,
-    options: undefined,
-    settings: undefined,
-    site: '',
-    scope: new Scope('root'),
-    scoped: false,
-  })
+  return new PluginEntry({ name: 'root' }, new Scope('root'))
 }
 
 /** How a plugin is registered. */

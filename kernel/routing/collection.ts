@@ -9,8 +9,8 @@ import { type AddRoute, type Method, RouteVerbs } from './verbs.ts'
 export const DuplicateRouteError = defineError(
   'DuplicateRouteError',
   500,
-  (method: string, path: string, there: string, other: string, here: string) =>
-    `${method} ${path} is registered twice: at ${there}${other} and at ${here}. Remove one of them or change its path`,
+  ({ method, path, site }: RouteRecord, there: RouteRecord) =>
+    `${method} ${path} is registered twice: at ${there.site}${there.path === path ? '' : ` (as ${there.path})`} and at ${site}. Remove one of them or change its path`,
 )
 
 /** One registered route, as it was declared. */
@@ -64,10 +64,7 @@ export class RouteCollection extends RouteVerbs {
     }
     for (const shape of shapes) {
       const there = this.#records.get(`${method} ${shape.key}`)
-      if (there !== undefined) {
-        const other = there.path === path ? '' : ` (as ${there.path})`
-        throw DuplicateRouteError(method, path, String(there.site), other, String(record.site))
-      }
+      if (there !== undefined) throw DuplicateRouteError(record, there)
     }
     for (const shape of shapes) this.#records.set(`${method} ${shape.key}`, record)
     this.#all.push(record)
@@ -100,3 +97,11 @@ export class RouteCollection extends RouteVerbs {
     return this.#version
   }
 }
+
+/**
+ * The collection of the whole process: routes registered here are served by every server that was not given its own.
+ *
+ * @example
+ * router.get('/hello/:name', (req) => ({ hello: req.params.name }))
+ */
+export const router: RouteCollection = new RouteCollection()

@@ -1,7 +1,6 @@
 import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
 import { defineError } from '../support/errors.ts'
-import { contractOf } from '../support/plugin-mark.ts'
 
 /**
  * Goes on to the next step and settles when everything behind it has.
@@ -50,6 +49,16 @@ export function defineMiddleware<Extension extends object = {}>(
     throw NotAMiddlewareError('defineMiddleware() was given several; define each by a call of its own')
   if (typeof middleware !== 'function') throw NotAMiddlewareError('defineMiddleware() was given no function')
   return middleware
+}
+
+/** Marks factories and registrations; `Symbol.for`, so that a plugin built against another copy of the package is still one. */
+export const pluginMark = Symbol.for('framework.plugin')
+
+/** The number of the contract that a factory or a registration was made for; `undefined` for anything else. */
+export function contractOf(value: unknown): unknown {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+    ? (value as Record<symbol, unknown>)[pluginMark]
+    : undefined
 }
 
 /** What is wrong with the middlewares of a route or a group, if anything is: `is a string, not a function`, with its place. */

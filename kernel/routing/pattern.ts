@@ -8,50 +8,42 @@ export const RoutePatternError = defineError(
 )
 
 interface Segment {
-  kind: 'static' | 'param' | 'wildcard'
+  readonly kind: 'static' | 'param' | 'wildcard'
   /** The decoded text of a static segment, the name of a parameter, `*`. */
-  text: string
-  optional: boolean
+  readonly text: string
+  readonly optional: boolean
 }
 
-function parseSegment(raw: string, pattern: string, last: boolean): Segment {
+/** Makes the error for what is wrong with a pattern, and what to write. */
+type Fail = (why: string, remedy: string) => Error
+
+function parseSegment(raw: string, isLast: boolean, fail: Fail): Segment {
   if (raw === '*') {
-    if (!last)
-      throw RoutePatternError(
-        pattern,
-        'has a "*" before its end',
-        'A wildcard takes the rest of the path: put it last.',
-      )
+    if (!isLast) throw fail('has a "*" before its end', 'A wildcard takes the rest of the path: put it last.')
     return { kind: 'wildcard', text: '*', optional: false }
   }
   if (raw.startsWith(':')) {
     const [, name, question] = /^:([A-Za-z_$][\w$]*)(\?)?$/.exec(raw) ?? []
     if (name === undefined) {
-      throw RoutePatternError(
-        pattern,
+      throw fail(
         `has the segment "${raw}", which is not one whole parameter`,
         'Write ":name" (letters, digits, _ and $), and check the rest of the value in the handler or by a schema.',
       )
     }
-    if (name === '__proto__') throw RoutePatternError(pattern, 'names a parameter "__proto__"', 'Choose another name.')
+    if (name === '__proto__') throw fail('names a parameter "__proto__"', 'Choose another name.')
     return { kind: 'param', text: name, optional: question !== undefined }
   }
   if (raw.includes('*') || raw.includes('?')) {
-    throw RoutePatternError(
-      pattern,
+    throw fail(
       `has the segment "${raw}"`,
       'A "*" stands alone as the last segment, a "?" only behind a parameter; encode them (%2A, %3F) to mean the characters.',
     )
   }
   const text = raw.includes('%') ? decodePath(raw) : raw
-  if (text === undefined)
-    throw RoutePatternError(pattern, `has the malformed escape "${raw}"`, 'Write "%25" for a percent sign.')
+  if (text === undefined) throw fail(`has the malformed escape "${raw}"`, 'Write "%25" for a percent sign.')
   if (/%(2F|3F|23)/.test(text)) {
-    throw RoutePatternError(
-      pattern,
-      `has an escaped "/", "?" or "#" in the segment "${raw}"`,
-      'Take the segment as a parameter, whose value is decoded.',
-    )
+    const why = `has an escaped "/", "?" or "#" in the segment "${raw}"`
+    throw fail(why, 'Take the segment as a parameter, whose value is decoded.')
   }
   return { kind: 'static', text, optional: false }
 }
@@ -62,7 +54,7 @@ export interface Shape {
   readonly pattern: string
   /** Equal for two patterns exactly when they match the same paths. */
   readonly key: string
-  readonly segments: readonly { readonly kind: 'static' | 'param' | 'wildcard'; readonly text: string }[]
+  readonly segments: readonly Segment[]
 }
 
 function toShape(segments: readonly Segment[]): Shape {
@@ -87,23 +79,22 @@ export function parsePattern(pattern: string): Shape[] {
   if (typeof pattern !== 'string') {
     throw RoutePatternError(String(pattern), 'is not text', 'A path is text such as "/users/:id", and comes first.')
   }
-  if (!pattern.startsWith('/')) throw RoutePatternError(pattern, 'does not begin with "/"', `Write "/${pattern}".`)
+  const fail: Fail = (why, remedy) => RoutePatternError(pattern, why, remedy)
+  if (!pattern.startsWith('/')) throw fail('does not begin with "/"', `Write "/${pattern}".`)
   const trimmed = pattern.length > 1 && pattern.endsWith('/') ? pattern.slice(0, -1) : pattern
   const parts = trimmed === '/' ? [] : trimmed.slice(1).split('/')
   const names = new Set<string>()
   const segments = parts.map((raw, i) => {
-    if (raw === '') throw RoutePatternError(pattern, 'has an empty segment', 'Remove the doubled slash.')
-    const segment = parseSegment(raw, pattern, i === parts.length - 1)
+    if (raw === '') throw fail('has an empty segment', 'Remove the doubled slash.')
+    const segment = parseSegment(raw, i === parts.length - 1, fail)
     if (segment.kind !== 'static') {
-      if (names.has(segment.text))
-        throw RoutePatternError(pattern, `has the parameter "${segment.text}" twice`, 'Rename one.')
+      if (names.has(segment.text)) throw fail(`has the parameter "${segment.text}" twice`, 'Rename one.')
       names.add(segment.text)
     }
     return segment
   })
   const optional = segments.filter((segment) => segment.optional).length
-  if (optional > 4)
-    throw RoutePatternError(pattern, 'has more than four optional parameters', 'Register the paths one by one.')
+  if (optional > 4) throw fail('has more than four optional parameters', 'Register the paths one by one.')
   let forms: Segment[][] = [[]]
   for (const segment of segments) {
     forms = forms.flatMap((form) => (segment.optional ? [[...form, segment], form] : [[...form, segment]]))

@@ -1,10 +1,11 @@
 import type { RawRequest, Reply, StreamBody } from '../http/raw.ts'
 import { hostFor } from '../http/request/host.ts'
-import { asChunk, declaredLength, lengthGuard } from '../http/streams.ts'
-import { injectMistake } from '../support/arguments.ts'
+import { ArgumentsError } from '../support/arguments.ts'
 import { BadRequestError, BodyReadError, type FrameworkError, PayloadTooLargeError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
+import { nearest } from '../support/nearest.ts'
 import type { RequestHandler } from './adapter.ts'
+import { asChunk, declaredLength, lengthGuard } from './sending.ts'
 
 /** A request that never sees a socket. */
 export interface InjectRequest {
@@ -231,4 +232,31 @@ async function collect(body: StreamBody, length: number | undefined): Promise<Ui
   }
   guard.end()
   return Buffer.concat(chunks)
+}
+
+const injected = ['method', 'url', 'headers', 'body', 'ip', 'signal']
+
+/** What is wrong with the arguments of `inject`, if anything is. */
+function injectMistake(request: unknown, second: unknown): FrameworkError | undefined {
+  const example = "inject({ url: '/users' }); a Server has inject.get('/users') and the other verbs as well"
+  if (second !== undefined || typeof request !== 'object' || request === null) {
+    return ArgumentsError('inject', `one object: ${example}`)
+  }
+  if ((request as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] === 'Request') {
+    return ArgumentsError('inject', 'an object; a web Request is for fetch(request)')
+  }
+  for (const name in request) {
+    if (injected.includes(name)) continue
+    const near = nearest(name, injected)
+    const guess = near === undefined ? '' : ` Did you mean "${near}"?`
+    return ArgumentsError('inject', `{ ${injected.join(', ')} }, and "${name}" is none of them.${guess}`)
+  }
+  const { url, body } = request as { url?: unknown; body?: unknown }
+  if (typeof url !== 'string') return ArgumentsError('inject', `a url: ${example}`)
+  const isBody =
+    typeof body === 'string' ||
+    body instanceof Uint8Array ||
+    typeof (body as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator] === 'function'
+  if (body === undefined || isBody) return undefined
+  return ArgumentsError('inject', 'a body of text, bytes or an async iterable of bytes; write data with JSON.stringify')
 }

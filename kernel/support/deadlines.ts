@@ -20,6 +20,27 @@ export class Running {
   }
 }
 
+/** The time that a request has. Made for those that wait for something. */
+export class TimeLimit extends Running {
+  isRunning = false
+  /** How often it was over: whoever began to wait for something before is no longer listened to. */
+  overs = 0
+  #extendedTo = 0
+
+  constructor() {
+    super(() => {})
+  }
+
+  extend(ms: number | false): void {
+    this.#extendedTo = ms === false ? Number.POSITIVE_INFINITY : clock() + ms
+  }
+
+  /** What is left of an extension. */
+  get extension(): number {
+    return Math.max(0, this.#extendedTo - clock())
+  }
+}
+
 /** One limit for many things that run at the same time, all of which one timer looks after. */
 export class Deadlines {
   readonly #ms: number

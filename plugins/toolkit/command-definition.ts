@@ -1,5 +1,5 @@
+import type { HostServer } from '../../kernel/http/request/request.ts'
 import { announcePluginData } from '../../kernel/plugin/define.ts'
-import type { HostServer } from '../../kernel/support/host-server.ts'
 
 announcePluginData('commands')
 

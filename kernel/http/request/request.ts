@@ -1,12 +1,18 @@
-import type { HostServer } from '../../support/host-server.ts'
+import { TimeLimit } from '../../support/deadlines.ts'
 import type { Logger } from '../../support/logger.ts'
 import type { RawRequest } from '../raw.ts'
-import type { Serialize } from '../response/reply.ts'
+import type { Serialize } from '../response/json.ts'
 import type { Response } from '../response/response.ts'
 import { isValidHost } from './host.ts'
 import { parseQuery, type Query } from './query.ts'
 import type { Target } from './target.ts'
-import { TimeLimit } from './time-limit.ts'
+
+/**
+ * The server that something belongs to. The kernel, which is above everything else, says in `kernel.ts` what that is; below it, nothing
+ * imports it.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: open for the kernel
+export interface HostServer {}
 
 /**
  * One request as handlers and middlewares see it. Plugins add members by merging into this interface and installing

@@ -1,25 +1,7 @@
 import type { Reply, StreamBody } from '../raw.ts'
 import { disposeStream } from '../streams.ts'
-import { refuseEmptied, UnserializableError } from './emptied.ts'
 import { defaultTypes } from './media-types.ts'
 import type { KernelResponse } from './response-buffer.ts'
-
-/** Turns a value into JSON text; a serialiser made from a schema takes the place of {@link toJson}. */
-export type Serialize = (payload: unknown, status: number) => string
-
-/** The serialiser of routes that name none. */
-export function toJson(payload: unknown): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(payload)
-  } catch (error) {
-    throw Object.assign(UnserializableError(error instanceof Error ? error.message : String(error)), { cause: error })
-  }
-  // undefined for a function or a symbol.
-  if (text === undefined) throw UnserializableError(`it is a ${typeof payload}`)
-  if (text === '{}') refuseEmptied(payload)
-  return text
-}
 
 /** Statuses that have no body by definition (RFC 9110 section 6.4.1). */
 function isBodiless(status: number): boolean {
@@ -32,8 +14,7 @@ function isBodiless(status: number): boolean {
  * @throws when the payload cannot be serialised; the caller makes that a failure like any other.
  */
 export function toReply(res: KernelResponse, closing: boolean): Reply {
-  const { method, compiled } = res.request
-  const head = method === 'HEAD'
+  const head = res.request.method === 'HEAD'
   const status = res.statusCode
   const bag = res.headersIfAny
   let body: Reply['body'] = null
@@ -41,7 +22,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
   let type: string | undefined
   switch (res.kind) {
     case 'json':
-      body = compiled.serialize(res.payload, status)
+      body = res.writeJson()
       length = Buffer.byteLength(body)
       type = defaultTypes.json
       break

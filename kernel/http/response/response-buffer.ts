@@ -210,15 +210,20 @@ export class KernelResponse {
     if (this.kind === 'none' || this.kind === 'empty') return null
     if (this.getHeader('content-type') === undefined) this.setHeader('content-type', defaultTypes[this.kind])
     if (this.kind === 'json') {
-      try {
-        this.payload = this.request.compiled.serialize(this.payload, this.statusCode)
-      } catch (error) {
-        this.unencodable = error
-        throw error
-      }
+      this.payload = this.writeJson()
       this.kind = 'text'
     }
     return this.payload as string | Uint8Array | StreamBody
+  }
+
+  /** The one place where an answer becomes JSON. */
+  writeJson(): string {
+    try {
+      return this.request.compiled.serialize(this.payload, this.statusCode)
+    } catch (error) {
+      this.unencodable = error
+      throw error
+    }
   }
 
   replaceBody(body: string | Uint8Array | StreamBody): this {

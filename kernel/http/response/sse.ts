@@ -1,3 +1,5 @@
+import { toJson } from './json.ts'
+
 /** One server-sent event; `data` other than a string is sent as JSON. */
 export interface SseMessage {
   data: unknown
@@ -18,7 +20,7 @@ function encode(message: string | SseMessage): string {
   if (event !== undefined) text += `event: ${oneLine(event)}\n`
   if (id !== undefined) text += `id: ${oneLine(id)}\n`
   if (retry !== undefined) text += `retry: ${Math.trunc(retry)}\n`
-  const body = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
+  const body = typeof data === 'string' ? data : data === undefined ? '' : toJson(data)
   for (const line of body.split(/\r\n|\r|\n/)) text += `data: ${line}\n`
   return `${text}\n`
 }

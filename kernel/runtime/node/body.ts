@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { StreamBody } from '../../http/raw.ts'
-import { asChunk, lengthGuard, openSource } from '../../http/streams.ts'
+import { openSource } from '../../http/streams.ts'
 import { BadRequestError, PayloadTooLargeError } from '../../support/errors.ts'
 import { Slices } from '../give-way.ts'
+import { asChunk, lengthGuard } from '../sending.ts'
 
 /**
  * Reads the whole body into one piece of memory, never more than `limit` bytes of it. `onLeft` is called before the

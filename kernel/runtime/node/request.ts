@@ -3,7 +3,6 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { TLSSocket } from 'node:tls'
 import type { RawRequest, Reply, StreamBody } from '../../http/raw.ts'
 import { hostFor } from '../../http/request/host.ts'
-import { declaredLength, mostUnread } from '../../http/streams.ts'
 import {
   BadRequestError,
   BodyReadError,
@@ -14,6 +13,7 @@ import {
 import type { Limits } from '../adapter.ts'
 import type { Activity } from '../drain-moments.ts'
 import { isBun } from '../runtime-name.ts'
+import { declaredLength, mostUnread } from '../sending.ts'
 import { discardBody, readBody, streamBody, writeStream } from './body.ts'
 import type { DirectWriter } from './direct.ts'
 import { closeIncomplete, closeUnread } from './linger.ts'

@@ -1,6 +1,7 @@
 import type { StreamBody } from '../../http/raw.ts'
-import { asChunk, lengthGuard, openSource } from '../../http/streams.ts'
+import { openSource } from '../../http/streams.ts'
 import { Slices } from '../give-way.ts'
+import { asChunk, lengthGuard } from '../sending.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,9 +1,9 @@
 import type { RawRequest, Reply, StreamBody } from '../../http/raw.ts'
 import { hostFor } from '../../http/request/host.ts'
-import { declaredLength, mostUnread } from '../../http/streams.ts'
 import { type FrameworkError, HeaderTooLargeError } from '../../support/errors.ts'
 import type { RequestHandler } from '../adapter.ts'
 import { IncomingBody } from '../incoming-body.ts'
+import { declaredLength, mostUnread } from '../sending.ts'
 import { breakingOff, plainBody, webHeaders, webStream } from './fetch-body.ts'
 import { type FetchContext, inProcess, type Phase } from './fetch-context.ts'
 

@@ -120,6 +120,28 @@ describe('bodies', () => {
     }
   })
 
+  test('a stream that is not sent is released: a generator, one of the web, one that somebody reads, one of another library', async () => {
+    const released: string[] = []
+    const web = () => new ReadableStream<Uint8Array>({ cancel: () => void released.push('web') })
+    const locked = web()
+    locked.getReader()
+    const foreign = {
+      destroy: () => void released.push('foreign'),
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true as const, value: undefined }) }),
+    }
+    const iterator = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.resolve({ done: true as const, value: undefined }),
+        return: () => Promise.reject(new Error(`it ends badly: ${released.push('iterator')}`)),
+      }),
+    }
+    for (const stream of [web(), locked, foreign, iterator]) {
+      expect((await answer((_req, res) => res.status(204).stream(stream))).status).toBe(204)
+    }
+    await pause(5)
+    expect(released).toEqual(['web', 'foreign', 'iterator'])
+  })
+
   test.each<[string, (res: Response) => unknown]>([
     ['res.stream takes', (res) => res.stream('x' as never)],
     ['res.bytes takes', (res) => res.bytes('x' as never)],
@@ -231,6 +253,21 @@ describe('server-sent events', () => {
     expect(res.text).toBe(
       'data: one\ndata: two\ndata: three\ndata: four\n\nevent: x data: forged\nid: 1 2\nretry: 5\ndata: {"a":1}\n\n',
     )
+  })
+
+  test('data is JSON as everywhere, or no event', async () => {
+    const eventsOf = (data: unknown) =>
+      answer((_req, res) =>
+        res.sse(
+          (async function* () {
+            yield { data }
+          })(),
+        ),
+      )
+    expect((await eventsOf(undefined)).text).toBe('data: \n\n')
+    expect((await eventsOf([null])).text).toBe('data: [null]\n\n')
+    await expect(eventsOf(new Map([[1, 2]]))).rejects.toThrow('nothing of the Map would be left')
+    await expect(eventsOf(() => 1)).rejects.toThrow('it is a function')
   })
 })
 

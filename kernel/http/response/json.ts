@@ -1,10 +1,27 @@
 import { defineError } from '../../support/errors.ts'
 
-export const UnserializableError = defineError(
+const UnserializableError = defineError(
   'UnserializableError',
   500,
   (why: string) => `the body cannot be written as JSON: ${why}. Answer with plain data`,
 )
+
+/** Turns a value into JSON text; a serialiser made from a schema takes the place of {@link toJson}. */
+export type Serialize = (payload: unknown, status: number) => string
+
+/** The serialiser of routes that name none. */
+export function toJson(payload: unknown): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(payload)
+  } catch (error) {
+    throw Object.assign(UnserializableError(error instanceof Error ? error.message : String(error)), { cause: error })
+  }
+  // undefined for a function or a symbol.
+  if (text === undefined) throw UnserializableError(`it is a ${typeof payload}`)
+  if (text === '{}') refuseEmptied(payload)
+  return text
+}
 
 /**
  * Refuses what JSON has written as `{}` although it is more than that: a Map, a Set, an Error. Asked of that text alone, so

@@ -1,0 +1,40 @@
+/**
+ * How much of a body that nobody reads is taken off the wire, so that its connection can go on with the next request; where
+ * more is to come, the connection ends instead. Without a limit a 404 took 3 GB in 4 s.
+ */
+export const mostUnread = 262_144
+
+/** A piece as it can be written; anything but text and bytes would be an exception deep inside the runtime. */
+export function asChunk(value: unknown): string | Uint8Array {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value
+  throw new TypeError(
+    `a streamed body must be made of strings or Uint8Arrays, got ${value === null ? 'null' : typeof value}`,
+  )
+}
+
+/** The length a reply promises, `undefined` when it promises none. */
+export function declaredLength(headers: readonly string[]): number | undefined {
+  for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'content-length') return Number(headers[i + 1])
+  return undefined
+}
+
+/**
+ * Holds a stream to its declared length: a piece too many would be read as the head of the next answer, and a missing
+ * one leaves the client waiting, so both end the connection instead.
+ */
+export function lengthGuard(declared: number | undefined): { add(bytes: number): void; end(): void } {
+  let sent = 0
+  return {
+    add(bytes) {
+      sent += bytes
+      if (declared !== undefined && sent > declared) throw mismatch(declared)
+    },
+    end() {
+      if (declared !== undefined && sent < declared) throw mismatch(declared)
+    },
+  }
+}
+
+function mismatch(declared: number): Error {
+  return new Error(`a streamed body did not have the ${declared} bytes that its content-length declares`)
+}
