@@ -55,7 +55,7 @@ export type {
   RouteRequest,
   RouteResponse,
 } from './routing/params.ts'
-export { type Route, RouteValue, type Slot, type Step } from './routing/route.ts'
+export type { Route, Slot, Step } from './routing/route.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
@@ -86,4 +86,4 @@ export {
   openRegularFile,
   type RegularFile,
 } from './support/regular-file.ts'
-export { answerWithin, isInTime, within } from './support/within.ts'
+export { isInTime, within } from './support/within.ts'

@@ -16,7 +16,6 @@ import { enroll } from './plugin/enroll.ts'
 import type { ErrorHandler } from './plugin/hooks.ts'
 import {
   checkRegistrable,
-  type PluginEntry,
   type RegisterOptions,
   type Registrable,
   registerArguments,
@@ -24,7 +23,7 @@ import {
   rootEntry,
 } from './plugin/scope.ts'
 import type { ServiceStore, Services } from './plugin/services.ts'
-import { RouteCollection, type RouteRecord, router as sharedRouter } from './routing/collection.ts'
+import { type RouteCollection, router as sharedRouter } from './routing/collection.ts'
 import type { Middleware } from './routing/middleware.ts'
 import { type AddRoute, RouteVerbs } from './routing/verbs.ts'
 import type { Address } from './runtime/adapter.ts'
@@ -60,12 +59,9 @@ export class Kernel extends RouteVerbs {
   readonly inject: Inject
 
   readonly #root = rootEntry()
-  readonly #own = new RouteCollection()
-  readonly #owners = new Map<RouteRecord, PluginEntry>()
   readonly #routes: CompiledRoutes
   readonly #dispatcher: Dispatcher
   readonly #state = new LifeState()
-  readonly #host: ContextHost
   #logger: Logger
   readonly #life: LifeCycle
   readonly #fetch: (request: globalThis.Request) => globalThis.Response | Promise<globalThis.Response>
@@ -81,32 +77,22 @@ export class Kernel extends RouteVerbs {
       Response: class Response extends KernelResponse {},
     }
     const absent = (option: string) => this.absentPlugin(option)
-    this.#routes = new CompiledRoutes(this.router, this.#own, this.#owners, this.#root.scope, absent)
+    this.#routes = new CompiledRoutes(this.router, this.#root.scope, absent)
     this.#dispatcher = new Dispatcher(this, this.#state, this.#routes, this.#root.scope, classes)
-    this.#host = {
+    const host: ContextHost = {
       server: this,
       state: this.#state,
       lifeCycle: { onReady: [], onListen: [], onClose: [] },
-      addRoute: (owner, ...route) => {
-        this.#owners.set(this.#own.add(...route), owner)
-      },
+      addRoute: (owner, ...route) => this.#routes.add(owner, ...route),
       rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
       fallback: ({ scope, name }, path, run) =>
         void this.#dispatcher.finder.fallbacks.push({ scope, plugin: name, path, run }),
       decorate: (target, members, entry) =>
         decorate((target === 'request' ? classes.Request : classes.Response).prototype, target, members, entry),
     }
-    this.#life = new LifeCycle({
-      state: this.#state,
-      settings,
-      root: this.#root,
-      host: this.#host,
-      routes: this.#routes,
-      dispatcher: this.#dispatcher,
-      logger: () => this.#logger,
-    })
-    const onWarning = warnInto(() => this.#logger)
-    this.#fetch = fetchHandler(this.#dispatcher.handle, { limits: settings.limits, onWarning })
+    this.#life = new LifeCycle(this.#state, this.#root, host, this.#routes, this.#dispatcher)
+    const { limits } = settings
+    this.#fetch = fetchHandler(this.#dispatcher.handle, { limits, onWarning: warnInto(this) })
     this.inject = injector(this.#dispatcher.handle, this.#life, this.#state)
     // Taken off their server they know it all the same: platforms are given `{ fetch: server.fetch }`, signals `server.close`.
     this.fetch = this.fetch.bind(this)
@@ -116,7 +102,7 @@ export class Kernel extends RouteVerbs {
   }
 
   protected override addRoute(...route: AddRoute): void {
-    this.#own.add(...route)
+    this.#routes.add(undefined, ...route)
   }
 
   /** Registers one plugin or one middleware; with a prefix it gets a scope of its own. */

@@ -1,6 +1,7 @@
 // What authors of plugins get: the door `framework/kernel`.
 export * from '../kernel/index.ts'
 export type { ApiDoc } from './openapi/index.ts'
+export { answerWithin } from './toolkit/availability.ts'
 export { builtPath } from './toolkit/built-paths.ts'
 export { personalState, watchPersonal } from './toolkit/client-specific.ts'
 export { Command } from './toolkit/command.ts'
@@ -41,4 +42,5 @@ export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOpti
 export { kernelMembers, kernelOptions } from './toolkit/options/kernel-options.ts'
 export { peer } from './toolkit/peer.ts'
 export { readRegularFile, readRegularFileSync } from './toolkit/read-file.ts'
+export { RouteValue } from './toolkit/route-value.ts'
 export { webRequest } from './toolkit/web-request.ts'

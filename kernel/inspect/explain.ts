@@ -43,8 +43,8 @@ export function explainRoute(
   const { target: compiled, params, miss } = finder.find(method.toUpperCase(), target.match, logger)
   const steps = compiled.steps.map(plain)
   if (miss === undefined) {
-    const { plugin, scope } = compiled
-    steps.push({ slot: 'handler', name: nameOf(compiled.terminal, 'handler'), plugin, scope })
+    const { plugin, home, terminal } = compiled
+    steps.push({ slot: 'handler', name: nameOf(terminal, 'handler'), plugin, scope: home.name })
     return { route: `${compiled.method} ${compiled.path}`, params: { ...params }, steps }
   }
   for (const { run, path, plugin, scope } of miss.fallbacks) {

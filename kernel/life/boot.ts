@@ -4,7 +4,7 @@ import { enroll } from '../plugin/enroll.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
-import { within } from '../support/within.ts'
+import { isPromise, within } from '../support/within.ts'
 import { orderByDependencies } from './order.ts'
 
 export const PluginTimeoutError = defineError(
@@ -31,7 +31,7 @@ export const PluginDependencyMissingError = defineError(
  * nothing of it (`use`, `after`, a `then`) reaches the outside. Ready hooks and closing are the kernel's own, because
  * avvio loses errors in the one and never settles on a hung hook in the other.
  */
-export function bootTree(root: PluginEntry, host: ContextHost, timeout: number): Promise<void> {
+export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
   return new Promise((resolve, reject) => {
     const boot = avvio(null, { autostart: false, timeout: 0 })
     const load = (entries: readonly PluginEntry[]) => {
@@ -44,7 +44,7 @@ export function bootTree(root: PluginEntry, host: ContextHost, timeout: number):
           })
         }
         boot.use(async () => {
-          await setUp(entry, host, timeout)
+          await setUp(entry, host)
           load(entry.children.slice(companions.length))
         })
       }
@@ -64,16 +64,17 @@ export function bootTree(root: PluginEntry, host: ContextHost, timeout: number):
   })
 }
 
-async function setUp(entry: PluginEntry, host: ContextHost, timeout: number): Promise<void> {
+async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
   checkDependencies(entry)
   const { setup } = entry.definition
   if (setup === undefined) return
+  const { bootTimeout } = host.server.settings
   const start = performance.now()
   try {
     const result = setup.call(entry.definition, new Context(host, entry), entry.settings as never)
-    if (result instanceof Promise || typeof (result as PromiseLike<void> | undefined)?.then === 'function') {
-      await within(result as Promise<void>, timeout, () => {
-        throw PluginTimeoutError(entry.name, timeout)
+    if (isPromise(result)) {
+      await within(result, bootTimeout, () => {
+        throw PluginTimeoutError(entry.name, bootTimeout)
       })
     }
   } catch (error) {

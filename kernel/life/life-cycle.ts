@@ -1,5 +1,4 @@
 import type { HostServer } from '../http/request/request.ts'
-import type { ResolvedKernelOptions } from '../options.ts'
 import type { CompiledRoutes } from '../pipeline/compiled-route.ts'
 import type { Dispatcher } from '../pipeline/dispatch.ts'
 import type { ContextHost } from '../plugin/context.ts'
@@ -9,7 +8,7 @@ import type { Adapter, Address } from '../runtime/adapter.ts'
 import { loadAdapter } from '../runtime/load-adapter.ts'
 import { defineError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
-import { type Logger, warnInto } from '../support/logger.ts'
+import { warnInto } from '../support/logger.ts'
 import { bootTree } from './boot.ts'
 import { shutDown } from './shutdown.ts'
 import { closeOnSignals } from './signals.ts'
@@ -34,31 +33,26 @@ export function atEachBoot(check: BootCheck): void {
   bootChecks.add(check)
 }
 
-/** What a life is lived on. */
-export interface LifeCycleParts {
-  readonly state: LifeState
-  readonly settings: ResolvedKernelOptions
-  readonly root: PluginEntry
-  readonly host: ContextHost
-  readonly routes: CompiledRoutes
-  readonly dispatcher: Dispatcher
-  logger(): Logger
-}
-
 /** Boot, listen and close of one server, each once and in this order. */
 export class LifeCycle {
-  readonly #parts: LifeCycleParts
+  readonly #state: LifeState
+  readonly #root: PluginEntry
+  readonly #host: ContextHost
+  readonly #routes: CompiledRoutes
+  readonly #dispatcher: Dispatcher
   #boot: Promise<void> | undefined
   #adapter: Adapter | undefined
   readonly #closingSignal = new AbortController()
   #close: Promise<void> | undefined
   #stopWatching: (() => void) | undefined
-  readonly #state: LifeState
 
-  constructor(parts: LifeCycleParts) {
-    this.#parts = parts
-    this.#state = parts.state
-    this.#followAbortSignal(parts.settings.abortSignal)
+  constructor(state: LifeState, root: PluginEntry, host: ContextHost, routes: CompiledRoutes, dispatcher: Dispatcher) {
+    this.#state = state
+    this.#root = root
+    this.#host = host
+    this.#routes = routes
+    this.#dispatcher = dispatcher
+    this.#followAbortSignal(host.server.settings.abortSignal)
   }
 
   get closingSignal(): AbortSignal {
@@ -66,7 +60,7 @@ export class LifeCycle {
   }
 
   report(error: unknown, what = error instanceof Error ? error.message : 'closing failed'): void {
-    this.#parts.logger().error({ err: error }, what)
+    this.#host.server.logger.error({ err: error }, what)
   }
 
   mustBeOpen(): void {
@@ -80,21 +74,20 @@ export class LifeCycle {
   }
 
   async #bootOnce(): Promise<void> {
-    const { root, host, routes, dispatcher, settings } = this.#parts
     const start = performance.now()
     try {
-      await bootTree(root, host, settings.bootTimeout)
-      routes.compile(this.#parts.logger())
-      dispatcher.compile()
+      await bootTree(this.#root, this.#host)
+      this.#routes.compile(this.#host.server.logger)
+      this.#dispatcher.compile()
       this.#state.booted = true
-      await this.#runHooks(host.lifeCycle.onReady, 'a ready hook', (run) => run())
-      for (const check of bootChecks) check(host.server)
+      await this.#runHooks(this.#host.lifeCycle.onReady, 'a ready hook', (run) => run())
+      for (const check of bootChecks) check(this.#host.server)
     } catch (error) {
       this.#state.booted = true
       for (const failure of await this.#shutDown()) this.report(failure)
       throw error
     } finally {
-      root.times.boot = performance.now() - start
+      this.#root.times.boot = performance.now() - start
     }
   }
 
@@ -122,8 +115,8 @@ export class LifeCycle {
     await this.ready()
     try {
       const address = await this.#bind()
-      if (this.#parts.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
-      await this.#runHooks(this.#parts.host.lifeCycle.onListen, 'a listen hook', (run) => run(address))
+      if (this.#host.server.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
+      await this.#runHooks(this.#host.lifeCycle.onListen, 'a listen hook', (run) => run(address))
       this.#state.started = true
       return address
     } catch (error) {
@@ -134,11 +127,11 @@ export class LifeCycle {
   }
 
   async #bind(): Promise<Address> {
-    const { settings, dispatcher, logger } = this.#parts
-    const { port, host, limits, https } = settings
-    const adapter = await loadAdapter(settings.adapter)
-    const onWarning = warnInto(logger)
-    const address = await adapter.listen({ port, host, limits, https, onWarning }, dispatcher.handle)
+    const { server } = this.#host
+    const { port, host, limits, https, adapter: name } = server.settings
+    const adapter = await loadAdapter(name)
+    const onWarning = warnInto(server)
+    const address = await adapter.listen({ port, host, limits, https, onWarning }, this.#dispatcher.handle)
     // Somebody may have closed the server while it was binding.
     if (this.#state.closing) {
       adapter.cut()
@@ -179,20 +172,21 @@ export class LifeCycle {
   }
 
   #shutDown(): Promise<Error[]> {
-    const { dispatcher, host, settings, logger } = this.#parts
+    const { server, lifeCycle } = this.#host
+    const { closeTimeout, drainWindow } = server.settings
     return shutDown({
       adapter: this.#adapter,
-      hooks: host.lifeCycle.onClose,
-      closeTimeout: settings.closeTimeout,
-      drainWindow: settings.drainWindow,
-      logger: logger(),
+      hooks: lifeCycle.onClose,
+      closeTimeout,
+      drainWindow,
+      logger: server.logger,
       startDraining: () => {
         this.#state.draining = true
         this.#closingSignal.abort(ServerClosingError())
       },
       stopIntake: () => {
         this.#state.refusing = true
-        return dispatcher.idle()
+        return this.#dispatcher.idle()
       },
     })
   }

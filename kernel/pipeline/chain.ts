@@ -2,6 +2,7 @@ import type { KernelRequest } from '../http/request/request.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
 import { disposeUnsent } from '../http/response/web-body.ts'
 import { defineError } from '../support/errors.ts'
+import { isPromise } from '../support/within.ts'
 
 export const ChainStoppedError = defineError(
   'ChainStoppedError',
@@ -24,10 +25,6 @@ export interface Link {
 
 /** What ends a chain: the handler, or what answers a miss. */
 export type Terminal = (req: KernelRequest, res: KernelResponse) => unknown
-
-export function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-}
 
 /** A promise whose `then` gives a promise: that of a query builder or of a mock may do anything. */
 export function trusted(thenable: Promise<unknown>): Promise<unknown> {

@@ -1,9 +1,10 @@
 import { type Serialize, toJson } from '../http/response/json.ts'
 import type { ErrorHandler, Hook } from '../plugin/hooks.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
-import { DuplicateRouteError, type RouteCollection, type RouteRecord } from '../routing/collection.ts'
+import { DuplicateRouteError, RouteCollection, type RouteRecord } from '../routing/collection.ts'
 import { Route, type Step } from '../routing/route.ts'
 import { RouteTable } from '../routing/table.ts'
+import type { AddRoute } from '../routing/verbs.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import type { Terminal } from './chain.ts'
@@ -29,7 +30,6 @@ export interface CompiledRoute {
   readonly path: string | undefined
   /** The plugin and the scope that the handler belongs to. */
   readonly plugin: string
-  readonly scope: string
   readonly home: Scope
   readonly steps: readonly Step[]
   readonly terminal: Terminal
@@ -44,21 +44,17 @@ export interface CompiledRoute {
 
 /** A chain without a route: the middlewares of a scope, then a terminal of the kernel's own. */
 export function compiledMiss(scope: Scope, terminal: Terminal): CompiledRoute {
-  return {
-    method: '',
-    path: undefined,
-    plugin: 'kernel',
-    scope: scope.name,
-    home: scope,
-    steps: scope.middlewaresReaching,
-    terminal,
-    serialize: toJson,
-    ...reach(scope),
-  }
+  const steps = scope.middlewaresReaching
+  return compiledIn(scope, { method: '', path: undefined, plugin: 'kernel', steps, terminal, serialize: toJson })
 }
 
-function reach(scope: Scope): Pick<CompiledRoute, 'onSend' | 'onResponse' | 'onError' | 'errorHandler'> {
+function compiledIn(
+  scope: Scope,
+  route: Omit<CompiledRoute, 'home' | 'onSend' | 'onResponse' | 'onError' | 'errorHandler'>,
+): CompiledRoute {
   return {
+    ...route,
+    home: scope,
     onSend: scope.hooksReaching('onSend'),
     onResponse: scope.hooksReaching('onResponse'),
     onError: scope.hooksReaching('onError'),
@@ -88,18 +84,15 @@ function compileRoute(
       throw Object.assign(failure, { cause: error })
     }
   }
-  return {
+  return compiledIn(scope, {
     method: record.method,
     path: record.path,
     plugin: owner?.name ?? 'application',
-    scope: scope.name,
-    home: scope,
     steps: route.seal(),
     terminal: record.handler as unknown as Terminal,
     serialize: route.serializer ?? toJson,
     values: route.values,
-    ...reach(scope),
-  }
+  })
 }
 
 /**
@@ -109,8 +102,8 @@ function compileRoute(
  */
 export class CompiledRoutes {
   readonly #mounted: RouteCollection
-  readonly #own: RouteCollection
-  readonly #owners: ReadonlyMap<RouteRecord, PluginEntry>
+  readonly #own = new RouteCollection()
+  readonly #owners = new Map<RouteRecord, PluginEntry>()
   readonly #root: Scope
   readonly #compiled = new WeakMap<RouteRecord, CompiledRoute>()
   readonly #options: RouteOptionReading
@@ -119,18 +112,16 @@ export class CompiledRoutes {
   #table = new RouteTable<CompiledRoute>()
   #records: { readonly version: string; readonly list: readonly RouteRecord[] } | undefined
 
-  constructor(
-    mounted: RouteCollection,
-    own: RouteCollection,
-    owners: ReadonlyMap<RouteRecord, PluginEntry>,
-    root: Scope,
-    absent: (option: string) => AbsentPlugin | undefined,
-  ) {
+  constructor(mounted: RouteCollection, root: Scope, absent: (option: string) => AbsentPlugin | undefined) {
     this.#options = new RouteOptionReading(absent)
     this.#mounted = mounted
-    this.#own = own
-    this.#owners = owners
     this.#root = root
+  }
+
+  /** Adds one of the server's own, for a plugin or for the application. */
+  add(owner: PluginEntry | undefined, ...route: AddRoute): void {
+    const record = this.#own.add(...route)
+    if (owner !== undefined) this.#owners.set(record, owner)
   }
 
   /** Compiles everything; the first failure is thrown. For boot. */

@@ -8,7 +8,8 @@ import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { Scope } from '../plugin/scope.ts'
 import { BadRequestError, MethodNotAllowedError, RouteNotFoundError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
-import { isPromise, runChain } from './chain.ts'
+import { isPromise } from '../support/within.ts'
+import { runChain } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 import { failureBody } from './failure.ts'
 import { type Fallback, type FoundRoute, RouteFinder } from './find-route.ts'
@@ -59,7 +60,8 @@ export class Dispatcher {
   compile(): void {
     this.finder.compile()
     this.#refuse = compiledMiss(this.#root, (req) => {
-      throw this.#refusalOf(req.raw)
+      if (this.#state.refusing) throw ServerClosingError()
+      throw refusalOf(req.raw) ?? BadRequestError('the request target is malformed')
     })
   }
 
@@ -76,7 +78,7 @@ export class Dispatcher {
     this.#inFlight++
     const raw = this.rewriters.length === 0 ? native : rewriteRequest(native, this.rewriters)
     const target = parseTarget(raw.target)
-    const isAcceptable = this.#isAcceptable(raw)
+    const isAcceptable = refusalOf(raw) === undefined
     // Who was asked, and where the next request begins, is anybody's guess (RFC 9112 section 3.2).
     if (!isAcceptable) raw.hangUp()
     const found: FoundRoute | undefined =
@@ -110,20 +112,6 @@ export class Dispatcher {
     return this.#answerMiss(req, res)
   }
 
-  #isAcceptable(raw: RawRequest): boolean {
-    const { host } = raw
-    return (host === undefined ? raw.hostOptional : isValidHost(host)) && raw.refusal() === undefined
-  }
-
-  #refusalOf(raw: RawRequest): Error {
-    if (this.#state.refusing) return ServerClosingError()
-    const { host } = raw
-    if (host === undefined && !raw.hostOptional) return BadRequestError('the Host header is missing')
-    if (host !== undefined && !isValidHost(host))
-      return BadRequestError('the Host header, or the authority of the target, is not one host')
-    return raw.refusal() ?? BadRequestError('the request target is malformed')
-  }
-
   #answerMiss(req: KernelRequest, res: KernelResponse): unknown {
     const { method, path } = req
     const allowed = req.miss?.allowed ?? []
@@ -134,4 +122,13 @@ export class Dispatcher {
     res.answer('json', failureBody(error))
     return undefined
   }
+}
+
+/** Why a request is not even routed, if it is not. */
+function refusalOf(raw: RawRequest): Error | undefined {
+  const { host, hostOptional } = raw
+  if (host === undefined && !hostOptional) return BadRequestError('the Host header is missing')
+  if (host !== undefined && !isValidHost(host))
+    return BadRequestError('the Host header, or the authority of the target, is not one host')
+  return raw.refusal()
 }

@@ -1,3 +1,5 @@
+import { KernelRequest } from '../http/request/request.ts'
+import { KernelResponse } from '../http/response/response-buffer.ts'
 import { defineError } from '../support/errors.ts'
 import type { PluginEntry } from './scope.ts'
 
@@ -8,34 +10,12 @@ const DecorateError = defineError(
     `the plugin "${plugin}" decorates the ${target} with "${member}", which ${why}. Choose another name`,
 )
 
-// Fields of each object hide what stands on its class, so a decoration would have no effect.
-const fields: Record<string, ReadonlySet<string>> = {
-  request: new Set([
-    'method',
-    'params',
-    'body',
-    'raw',
-    'server',
-    'target',
-    'compiled',
-    'givenUp',
-    'running',
-    'time',
-    'miss',
-  ]),
-  response: new Set([
-    'request',
-    'kind',
-    'payload',
-    'code',
-    'failed',
-    'onAnswer',
-    'opening',
-    'unencodable',
-    'isDefault',
-    'sent',
-    'started',
-  ]),
+const nothing = {} as never
+
+/** Fields of each object hide what stands on its class, so a decoration would have no effect. */
+const fields: Record<string, object> = {
+  request: new KernelRequest(nothing, nothing, nothing, nothing, nothing),
+  response: new KernelResponse(nothing),
 }
 
 /** Who added which member, by the class that has it. */
@@ -55,7 +35,7 @@ export function decorate(prototype: object, target: string, members: PropertyDes
       const first = owner === undefined ? 'the kernel' : `the plugin "${owner.name}" (registered at ${owner.site})`
       throw DecorateError(target, name, entry.name, `${first} has added already`)
     }
-    if (fields[target]?.has(name)) throw DecorateError(target, name, entry.name, 'is a field of the kernel')
+    if (Object.hasOwn(fields[target]!, name)) throw DecorateError(target, name, entry.name, 'is a field of the kernel')
     Object.defineProperty(prototype, name, { configurable: true, ...descriptor })
     added.set(name, entry)
   }

@@ -1,5 +1,6 @@
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { OptionPlace } from '../support/options.ts'
+import { isPromise } from '../support/within.ts'
 import { checkMembers, isPluginFactory, isRegistration, type Registration } from './define.ts'
 import { readOption } from './options.ts'
 import { DuplicatePluginError, describe, type EnrollOptions, NotAPluginError, PluginEntry, Scope } from './scope.ts'
@@ -59,9 +60,9 @@ function servicesOf(entry: PluginEntry, provide: (settings: never) => object): o
   } catch (error) {
     throw entry.failure('provide', error)
   }
-  if (typeof (provided as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function') {
+  if (isPromise(provided)) {
     // What it fails with would end the process as a rejection that nothing handles.
-    ;(provided as PromiseLike<unknown>).then(undefined, () => {})
+    provided.then(undefined, () => {})
     throw entry.failure('provide', new Error('it is async; make the objects there and connect in setup'))
   }
   if (provided === undefined) return {}

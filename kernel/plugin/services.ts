@@ -40,7 +40,8 @@ export class ServiceStore {
   constructor(parent?: ServiceStore) {
     this.#parent = parent
     // Properties of the ancestors show through, those provided later as well.
-    if (parent !== undefined) Object.setPrototypeOf(this, Object.create(parent, descriptorsOf(ServiceStore.prototype)))
+    const own = Object.getOwnPropertyDescriptors(ServiceStore.prototype) as PropertyDescriptorMap
+    if (parent !== undefined) Object.setPrototypeOf(this, Object.create(parent, own))
   }
 
   /** The service, or an error that names the remedy. */
@@ -80,8 +81,4 @@ export class ServiceStore {
   #lookup(name: string): { value: unknown } | undefined {
     return this.#own.get(name) ?? (this.#parent === undefined ? undefined : this.#parent.#lookup(name))
   }
-}
-
-function descriptorsOf(prototype: object): PropertyDescriptorMap {
-  return Object.getOwnPropertyDescriptors(prototype) as PropertyDescriptorMap
 }

@@ -14,6 +14,6 @@ export interface Logger {
 }
 
 /** How everything below the kernel reports what is worth a warning; the logger is looked up each time. */
-export function warnInto(logger: () => Logger): (message: string, error?: unknown) => void {
-  return (message, error) => logger().warn(error === undefined ? {} : { err: error }, message)
+export function warnInto(server: { readonly logger: Logger }): (message: string, error?: unknown) => void {
+  return (message, error) => server.logger.warn(error === undefined ? {} : { err: error }, message)
 }

@@ -1,3 +1,7 @@
+export function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
 /**
  * Settles as the promise does when that happens within `ms` milliseconds; else with what `late` returns or throws. The work goes
  * on, and what it comes to after that is lost.
@@ -40,11 +44,4 @@ export function isInTime(promise: PromiseLike<unknown>, ms: number): Promise<boo
     ms,
     () => false,
   )
-}
-
-/** Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for what is asked of a service. */
-export function answerWithin<Value>(promise: PromiseLike<Value>, ms: number): Promise<Value> {
-  return within(promise, ms, () => {
-    throw new Error(`no answer within ${ms} ms`)
-  })
 }

@@ -1,5 +1,6 @@
-import { definePlugin, type Response, RouteValue } from '../../kernel/index.ts'
+import { definePlugin, type Response } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
+import { RouteValue } from '../toolkit/route-value.ts'
 import type { Coder } from './coders.ts'
 import { compressibleTypes, isLong, isTransformable } from './eligible.ts'
 import { negotiatorOf } from './negotiate.ts'

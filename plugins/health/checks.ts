@@ -1,4 +1,4 @@
-import { answerWithin } from '../../kernel/index.ts'
+import { answerWithin } from '../toolkit/availability.ts'
 export type Outcome = 'ok' | 'error'
 
 /** Told of every check that changes between working and failing. */

@@ -1,6 +1,7 @@
-import { definePlugin, described, type Kernel, OptionError, RouteValue } from '../../kernel/index.ts'
+import { definePlugin, described, type Kernel, OptionError } from '../../kernel/index.ts'
 import { isFallback } from '../toolkit/logger.ts'
 import { option } from '../toolkit/options/index.ts'
+import { RouteValue } from '../toolkit/route-value.ts'
 import { createLogger } from './logger.ts'
 import { logOptions } from './options.ts'
 

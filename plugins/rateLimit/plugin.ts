@@ -1,5 +1,6 @@
-import { definePlugin, type Logger, RouteValue } from '../../kernel/index.ts'
+import { definePlugin, type Logger } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import { RouteValue } from '../toolkit/route-value.ts'
 import type { Limiter } from './limiter.ts'
 import { isStore, type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import type { RateLimitStore } from './stores/contract.ts'

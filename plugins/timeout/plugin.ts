@@ -1,4 +1,5 @@
-import { definePlugin, RequestTimeoutError, RouteValue, within } from '../../kernel/index.ts'
+import { definePlugin, RequestTimeoutError, within } from '../../kernel/index.ts'
+import { RouteValue } from '../toolkit/route-value.ts'
 import { timeoutOfRoute, timeoutOptions } from './options.ts'
 
 const graceMs = 1_000

@@ -1,3 +1,5 @@
+import { within } from '../../kernel/index.ts'
+
 /**
  * Remembers whether something outside the process can be reached, and reports each change once: a store that is down for an hour
  * is one line in the log, and one more when it is back.
@@ -25,4 +27,11 @@ export class Availability {
     this.#isDown = true
     this.#onChange(true, error)
   }
+}
+
+/** Settles as the promise does, or rejects when that takes longer than `ms` milliseconds: for what is asked of a service. */
+export function answerWithin<Value>(promise: PromiseLike<Value>, ms: number): Promise<Value> {
+  return within(promise, ms, () => {
+    throw new Error(`no answer within ${ms} ms`)
+  })
 }

@@ -1,10 +1,5 @@
-import {
-  type Middleware,
-  type RawRequest,
-  type RouteOptions,
-  type RouteValue,
-  UnsupportedMediaTypeError,
-} from '../../kernel/index.ts'
+import { type Middleware, type RawRequest, type RouteOptions, UnsupportedMediaTypeError } from '../../kernel/index.ts'
+import type { RouteValue } from './route-value.ts'
 
 interface BodyRoute {
   readonly method: string

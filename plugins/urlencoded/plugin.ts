@@ -1,5 +1,6 @@
-import { BadRequestError, definePlugin, parseQuery, RouteValue } from '../../kernel/index.ts'
+import { BadRequestError, definePlugin, parseQuery } from '../../kernel/index.ts'
 import { bodyFailures, bodyParser } from '../toolkit/body-parser.ts'
+import { RouteValue } from '../toolkit/route-value.ts'
 import { formTypeOf } from './media-type.ts'
 import { type UrlencodedSettings, urlencodedOfRoute, urlencodedOptions } from './options.ts'
 

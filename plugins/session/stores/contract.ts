@@ -1,5 +1,5 @@
-import { answerWithin, defineError, type Logger } from '../../../kernel/index.ts'
-import { Availability } from '../../toolkit/availability.ts'
+import { defineError, type Logger } from '../../../kernel/index.ts'
+import { Availability, answerWithin } from '../../toolkit/availability.ts'
 
 type Awaitable<T> = T | Promise<T>
 

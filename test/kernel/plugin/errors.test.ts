@@ -1,4 +1,4 @@
-import { definePlugin } from 'framework/kernel'
+import { type Context, definePlugin } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel } from '../../support/kernel.ts'
 
@@ -29,10 +29,18 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     expect(define('homepage')).not.toThrow()
   })
 
-  test('a decoration of what every request has of its own', async () => {
+  test.each([
+    ['request', 'body'],
+    ['request', 'timeLimit'],
+    ['response', 'payload'],
+    ['response', 'started'],
+  ])('a decoration of what every %s has of its own, %s', async (target, member) => {
     const { kernel } = makeKernel()
-    kernel.register(definePlugin({ name: 'p', setup: (ctx) => ctx.decorate('request', { body: { value: 1 } }) })())
-    await expect(kernel.ready()).rejects.toThrow(/decorates the request with "body", which is a field of the kernel/)
+    const setup = (ctx: Context) => ctx.decorate(target as 'request', { [member]: { value: 1 } })
+    kernel.register(definePlugin({ name: 'p', setup })())
+    await expect(kernel.ready()).rejects.toThrow(
+      `decorates the ${target} with "${member}", which is a field of the kernel`,
+    )
   })
 
   test('a cycle, with its whole path', async () => {

@@ -1,0 +1,29 @@
+import type { KernelRequest, Request } from '../../kernel/http/request/request.ts'
+import type { Route } from '../../kernel/routing/route.ts'
+
+/**
+ * A value that a plugin works out for each route once and reads at every request: its own form of a route option.
+ *
+ * It belongs to the compiled route and not to its name: a route that is cleared takes it along, and HEAD has that of its
+ * GET route.
+ *
+ * @example
+ * const limits = new RouteValue<number>()
+ * ctx.onRoute((route) => limits.set(route, route.path.length))
+ * ctx.use((req, _res, next) => {
+ *   const limit = limits.of(req) ?? 10
+ *   return limit > 0 ? next() : undefined
+ * })
+ */
+export class RouteValue<Value> {
+  /** For an `onRoute` hook; `undefined` is not kept. */
+  set(route: Route, value: Value | undefined): void {
+    if (value !== undefined) route.values.set(this, value)
+  }
+
+  /** The value of the route that answers; `undefined` where it has none, and for 404 and 405. */
+  of(req: Request): Value | undefined {
+    // What is kept under this key was put there by `set`.
+    return (req as KernelRequest).compiled.values?.get(this) as Value | undefined
+  }
+}
