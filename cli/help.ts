@@ -1,5 +1,5 @@
-import { columns } from '../kernel/inspect/columns.ts'
 import type { CommandDefinition, CommandFlag } from '../plugins/toolkit/command-definition.ts'
+import { columns } from './columns.ts'
 import type { Output } from './output.ts'
 import { ownCommands } from './registry.ts'
 

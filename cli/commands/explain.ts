@@ -1,7 +1,7 @@
 import { parseTarget } from '../../kernel/http/request/target.ts'
 import { type Explanation, type Kernel, nearest } from '../../kernel/index.ts'
-import { columns } from '../../kernel/inspect/columns.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
+import { columns } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'

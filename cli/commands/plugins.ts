@@ -1,6 +1,7 @@
 import type { PluginNode } from '../../kernel/index.ts'
-import { printTree } from '../../kernel/inspect/tree.ts'
+import { treeRows } from '../../kernel/inspect/tree.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
+import { columns } from '../columns.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { quietly } from '../run/standard-output.ts'
@@ -21,7 +22,7 @@ for ready and close. Of options the names are shown; --json has the settings too
       if (flags.close) await quietly(() => server.close())
     } else note('Not booted: what plugins register in their setup is left out.')
     const tree = flags.boot ? server.plugins : withoutTimes(server.plugins)
-    print(flags.json ? JSON.stringify(tree, undefined, 2) : printTree(tree, widthOf(process.stdout)))
+    print(flags.json ? JSON.stringify(tree, undefined, 2) : columns(treeRows(tree), widthOf(process.stdout)).join('\n'))
   },
 })
 

@@ -1,6 +1,6 @@
-import { columns } from '../../kernel/inspect/columns.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { describeRoute, notesOf, type RouteDescription } from '../application/route-description.ts'
+import { columns } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'

@@ -6,7 +6,7 @@ import { nameOf } from '../routing/middleware.ts'
 import type { Step } from '../routing/route.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
-import { columns } from './columns.ts'
+import { aligned } from './columns.ts'
 
 export const NotReadyError = defineError(
   'NotReadyError',
@@ -62,5 +62,5 @@ export function printRoutes(routes: CompiledRoutes, booted: boolean, logger: Log
     [...compiled.steps.map((step) => step.name), nameOf(record.handler, 'handler')].join(' > '),
     compiled.plugin === 'application' ? '' : `by ${compiled.plugin}`,
   ])
-  return columns(rows).join('\n')
+  return aligned(rows).join('\n')
 }

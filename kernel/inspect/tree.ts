@@ -1,7 +1,7 @@
 import type { HookName } from '../plugin/hooks.ts'
 import { showOptions } from '../plugin/options.ts'
 import type { PluginEntry, PluginTimes } from '../plugin/scope.ts'
-import { columns } from './columns.ts'
+import { aligned } from './columns.ts'
 
 /** A snapshot of one plugin in the tree. */
 export interface PluginNode {
@@ -66,20 +66,21 @@ function contributionsOf(node: PluginNode): string {
 
 type Row = readonly [plugin: string, times: string, contributions: string]
 
-function rowsOf(node: PluginNode, indent: string): Row[] {
+/** A tree in rows, one plugin each: the branch, the times, and what the plugin contributed. */
+export function treeRows(node: PluginNode, indent = ''): Row[] {
   const version = node.version === undefined ? '' : ` ${node.version}`
   const scope = node.scoped ? ` (scoped${node.prefix === '' ? '' : `, ${node.prefix}`})` : ''
   return [
     [node.name + version + scope, timesOf(node), contributionsOf(node)],
     ...node.children.flatMap((child, at): Row[] => {
       const isLast = at === node.children.length - 1
-      const [[name, ...rest], ...below] = rowsOf(child, `${indent}${isLast ? '   ' : '│  '}`) as [Row, ...Row[]]
+      const [[name, ...rest], ...below] = treeRows(child, `${indent}${isLast ? '   ' : '│  '}`) as [Row, ...Row[]]
       return [[`${indent}${isLast ? '└─' : '├─'} ${name}`, ...rest], ...below]
     }),
   ]
 }
 
-/** Draws a tree, one plugin a line; with a width, what it contributed is broken to fit. */
-export function printTree(node: PluginNode, width?: number): string {
-  return columns(rowsOf(node, ''), width).join('\n')
+/** Draws a tree, one plugin a line. */
+export function printTree(node: PluginNode): string {
+  return aligned(treeRows(node)).join('\n')
 }

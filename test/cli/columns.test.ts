@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columns } from '../../../kernel/inspect/columns.ts'
+import { columns } from '../../cli/columns.ts'
 
 const rows = [
   ['GET', '/books', 'listBooks', 'validates query · cached'],

@@ -1,0 +1,61 @@
+import { aligned } from '../kernel/inspect/columns.ts'
+
+/** A column that is wider takes a line of its own, where there is not room for everything. */
+const widestShare = 0.4
+/** Less than this is no column to read in. */
+const narrowest = 24
+
+/**
+ * Lays rows out in columns, two spaces apart. With a width the last one is broken between its words, and a long cell before
+ * it takes a line of its own; without one every row is one line, for whatever reads lines.
+ */
+export function columns(rows: readonly (readonly string[])[], width = Number.POSITIVE_INFINITY): string[] {
+  if (width === Number.POSITIVE_INFINITY) return aligned(rows)
+  const count = Math.max(0, ...rows.map((row) => row.length))
+  const most = Math.max(narrowest, Math.floor(width * widestShare))
+  const widths = Array.from({ length: count - 1 }, (_, at) =>
+    Math.max(0, ...rows.map((row) => row[at]?.length ?? 0).filter((length) => length <= most)),
+  )
+  return rows.flatMap((row) => layOut(row, widths, width))
+}
+
+function layOut(row: readonly string[], widths: readonly number[], width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  let start = 0
+  for (const [at, cellWidth] of widths.entries()) {
+    const cell = row[at] ?? ''
+    line = line.padEnd(start) + cell
+    start += cellWidth === 0 ? 0 : cellWidth + 2
+    if (cell.length <= cellWidth) continue
+    lines.push(line)
+    line = ''
+  }
+  const last = row[widths.length] ?? ''
+  // Where nothing is left of the line, the rest stands below, a little to the right.
+  const indent = width - start < narrowest ? 4 : start
+  const room = width - indent
+  for (const part of wrap(last, Math.max(narrowest, room))) {
+    if (line !== '' && indent < start) {
+      lines.push(line)
+      line = ''
+    }
+    lines.push(line.padEnd(indent) + part)
+    line = ''
+  }
+  if (last === '') lines.push(line)
+  return lines.map((one) => one.trimEnd()).filter((one, at) => one !== '' || at === 0)
+}
+
+function wrap(text: string, width: number): string[] {
+  if (text.length <= width) return text === '' ? [] : [text]
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
