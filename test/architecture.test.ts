@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { readModule } from './support/architecture/imports.ts'
@@ -5,18 +6,29 @@ import { projectOf, readProject } from './support/architecture/project.ts'
 import { rules } from './support/architecture/rules.ts'
 import { kernelSize } from './support/architecture/size.ts'
 
+const project = readProject(fileURLToPath(new URL('../', import.meta.url)))
+
 describe('the sources keep to the architecture', () => {
-  const project = readProject(fileURLToPath(new URL('../', import.meta.url)))
   for (const [promise, rule] of Object.entries(rules)) {
     test(promise, () => expect(rule(project)).toEqual([]))
   }
 })
 
 test('the kernel is two packages, and does not grow unseen', () => {
-  const { core, packages } = kernelSize(readProject(fileURLToPath(new URL('../', import.meta.url))))
+  const { core, packages } = kernelSize(project)
   expect(packages).toEqual(['avvio', 'find-my-way'])
   // Lines of code beside the adapters. `npm run size` prints them by folder; what features alone need belongs to the toolkit.
-  expect(core).toBeLessThan(5_700)
+  expect(core).toBeLessThanOrEqual(4_900)
+})
+
+test('docs/design.md has the size of each folder of the kernel, to some fifty lines', () => {
+  const { folders } = kernelSize(project)
+  const page = readFileSync(new URL('../docs/design.md', import.meta.url), 'utf8')
+  const rows = page.matchAll(/^\| `(?:kernel\/\*\.ts|(\w+)\/)` \| (\d+) \|/gm)
+  const told = Object.fromEntries([...rows].map(([, folder = 'kernel', lines]) => [folder, Number(lines)]))
+  expect(Object.keys(told).sort()).toEqual(Object.keys(folders).sort())
+  for (const [folder, lines] of Object.entries(folders))
+    expect(Math.abs(lines - told[folder]!), folder).toBeLessThan(50)
 })
 
 describe('imports are read from the syntax tree', () => {
