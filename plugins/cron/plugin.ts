@@ -1,6 +1,6 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { mustBeNode } from './failures.ts'
-import { expectRunner } from './jobs/declarations.ts'
+import { declarations } from './jobs/declarations.ts'
 import { reportIdleJobs } from './jobs/idle.ts'
 import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
@@ -27,7 +27,7 @@ export const cron = definePlugin({
     mustBeNode()
     const service = ctx.services.get('cron')
     service.logTo(ctx.log)
-    expectRunner(service)
+    declarations.expected.add(service)
     if (ui !== false) ctx.register(cronUi(ui))
     ctx.onListen(() => service.start())
     ctx.server.closing.addEventListener('abort', () => service.halt())

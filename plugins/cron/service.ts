@@ -1,14 +1,8 @@
 import { isInTime, type Logger, nearest } from '../../kernel/index.ts'
 import { lineLogger } from '../toolkit/logger.ts'
 import { CronNameError, mustBeNode } from './failures.ts'
-import {
-  closeRunner,
-  type Declared,
-  expectNoRunner,
-  expectRunner,
-  openRunner,
-  type Runner,
-} from './jobs/declarations.ts'
+import type { Activity } from './jobs/activity.ts'
+import { closeRunner, type Declared, declarations, type JobRunner, openRunner } from './jobs/declarations.ts'
 import { Job, type JobSurroundings } from './jobs/job.ts'
 import { loadCrons } from './jobs/loader.ts'
 import type { CronJobInfo } from './jobs/run.ts'
@@ -19,17 +13,26 @@ import { type CronServiceOptions, type CronSettings, cronServiceOptions } from '
 export class CronService {
   readonly #settings: CronSettings
   #logger: Logger
-  readonly #jobs = new Map<Declared, Job>()
+  readonly #jobs = new Map<Activity, Job>()
   #around: JobSurroundings | undefined
   /** From one start to the stop that belongs to it. */
   #life: { isHalted: boolean } | undefined
   #opening: Promise<void> | undefined
   #starting: Promise<void> | undefined
   #stopping: Promise<readonly string[]> | undefined
-  readonly #runner: Runner = {
-    adopt: (declared) => this.#adopt(declared),
-    drop: (declared, isForGood) => this.#drop(declared, isForGood),
-    refused: ({ name }, error) => this.#logger.error({ err: error }, `the cron job "${name}" cannot go on here`),
+  /** What it has made of the methods of classes. */
+  #ofClasses: ReadonlyMap<Activity, Declared> = new Map()
+  readonly #runner: JobRunner = {
+    takes: (activity) => this.#declared(activity) !== undefined,
+    adopt: (activity) => this.#adopt(this.#declared(activity)!),
+    drop: (activity) => this.#jobs.get(activity)?.stop(),
+    // What is still running is waited for on close.
+    forget: (activity) => {
+      const job = this.#jobs.get(activity)
+      void job?.idle().then(() => this.#jobs.delete(activity))
+    },
+    refused: (activity, error) =>
+      this.#logger.error({ err: error }, `the cron job "${this.#declared(activity)?.name}" cannot go on here`),
   }
 
   /** `settings`: options that a plugin has read already. */
@@ -65,7 +68,7 @@ export class CronService {
     if (this.#starting !== undefined) return this.#starting
     const life = { isHalted: false }
     this.#life = life
-    expectRunner(this)
+    declarations.expected.add(this)
     this.#opening = this.#startOnce(this.#stopping, life)
     this.#starting = this.#opening.catch(async (error: unknown) => {
       await this.stop()
@@ -90,7 +93,8 @@ export class CronService {
     }
     const jobs = await loadCrons(this.#settings, logger)
     if (life.isHalted) return
-    openRunner(this.#runner, jobs)
+    this.#ofClasses = new Map(jobs.map((job) => [job.activity, job]))
+    await openRunner(this.#runner, this.#ofClasses.keys())
   }
 
   /**
@@ -99,7 +103,7 @@ export class CronService {
    * Resolves to the names of the jobs that are still running after `timeout` milliseconds (10000); a warning names them too.
    */
   stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<readonly string[]> {
-    expectNoRunner(this)
+    declarations.expected.delete(this)
     if (this.#starting === undefined) return this.#stopping ?? Promise.resolve([])
     this.#starting = undefined
     this.halt()
@@ -129,7 +133,7 @@ export class CronService {
   /** No more ticks from now on, and the signals abort; `stop` waits. @internal */
   halt(): void {
     if (this.#life !== undefined) this.#life.isHalted = true
-    closeRunner(this.#runner)
+    closeRunner(this.#runner, this.#ofClasses.keys())
     const reason = new Error('the cron jobs are stopping')
     for (const job of this.#jobs.values()) {
       job.stop()
@@ -174,30 +178,28 @@ export class CronService {
     throw CronNameError(name, `no running job has this name.${near === undefined ? '' : ` Did you mean "${near}"?`}`)
   }
 
+  /** What it runs for a job; `undefined` of a class that it has not. */
+  #declared(activity: Activity): Declared | undefined {
+    return activity.ofHandle?.() ?? this.#ofClasses.get(activity)
+  }
+
   #adopt(declared: Declared): void {
     const around = this.#around!
-    const { name, isNamed, options } = declared
+    const { name, isNamed, options, activity } = declared
     if (!isNamed && around.guard !== undefined && options.lock !== false) {
       throw CronNameError(
         name,
         'with a lock a job needs a name, by which the instances know it: cron(pattern, { name })',
       )
     }
-    const namesake = [...this.#jobs].find(([other]) => other !== declared && other.name === name)
+    const namesake = [...this.#jobs].find(([other, job]) => other !== activity && job.declared.name === name)
     if (namesake !== undefined) {
       if (namesake[1].isScheduled)
         throw CronNameError(name, 'two cron jobs have this name; give one another: cron(pattern, { name })')
       this.#jobs.delete(namesake[0])
     }
-    const job = this.#jobs.get(declared) ?? new Job(declared, around)
-    this.#jobs.set(declared, job)
+    const job = this.#jobs.get(activity) ?? new Job(declared, around)
+    this.#jobs.set(activity, job)
     job.start()
-  }
-
-  #drop(declared: Declared, isForGood: boolean): void {
-    const job = this.#jobs.get(declared)
-    job?.stop()
-    // What is still running is waited for on close.
-    if (isForGood) void job?.idle().then(() => this.#jobs.delete(declared))
   }
 }

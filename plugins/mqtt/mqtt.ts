@@ -5,7 +5,7 @@ import { type ImportedMethod, ImportedMethods } from '../toolkit/imported-method
 import type { MqttApi } from './api.ts'
 import { MqttNotConnectedError } from './errors.ts'
 import { type MqttPublishOptions, type MqttSubscribeOptions, subscribeOptions } from './messages/message-options.ts'
-import { declare, publisher, withdraw } from './subscriptions/declarations.ts'
+import { declarations, publisher, withdraw } from './subscriptions/declarations.ts'
 import { declarationOf, handleOf, type MqttHandle } from './subscriptions/handle.ts'
 import { parseFilter } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
@@ -41,7 +41,7 @@ function subscribe(
 ): MqttHandle | MethodMark {
   if (typeof handler !== 'function') return subscribeMethod(topic, handler)
   const declared = declarationOf(topic, handler, options)
-  return handleOf(declared, declare(declared), () => withdraw(declared))
+  return handleOf(declared, declarations.add(declared), () => withdraw(declared))
 }
 
 function subscribeMethod(topic: string, given: MqttSubscribeOptions | undefined): MethodMark {
@@ -57,9 +57,9 @@ function subscribeMethod(topic: string, given: MqttSubscribeOptions | undefined)
 const api = {
   subscribe,
   async publish(topic: string, message: never, options?: MqttPublishOptions) {
-    const runner = publisher()
-    if (runner === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
-    await runner.publish(topic, message, options)
+    const connection = publisher()
+    if (connection === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
+    await connection.publish(topic, message, options)
   },
 }
 

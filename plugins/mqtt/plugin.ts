@@ -1,7 +1,7 @@
 import { atEachBoot, definePlugin } from '../../kernel/index.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
-import { expectRunner } from './subscriptions/declarations.ts'
+import { declarations } from './subscriptions/declarations.ts'
 import { reportIdleSubscriptions } from './subscriptions/idle.ts'
 
 // For servers without this plugin.
@@ -25,7 +25,7 @@ export const mqtt = definePlugin({
   setup(ctx) {
     const service = ctx.services.get('mqtt')
     service.logTo(ctx.log)
-    expectRunner(service)
+    declarations.expected.add(service)
     ctx.onListen(() => service.start())
     ctx.server.closing.addEventListener('abort', () => service.halt())
     ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))

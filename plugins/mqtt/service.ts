@@ -13,14 +13,11 @@ import {
 } from './options.ts'
 import { Run } from './run.ts'
 import {
-  claim,
-  closeRunner,
+  type Connection,
+  closeConnection,
   type Declared,
-  expectNoRunner,
-  expectRunner,
-  leaveRunner,
-  openRunner,
-  type Runner,
+  declarations,
+  openConnection,
 } from './subscriptions/declarations.ts'
 import { declarationOf, handleOf, type MqttHandle } from './subscriptions/handle.ts'
 import { loadSubscriptions } from './subscriptions/loader.ts'
@@ -67,7 +64,7 @@ export class MqttService {
   readonly #settings: MqttSettings
   readonly #sources: Sources
   /** What declarations see of this. */
-  readonly #runner: Runner
+  readonly #connection: Connection
   #log: Logger
   #run: Run | undefined
   #starting: Promise<void> | undefined
@@ -83,9 +80,10 @@ export class MqttService {
     const { subscribe, logger } = settings
     this.#settings = settings
     this.#sources = subscribe
-    this.#runner = {
-      isConsumer: this.#sources.isOn,
+    this.#connection = {
+      takes: () => this.#sources.isOn,
       adopt: (declared) => this.#adopt(declared),
+      refused: ({ filter }, error) => void this.#run?.subscriptions.tell([{ filter, error }]),
       drop: (declared) => this.#drop(declared),
       publish: (topic, message, given) => this.publish(topic as never, message as never, given),
     }
@@ -117,7 +115,7 @@ export class MqttService {
 
   /** Connects, and loads the files; a server does it when it listens. */
   start(): Promise<void> {
-    expectRunner(this)
+    declarations.expected.add(this)
     this.#starting ??= this.#start().catch(async (error: unknown) => {
       await this.stop({ timeout: 0 })
       throw error
@@ -131,8 +129,7 @@ export class MqttService {
     const run = await Run.make(this.#settings, this.#log)
     if (this.#stops !== stops) throw MqttUnavailableError('the service was stopped while it was starting')
     this.#run = run
-    openRunner(this.#runner)
-    for (const declared of claim(this.#runner)) await run.subscriptions.add(declared)
+    await openConnection(this.#connection)
     await run.connect()
   }
 
@@ -172,7 +169,7 @@ export class MqttService {
 
   /** Takes no other messages from now on; `stop` waits for those that are there. @internal */
   halt(): void {
-    leaveRunner(this.#runner)
+    declarations.leave(this.#connection)
     void this.#run?.leave()
   }
 
@@ -181,7 +178,7 @@ export class MqttService {
    * for `timeout` milliseconds (10000) at most.
    */
   stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {
-    expectNoRunner(this)
+    declarations.expected.delete(this)
     this.#stopping ??= this.#stop(timeout).finally(() => {
       if (MqttService.#standalone === this) MqttService.#standalone = undefined
       this.#stopping = undefined
@@ -193,9 +190,9 @@ export class MqttService {
   async #stop(timeout: number): Promise<void> {
     this.#stops++
     const run = this.#run
-    leaveRunner(this.#runner)
+    declarations.leave(this.#connection)
     await run?.drain(timeout)
-    closeRunner(this.#runner)
+    closeConnection(this.#connection)
     this.#run = undefined
     await run?.close()
   }

@@ -2,7 +2,6 @@ import { definePlugin, type Logger } from '../../kernel/index.ts'
 import { configureForServers } from './config.ts'
 import { logTo, memory } from './engines.ts'
 import { queuesOptions } from './options.ts'
-import { claim } from './registry.ts'
 import { QueueService } from './service.ts'
 
 /**
@@ -25,7 +24,7 @@ export const queues = definePlugin({
     const service = ctx.services.get('queues')
     if (config !== undefined) configureForServers(config)
     const logNoMore = logTo(ctx.log)
-    claim(service)
+    service.claim()
     if (run) ctx.onListen(() => service.run())
     ctx.server.closing.addEventListener('abort', () => service.halt())
     ctx.onClose(async (timeLeft) => {

@@ -1,97 +1,95 @@
 import { isInTime } from '../../kernel/index.ts'
+import { Declarations, type Runner } from '../toolkit/declarations.ts'
 import { forgetConfigurationOfServers } from './config.ts'
 import { closeEngines, queueLog } from './engines.ts'
 import type { Subscription } from './subscription.ts'
 
-/**
- * The subscribers of this process. They are declared anywhere, and run from a server or a script: a holder runs them, a
- * claim only keeps them waiting for it.
- */
-const subscriptions = new Set<Subscription>()
-const holders = new Set<object>()
-const claims = new Set<object>()
+/** The subscribers of this process. They are declared anywhere, and run from a server or a script. */
+const declarations = new Declarations<Subscription, Holder>()
 /** Subscribers that were taken back while a handler ran: closing waits for those as well. */
 const leaving = new Map<Subscription, Promise<void>>()
 
-/**
- * Whether a subscriber may work now. One in memory works at once where no server is in charge: nobody else could ever
- * take its messages, so tests and scripts need nothing else.
- */
-function mayWork(subscription: Subscription): boolean {
-  return holders.size > 0 || (claims.size === 0 && subscription.queue.kind === 'memory')
-}
-
 /** Every subscriber that was declared and not taken back, in order. */
-export const declaredSubscriptions = (): readonly Subscription[] => [...subscriptions]
+export const declaredSubscriptions = (): readonly Subscription[] => declarations.all
 
 export async function addSubscription(subscription: Subscription): Promise<void> {
-  subscriptions.add(subscription)
-  if (!mayWork(subscription)) return
-  try {
-    await subscription.start()
-  } catch (error) {
-    subscriptions.delete(subscription)
-    throw error
-  }
+  await declarations.add(subscription)
+  // One in memory works at once where no server is in charge: nobody else could ever take its messages, so tests and scripts
+  // need nothing else.
+  if (declarations.expected.size === 0 && subscription.queue.kind === 'memory') await subscription.start()
 }
 
 /** Takes back one subscriber; resolves when it gets no more. What it has in work goes on. */
 export async function removeSubscription(subscription: Subscription): Promise<void> {
-  if (!subscriptions.delete(subscription)) return
+  if (!declarations.has(subscription)) return
+  declarations.remove(subscription)
   const { quiet, ended } = subscription.stop()
   const left = ended.finally(() => leaving.delete(subscription))
   leaving.set(subscription, left)
   await quiet
 }
 
-/** Puts a server in charge: nothing works until it runs. */
-export function claim(owner: object): void {
-  claims.add(owner)
-  if (holders.size === 0) for (const subscription of subscriptions) subscription.stop()
-}
-
-/** Starts every subscriber, and those that are declared later as they come. */
-export async function run(owner: object): Promise<void> {
-  if (holders.has(owner)) return
-  holders.add(owner)
-  try {
-    await Promise.all([...subscriptions].map((subscription) => subscription.start()))
-  } catch (error) {
-    await release(owner, 0)
-    throw error
+/** A server or a script that runs the subscribers. What the last one did not end goes on in the next. */
+export class Holder implements Runner<Subscription> {
+  takes(): boolean {
+    return true
   }
-}
 
-/** Lets the last holder take no more messages from now on; `release` waits for those that are in work. */
-export function halt(owner: object): void {
-  // Its claim stands, so that what is declared meanwhile waits.
-  claims.add(owner)
-  if (holders.delete(owner) && holders.size === 0) for (const subscription of subscriptions) subscription.stop()
-}
-
-/**
- * Lets the last holder end the subscribers, and the last owner of all the engines: after them, so that handlers can publish
- * to their end. Whether it was the last owner.
- */
-export async function release(owner: object, limit: number): Promise<boolean> {
-  holders.delete(owner)
-  const giveUpAt = performance.now() + limit
-  // Its claim stands to the end: nobody begins to work while it waits.
-  claims.add(owner)
-  try {
-    if (holders.size === 0) await endAll(limit * 0.9)
-  } finally {
-    claims.delete(owner)
+  adopt(subscription: Subscription): Promise<void> {
+    return subscription.start()
   }
-  if (holders.size > 0 || claims.size > 0) return false
-  // One that is away may take as long as it likes to close; nobody waits for that.
-  await isInTime(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
-  forgetConfigurationOfServers()
-  return true
+
+  refused({ queue: { name } }: Subscription, error: unknown): void {
+    queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not begin`)
+  }
+
+  /** Puts it in charge: nothing works until it, or another one, runs. */
+  claim(): void {
+    declarations.expected.add(this)
+    if (declarations.runners.length === 0) for (const subscription of declarations.all) subscription.stop()
+  }
+
+  /** Starts every subscriber, and those that are declared later as they come. */
+  async run(): Promise<void> {
+    if (declarations.runners.includes(this)) return
+    declarations.expected.add(this)
+    try {
+      await declarations.open(this)
+    } catch (error) {
+      await this.release(0)
+      throw error
+    }
+  }
+
+  /** Where it was the last, the subscribers take no more messages from now on; `release` waits for those that are in work. */
+  halt(): void {
+    declarations.leave(this)
+    // What is declared meanwhile waits.
+    this.claim()
+  }
+
+  /**
+   * Lets the last holder end the subscribers, and the last one in charge all the engines: after them, so that handlers can
+   * publish to their end. Whether it was the last one in charge.
+   */
+  async release(limit: number): Promise<boolean> {
+    const giveUpAt = performance.now() + limit
+    this.halt()
+    try {
+      if (declarations.runners.length === 0) await endAll(limit * 0.9)
+    } finally {
+      declarations.expected.delete(this)
+    }
+    if (declarations.expected.size > 0) return false
+    // One that is away may take as long as it likes to close; nobody waits for that.
+    await isInTime(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
+    forgetConfigurationOfServers()
+    return true
+  }
 }
 
 async function endAll(limit: number): Promise<void> {
-  const all = [...subscriptions, ...leaving.keys()]
+  const all = [...declarations.all, ...leaving.keys()]
   const ended = Promise.all([...all.map((subscription) => subscription.stop().ended), ...leaving.values()])
   if (await isInTime(ended, limit)) return
   const running = all.reduce((sum, one) => sum + one.running, 0)

@@ -1,7 +1,7 @@
 import { forgetConfiguration, queueConfig } from './config.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import { declaredQueues } from './queue.ts'
-import { declaredSubscriptions, halt, release, run } from './registry.ts'
+import { declaredSubscriptions, Holder } from './registry.ts'
 
 /** The counts of one queue. */
 export interface QueueReport extends QueueCounts {
@@ -25,6 +25,9 @@ export interface StopOptions {
 
 /** The queues of this process: its workers, their health and their numbers. */
 export class QueueService {
+  static readonly #script = new Holder()
+  readonly #holder = new Holder()
+
   /**
    * Starts the workers of this process: every subscriber that was declared, and those still to come. For a process without
    * a server; with one, `background: { queues: { config, run: true } }` does it.
@@ -38,12 +41,12 @@ export class QueueService {
    * process.once('SIGTERM', () => QueueService.stop())
    */
   static run(): Promise<void> {
-    return run(QueueService)
+    return QueueService.#script.run()
   }
 
   /** Starts the workers of this process; a server with `run: true` does it when it listens. */
   run(): Promise<void> {
-    return run(this)
+    return this.#holder.run()
   }
 
   /**
@@ -53,17 +56,22 @@ export class QueueService {
   static async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
     const config = queueConfig()
     // A server that still runs keeps its own.
-    if (await release(QueueService, timeout)) forgetConfiguration(config)
+    if (await QueueService.#script.release(timeout)) forgetConfiguration(config)
   }
 
   /** Ends them: see the static method. */
   async stop({ timeout = 10_000 }: StopOptions = {}): Promise<void> {
-    await release(this, timeout)
+    await this.#holder.release(timeout)
+  }
+
+  /** Nothing works until this runs. @internal */
+  claim(): void {
+    this.#holder.claim()
   }
 
   /** Takes no more messages from now on; `stop` waits for the handlers that run. @internal */
   halt(): void {
-    halt(this)
+    this.#holder.halt()
   }
 
   /** Who has subscribed in this process, at work or not. */

@@ -1,10 +1,18 @@
+import type { Declared } from './declarations.ts'
+
 /**
- * Whether one job is running, wherever in this process: a service that takes it over from another keeps to its `overlap`
- * while the last run in the other goes on.
+ * One job of this process, whichever service runs it, and whether it is running: a service that takes it over from another keeps
+ * to its `overlap` while the last run in the other goes on.
  */
 export class Activity {
+  /** What its handle says; of a method each service has its own, with an instance of its own. */
+  readonly ofHandle: (() => Declared) | undefined
   readonly #runs = new Set<object>()
   readonly #waiting: (() => void)[] = []
+
+  constructor(ofHandle?: () => Declared) {
+    this.ofHandle = ofHandle
+  }
 
   get isBusy(): boolean {
     return this.#runs.size > 0

@@ -1,4 +1,5 @@
 import type { CallSite, Logger } from '../../../kernel/index.ts'
+import { Declarations, type Runner } from '../../toolkit/declarations.ts'
 import type { CronJobSettings } from '../options.ts'
 import type { CronPattern } from '../schedule/pattern.ts'
 import type { Activity } from './activity.ts'
@@ -19,115 +20,45 @@ export interface Declared {
 }
 
 /** What runs jobs. */
-export interface Runner {
-  adopt(declared: Declared): void
-  drop(declared: Declared, isForGood: boolean): void
-  /** Called when it cannot adopt what another runner has left. */
-  refused(declared: Declared, error: unknown): void
+export interface JobRunner extends Runner<Activity> {
+  /** No more ticks. */
+  drop(activity: Activity): void
+  /** The job is over for good, and no longer listed. */
+  forget(activity: Activity): void
 }
 
-/** A job with who runs it. */
-interface Entry {
-  runner: Runner | undefined
-  /** What that runner would run; `undefined` where it has no instance of the class. */
-  for(runner: Runner): Declared | undefined
+/** The started jobs of handles, and those of classes that a runner has: each runs in one runner. */
+export const declarations = new Declarations<Activity, JobRunner>()
+
+/** Opens a runner; `own` are the jobs of the classes that it has made, which others may have made as well. */
+export async function openRunner(runner: JobRunner, own: Iterable<Activity>): Promise<void> {
+  for (const activity of own) if (!declarations.has(activity)) void declarations.add(activity)
+  await declarations.open(runner)
 }
 
-/** What handles have started. */
-const started = new Map<Activity, Entry & { readonly declared: Declared; isReported: boolean }>()
-/** Jobs of classes, with what each runner has made of them. */
-const ofClasses = new Map<Activity, Entry & { readonly offers: Map<Runner, Declared> }>()
-/** Those that are running, the oldest first: a job runs in one of them, not in each. */
-const runners: Runner[] = []
-/** Services that run, or will. */
-const prospects = new Set<object>()
-
-export function startDeclared(declared: Declared): void {
-  const entry = { declared, runner: undefined, for: () => declared, isReported: false }
-  assign(entry)
-  started.set(declared.activity, entry)
-}
-
-export function stopDeclared(declared: Declared, isForGood: boolean): void {
-  const runner = started.get(declared.activity)?.runner
-  started.delete(declared.activity)
-  for (const one of runner === undefined ? runners : [runner]) one.drop(declared, isForGood)
-}
-
-function assign(entry: Entry): void {
-  for (const runner of runners) {
-    const declared = entry.for(runner)
-    if (declared === undefined) continue
-    runner.adopt(declared)
-    entry.runner = runner
-    return
+/** What was its own goes to another one that has the class, or ends. */
+export function closeRunner(runner: JobRunner, own: Iterable<Activity>): void {
+  declarations.leave(runner)
+  for (const activity of own) {
+    if (!declarations.runners.some((other) => other.takes(activity))) declarations.remove(activity)
   }
 }
 
-const entries = (): Entry[] => [...ofClasses.values(), ...started.values()]
-
-/** Gives a runner the jobs of its classes and the started ones, unless another runs them. */
-export function openRunner(runner: Runner, jobs: readonly Declared[]): void {
-  runners.push(runner)
-  for (const declared of jobs) offer(runner, declared)
-  for (const entry of entries()) if (entry.runner === undefined) assign(entry)
+export function stopJob(activity: Activity): void {
+  declarations.remove(activity)?.drop(activity)
 }
 
-function offer(runner: Runner, declared: Declared): void {
-  let entry = ofClasses.get(declared.activity)
-  if (entry === undefined) {
-    const offers = new Map<Runner, Declared>()
-    entry = { runner: undefined, offers, for: (one) => offers.get(one) }
-    ofClasses.set(declared.activity, entry)
-  }
-  entry.offers.set(runner, declared)
+/** Ends a job in whichever runner has it. */
+export function endJob(activity: Activity): void {
+  stopJob(activity)
+  for (const runner of declarations.runners) runner.forget(activity)
 }
-
-/** A job of a class ends in whichever service has it. */
-export function withdraw(activity: Activity): void {
-  const entry = ofClasses.get(activity)
-  ofClasses.delete(activity)
-  if (entry?.runner !== undefined) entry.runner.drop(entry.offers.get(entry.runner)!, true)
-}
-
-/** Its jobs go to the next one, or wait for one. */
-export function closeRunner(runner: Runner): void {
-  const index = runners.indexOf(runner)
-  if (index === -1) return
-  runners.splice(index, 1)
-  for (const [activity, { offers }] of ofClasses) {
-    offers.delete(runner)
-    if (offers.size === 0) ofClasses.delete(activity)
-  }
-  for (const entry of entries()) {
-    if (entry.runner !== runner) continue
-    entry.runner = undefined
-    const next = runners.find((one) => entry.for(one) !== undefined)
-    try {
-      assign(entry)
-    } catch (error) {
-      next?.refused(entry.for(next)!, error)
-    }
-  }
-}
-
-/** A service will run what is declared, until `expectNoRunner`. */
-export function expectRunner(service: object): void {
-  prospects.add(service)
-}
-
-export function expectNoRunner(service: object): void {
-  prospects.delete(service)
-}
-
-export const isRunnerExpected = (): boolean => prospects.size > 0
 
 /** Logs the handles that were started and that no one runs, once each. */
 export function reportStarted(log: Logger, remedy: string): void {
-  for (const entry of started.values()) {
-    if (entry.runner !== undefined || entry.isReported) continue
-    entry.isReported = true
-    const { name, place } = entry.declared
+  declarations.reportIdle(({ ofHandle }) => {
+    if (ofHandle === undefined) return
+    const { name, place } = ofHandle()
     log.warn(`the cron job "${name}" (${place}) was started, and nothing in this process runs it: ${remedy}`)
-  }
+  })
 }

@@ -6,7 +6,7 @@ import { CronDestroyedError, mustBeNode } from '../failures.ts'
 import { type CronJobOptions, type CronJobSettings, cronJobOptions } from '../options.ts'
 import { type CronPattern, parsePattern } from '../schedule/pattern.ts'
 import { Activity } from './activity.ts'
-import { type Declared, startDeclared, stopDeclared } from './declarations.ts'
+import { type Declared, declarations, endJob, stopJob } from './declarations.ts'
 import type { CronHandler } from './run.ts'
 
 /** A job, and a decorator that makes a method of a class one. */
@@ -95,7 +95,7 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
     pattern: parsed,
     options,
     place,
-    activity: new Activity(),
+    activity: new Activity(() => declared),
     handler: nobody,
   }
   let state: 'new' | 'started' | 'stopped' | 'destroyed' = 'new'
@@ -114,24 +114,25 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
       if (typeof handler !== 'function')
         throw new TypeError(`start of the cron job "${declared.name}" takes a function`)
       mustBeNode()
-      const before = declared.handler
+      const before = { state, handler: declared.handler }
       declared.handler = handler
+      state = 'started'
       try {
-        startDeclared(declared)
+        await declarations.add(declared.activity)
       } catch (error) {
-        declared.handler = before
+        declared.handler = before.handler
+        if (state === 'started') state = before.state
         throw error
       }
-      state = 'started'
     },
     stop() {
       if (state !== 'started') return
-      stopDeclared(declared, false)
+      stopJob(declared.activity)
       state = 'stopped'
     },
     destroy() {
       if (state === 'destroyed') return
-      stopDeclared(declared, true)
+      endJob(declared.activity)
       state = 'destroyed'
     },
   })

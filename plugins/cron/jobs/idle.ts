@@ -1,12 +1,12 @@
 import type { Kernel } from '../../../kernel/index.ts'
-import { isRunnerExpected, reportStarted } from './declarations.ts'
+import { declarations, reportStarted } from './declarations.ts'
 import { importedJobs, shownJob } from './handle.ts'
 
 const remedy = 'register the plugin "cron" (background: { crons: […] }), or call CronService.run()'
 
 /** Reports the jobs that nothing runs, when a server boots and neither a server with the plugin nor a service is there. */
 export function reportIdleJobs(server: Kernel): void {
-  if (isRunnerExpected()) return
+  if (declarations.expected.size > 0) return
   reportStarted(server.logger, remedy)
   importedJobs.report(
     server.logger,

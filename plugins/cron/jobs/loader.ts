@@ -3,7 +3,7 @@ import type { ImportedMethod } from '../../toolkit/imported-methods.ts'
 import { loadServiceClasses, nameOf } from '../../toolkit/service-class.ts'
 import type { CronSettings } from '../options.ts'
 import { BaseCron, type BaseCronClass, classlessJob, cronClasses, jobsOfClass } from './base-cron.ts'
-import { type Declared, withdraw } from './declarations.ts'
+import { type Declared, endJob } from './declarations.ts'
 import { type CronNote, handleOf, importedJobs, shownJob } from './handle.ts'
 
 /**
@@ -53,7 +53,7 @@ function loadImported(log: Logger): Declared[] {
   })
   for (const method of importedJobs.classless) {
     const job = classlessJob(method, log)
-    importedJobs.standIn(method.note, () => withdraw(job.activity))
+    importedJobs.standIn(method.note, () => endJob(job.activity))
     jobs.push(job)
   }
   return jobs

@@ -5,7 +5,7 @@ import { applicationLogger } from '../../toolkit/logger.ts'
 import { instanceLogger, makeInstance, type ServiceClassKind } from '../../toolkit/service-class.ts'
 import { MqttClassError, MqttFileError } from '../errors.ts'
 import { importedSubscriptions, type MqttNote, mqttNotes } from '../mqtt.ts'
-import { type Declared, declare, withdraw } from './declarations.ts'
+import { type Declared, declarations, withdraw } from './declarations.ts'
 import { declarationOf, handleOf } from './handle.ts'
 
 /** Classes of which there is an instance, with what it has declared where the service has made it. */
@@ -67,7 +67,7 @@ function subscribeMethods(cls: AnyClass, instance: object): Declared[] {
 
 function declareMethod({ topic, options }: MqttNote, handler: (...args: readonly unknown[]) => unknown): Declared {
   const declared = declarationOf(topic, handler, options)
-  handleOf(declared, declare(declared), async () => {})
+  handleOf(declared, declarations.add(declared), async () => {})
   return declared
 }
 

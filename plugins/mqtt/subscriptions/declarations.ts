@@ -1,3 +1,4 @@
+import { Declarations, type Runner } from '../../toolkit/declarations.ts'
 import type { MqttPublishOptions, MqttSubscribeOptions } from '../messages/message-options.ts'
 import type { CheckMessage } from '../messages/schema.ts'
 import type { Filter } from '../topics/filter.ts'
@@ -10,83 +11,31 @@ export interface Declared {
   readonly handler: (...args: readonly unknown[]) => unknown
 }
 
-/** What has a connection. */
-export interface Runner {
-  /** Whether it handles what this process declares. */
-  readonly isConsumer: boolean
-  /** Resolves when the broker has agreed, or cannot be asked now. */
-  adopt(declared: Declared): Promise<void>
+/** What has a connection; one that only publishes takes no subscription. Those are adopted when the broker has agreed, or cannot be asked now. */
+export interface Connection extends Runner<Declared> {
   drop(declared: Declared): Promise<void>
   publish(topic: string, message: unknown, options?: MqttPublishOptions): Promise<void>
 }
 
-/** The subscriptions of this process, with who runs them. */
-const declarations = new Map<Declared, Runner | undefined>()
-/** Those with a connection, the oldest first: a subscription runs in one of them, not in each. */
-const runners: Runner[] = []
+/** The subscriptions of this process: each runs in one connection. */
+export const declarations = new Declarations<Declared, Connection>()
 
-/** Those that take nothing new: what their handlers publish still goes through them. */
-const leaving = new Set<Runner>()
-
-/** Services that are connected, or will be. */
-const prospects = new Set<object>()
-
-/** A service will handle what is declared, until `expectNoRunner`. */
-export function expectRunner(service: object): void {
-  prospects.add(service)
-}
-
-export function expectNoRunner(service: object): void {
-  prospects.delete(service)
-}
-
-export const isRunnerExpected = (): boolean => prospects.size > 0
-
-const consumer = () => runners.find((runner) => runner.isConsumer && !leaving.has(runner))
+/** The oldest first, those that are leaving too: what their handlers publish still goes through them. */
+const connections: Connection[] = []
 
 /** The connection through which this process publishes. */
-export const publisher = (): Runner | undefined => runners.find((runner) => !leaving.has(runner)) ?? runners[0]
+export const publisher = (): Connection | undefined => declarations.runners[0] ?? connections[0]
 
-export async function declare(declared: Declared): Promise<void> {
-  const runner = consumer()
-  declarations.set(declared, runner)
-  try {
-    await runner?.adopt(declared)
-  } catch (error) {
-    declarations.delete(declared)
-    throw error
-  }
+export function openConnection(connection: Connection): Promise<void> {
+  connections.push(connection)
+  return declarations.open(connection)
+}
+
+export function closeConnection(connection: Connection): void {
+  const index = connections.indexOf(connection)
+  if (index !== -1) connections.splice(index, 1)
 }
 
 export async function withdraw(declared: Declared): Promise<void> {
-  const runner = declarations.get(declared)
-  declarations.delete(declared)
-  await runner?.drop(declared)
-}
-
-/** What nobody runs goes to this one. It may be called before there is a connection, and again. */
-export function claim(runner: Runner): Declared[] {
-  if (!runner.isConsumer) return []
-  const claimed = [...declarations].filter(([, by]) => by === undefined).map(([declared]) => declared)
-  for (const declared of claimed) declarations.set(declared, runner)
-  return claimed
-}
-
-export function openRunner(runner: Runner): void {
-  runners.push(runner)
-}
-
-export function closeRunner(runner: Runner): void {
-  const index = runners.indexOf(runner)
-  if (index !== -1) runners.splice(index, 1)
-  leaving.delete(runner)
-}
-
-/** Its subscriptions go to the next one, or wait for one. */
-export function leaveRunner(runner: Runner): void {
-  if (runners.includes(runner)) leaving.add(runner)
-  for (const [declared, by] of declarations) if (by === runner) declarations.set(declared, undefined)
-  const next = consumer()
-  // Nobody waits for these: what fails is told where subscriptions fail.
-  if (next !== undefined) for (const declared of claim(next)) next.adopt(declared).catch(() => {})
+  await declarations.remove(declared)?.drop(declared)
 }

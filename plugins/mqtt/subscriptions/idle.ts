@@ -1,12 +1,12 @@
 import type { Kernel } from '../../../kernel/index.ts'
 import { importedSubscriptions, shownSubscription } from '../mqtt.ts'
-import { isRunnerExpected } from './declarations.ts'
+import { declarations } from './declarations.ts'
 
 const remedy = 'register the plugin "mqtt" (background: { mqtt: { connect: { … } } }), or call MqttService.connect()'
 
 /** Reports the classes that nothing handles, when a server boots and neither a server with the plugin nor a connection is there. */
 export function reportIdleSubscriptions(server: Kernel): void {
-  if (isRunnerExpected()) return
+  if (declarations.expected.size > 0) return
   importedSubscriptions.report(
     server.logger,
     (method) => `${shownSubscription(method)} was imported, and nothing in this process handles it: ${remedy}`,

@@ -247,12 +247,35 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     await connect({ url: broker.url, clientId: 'away' })
   })
 
-  test('a subscription that the broker refuses', async () => {
-    const refusing = await fakeBroker((socket, data) => {
+  /** A broker that lets everybody in and refuses every subscription. */
+  const refusingBroker = () =>
+    fakeBroker((socket, data) => {
       if (data[0] === 0x10) socket.write(Uint8Array.of(0x20, 3, 0, 0, 0))
       if (data[0] === 0x82) socket.write(Uint8Array.of(0x90, 4, data[2]!, data[3]!, 0, 0x87))
       if (data[0] === 0xe0) socket.end()
     })
+
+  test('a subscription that the broker of the next connection refuses is told of there', async () => {
+    const refusing = await refusingBroker()
+    const told: unknown[] = []
+    setMqttGlobalErrorHandler((error, { subscription }) => void told.push([error, subscription]))
+    const address = { host: '127.0.0.1', port: refusing.port, protocolVersion: 5 as const }
+    const [first, second] = [{ provider: 'memory' as const }, address].map(
+      (connect) => new Server({ port: 0, logger: memoryLogger(), background: { mqtt: { connect } } }),
+    ) as [Server, Server]
+    onTestFinished(async () => {
+      await Promise.all([first.close(), second.close()])
+      refusing.close()
+    })
+    for (const server of [first, second]) await server.listen()
+    open.push(mqtt.subscribe('left/behind', () => {}))
+    await first.close()
+    const error = expect.objectContaining({ code: 'MqttSubscribeError' })
+    await vi.waitFor(() => expect(told).toEqual([[error, 'left/behind']]), 5000)
+  })
+
+  test('a subscription that the broker refuses', async () => {
+    const refusing = await refusingBroker()
     const address = { host: '127.0.0.1', port: refusing.port, protocolVersion: 5 as const }
     await connect(address)
     await expect(mqtt.subscribe('secret/#', () => {})).rejects.toMatchObject({
