@@ -1,7 +1,7 @@
 import { router } from '../../kernel/index.ts'
 import { type ClassMark, DecoratorError, decorator } from '../toolkit/decorator/decorator.ts'
-import { deprecate } from './deprecation.ts'
 import { type ControllerClass, declareController, withdrawController } from './mount.ts'
+import { reportDeprecated } from './verbs.ts'
 
 /**
  * Makes a class a controller: its decorated methods, and those it inherits, are routes below a prefix.
@@ -22,7 +22,7 @@ import { type ControllerClass, declareController, withdrawController } from './m
  *   }
  */
 export function controller(prefix = '', ...more: never[]): ClassMark<ControllerClass> {
-  deprecate('FRAMEWORK_DEP0001')
+  reportDeprecated()
   const given: unknown = prefix
   if (typeof given !== 'string') {
     const place = typeof given === 'function' ? given.name || 'a class' : 'a class'

@@ -1,7 +1,7 @@
 import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 import { type Decorated, DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
 import { routeContributions } from '../toolkit/decorator/route-decorator.ts'
-import { deprecate } from './deprecation.ts'
+import { deprecation } from '../toolkit/deprecation.ts'
 import { checks } from './markers.ts'
 import type { ControllerMethod } from './verbs.ts'
 
@@ -73,8 +73,13 @@ function checkCustomError(given: CustomError | undefined): CustomError | undefin
   return { status, message }
 }
 
+const reportDeprecated = deprecation(
+  'FRAMEWORK_DEP0002',
+  '@validate is deprecated; name the schemas in the options of the route: { body, query, headers, params, all }',
+)
+
 function makeValidate(schemas: ValidateSchemas): MethodMark<ControllerMethod> {
-  deprecate('FRAMEWORK_DEP0002')
+  reportDeprecated()
   return decorator<ControllerMethod>({
     name: 'validate',
     method(on) {

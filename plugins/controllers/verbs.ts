@@ -1,7 +1,7 @@
 import type { Method, OptionChecks, Request, Response, RouteOptions } from '../../kernel/index.ts'
 import { DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
 import { Notes } from '../toolkit/decorator/notes.ts'
-import { deprecate } from './deprecation.ts'
+import { deprecation } from '../toolkit/deprecation.ts'
 
 /** A method that answers requests; its parameters are those of a handler, or parts of what a handler gets. */
 // The type of a method, so that `req: RouteRequest<'/users/:id'>` and `req: Request & { user: User }` fit.
@@ -16,6 +16,11 @@ export interface RouteNote {
 
 export const routeNotes = new Notes<RouteNote>()
 
+export const reportDeprecated = deprecation(
+  'FRAMEWORK_DEP0001',
+  'controllers (@controller, @get, @post and the others) are deprecated; register routes on the router: router.get(path, options, handler)',
+)
+
 /** Takes the path below the prefix of the controller, and route options as the router takes them. */
 // Without a default: with one, functions among the options would not be typed by their place.
 export type VerbDecorator = <const Options extends RouteOptions>(
@@ -26,7 +31,7 @@ export type VerbDecorator = <const Options extends RouteOptions>(
 
 function verb(name: string, method: Method): VerbDecorator {
   return (path, options, ...more) => {
-    deprecate('FRAMEWORK_DEP0001')
+    reportDeprecated()
     const given: unknown = path
     const place = typeof given === 'function' ? given.name || 'a member' : 'a method'
     if (typeof path !== 'string') throw DecoratorError(name, place, `it takes the path of the route: @${name}('/path')`)

@@ -1,7 +1,7 @@
 import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
 import type { MethodMark } from '../toolkit/decorator/decorator.ts'
+import { deprecation } from '../toolkit/deprecation.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
-import { deprecateSubscribe } from './deprecation.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import { ask, type EngineRef, isConfigured, queueLog } from './engines.ts'
@@ -36,6 +36,11 @@ export interface DeclaredQueue extends EngineRef {
 }
 
 const declared = new Map<string, DeclaredQueue>()
+
+const reportDeprecated = deprecation(
+  'FRAMEWORK_DEP0003',
+  '@queue.subscribe() is deprecated; write @queue.subscribeMethod()',
+)
 
 /** Every queue of this process whose engine is configured, the newest of each name and kind. */
 export function declaredQueues(): DeclaredQueue[] {
@@ -129,7 +134,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     ...given: [] | [handler: QueueHandler<Received>, options?: SubscribeOptions<Received>]
   ): Promise<QueueHandle> | MethodMark<QueueMethod<Received>> {
     if (given.length > 0) return this.#subscribe(...(given as [QueueHandler<Received>]))
-    deprecateSubscribe()
+    reportDeprecated()
     return this.subscribeMethod()
   }
 

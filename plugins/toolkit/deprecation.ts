@@ -1,0 +1,9 @@
+/** Makes what reports, once in a process, that a form is deprecated and what takes its place. */
+export function deprecation(code: `FRAMEWORK_DEP${number}`, sentence: string): () => void {
+  let isReported = false
+  return () => {
+    if (isReported) return
+    isReported = true
+    process.emitWarning(sentence, { type: 'DeprecationWarning', code })
+  }
+}
