@@ -1,3 +1,4 @@
+import { within } from '../../kernel/support/within.ts'
 import { CommandFailure } from '../failure.ts'
 
 /** Says what failed, with file and line of the application where there is one. */
@@ -47,23 +48,21 @@ export async function guardImport<Result>(
   { seconds, remedy }: ImportLimit,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined
   // The module may end the process: that this was not the plan is all that can still be told.
   const onExit = (code: number) => {
     process.stderr.write(`${file} ended the process with code ${code} while it was imported\n`)
     process.exitCode = code || 1
   }
   process.once('exit', onExit)
-  const late = new Promise<never>((_resolve, reject) => {
+  const late = () => {
     const why = `${file} has not finished after ${seconds} s: something that it awaits never comes${remedy === undefined ? '' : ` (${remedy})`}`
-    timer = setTimeout(() => reject(new CommandFailure(why)), seconds * 1000)
-  })
+    throw new CommandFailure(why)
+  }
   try {
-    return await withLostErrors(() => Promise.race([run(), late]))
+    return await withLostErrors(() => within(run(), seconds * 1000, late))
   } catch (error) {
     return await failed(`${file} cannot be imported`, error)
   } finally {
-    clearTimeout(timer)
     process.off('exit', onExit)
   }
 }

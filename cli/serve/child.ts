@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import own from 'node:process'
+import { within } from '../../kernel/support/within.ts'
 import { type EndSignal, type Inspect, isNews, type News, type Order, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
@@ -86,9 +87,10 @@ export function startChild({ program, args }: Launch, { folder, env }: Start): C
     },
     async stop(signal, patience) {
       give(process, { framework: 'stop', signal })
-      const force = setTimeout(() => process.kill('SIGKILL'), patience)
-      await ended
-      clearTimeout(force)
+      await within(ended, patience, () => {
+        process.kill('SIGKILL')
+        return ended
+      })
     },
     kill: () => void process.kill('SIGKILL'),
   }

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isInTime } from '../../kernel/support/within.ts'
 import { isCode, isSetting } from '../project/sources.ts'
 import { type Child, type Failure, startChild } from './child.ts'
 import type { EndSignal } from './protocol.ts'
@@ -99,9 +101,7 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
 
   /** Ends one that has failed; most end by the error themselves, with its stack. */
   const leave = async (child: Child) => {
-    const late = new Promise<undefined>((resolve) => setTimeout(resolve, last, undefined))
-    const own = await Promise.race([child.ended, late])
-    if (own === undefined) await drop(child)
+    if (!(await isInTime(child.ended, last))) await drop(child)
   }
 
   const spawn = () => {
@@ -154,7 +154,7 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
     if (outcome.kind !== 'booted') return giveUp(child, outcome)
     await endLive()
     // A change has time until this one answers, unless a listen hook of it never ends; a signal has not.
-    const hung = new Promise((resolve) => setTimeout(resolve, patience)).then(news)
+    const hung = pause(patience).then(news)
     const result = stopping ? 'change' : await Promise.race([child.go(), hung, end.then(() => 'change' as const)])
     if (result === 'change') {
       await stopChild(child, 'SIGTERM')

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import fresh from 'fresh'
 import { defineError, type Middleware, type Request, type Response, within } from '../../kernel/index.ts'
 import { personalState } from '../toolkit/client-specific.ts'
@@ -156,7 +157,7 @@ export class RouteCache {
         this.#mayWait(res)
         if (this.#route.lockBehavior === 'bypass') return 'bypass'
         if (performance.now() > deadline) return 'late'
-        await new Promise((resolve) => setTimeout(resolve, pollEvery))
+        await pause(pollEvery)
         const entry = await store.get(key)
         if (entry !== undefined) return { entry }
       }

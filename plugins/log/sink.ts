@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { setTimeout as pause } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import type { pino as Pino } from 'pino'
 import { safeLine } from './line.ts'
@@ -63,7 +64,7 @@ function sinkOver(target: Target, waiting: () => number): Sink {
 async function emptied(target: Target, waiting: () => number): Promise<void> {
   const until = Date.now() + flushMs
   while (waiting() > 0 && target.destroyed !== true && Date.now() < until) {
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await pause(5)
   }
 }
 

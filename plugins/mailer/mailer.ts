@@ -1,4 +1,4 @@
-import { type Logger, nearest } from '../../kernel/index.ts'
+import { type Logger, nearest, within } from '../../kernel/index.ts'
 import { lineLogger } from '../toolkit/logger.ts'
 import { joinedOptions } from '../toolkit/two-arguments.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
@@ -127,20 +127,15 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
 
   async #close(timeout: number): Promise<void> {
     const providers = [...this.#providers.values()]
-    let timer: NodeJS.Timeout | undefined
-    // A callback that never ends cannot be aborted, only left behind.
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        const reason = new Error('the mailer closed')
-        this.#later.stop()
-        for (const provider of providers) provider.abort(reason)
-        resolve()
-      }, timeout)
-    })
     // At once, so that one slow mail does not take the time of all that wait; and again for what is still being written.
-    await Promise.all([this.#later.drain(), Promise.race([Promise.all([...this.#busy]), late])])
-    await this.#later.drain()
-    clearTimeout(timer)
+    const sent = Promise.all([this.#later.drain(), ...this.#busy]).then(() => this.#later.drain())
+    await within(sent, timeout, () => {
+      const reason = new Error('the mailer closed')
+      this.#later.stop()
+      for (const provider of providers) provider.abort(reason)
+      // A callback that never ends cannot be aborted, only left behind.
+      return this.#later.drain()
+    })
     await Promise.all(providers.map((provider) => provider.close()))
     this.#later.logLost()
   }

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { OptionError } from '../../kernel/index.ts'
+import { OptionError, within } from '../../kernel/index.ts'
 import { MailSendError, reasonOf } from './errors.ts'
 import { MailBuilder } from './message.ts'
 import type { ProviderSettings } from './options.ts'
@@ -105,14 +105,16 @@ export class OpenProvider {
     const aborted = new Promise<never>((_resolve, reject) => {
       call.signal.addEventListener('abort', () => reject(call.signal.reason))
     })
-    const timer = setTimeout(() => call.abort(new Error(`no answer within ${this.#timeout} ms`)), this.#timeout)
     this.#calls.add(call)
     try {
-      return await Promise.race([run(transporter, call.signal), aborted])
+      const answer = Promise.race([run(transporter, call.signal), aborted])
+      return await within(answer, this.#timeout, () => {
+        call.abort(new Error(`no answer within ${this.#timeout} ms`))
+        return answer
+      })
     } catch (error) {
       throw this.#failure(failed, error)
     } finally {
-      clearTimeout(timer)
       this.#calls.delete(call)
     }
   }

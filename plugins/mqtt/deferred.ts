@@ -1,4 +1,4 @@
-import { within } from '../../kernel/index.ts'
+import { isInTime } from '../../kernel/index.ts'
 
 /** A promise with what settles it; `Promise.withResolvers`, which Node.js 20 has not. */
 export interface Deferred<T> {
@@ -19,9 +19,5 @@ export function deferred<T = void>(): Deferred<T> {
 
 /** Whether a promise is fulfilled within that many milliseconds; one that is rejected is not. */
 export function withinTime(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  const settled = promise.then(
-    () => true,
-    () => false,
-  )
-  return within(settled, ms, () => false)
+  return isInTime(promise, ms).catch(() => false)
 }

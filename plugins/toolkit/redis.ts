@@ -1,4 +1,4 @@
-import { defineError } from '../../kernel/index.ts'
+import { defineError, isInTime } from '../../kernel/index.ts'
 import { addressOf, addressOption } from './address.ts'
 import { foreignOption } from './foreign-options.ts'
 import { type Check, option } from './options/index.ts'
@@ -144,21 +144,10 @@ export async function connectRedis<Client>(
     failure = error
     onState?.(error)
   })
-  await settled(client.connect())
+  await isInTime(client.connect(), connectTimeout).catch(() => {})
   if ((failure as { code?: unknown } | undefined)?.code === 'RedisDatabaseError') {
     client.disconnect()
     throw failure
   }
   return client as Connection & Client
-}
-
-function settled(connecting: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, connectTimeout)
-    const end = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-    connecting.then(end, end)
-  })
 }

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../kernel/index.ts'
+import { isInTime, type Logger } from '../../../kernel/index.ts'
 import { withinTime } from '../deferred.ts'
 import { tellFailure } from '../failures.ts'
 import { type Incoming, type Link, LinkLost } from '../links/contract.ts'
@@ -86,28 +86,14 @@ export class Subscriptions {
   }
 
   /** What is lost on the way is asked for again when the broker is back; one that says nothing is not waited for. */
-  #ask(entry: Entry): Promise<void> {
+  async #ask(entry: Entry): Promise<void> {
     const { filter, number, queues } = entry
     const qos = Math.max(...[...queues].map((queue) => queue.declared.options.qos ?? 0)) as MqttQos
-    return new Promise((resolve, reject) => {
-      let isLate = false
-      const timer = setTimeout(() => {
-        isLate = true
-        resolve()
-      }, this.#patience)
-      this.#link.subscribe(filter.text, qos, number).then(
-        () => {
-          clearTimeout(timer)
-          resolve()
-        },
-        (error: unknown) => {
-          clearTimeout(timer)
-          if (error instanceof LinkLost) resolve()
-          else if (isLate) void this.tell([this.#refuse(entry, error)])
-          else reject(error)
-        },
-      )
+    const asked = this.#link.subscribe(filter.text, qos, number).catch((error: unknown) => {
+      if (!(error instanceof LinkLost)) throw error
     })
+    if (await isInTime(asked, this.#patience)) return
+    asked.catch((error: unknown) => this.tell([this.#refuse(entry, error)]))
   }
 
   /** The broker has said no to everybody who has this topic. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { QueuePayloadError } from '../errors.ts'
 
 /**
@@ -10,7 +11,7 @@ export async function unlocked<Result>(run: () => Promise<Result>): Promise<Resu
       return await run()
     } catch (error) {
       if ((error as { code?: unknown }).code !== '40P01' || tries === 10) throw error
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * tries))
+      await pause(Math.random() * 50 * tries)
     }
   }
 }

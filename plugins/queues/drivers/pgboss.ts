@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { addressOf } from '../../toolkit/address.ts'
 import { peer } from '../../toolkit/peer.ts'
 import type { PgbossSettings } from '../options.ts'
@@ -192,7 +193,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
           return
         }
         this.#host.down(error)
-        await new Promise((resolve) => setTimeout(resolve, Math.min(100 * 2 ** failures, 1000)))
+        await pause(Math.min(100 * 2 ** failures, 1000))
       }
     }
   }

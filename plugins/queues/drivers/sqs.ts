@@ -1,4 +1,4 @@
-import { OptionError, quoted } from '../../../kernel/index.ts'
+import { OptionError, quoted, within } from '../../../kernel/index.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
 import type { SqsSettings } from '../options.ts'
@@ -29,7 +29,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   readonly #config: SqsSettings
   readonly #host: DriverHost
   readonly #addresses = new Map<string, Promise<Address>>()
-  readonly #polls = new Set<() => void>()
+  readonly #polls = new Set<AbortController>()
 
   private constructor(sdk: Sdk, config: SqsSettings, host: DriverHost) {
     this.#sdk = sdk
@@ -163,14 +163,15 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
 
   async #cutAtClose(command: object, ms: number): Promise<SqsAnswer> {
     const cut = new AbortController()
-    const abort = () => cut.abort()
-    const timer = setTimeout(abort, ms)
-    this.#polls.add(abort)
+    this.#polls.add(cut)
     try {
-      return await this.#client.send(command, { abortSignal: cut.signal })
+      const answer = this.#client.send(command, { abortSignal: cut.signal })
+      return await within(answer, ms, () => {
+        cut.abort()
+        return answer
+      })
     } finally {
-      clearTimeout(timer)
-      this.#polls.delete(abort)
+      this.#polls.delete(cut)
     }
   }
 
@@ -245,7 +246,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   }
 
   async close(): Promise<void> {
-    for (const cut of this.#polls) cut()
+    for (const cut of this.#polls) cut.abort()
     if (this.#config.client === undefined) this.#client.destroy()
   }
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ContainerClient } from '@azure/storage-blob'
 import { OptionError } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../toolkit/options/index.ts'
@@ -148,7 +149,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
     // As long as the service answers that it goes on.
     while (!poller.isDone()) {
       await this.#backend.ask(() => poller.poll())
-      if (!poller.isDone()) await new Promise((resolve) => setTimeout(resolve, 100))
+      if (!poller.isDone()) await pause(100)
     }
     return true
   }
