@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { option } from '../../kernel/index.ts'
 import { DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
 import { routeContributions } from '../toolkit/decorator/route-decorator.ts'
 import { serialized } from './markers.ts'
@@ -9,6 +9,10 @@ export interface SerializeOptions {
   /** An answer that is not what the schema says is a failure, 500, in place of a line in the log. Default false. */
   throwErrorOnValidationFail?: boolean
 }
+
+const serializeOptions = option
+  .shape({ throwErrorOnValidationFail: option.flag().default(false) })
+  .typed<SerializeOptions>()
 
 /** The `@serialize` of a method. */
 export interface SerializeStep {
@@ -34,11 +38,8 @@ export interface SerializeStep {
  *     }
  *   }
  */
-export function serialize(schema: object, options: SerializeOptions = {}): MethodMark<ControllerMethod> {
-  checkOptions('serialize', options, ['throwErrorOnValidationFail'])
-  const { throwErrorOnValidationFail: strict = false } = options
-  if (typeof strict !== 'boolean')
-    throw OptionError('serialize.throwErrorOnValidationFail', quoted(strict), 'true or false')
+export function serialize(schema: object, options?: SerializeOptions): MethodMark<ControllerMethod> {
+  const { throwErrorOnValidationFail: strict } = serializeOptions.parse(options, 'serialize')
   return decorator<ControllerMethod>({
     name: 'serialize',
     method(on) {

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { option } from '../../kernel/index.ts'
 import { type Decorated, DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
 import { routeContributions } from '../toolkit/decorator/route-decorator.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
@@ -43,6 +43,16 @@ export interface Validate {
 }
 
 const parts = ['body', 'query', 'all'] as const
+const schema = option.value<object>('a schema')
+const customError = option
+  .shape({
+    status: option.int({ min: 400, max: 599 }),
+    message: option.value<string>('text', (given) => typeof given === 'string'),
+  })
+  .typed<CustomError>()
+  .optional()
+const validateOptions = option.shape({ body: schema, query: schema, all: schema, customError })
+const onlyOptions = option.shape({ customError })
 
 function stepOf(given: ValidateSchemas, on: Decorated): ValidateStep {
   if (typeof given === 'object' && given !== null && 'headers' in given) {
@@ -52,25 +62,12 @@ function stepOf(given: ValidateSchemas, on: Decorated): ValidateStep {
       "it takes no headers; name them in the route: @get('/path', { headers: schema })",
     )
   }
-  checkOptions('validate', given, [...parts, 'customError'])
+  const { customError, ...all } = validateOptions.parse(given, 'validate')
   const schemas: ValidateStep['schemas'] = Object.fromEntries(
-    parts.flatMap((part) => (given[part] === undefined ? [] : [[part, given[part]]])),
+    parts.flatMap((part) => (all[part] === undefined ? [] : [[part, all[part]]])),
   )
   if (Object.keys(schemas).length === 0) throw DecoratorError('validate', on.label, 'it names no schema')
-  return { schemas, customError: checkCustomError(given.customError) }
-}
-
-function checkCustomError(given: CustomError | undefined): CustomError | undefined {
-  if (given === undefined) return undefined
-  checkOptions('validate.customError', given, ['status', 'message'])
-  const { status, message } = given
-  if (status !== undefined && (!Number.isInteger(status) || status < 400 || status > 599)) {
-    throw OptionError('validate.customError.status', quoted(status), 'a whole number from 400 to 599')
-  }
-  if (message !== undefined && typeof message !== 'string') {
-    throw OptionError('validate.customError.message', message, 'text')
-  }
-  return { status, message }
+  return { schemas, customError }
 }
 
 const reportDeprecated = deprecation(
@@ -91,12 +88,8 @@ function makeValidate(schemas: ValidateSchemas): MethodMark<ControllerMethod> {
 
 const only =
   (part: (typeof parts)[number]): OneSchema =>
-  (schema, options = {}) => {
-    if (typeof options !== 'object' || options === null)
-      throw OptionError(`validate.${part}`, options, '{ customError }')
-    checkOptions(`validate.${part}`, options, ['customError'])
-    return makeValidate({ [part]: schema, ...options })
-  }
+  (schema, options) =>
+    makeValidate({ [part]: schema, ...onlyOptions.parse(options, `validate.${part}`) })
 
 /**
  * Validates requests of a method: `body`, `query`, or `all` three of body, query and headers together.

@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert'
-import { checkOptions } from '../../kernel/index.ts'
+import { option } from '../../kernel/index.ts'
 import type { MailMessage, MailTransporter } from './transport.ts'
 
 /** What a mail must have to be the one that is meant; texts are equal, expressions match. */
@@ -13,7 +13,16 @@ export interface MailMatch {
 }
 
 const maxSent = 1000
-const members = ['to', 'from', 'subject', 'html', 'text']
+
+const pattern = option.value<string | RegExp>(
+  'a text or a regular expression',
+  (given) => typeof given === 'string' || given instanceof RegExp,
+)
+const address = option.value<string>('an address', (given) => typeof given === 'string')
+const mailMatch = option
+  .shape({ to: address, from: address, subject: pattern, html: pattern, text: pattern })
+  .typed<MailMatch>()
+const sentMatch = mailMatch.required()
 
 function describe(mail: MailMessage): object {
   const { envelope, subject, html, text } = mail
@@ -75,14 +84,14 @@ export class MemoryTransport implements MailTransporter {
   /** @throws AssertionError when no such mail was sent; it shows those that were. */
   assertSent(match: MailMatch): this {
     // A member that is misspelt would match every mail.
-    checkOptions('assertSent', match, members)
+    sentMatch.parse(match, 'assertSent')
     if (this.#sent.some((mail) => isMeant(mail, match))) return this
     return this.#fail('no such mail was sent', match)
   }
 
   /** @throws AssertionError when such a mail was sent. */
   assertNotSent(match: MailMatch = {}): this {
-    checkOptions('assertNotSent', match, members)
+    mailMatch.parse(match, 'assertNotSent')
     if (!this.#sent.some((mail) => isMeant(mail, match))) return this
     return this.#fail('such a mail was sent', match)
   }

@@ -1,13 +1,14 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { OptionError, option, quoted } from '../../kernel/index.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import type { DeadMessage } from './drivers/memory.ts'
 import { ask, memory } from './engines.ts'
 import { ownKinds } from './options.ts'
-import type {
-  BullmqPublishOptions,
-  MemoryPublishOptions,
-  PgbossPublishOptions,
-  SqsPublishOptions,
+import {
+  type BullmqPublishOptions,
+  type MemoryPublishOptions,
+  type PgbossPublishOptions,
+  publishOptions,
+  type SqsPublishOptions,
 } from './publish-options.ts'
 import { Queue } from './queue.ts'
 import type { PayloadSchema, PublishedBy, ReceivedBy } from './schema.ts'
@@ -52,9 +53,11 @@ export class BullmqQueue<Payload, Received = Payload> extends Queue<Payload, Bul
   }
 }
 
-function definition(name: string, kind: string, options: QueueOptions = {}) {
-  checkOptions(`${kind}Queue`, options, ['schema'])
-  return { name, kind, schema: options.schema }
+const queueOptions = option.shape({ schema: option.value<PayloadSchema>('a schema') }).typed<QueueOptions>()
+
+function definition(name: string, kind: keyof typeof publishOptions, options: QueueOptions | undefined) {
+  const { schema } = queueOptions.parse(options, `${kind}Queue`)
+  return { name, kind, schema, publishOptions: publishOptions[kind] }
 }
 
 /**

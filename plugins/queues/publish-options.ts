@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { option } from '../../kernel/index.ts'
 
 /** How long to wait before the next attempt; a number is `{ type: 'fixed', delay }`. */
 export type Backoff = number | { readonly type: 'fixed' | 'exponential'; readonly delay?: number }
@@ -67,99 +67,80 @@ export interface SqsPublishOptions {
   MessageAttributes?: { readonly [name: string]: { readonly DataType: string; readonly StringValue?: string } }
 }
 
-const memory = ['attempts', 'backoff', 'delay', 'priority', 'jobId']
-const known: { readonly [kind: string]: readonly string[] } = {
-  memory,
-  bullmq: [...memory, 'lifo', 'removeOnComplete', 'removeOnFail', 'repeat'],
-  pgboss: [
-    'retryLimit',
-    'retryDelay',
-    'retryBackoff',
-    'startAfter',
-    'priority',
-    'id',
-    'singletonKey',
-    'singletonSeconds',
-    'expireInSeconds',
-    'deadLetter',
-  ],
-  sqs: ['DelaySeconds', 'MessageGroupId', 'MessageDeduplicationId', 'MessageAttributes'],
+const count = (min: number) => option.int({ min, max: 2_147_483_647 })
+const milliseconds = option.ms()
+
+const backoff = option
+  .either(
+    milliseconds,
+    option.shape({ type: option.oneOf('fixed', 'exponential').required(), delay: milliseconds.optional() }),
+  )
+  .says('milliseconds, or { type: "fixed" or "exponential", delay }')
+
+const memory = {
+  attempts: count(1),
+  backoff,
+  delay: count(0),
+  priority: count(0),
+  jobId: option.name(),
 }
 
-/** Numbers that an engine would take as they are and make nonsense of. */
-const counted: { readonly [name: string]: number } = {
-  attempts: 1,
-  delay: 0,
-  priority: 0,
-  retryLimit: 0,
-  retryDelay: 0,
-  singletonSeconds: 1,
-  expireInSeconds: 1,
-  DelaySeconds: 0,
-}
+const keptJobs = option
+  .either(option.flag(), option.int(), option.shape({ age: option.number({ min: 0 }), count: option.int({ min: 0 }) }))
+  .says('true, false, a number of jobs, or { age, count }')
 
-/** Refuses options that the engine of this queue does not know; those of a custom one are its own. */
-export function checkPublishOptions(kind: string, options: object | undefined): void {
-  const names = known[kind]
-  if (options === undefined || names === undefined) return
-  checkOptions('publish', options, names)
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && name in counted) atLeast(`publish.${name}`, value, counted[name]!, kind, name)
-  }
-  for (const [name, [isIt, expected]] of Object.entries(shaped)) {
-    const value = (options as Record<string, unknown>)[name]
-    if (value !== undefined && names.includes(name) && !isIt(value))
-      throw OptionError(`publish.${name}`, quoted(value), expected)
-  }
-  const { backoff, repeat } = options as { backoff?: unknown; repeat?: unknown }
-  if (backoff !== undefined) checkBackoff(backoff)
-  if (repeat !== undefined) checkRepeat(repeat)
-  const { jobId } = options as { jobId?: string }
+const repeatTakes = '{ key, every } with milliseconds from 1, or { key, pattern, tz }'
+const repeat = option
+  .shape({ key: option.name().required(), every: count(1), pattern: option.name(), tz: option.name() })
+  .says(repeatTakes)
+  .into((given, place) => {
+    const isOne = given.every === undefined ? given.pattern !== undefined : given.pattern === undefined
+    if (!isOne) place.wrong(given, repeatTakes)
+    return given
+  })
+
+const bullmq = {
+  ...memory,
   // BullMQ builds the keys of Redis with it, and numbers jobs without one by itself.
-  if (kind === 'bullmq' && jobId !== undefined && /:|^\d+$/.test(jobId)) {
-    throw OptionError('publish.jobId', quoted(jobId), 'text without ":" that is no number')
-  }
+  jobId: option.name(/^(?!\d+$)[^:]+$/, 'a text without ":" that is no number'),
+  lifo: option.flag(),
+  removeOnComplete: keptJobs,
+  removeOnFail: keptJobs,
+  repeat: repeat.optional(),
 }
 
-type Check = readonly [isIt: (value: unknown) => boolean, expected: string]
-const isKept = (value: unknown) =>
-  typeof value === 'boolean' || Number.isInteger(value) || (typeof value === 'object' && value !== null)
-const kept: Check = [isKept, 'true, false, a number of jobs, or { age, count }']
-
-/** What an engine would refuse in words of its own, or take for something else. */
-const shaped: { readonly [name: string]: Check } = {
-  jobId: [(value) => typeof value === 'string' && value !== '', 'text'],
-  lifo: [(value) => typeof value === 'boolean', 'true or false'],
-  removeOnComplete: kept,
-  removeOnFail: kept,
-  id: [
-    (value) => typeof value === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value),
-    'a UUID, of crypto.randomUUID() for example',
-  ],
-}
-
-function checkRepeat(repeat: unknown): void {
-  const isObject = typeof repeat === 'object' && repeat !== null
-  if (isObject) checkOptions('publish.repeat', repeat, ['key', 'every', 'pattern', 'tz'])
-  const { key, every, pattern } = (isObject ? repeat : {}) as { key?: unknown; every?: unknown; pattern?: unknown }
-  const isTime = Number.isInteger(every) && (every as number) >= 1 && (every as number) <= 2_147_483_647
-  const isOne = every === undefined ? typeof pattern === 'string' : isTime && pattern === undefined
-  if (typeof key !== 'string' || key === '' || !isOne) {
-    throw OptionError('publish.repeat', repeat, '{ key, every } with milliseconds from 1, or { key, pattern, tz }')
-  }
-}
-
-function atLeast(option: string, value: unknown, least: number, kind: string, name: string): void {
+const pgboss = {
+  retryLimit: count(0),
+  retryDelay: count(0),
+  retryBackoff: option.flag(),
+  startAfter: option.value<number | string | Date>(
+    'seconds from now, a time as text, or a Date',
+    (given) => Number.isFinite(given) || (typeof given === 'string' && given !== '') || given instanceof Date,
+  ),
   // pg-boss orders by it in both directions.
-  if (kind === 'pgboss' && name === 'priority' && Number.isInteger(value)) return
-  const isWhole = Number.isInteger(value) && (value as number) >= least && (value as number) <= 2_147_483_647
-  if (!isWhole) throw OptionError(option, quoted(value), `a whole number from ${least}`)
+  priority: option.int({ min: -2_147_483_648, max: 2_147_483_647 }),
+  id: option.name(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, 'a UUID, of crypto.randomUUID() for example'),
+  singletonKey: option.name(),
+  singletonSeconds: count(1),
+  expireInSeconds: count(1),
+  deadLetter: option.name(),
 }
 
-function checkBackoff(backoff: unknown): void {
-  const { type, delay = 0 } = typeof backoff === 'number' ? { type: 'fixed', delay: backoff } : Object(backoff)
-  const isDelay = typeof delay === 'number' && delay >= 0 && delay <= 2_147_483_647
-  if ((type !== 'fixed' && type !== 'exponential') || !isDelay) {
-    throw OptionError('publish.backoff', quoted(backoff), 'milliseconds, or { type: "fixed" or "exponential", delay }')
-  }
+const sqs = {
+  DelaySeconds: option.int({ min: 0, max: 900, unit: 'seconds' }),
+  MessageGroupId: option.name(),
+  MessageDeduplicationId: option.name(),
+  MessageAttributes: option.record(
+    option.value<object>('{ DataType, StringValue }', (given) => typeof given === 'object' && given !== null),
+  ),
 }
+
+/** What each engine takes; what it would make nonsense of, or refuse in words of its own, is wrong. */
+export const publishOptions = {
+  memory: option.shape(memory).typed<MemoryPublishOptions>(),
+  bullmq: option.shape(bullmq).typed<BullmqPublishOptions>(),
+  pgboss: option.shape(pgboss).typed<PgbossPublishOptions>(),
+  sqs: option.shape(sqs).typed<SqsPublishOptions>(),
+}
+
+export type PublishCheck = (typeof publishOptions)[keyof typeof publishOptions]

@@ -1,4 +1,4 @@
-import { checkOptions, OptionError, quoted } from '../../kernel/index.ts'
+import { OptionError, quoted } from '../../kernel/index.ts'
 import type { MethodMark } from '../toolkit/decorator/decorator.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
@@ -6,10 +6,16 @@ import type { QueueCounts } from './drivers/contract.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import { ask, type EngineRef, isConfigured, queueLog } from './engines.ts'
 import { textOf } from './payload.ts'
-import { checkPublishOptions } from './publish-options.ts'
+import type { PublishCheck } from './publish-options.ts'
 import { addSubscription, removeSubscription } from './registry.ts'
 import { type PayloadSchema, payloadCheck } from './schema.ts'
-import { type QueueHandler, type SubscribedQueue, type SubscribeOptions, Subscription } from './subscription.ts'
+import {
+  type QueueHandler,
+  type SubscribedQueue,
+  type SubscribeOptions,
+  Subscription,
+  subscribeOptions,
+} from './subscription.ts'
 
 /** One subscriber, to be taken back. */
 export interface QueueHandle {
@@ -26,6 +32,8 @@ export interface QueueDefinition {
   readonly kind: string
   readonly pubsub?: GenericPubSub
   readonly schema?: PayloadSchema | undefined
+  /** Reads the options of `publish`; those of an engine of one's own are not known here. */
+  readonly publishOptions?: PublishCheck
 }
 
 /** A queue, for whoever watches them all. */
@@ -53,9 +61,10 @@ export class Queue<Payload, Options = object, Received = Payload> {
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
   readonly #self: SubscribedQueue
+  readonly #publishOptions: PublishCheck | undefined
 
   /** @internal */
-  constructor({ name, kind, pubsub, schema }: QueueDefinition) {
+  constructor({ name, kind, pubsub, schema, publishOptions }: QueueDefinition) {
     // Of the first Postgres keeps nothing; the second becomes a replacement character, and so two queues one.
     if (typeof name !== 'string' || name === '' || /\0|\p{Surrogate}/u.test(name)) {
       throw OptionError(
@@ -68,6 +77,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     this.kind = kind
     const check = schema === undefined ? undefined : payloadCheck(name, schema)
     this.#self = { name, kind, pubsub, check }
+    this.#publishOptions = publishOptions
     declared.set(`${kind} ${name}`, { name, kind, pubsub, counts: () => this.counts(), health: () => this.health() })
   }
 
@@ -104,7 +114,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   async #send(payloads: readonly Payload[], options: readonly (Options | undefined)[]): Promise<string[]> {
-    for (const one of new Set(options)) checkPublishOptions(this.kind, one as object | undefined)
+    for (const one of new Set(options)) if (one !== undefined) this.#publishOptions?.parse(one, 'publish')
     // At once, before anything is awaited: who publishes may change the payload afterwards.
     const texts = payloads.map((payload) => textOf(this.name, payload))
     // Checked as it will arrive; published as it is, so that what a schema changes is not changed twice.
@@ -138,23 +148,16 @@ export class Queue<Payload, Options = object, Received = Payload> {
     return this.subscribeMethod()
   }
 
-  async #subscribe(handler: QueueHandler<Received>, options: SubscribeOptions<Received> = {}): Promise<QueueHandle> {
+  async #subscribe(handler: QueueHandler<Received>, options?: SubscribeOptions<Received>): Promise<QueueHandle> {
     const subscription = this.#declare(handler, options)
     await addSubscription(subscription)
     return { unsubscribe: () => removeSubscription(subscription) }
   }
 
-  #declare(handler: QueueHandler<Received>, options: SubscribeOptions<Received>): Subscription {
+  #declare(handler: QueueHandler<Received>, options: SubscribeOptions<Received> | undefined): Subscription {
     if (typeof handler !== 'function')
       throw OptionError(`subscribe (the handler) of ${this.name}`, handler, 'a function: subscribe(handler, options)')
-    checkOptions('subscribe', options, ['concurrency', 'onDead'])
-    const { concurrency, onDead } = options
-    if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency > 0 && concurrency <= 10_000)) {
-      throw OptionError('subscribe.concurrency', quoted(concurrency), 'a whole number from 1 to 10000')
-    }
-    if (onDead !== undefined && typeof onDead !== 'function')
-      throw OptionError('subscribe.onDead', onDead, 'a function')
-    return new Subscription(this.#self, handler as QueueHandler<unknown>, options as SubscribeOptions)
+    return new Subscription(this.#self, handler as QueueHandler<unknown>, subscribeOptions.parse(options, 'subscribe'))
   }
 
   /**
@@ -173,7 +176,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
    * }
    * new Printing()
    */
-  subscribeMethod(options: SubscribeOptions<Received> = {}): MethodMark<QueueMethod<Received>> {
+  subscribeMethod(options?: SubscribeOptions<Received>): MethodMark<QueueMethod<Received>> {
     return methodDecorator<Received>(this.name, (handler) => {
       addSubscription(this.#declare(handler, options)).catch((error: unknown) =>
         queueLog().error({ err: error, queue: this.name }, `a method could not subscribe to the queue "${this.name}"`),

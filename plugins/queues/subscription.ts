@@ -1,3 +1,4 @@
+import { option, type SettingsOf } from '../../kernel/index.ts'
 import type { Consumer, Deliver, Delivery, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
 import type { QueueFailure } from './options.ts'
@@ -23,6 +24,13 @@ export interface SubscribeOptions<Payload = unknown> {
   /** Told of a message that is given up, behind the error handler. */
   onDead?(payload: Payload, error: Error, message: QueueMessage): unknown
 }
+
+export const subscribeOptions = option
+  .shape({
+    concurrency: option.int({ min: 1, max: 10_000 }).default(1),
+    onDead: option.fn<NonNullable<SubscribeOptions['onDead']>>(),
+  })
+  .typed<SubscribeOptions>()
 
 /** A queue, as its subscribers see it. */
 export interface SubscribedQueue extends EngineRef {
@@ -62,20 +70,20 @@ interface Work {
 export class Subscription {
   readonly queue: SubscribedQueue
   readonly #handler: QueueHandler<unknown>
-  readonly #options: SubscribeOptions
+  readonly #options: SettingsOf<typeof subscribeOptions>
   #work: Work | undefined
   /** Resolves when nothing of earlier work is left. */
   #earlier: Promise<unknown> = Promise.resolve()
   #deliveries = new Deliveries()
 
-  constructor(queue: SubscribedQueue, handler: QueueHandler<unknown>, options: SubscribeOptions) {
+  constructor(queue: SubscribedQueue, handler: QueueHandler<unknown>, options: SettingsOf<typeof subscribeOptions>) {
     this.queue = queue
     this.#handler = handler
     this.#options = options
   }
 
   get concurrency(): number {
-    return this.#options.concurrency ?? 1
+    return this.#options.concurrency
   }
 
   get isAtWork(): boolean {

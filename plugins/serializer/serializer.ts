@@ -1,4 +1,4 @@
-import { checkOptions, defineError, nearest, OptionError, quoted } from '../../kernel/index.ts'
+import { defineError, nearest, OptionError, option, quoted } from '../../kernel/index.ts'
 import { type FindMismatch, mismatchFinder, type TakenBy, type VariantSchema } from './schema.ts'
 
 const UnknownVariantError = defineError('UnknownVariantError', 500, (name: string, known: readonly string[]) => {
@@ -37,6 +37,8 @@ export interface UseVariantOptions<Context = unknown> {
   /** Handed to the variant's function. */
   ctx?: Context
 }
+
+const useOptions = option.shape({ validate: option.flag().default(false), ctx: option.value<unknown>('anything') })
 
 /** The options may be left out exactly when the variant can do without a context. */
 type UseArguments<Context> = undefined extends Context
@@ -105,14 +107,14 @@ export class Serializer<Data, Variants extends VariantTypes = {}> {
   async useVariant<Name extends keyof Variants & string>(
     name: Name,
     data: Data,
-    ...[options = {}]: UseArguments<Variants[Name]['context']>
+    ...[options]: UseArguments<Variants[Name]['context']>
   ): Promise<Variants[Name]['result']> {
     const variant = this.#variants.get(name)
     if (variant === undefined) throw UnknownVariantError(String(name), [...this.#variants.keys()])
     // A misspelt `validate` would pass what it was meant to stop.
-    checkOptions('useVariant', options, ['validate', 'ctx'])
-    const mapped = await variant.map(data as never, options.ctx as never)
-    if (options.validate !== true) return mapped
+    const { validate, ctx } = useOptions.parse(options, 'useVariant')
+    const mapped = await variant.map(data as never, ctx as never)
+    if (!validate) return mapped
     if (variant.mismatch === undefined) throw VariantWithoutSchemaError(name)
     const mismatch = await variant.mismatch(mapped)
     if (mismatch === undefined) return mapped

@@ -1,5 +1,5 @@
-import { checkOptions, type Inject } from '../../kernel/index.ts'
-import { cookieHeader, type MockOptions, type MockQuery, withQuery } from './options.ts'
+import type { Inject } from '../../kernel/index.ts'
+import { cookieHeader, type MockOptions, type MockQuery, mockOptions, withQuery } from './options.ts'
 import { payloadOf } from './payload.ts'
 import { MockResponse } from './response.ts'
 
@@ -25,16 +25,14 @@ export interface MockMethods {
   ): Promise<MockResponse<Answer>>
 }
 
-const known = ['body', 'formData', 'urlencoded', 'headers', 'query', 'cookies', 'ip', 'signal']
-
 /** Sends one request through the whole pipeline, without a socket; the first one boots the server. */
 async function send(
   inject: Inject,
   method: string,
   path: string,
-  options: MockOptions<unknown, object> = {},
+  given?: MockOptions<unknown, object>,
 ): Promise<MockResponse<never>> {
-  checkOptions(`inject.${method.toLowerCase()}`, options, known)
+  const options = mockOptions.parse(given, `inject.${method.toLowerCase()}`)
   const { query, ip, signal } = options
   const payload = await payloadOf(options)
   const url = withQuery(path, query)

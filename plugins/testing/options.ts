@@ -1,3 +1,5 @@
+import { option } from '../../kernel/index.ts'
+
 /** One value of a query or a form; `undefined` leaves it out, a list repeats the name. */
 export type MockValue = string | number | boolean | null | undefined | readonly (string | number | boolean)[]
 
@@ -36,6 +38,24 @@ export interface MockOptions<Body = unknown, Query extends object = MockQuery> {
   /** The client goes away when it aborts. */
   signal?: AbortSignal
 }
+
+const anything = option.value<unknown>('anything')
+const named = option.value<object>('an object', (given) => typeof given === 'object' && given !== null)
+
+/** What the bodies are made of is told apart where they are written. */
+export const mockOptions = option
+  .shape({
+    body: anything,
+    formData: anything,
+    urlencoded: anything,
+    headers: named,
+    query: named,
+    cookies: named,
+    ip: option.name(),
+    signal: option.value<AbortSignal>('an AbortSignal', (given) => given instanceof AbortSignal),
+  })
+  .into((given) => given as MockOptions<unknown, object>)
+  .typed<MockOptions<unknown, object>>()
 
 /** Adds a query to a path; names it gives replace those the path has. */
 export function withQuery(path: string, query: object | undefined): string {

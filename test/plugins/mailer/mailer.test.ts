@@ -474,7 +474,9 @@ describe('the memory transport', () => {
     for (const assert of ['assertSent', 'assertNotSent'] as const) {
       const misspelt = { subjct: 'Hello' } as {}
       expect(() => outbox[assert](misspelt)).toThrow(expect.objectContaining({ code: 'OptionError' }))
+      expect(() => outbox[assert]({ subject: 1 } as {})).toThrow(`the option "${assert}.subject" is 1`)
     }
+    expect(() => outbox.assertSent(undefined as never)).toThrow('the option "assertSent" is undefined')
     expect(outbox.clear().sent).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import {
   bullmqQueue,
+  createQueue,
   defineQueueConfiguration,
   memoryQueue,
   pgbossQueue,
@@ -282,6 +283,98 @@ describe('options of publish that no engine understands are refused before it is
   test('a key of repeat that is mistyped is pointed at', async () => {
     const repeat = { kee: 'k', every: 100 }
     await expect(bullmqQueue<number>('options').publish(1, { repeat } as never)).rejects.toThrow(/Did you mean "key"/)
+  })
+
+  test.each([
+    ...[
+      'slow',
+      -1,
+      { type: 'linear' },
+      { delay: 10 },
+      { type: 'fixed', delay: 'soon' },
+      { type: 'fixed', wait: 1 },
+    ].map((backoff) => ({ backoff })),
+    ...[
+      { attempts: 0 },
+      { attempts: '3' },
+      { delay: -1 },
+      { priority: 1.5 },
+      { jobId: 1 },
+      { repeat: {} },
+      { lifo: true },
+    ],
+  ])('memory: %j', async (options) => {
+    const [name] = Object.keys(options)
+    const failure = memoryQueue<number>(freshName('options')).publish(1, options as never)
+    await expect(failure).rejects.toMatchObject({
+      code: 'OptionError',
+      message: expect.stringContaining(`publish.${name}`),
+    })
+  })
+
+  test.each([
+    ...[
+      { retryBackoff: 'yes' },
+      { startAfter: Number.NaN },
+      { startAfter: '' },
+      { priority: 1.5 },
+      { singletonKey: 1 },
+    ],
+    ...[{ retryLimit: -1 }, { expireInSeconds: 0 }, { deadLetter: '' }, { attempts: 1 }],
+  ])('pg-boss: %j', async (options) => {
+    const [name] = Object.keys(options)
+    await expect(pgbossQueue<number>('options').publish(1, options as never)).rejects.toMatchObject({
+      code: 'OptionError',
+      message: expect.stringContaining(`publish.${name}`),
+    })
+  })
+
+  test.each([
+    ...[{ DelaySeconds: 901 }, { DelaySeconds: 1.5 }, { MessageGroupId: '' }, { MessageDeduplicationId: 1 }],
+    ...[{ MessageAttributes: 'kind' }, { MessageAttributes: { kind: 'a' } }, { delay: 1 }],
+  ])('SQS: %j', async (options) => {
+    const [name] = Object.keys(options)
+    await expect(sqsQueue<number>('options').publish(1, options as never)).rejects.toMatchObject({
+      code: 'OptionError',
+      message: expect.stringContaining(`publish.${name}`),
+    })
+  })
+
+  test('all that is wrong is in one error, and a text that may be a secret is not shown', async () => {
+    const options = { attempt: 3, delay: 'soon', jobId: '' }
+    const failure = memoryQueue<number>(freshName('options')).publish(1, options as never)
+    await expect(failure).rejects.toThrow(
+      '3 options are wrong:\n- "publish.attempt" is not an option. Did you mean "attempts"? The options are attempts, backoff, delay, priority, jobId\n- the option "publish.delay" is "soon"; it takes a whole number from 0 to 2147483647\n- the option "publish.jobId" is ""; it takes a text that is not empty',
+    )
+    const text = { delay: 'redis://me:hunter2@host' }
+    await expect(memoryQueue<number>(freshName('options')).publish(1, text as never)).rejects.not.toThrow(/hunter2/)
+  })
+
+  test('an engine of your own takes options of its own, also when it is called like one of ours', async () => {
+    const seen: unknown[] = []
+    const pubsub = {
+      name: 'memory',
+      publish: async (_topic: string, _payload: unknown, options?: object) => {
+        seen.push(options)
+        return { id: '1' }
+      },
+      subscribe: async () => {},
+      unsubscribe: async () => {},
+    }
+    await createQueue<number, { anything: string }>(freshName('own'), pubsub).publish(1, { anything: 'goes' })
+    expect(seen).toEqual([{ anything: 'goes' }])
+  })
+
+  test('the options of subscribers and of queues are read in the same way', async () => {
+    const queue = memoryQueue<number>(freshName('options'))
+    const wrong = { concurrency: 0, onDead: 'log', retries: 3 }
+    const message =
+      /3 options are wrong:\n- "subscribe.retries" is not an option.*\n- the option "subscribe.concurrency" is 0; it takes a whole number from 1 to 10000\n- the option "subscribe.onDead" is text \(not shown\); it takes a function/
+    await expect(queue.subscribe(() => {}, wrong as never)).rejects.toThrow(message)
+    expect(() => memoryQueue('options', { shema: {} } as never)).toThrow(
+      '"memoryQueue.shema" is not an option. Did you mean "schema"?',
+    )
+    expect(() => sqsQueue('options', null as never)).toThrow('the option "sqsQueue" is null; it takes an object')
   })
 
   test('pg-boss: an id that is no UUID', async () => {

@@ -77,6 +77,9 @@ describe('a serializer', () => {
   test('refuses options it does not know: a misspelt validate would validate nothing', async () => {
     const users = serializer<User>().defineVariant('public', () => 'a', { type: 'string' })
     await expect(users.useVariant('public', ann, { validated: true } as {})).rejects.toThrow('OPTION')
+    await expect(users.useVariant('public', ann, { validate: 'yes' } as {})).rejects.toThrow(
+      'the option "useVariant.validate" is "yes"; it takes true or false',
+    )
   })
 
   test.each([
