@@ -1,6 +1,7 @@
 import { isFrameworkError, type Logger, within } from '../../kernel/index.ts'
 import { addressOf, shownAddress } from '../toolkit/address.ts'
 import { lineLogger } from '../toolkit/logger.ts'
+import { keptIn } from '../toolkit/kept.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from './drivers/contract.ts'
@@ -87,14 +88,7 @@ const open = new Map<unknown, Promise<Driver>>()
 
 /** One driver for each engine in a process, loaded when it is first used. */
 export function driverOf({ kind, pubsub }: EngineRef, queue: string): Promise<Driver> {
-  const key = pubsub ?? kind
-  let driver = open.get(key)
-  if (driver === undefined) {
-    driver = load(kind, pubsub, queue)
-    open.set(key, driver)
-    driver.catch(() => open.delete(key))
-  }
-  return driver
+  return keptIn(open, pubsub ?? kind, () => load(kind, pubsub, queue))
 }
 
 async function load(kind: string, pubsub: GenericPubSub | undefined, queue: string): Promise<Driver> {

@@ -1,11 +1,12 @@
 import { OptionError, quoted } from '../../kernel/index.ts'
 import type { MethodMark } from '../toolkit/decorator/decorator.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
+import { jsonText } from '../toolkit/json-text.ts'
 import { methodDecorator, type QueueMethod } from './decorator.ts'
 import type { QueueCounts } from './drivers/contract.ts'
 import type { GenericPubSub } from './drivers/custom.ts'
 import { ask, type EngineRef, isConfigured, queueLog } from './engines.ts'
-import { textOf } from './payload.ts'
+import { QueuePayloadError } from './errors.ts'
 import type { PublishCheck } from './publish-options.ts'
 import { addSubscription, removeSubscription } from './registry.ts'
 import { type PayloadSchema, payloadCheck } from './schema.ts'
@@ -116,7 +117,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
   async #send(payloads: readonly Payload[], options: readonly (Options | undefined)[]): Promise<string[]> {
     for (const one of new Set(options)) if (one !== undefined) this.#publishOptions?.parse(one, 'publish')
     // At once, before anything is awaited: who publishes may change the payload afterwards.
-    const texts = payloads.map((payload) => textOf(this.name, payload))
+    const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(this.name, why)))
     // Checked as it will arrive; published as it is, so that what a schema changes is not changed twice.
     const { check } = this.#self
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))

@@ -1,5 +1,4 @@
-import { isSchema, lazyCheckOf } from '../toolkit/schema/check.ts'
-import { tellFirst } from '../toolkit/schema/issue.ts'
+import { isSchema, lazyCheckOf, passed } from '../toolkit/schema/check.ts'
 import { isStandardSchema } from '../toolkit/schema/standard.ts'
 import type { InputOf, OutputOf } from '../validation/index.ts'
 import { QueuePayloadError } from './errors.ts'
@@ -26,9 +25,7 @@ export function payloadCheck(queue: string, schema: PayloadSchema): CheckPayload
   const check = lazyCheckOf(schema, 'body', unusable)
   return async (payload) => {
     // Defaults are filled in on a copy: who is told of a failure sees what has come.
-    const verdict = await check(isStandardSchema(schema) ? payload : structuredClone(payload))
-    if (verdict.ok) return verdict.value
-    const { issues } = verdict
-    throw Object.assign(QueuePayloadError(queue, `is not what its schema says: ${tellFirst(issues)}`), { issues })
+    const own = isStandardSchema(schema) ? payload : structuredClone(payload)
+    return passed(check(own), (why) => QueuePayloadError(queue, why))
   }
 }

@@ -1,4 +1,5 @@
 import { parse } from 'secure-json-parse'
+import { jsonText } from '../../toolkit/json-text.ts'
 import { MqttPayloadError } from '../errors.ts'
 
 /** Section 2.1.4: what the length of a packet can say, less the longest topic. */
@@ -24,22 +25,7 @@ function encode(topic: string, message: unknown): Buffer {
   if (ArrayBuffer.isView(message)) {
     return Buffer.from(Buffer.from(message.buffer, message.byteOffset, message.byteLength))
   }
-  let text: string | undefined
-  try {
-    text = JSON.stringify(message)
-  } catch (error) {
-    const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
-    throw Object.assign(MqttPayloadError(topic, `cannot be written as JSON: ${why}`), { cause: error })
-  }
-  if (text === undefined) {
-    throw MqttPayloadError(topic, `is ${kindOf(message)}, which JSON has no form for`)
-  }
-  return Buffer.from(text)
-}
-
-function kindOf(message: unknown): string {
-  if (typeof message === 'object') return 'an object whose toJSON gives nothing'
-  return message === undefined ? 'undefined' : `a ${typeof message}`
+  return Buffer.from(jsonText(message, (why) => MqttPayloadError(topic, why)))
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,5 +1,4 @@
-import { type Check, lazyCheckOf } from '../../toolkit/schema/check.ts'
-import { tellFirst } from '../../toolkit/schema/issue.ts'
+import { type Check, lazyCheckOf, passed } from '../../toolkit/schema/check.ts'
 import type { OutputOf } from '../../validation/index.ts'
 import { MqttPayloadError } from '../errors.ts'
 
@@ -18,9 +17,6 @@ export function messageCheck(schema: object): CheckMessage {
   let check: Check | undefined
   return async (topic, message) => {
     check ??= lazyCheckOf(schema, 'body', (why) => MqttPayloadError(topic, `has no schema that could be used: ${why}`))
-    const verdict = await check(message)
-    if (verdict.ok) return verdict.value
-    const { issues } = verdict
-    throw Object.assign(MqttPayloadError(topic, `is not what its schema says: ${tellFirst(issues)}`), { issues })
+    return passed(check(message), (why) => MqttPayloadError(topic, why))
   }
 }

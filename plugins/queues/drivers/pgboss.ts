@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { addressOf } from '../../toolkit/address.ts'
+import { keptIn } from '../../toolkit/kept.ts'
 import { peer } from '../../toolkit/peer.ts'
 import type { PgbossSettings } from '../options.ts'
 import type { PgbossPublishOptions } from '../publish-options.ts'
@@ -106,13 +107,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   /** Makes the queue where it is not there yet; once for each. */
   async #with(topic: string): Promise<Boss> {
     const boss = await this.#started()
-    let made = this.#queues.get(topic)
-    if (made === undefined) {
-      made = this.#create(boss, topic)
-      this.#queues.set(topic, made)
-      made.catch(() => this.#queues.delete(topic))
-    }
-    await made
+    await keptIn(this.#queues, topic, () => this.#create(boss, topic))
     return boss
   }
 

@@ -1,4 +1,5 @@
 import { OptionError, quoted, within } from '../../../kernel/index.ts'
+import { keptIn } from '../../toolkit/kept.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
 import type { SqsSettings } from '../options.ts'
@@ -55,13 +56,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   }
 
   #address(topic: string): Promise<Address> {
-    let address = this.#addresses.get(topic)
-    if (address === undefined) {
-      address = this.#look(topic)
-      this.#addresses.set(topic, address)
-      address.catch(() => this.#addresses.delete(topic))
-    }
-    return address
+    return keptIn(this.#addresses, topic, () => this.#look(topic))
   }
 
   async #look(topic: string): Promise<Address> {

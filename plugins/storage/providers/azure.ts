@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ContainerClient } from '@azure/storage-blob'
 import { OptionError } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../toolkit/options/index.ts'
+import { Kept } from '../../toolkit/kept.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { timeout } from '../options.ts'
 import { BlobAddresses, feature } from './azure-sas.ts'
@@ -41,23 +42,13 @@ export class AzureBlobStorageProvider implements StorageProvider {
   readonly #options: SettingsOf<typeof azureOptions>
   readonly #backend: Backend
   readonly #addresses: BlobAddresses
-  #client: Promise<ContainerClient> | undefined
+  readonly #client = new Kept(() => this.#open())
 
   constructor(options: AzureBlobStorageOptions) {
     this.#options = azureOptions.parse(options, 'AzureBlobStorageProvider')
     const { container, timeout } = this.#options
     this.#backend = new Backend(`the container "${container}" of Azure Blob Storage`, timeout)
     this.#addresses = new BlobAddresses(this.#backend)
-  }
-
-  #load(): Promise<ContainerClient> {
-    if (this.#client === undefined) {
-      this.#client = this.#open()
-      this.#client.catch(() => {
-        this.#client = undefined
-      })
-    }
-    return this.#client
   }
 
   async #open(): Promise<ContainerClient> {
@@ -79,7 +70,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
 
   /** `undefined` for a blob that is not there. */
   async #find<Answer>(question: (client: ContainerClient, abortSignal: AbortSignal) => Promise<Answer>) {
-    const client = await this.#load()
+    const client = await this.#client.get()
     try {
       return await this.#backend.ask((signal) => question(client, signal))
     } catch (error) {
@@ -91,7 +82,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
   }
 
   async put(key: string, body: StorageBody, contentType: string): Promise<void> {
-    const blob = (await this.#load()).getBlockBlobClient(key)
+    const blob = (await this.#client.get()).getBlockBlobClient(key)
     const headers = { blobHTTPHeaders: { blobContentType: contentType } }
     if (body instanceof Uint8Array) {
       const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
@@ -124,7 +115,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
   }
 
   async *list(prefix: string): AsyncGenerator<StorageEntry> {
-    const client = await this.#load()
+    const client = await this.#client.get()
     const cut = new AbortController()
     const options = { abortSignal: cut.signal, ...(prefix !== '' && { prefix }) }
     const pages = client.listBlobsFlat(options).byPage()
@@ -141,7 +132,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
   }
 
   async copy(from: string, to: string): Promise<boolean> {
-    const source = (await this.#load()).getBlobClient(from).url
+    const source = (await this.#client.get()).getBlobClient(from).url
     const poller = await this.#find((client, abortSignal) =>
       client.getBlobClient(to).beginCopyFromURL(source, { abortSignal, intervalInMs: 100 }),
     )
@@ -155,23 +146,23 @@ export class AzureBlobStorageProvider implements StorageProvider {
   }
 
   async downloadUrl(key: string, expirySeconds: number): Promise<string> {
-    return this.#addresses.sign(await this.#load(), key, 'r', expirySeconds)
+    return this.#addresses.sign(await this.#client.get(), key, 'r', expirySeconds)
   }
 
   /** Whoever sends the blob must send `x-ms-blob-type: BlockBlob` with it; the content type is theirs to choose. */
   async uploadUrl(key: string, expirySeconds: number): Promise<string> {
-    return this.#addresses.sign(await this.#load(), key, 'cw', expirySeconds)
+    return this.#addresses.sign(await this.#client.get(), key, 'cw', expirySeconds)
   }
 
   async publicUrl(key: string): Promise<string> {
-    const url = new URL((await this.#load()).getBlobClient(key).url)
+    const url = new URL((await this.#client.get()).getBlobClient(key).url)
     // A shared access signature of the connection string: it may do more than read, and with other blobs.
     url.search = ''
     return url.href
   }
 
   async ping(): Promise<void> {
-    const client = await this.#load()
+    const client = await this.#client.get()
     await this.#backend.ask((abortSignal) => client.getProperties({ abortSignal }))
   }
 }

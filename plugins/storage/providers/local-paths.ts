@@ -1,6 +1,7 @@
 import { lstat, mkdir, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFrameworkError } from '../../../kernel/index.ts'
+import { Kept } from '../../toolkit/kept.ts'
 import { StorageRefusedError } from '../errors.ts'
 import { keyError } from '../key.ts'
 
@@ -45,7 +46,7 @@ export function segmentsOf(key: string): string[] {
 /** The folders of one root: none of them is ever reached through a symbolic link. */
 export class LocalRoot {
   readonly #given: string
-  #real: Promise<string> | undefined
+  readonly #real = new Kept(() => this.#make())
 
   constructor(root: string) {
     this.#given = root
@@ -57,13 +58,7 @@ export class LocalRoot {
    * @throws StorageRefusedError: a root that cannot be had is not one without objects.
    */
   path(): Promise<string> {
-    if (this.#real === undefined) {
-      this.#real = this.#make()
-      this.#real.catch(() => {
-        this.#real = undefined
-      })
-    }
-    return this.#real
+    return this.#real.get()
   }
 
   async #make(): Promise<string> {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { option, type SettingsOf } from '../../toolkit/options/index.ts'
+import { Kept } from '../../toolkit/kept.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { encodeKey } from '../key.ts'
 import { timeout } from '../options.ts'
@@ -69,7 +70,7 @@ export class S3StorageProvider implements StorageProvider {
   readonly #bucket: string
   readonly #backend: Backend
   readonly #cdn: Cdn | undefined
-  #parts: Promise<Parts> | undefined
+  readonly #parts = new Kept(() => this.#open())
 
   constructor(options: S3StorageOptions) {
     this.#options = s3Options.parse(options, 'S3StorageProvider')
@@ -82,16 +83,6 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   /** Loads what is needed; connects to nothing. */
-  #load(): Promise<Parts> {
-    if (this.#parts === undefined) {
-      this.#parts = this.#open()
-      this.#parts.catch(() => {
-        this.#parts = undefined
-      })
-    }
-    return this.#parts
-  }
-
   async #open(): Promise<Parts> {
     const loaded = await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), feature)
     const sdk = loaded as unknown as S3Sdk
@@ -105,7 +96,7 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   async #send(command: keyof S3Sdk, input: object, bytes?: number): Promise<S3Answer> {
-    const { sdk, client } = await this.#load()
+    const { sdk, client } = await this.#parts.get()
     const Command = sdk[command] as new (input: object) => object
     const question = new Command({ Bucket: this.#bucket, ...input })
     return this.#backend.ask((abortSignal) => client.send(question, { abortSignal }), bytes)
@@ -129,7 +120,7 @@ export class S3StorageProvider implements StorageProvider {
       await this.#send('PutObjectCommand', { ...input, Body: body }, body.length)
       return
     }
-    const { client } = await this.#load()
+    const { client } = await this.#parts.get()
     const lib = await peer('@aws-sdk/lib-storage', () => import('@aws-sdk/lib-storage'), `a stream in ${feature}`)
     const Upload = lib.Upload as unknown as new (options: object) => Upload
     await this.#backend.send(body, async (Body, signal) => {
@@ -219,7 +210,7 @@ export class S3StorageProvider implements StorageProvider {
     expiresIn: number,
     signableHeaders = new Set<string>(),
   ): Promise<string> {
-    const { sdk, client } = await this.#load()
+    const { sdk, client } = await this.#parts.get()
     const name = '@aws-sdk/s3-request-presigner'
     const presigner = await peer(name, () => import('@aws-sdk/s3-request-presigner'), `an address of ${feature}`)
     const getSignedUrl = presigner.getSignedUrl as unknown as SignUrl
@@ -232,8 +223,7 @@ export class S3StorageProvider implements StorageProvider {
   }
 
   async close(): Promise<void> {
-    const parts = this.#parts
-    this.#parts = undefined
+    const parts = this.#parts.release()
     if (this.#options.client === undefined) (await parts?.catch(() => undefined))?.client.destroy()
   }
 }

@@ -1,4 +1,4 @@
-import type { Issue } from './issue.ts'
+import { type Issue, tellFirst } from './issue.ts'
 import { compileJsonSchema } from './json-schema.ts'
 import { isStandardSchema, standardCheck } from './standard.ts'
 
@@ -59,4 +59,16 @@ export function lazyCheckOf(schema: object, mode: Mode, unusable: (why: string) 
     }
     return check(value)
   }
+}
+
+/**
+ * What a schema leaves of a value.
+ *
+ * @throws (as a rejection) what `fail` makes of the first issue in words, with all of them as `issues`.
+ */
+export async function passed(verdict: Verdict | Promise<Verdict>, fail: (why: string) => Error): Promise<unknown> {
+  const settled = await verdict
+  if (settled.ok) return settled.value
+  const { issues } = settled
+  throw Object.assign(fail(`is not what its schema says: ${tellFirst(issues)}`), { issues })
 }

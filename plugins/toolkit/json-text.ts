@@ -1,0 +1,21 @@
+const kindOf = (value: unknown) =>
+  typeof value === 'object'
+    ? 'an object whose toJSON gives nothing'
+    : value === undefined
+      ? 'undefined'
+      : `a ${typeof value}`
+
+/** A value as JSON; `fail` makes the error for what JSON has no form for, which would else be lost on the way. */
+export function jsonText(value: unknown, fail: (why: string) => Error): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
+    throw Object.assign(fail(`cannot be written as JSON: ${why}`), { cause: error })
+  }
+  if (text === undefined) {
+    throw fail(`is ${kindOf(value)}, which JSON has no form for. Use null, or a plain object`)
+  }
+  return text
+}
