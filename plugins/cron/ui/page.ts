@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { escapeHtml } from '../../toolkit/html.ts'
 import type { CronJobInfo, CronRecord } from '../jobs/run.ts'
 
 /** What the page shows besides the jobs. */
@@ -42,15 +43,6 @@ const styleHash = createHash('sha256').update(style).digest('base64')
 /** Nothing is loaded, nothing runs but the style above, and no other page shows this one in a frame to catch clicks. */
 export const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const html = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!)
-
 /** The page. Everything that comes from the application is escaped. */
 export function renderPage(jobs: readonly CronJobInfo[], view: PageView): string {
   const refresh =
@@ -61,7 +53,7 @@ export function renderPage(jobs: readonly CronJobInfo[], view: PageView): string
     view.refresh === undefined
       ? '<a href="?refresh=10">Refresh every 10 seconds</a>'
       : `Refreshes every ${view.refresh} seconds. <a href="?">Stop refreshing</a>`
-  const notice = view.notice === undefined ? '' : `<p role="status">${html(view.notice)}</p>`
+  const notice = view.notice === undefined ? '' : `<p role="status">${escapeHtml(view.notice)}</p>`
   const list = jobs.length === 0 ? '<p>No job is running.</p>' : jobs.map((job) => article(job, view)).join('')
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Scheduled jobs</title>${refresh}<style>${style}</style></head>
@@ -72,7 +64,7 @@ function article(job: CronJobInfo, view: PageView): string {
   const { name, pattern, timezone, state, runningSince: since, next, runs } = job
   const [last] = runs
   const described = view.describe(pattern)
-  const when = `<code>${html(pattern)}</code>${described === '' ? '' : `<br>${html(described)}`}<br><span class="dim">${html(timezone ?? 'the time zone of the process')}</span>`
+  const when = `<code>${escapeHtml(pattern)}</code>${described === '' ? '' : `<br>${escapeHtml(described)}`}<br><span class="dim">${escapeHtml(timezone ?? 'the time zone of the process')}</span>`
   const due =
     next === undefined ? 'none' : `${timeTag(next, timezone)} <span class="dim">(${within(next, view.now)})</span>`
   const lastly =
@@ -80,14 +72,14 @@ function article(job: CronJobInfo, view: PageView): string {
       ? 'none yet'
       : `${timeTag(last.startedAt, timezone)}, ${outcome(last)}, ${duration(last.durationMs)}`
   const run = view.canRun
-    ? `<form method="post" action="?run=${html(encodeURIComponent(name))}"><button aria-label="Run ${html(name)} now">Run now</button></form>`
+    ? `<form method="post" action="?run=${escapeHtml(encodeURIComponent(name))}"><button aria-label="Run ${escapeHtml(name)} now">Run now</button></form>`
     : ''
-  return `<article><header><h2>${html(name)}</h2>${run}</header><dl>${[
+  return `<article><header><h2>${escapeHtml(name)}</h2>${run}</header><dl>${[
     ['When', when],
     ['State', since === undefined ? state : `${state} since ${timeTag(since, timezone)}`],
     ['Next run', due],
     ['Last run', lastly],
-    ['Ticks', html(counted(job))],
+    ['Ticks', escapeHtml(counted(job))],
   ]
     .map(([term, text]) => `<div><dt>${term}</dt><dd>${text}</dd></div>`)
     .join('')}</dl>${history(job)}</article>`
@@ -97,10 +89,10 @@ function history({ name, runs, timezone }: CronJobInfo): string {
   if (runs.length === 0) return ''
   const rows = runs.map(
     (run) =>
-      `<tr><td>${timeTag(run.scheduledAt, timezone)}</td><td>${timeTag(run.startedAt, timezone)}</td><td>${duration(run.durationMs)}</td><td>${outcome(run)}</td><td>${html(run.error ?? '')}</td></tr>`,
+      `<tr><td>${timeTag(run.scheduledAt, timezone)}</td><td>${timeTag(run.startedAt, timezone)}</td><td>${duration(run.durationMs)}</td><td>${outcome(run)}</td><td>${escapeHtml(run.error ?? '')}</td></tr>`,
   )
   const heads = ['Tick', 'Started', 'Duration', 'Outcome', 'Error'].map((head) => `<th scope="col">${head}</th>`)
-  return `<details><summary>Last ${plural(runs.length, 'run')}</summary><div class="wide" role="region" tabindex="0" aria-label="Last runs of ${html(name)}"><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div></details>`
+  return `<details><summary>Last ${plural(runs.length, 'run')}</summary><div class="wide" role="region" tabindex="0" aria-label="Last runs of ${escapeHtml(name)}"><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div></details>`
 }
 
 function counted({ counts }: CronJobInfo): string {
@@ -131,7 +123,7 @@ function formatFor(timezone: string | undefined): Intl.DateTimeFormat {
 
 function timeTag(time: Date, timezone: string | undefined): string {
   const text = formatFor(timezone).format(time)
-  return `<time datetime="${time.toISOString()}">${html(text)}</time>`
+  return `<time datetime="${time.toISOString()}">${escapeHtml(text)}</time>`
 }
 
 function within(time: Date, now: Date): string {

@@ -1,11 +1,4 @@
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character]!)
+import { escapeHtml } from '../../toolkit/html.ts'
 
 /** What the page is made of. */
 export interface Page {
@@ -26,19 +19,19 @@ const head = (title: string, more = '') => `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
 ${more}</head>
 `
 
 export function pageHtml({ title, path, version }: Page): string {
-  const from = escaped(base(encodeURI(path)))
-  const file = (name: string) => `${from}ui/${name}?v=${escaped(encodeURIComponent(version))}`
+  const from = escapeHtml(base(encodeURI(path)))
+  const file = (name: string) => `${from}ui/${name}?v=${escapeHtml(encodeURIComponent(version))}`
   const styles = ['swagger-ui.css', 'page.css'].map((name) => `<link rel="stylesheet" href="${file(name)}">\n`)
   return `${head(title, styles.join(''))}<body>
 <div id="page"><noscript>This page needs JavaScript. The description: <a href="${from}json">JSON</a>, <a href="${from}yaml">YAML</a>.</noscript></div>
 <script src="${file('swagger-ui-bundle.js')}"></script>
-<script src="${file('page.js')}" data-from="${from}" data-path="${escaped(encodeURI(path))}"></script>
+<script src="${file('page.js')}" data-from="${from}" data-path="${escapeHtml(encodeURI(path))}"></script>
 </body>
 </html>
 `
@@ -46,10 +39,10 @@ export function pageHtml({ title, path, version }: Page): string {
 
 /** In place of the page where its package is not installed. */
 export function missingHtml({ title, path }: Pick<Page, 'title' | 'path'>, why: string): string {
-  const from = escaped(base(encodeURI(path)))
+  const from = escapeHtml(base(encodeURI(path)))
   return `${head(title)}<body>
-<h1>${escaped(title)}</h1>
-<p>${escaped(why)}</p>
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(why)}</p>
 <p>The description itself is there: <a href="${from}json">JSON</a>, <a href="${from}yaml">YAML</a>.</p>
 </body>
 </html>
