@@ -1,7 +1,7 @@
-import { option } from '../../kernel/index.ts'
 import { type Decorated, DecoratorError, decorator, type MethodMark } from '../toolkit/decorator/decorator.ts'
 import { routeContributions } from '../toolkit/decorator/route-decorator.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
+import { option } from '../toolkit/options/index.ts'
 import { checks } from './markers.ts'
 import type { ControllerMethod } from './verbs.ts'
 

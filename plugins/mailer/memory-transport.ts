@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert'
-import { option } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import type { MailMessage, MailTransporter } from './transport.ts'
 
 /** What a mail must have to be the one that is meant; texts are equal, expressions match. */

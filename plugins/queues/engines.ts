@@ -1,7 +1,7 @@
 import { isFrameworkError, type Logger, within } from '../../kernel/index.ts'
 import { addressOf, shownAddress } from '../toolkit/address.ts'
-import { lineLogger } from '../toolkit/logger.ts'
 import { keptIn } from '../toolkit/kept.ts'
+import { lineLogger } from '../toolkit/logger.ts'
 import { queueConfig } from './config.ts'
 import { redisAddress } from './drivers/bullmq-connection.ts'
 import type { DriverHost, QueueDriver } from './drivers/contract.ts'

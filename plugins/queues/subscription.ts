@@ -1,4 +1,4 @@
-import { option, type SettingsOf } from '../../kernel/index.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { Consumer, Deliver, Delivery, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
 import type { QueueFailure } from './options.ts'

@@ -1,4 +1,5 @@
-import { defineError, nearest, OptionError, option, quoted } from '../../kernel/index.ts'
+import { defineError, nearest, OptionError, quoted } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 import { type FindMismatch, mismatchFinder, type TakenBy, type VariantSchema } from './schema.ts'
 
 const UnknownVariantError = defineError('UnknownVariantError', 500, (name: string, known: readonly string[]) => {

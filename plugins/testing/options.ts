@@ -1,4 +1,4 @@
-import { option } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
 
 /** One value of a query or a form; `undefined` leaves it out, a list repeats the name. */
 export type MockValue = string | number | boolean | null | undefined | readonly (string | number | boolean)[]

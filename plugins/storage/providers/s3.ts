@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { Kept } from '../../toolkit/kept.ts'
+import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { encodeKey } from '../key.ts'
 import { timeout } from '../options.ts'
