@@ -19,7 +19,7 @@ import type { GraphqlService } from './plugins/graphql/index.ts'
 import { members } from './plugins/members.ts'
 import type { PolicyErrorHandler } from './plugins/policy/index.ts'
 import {
-  type CatalogValue,
+  type CatalogOptions,
   type CheckedPlugins,
   type PluginListItem,
   type PluginsOption,
@@ -37,12 +37,12 @@ const load = createRequire(import.meta.url)
 extendMediaTypes(() => load('@fastify/send') as MediaTypeLibrary)
 
 /** Options of a server: those of the kernel, and which plugins it has. */
-export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> extends KernelOptions {
+export interface ServerOptions extends KernelOptions {
   /**
    * Object form: keys of the catalog with their options (`true`: defaults, `false`: off), and any other key with a
    * registration. Array form: registrations and middlewares in order.
    */
-  plugins?: Plugins & NoInfer<CheckedPlugins<Plugins>> & PluginsOption
+  plugins?: PluginsOption
   /** Whether built-in error bodies carry `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; the newest server's value holds for all. */
   exposeErrorDetails?: ExposeErrorDetails
   /**
@@ -51,7 +51,7 @@ export interface ServerOptions<Plugins extends PluginsOption = PluginsOption> ex
    */
   controllerPatterns?: readonly string[]
   /** Short for the plugin `graphql` with these options: `{ schema: { typeDefs, resolvers }, apolloOptions }`. */
-  graphql?: CatalogValue<'graphql'>
+  graphql?: CatalogOptions<'graphql'>
   /** What runs beside the requests while the server listens. */
   background?: BackgroundOptions
 }
@@ -61,9 +61,9 @@ export interface BackgroundOptions {
   /** Short for the plugin `cron` with the option `crons`: globs of job files, classes, handles. */
   crons?: readonly CronSource[]
   /** Short for the plugin `queues` with these options: `{ config, run: true }`. */
-  queues?: CatalogValue<'queues'>
+  queues?: CatalogOptions<'queues'>
   /** Short for the plugin `mqtt` with these options: `{ connect, subscribe }`. */
-  mqtt?: CatalogValue<'mqtt'>
+  mqtt?: CatalogOptions<'mqtt'>
 }
 
 /** Options of a test client of its own. */
@@ -82,17 +82,34 @@ const serverOptions = option
     // A text like 'false' would else expose them.
     exposeErrorDetails: option.oneOf(true, false, 'auto').default(false),
     controllerPatterns: unread<readonly string[]>(),
-    graphql: unread<CatalogValue<'graphql'>>(),
+    graphql: unread<CatalogOptions<'graphql'>>(),
     background: option.shape({
       crons: unread<readonly CronSource[]>(),
-      queues: unread<CatalogValue<'queues'>>(),
-      mqtt: unread<CatalogValue<'mqtt'>>(),
+      queues: unread<CatalogOptions<'queues'>>(),
+      mqtt: unread<CatalogOptions<'mqtt'>>(),
     }),
   })
   .into(({ plugins, exposeErrorDetails, controllerPatterns, graphql, background, ...rest }, place) => ({
     own: { plugins, exposeErrorDetails, controllerPatterns, graphql, background },
     settings: kernelSettings(rest, place),
   }))
+
+type PluginsOf<Given> = Given extends readonly unknown[]
+  ? Given
+  : Given extends { readonly plugins: infer Plugins }
+    ? Plugins
+    : {}
+
+/** What is given is held against this. The first branch is never taken: it is what `Given` is inferred from. */
+type Checked<Given> = [Given] extends [never]
+  ? Given
+  : [keyof Given] extends [never]
+    ? ServerOptions | readonly PluginListItem[]
+    : Given extends readonly unknown[]
+      ? readonly PluginListItem[]
+      : Given extends { readonly plugins: infer Plugins }
+        ? Omit<ServerOptions, 'plugins'> & { plugins: CheckedPlugins<Plugins> }
+        : ServerOptions
 
 /**
  * An HTTP server made of plugins.
@@ -102,16 +119,17 @@ const serverOptions = option
  * server.get('/hello', () => ({ hello: 'world' }))
  * await server.listen()
  */
-export class Server<const Plugins extends PluginsOption = {}, out Provided = ProvidedBy<Plugins>> extends Kernel {
+export class Server<const Given extends object = {}, out Provided = ProvidedBy<PluginsOf<Given>>> extends Kernel {
   /** Requests without a socket, on one shared instance: `server.inject.get('/users')`. */
   declare readonly inject: Inject & MockMethods
   readonly #turnedOff: ReadonlySet<string>
 
-  // Two signatures: in one union, options without `plugins` would be taken for the plugins themselves.
-  constructor(plugins: Plugins & readonly PluginListItem[])
-  constructor(options?: ServerOptions<Plugins>)
-  constructor(options: ServerOptions<Plugins> | (Plugins & readonly PluginListItem[]) = {}) {
-    const { own, settings } = serverOptions.parse(Array.isArray(options) ? { plugins: options } : options)
+  // One signature for each number of arguments: of several the compiler reports the last, and at the wrong place.
+  constructor()
+  constructor(options: Checked<Given>)
+  constructor(options?: Checked<Given>) {
+    const given = (Array.isArray(options) ? { plugins: options } : (options ?? {})) as ServerOptions
+    const { own, settings } = serverOptions.parse(given)
     super(settings)
     const { plugins, exposeErrorDetails, controllerPatterns, graphql, background } = own
     setExposure(exposeErrorDetails)

@@ -24,13 +24,16 @@ const PluginFormError = defineError(
 /** One member of the array form. */
 export type PluginListItem = Registration | PluginFactory<never, object> | Middleware | false | undefined
 
+/** The options of a plugin of the catalog. */
+export type CatalogOptions<Key extends CatalogKey> = Exclude<OptionsOf<Catalog[Key]>, undefined> & object
+
 /** What a key of the catalog takes: its options, `true` for the defaults, `false` for off, or a plugin in its place. */
 export type CatalogValue<Key extends CatalogKey> =
   | false
   // Not where an option is needed: the secret of sessions has no default.
   | (undefined extends OptionsOf<Catalog[Key]> ? true : never)
   | Registration
-  | (Exclude<OptionsOf<Catalog[Key]>, undefined> & object)
+  | CatalogOptions<Key>
   | undefined
 
 /** What the `plugins` option can be before its keys are checked. */
@@ -39,21 +42,27 @@ export type PluginsOption =
   // The catalog's keys are named so that functions among their options get the types of their parameters.
   | ({ readonly [Key in CatalogKey]?: CatalogValue<Key> } & { readonly [key: string]: unknown })
 
-/** Options without a name that the plugin does not know: in a type that is inferred nothing else would refuse it. */
-type OnlyKnown<Value, Options> = Value extends Registration | readonly unknown[]
-  ? unknown
-  : Value extends object
-    ? { readonly [Name in Exclude<keyof Value, keyof Exclude<Options, undefined | readonly unknown[]>>]: never }
-    : unknown
-
-/** Checks the keys of the object form: a misspelt one, or a plain value under a free one, does not compile. */
+/** What a `plugins` option is held against: a misspelt key, or a plain value under a free one, does not compile. */
 export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
-  ? Plugins
-  : {
-      readonly [Key in keyof Plugins]: Key extends CatalogKey
-        ? CatalogValue<Key> & OnlyKnown<Plugins[Key], OptionsOf<Catalog[Key]>>
-        : Registration | PluginFactory<never, object> | false | undefined
-    }
+  ? readonly PluginListItem[]
+  : string extends keyof Plugins
+    ? Plugins
+    : {
+        readonly [Key in keyof Plugins]: Key extends CatalogKey
+          ? Plugins[Key] extends Registration
+            ? Registration
+            : Plugins[Key] extends object
+              ? // Alone, so that the compiler can suggest the name that was meant.
+                CatalogOptions<Key>
+              : CatalogValue<Key>
+          : CheckedFreeValue<Key, Plugins[Key]>
+      }
+
+type FreeValue = Registration | PluginFactory<never, object> | false | undefined
+
+type CheckedFreeValue<Key, Value> = Value extends FreeValue
+  ? Value
+  : `${Key & string} is not a key of the catalog, and under any other key stands a registration`
 
 type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer All,

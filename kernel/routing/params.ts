@@ -4,7 +4,13 @@ import type { TypedMiddleware } from './middleware.ts'
 
 type Segments<Path extends string> = Path extends `${infer Head}/${infer Tail}` ? Head | Segments<Tail> : Path
 
-type ParamName<Segment> = Segment extends `:${string}?` ? never : Segment extends `:${infer Name}` ? Name : never
+type ParamName<Segment> = Segment extends `:${string}?`
+  ? never
+  : Segment extends `:${infer Name}`
+    ? Name
+    : Segment extends '*'
+      ? '*'
+      : never
 type OptionalParamName<Segment> = Segment extends `:${infer Name}?` ? Name : never
 
 /**
@@ -14,11 +20,14 @@ type OptionalParamName<Segment> = Segment extends `:${infer Name}?` ? Name : nev
  */
 export type PathParams<Path extends string> = string extends Path
   ? { readonly [name: string]: string | undefined }
-  : {
-      readonly [Name in ParamName<Segments<Path>>]: string
-    } & {
-      readonly [Name in OptionalParamName<Segments<Path>>]?: string
-    } & ('*' extends Segments<Path> ? { readonly '*': string } : {})
+  : ParamsOfSegments<Segments<Path>>
+
+type ParamsOfSegments<All> = [OptionalParamName<All>] extends [never]
+  ? { readonly [Name in ParamName<All>]: string }
+  : Flat<{ readonly [Name in ParamName<All>]: string } & { readonly [Name in OptionalParamName<All>]?: string }>
+
+/** One object in place of several: what an editor shows. */
+type Flat<T> = { [Name in keyof T]: T[Name] }
 
 /** What the handlers behind a list of middlewares find on the request in addition. */
 export type ExtensionOf<Middlewares> = Middlewares extends readonly (infer One)[]
@@ -43,6 +52,14 @@ export interface RequestTypes<Options, Path extends string> {}
 // biome-ignore lint/correctness/noUnusedVariables: named by those who merge
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface ResponseTypes<Options> {}
+
+/** What the options of a route say about its handler: in `returns`, what it may return. */
+// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface HandlerTypes<Options> {}
+
+/** What a handler may return; anything where no plugin says so. */
+export type Returned<Options> = HandlerTypes<Options> extends { readonly returns: infer Returns } ? Returns : unknown
 
 // Without type parameters: worked out once and not for each route.
 type BareRequest = Omit<Request, 'params' | keyof RequestTypes<{}, string>>

@@ -2,7 +2,7 @@ import { defineError } from '../support/errors.ts'
 import { readRouteArguments } from './arguments.ts'
 import { type Middleware, middlewareMistake } from './middleware.ts'
 import type { RouteDescription as ApiDoc, OptionChecks, RouteOptions } from './options.ts'
-import type { ExtensionOf, RouteRequest, RouteResponse } from './params.ts'
+import type { ExtensionOf, Returned, RouteRequest, RouteResponse } from './params.ts'
 import { joinPaths, parsePattern } from './pattern.ts'
 
 /** The methods a route can be registered for, in the order that `Allow` lists them. */
@@ -13,33 +13,58 @@ export type Method = (typeof methods)[number]
 export type Handler<Path extends string = string, Extension = {}, Options = {}> = (
   req: RouteRequest<Path, Extension, Options>,
   res: RouteResponse<Options>,
-) => unknown
+) => Returned<Options>
 
 type OptionsExtension<Options> = Options extends { middlewares: infer List } ? ExtensionOf<List> : {}
 
-// In place of `& RouteOptions`, which compared a Zod schema member by member: 7000 instantiations for each route.
-type UnknownOptions<Options> = { readonly [Name in Exclude<keyof Options, keyof RouteOptions>]: never }
+// biome-ignore lint/suspicious/noEmptyInterface: for its place in the union
+interface OlderForm {}
+/** What the second of three arguments can be: options, or in the older form middlewares. */
+type Second = RouteOptions | readonly Middleware[] | (Middleware & OlderForm)
+
+/**
+ * Options that the compiler refuses at the member that is wrong: a name that no plugin knows, or a value that another member
+ * forbids. `& RouteOptions` would compare a Zod schema member by member, 7000 instantiations for each route.
+ */
+// The first branch is never taken. It is what `Options` is inferred from: by the second alone, literals become `string`.
+// What is no option at all makes `Options` the union itself, which stays as it is.
+type Checked<Options> = [Options] extends [never]
+  ? Options
+  : [Middleware] extends [Options]
+    ? Options
+    : Options extends Function | readonly unknown[]
+      ? Options
+      : { readonly [Name in keyof Options]: CheckedMember<Options, Name> }
+
+type CheckedMember<Options, Name extends keyof Options> = Name extends keyof RouteOptions
+  ? Name extends keyof OptionChecks<Options>
+    ? OptionChecks<Options>[Name]
+    : RouteOptions[Name]
+  : `${Name & string} is not a route option`
 
 /** The call forms of one verb; `Prefix` is what the groups around it put in front of the path. */
 export interface Verb<Extension = {}, Prefix extends string = ''> {
   <const Path extends string>(path: Path, handler: Handler<`${Prefix}${Path}`, Extension>): void
-  <const Path extends string, const Options extends RouteOptions>(
+  // One signature for options and the older form: of several the compiler reports the last, and on the wrong line.
+  <const Path extends string, const Options extends Second>(
     path: Path,
-    options: Options & OptionChecks<Options> & UnknownOptions<Options>,
+    options: Checked<Options>,
     // Of a handler whose type is declared elsewhere they would be inferred as well, as no options at all.
-    handler: Handler<`${Prefix}${Path}`, Extension & OptionsExtension<NoInfer<Options>>, NoInfer<Options>>,
-  ): void
-  /** The older form: middlewares in second place, data for the API description last. */
-  <const Path extends string, const Middlewares extends Middleware | readonly Middleware[]>(
-    path: Path,
-    middlewares: Middlewares,
     handler: Handler<
       `${Prefix}${Path}`,
-      Extension & ExtensionOf<Middlewares extends readonly unknown[] ? Middlewares : readonly [Middlewares]>
+      Extension & SecondExtension<NoInfer<Options>>,
+      SecondOptions<NoInfer<Options>>
     >,
-    apidoc?: ApiDoc,
+    apidoc?: Options extends Function | readonly unknown[] ? ApiDoc : 'apidoc is a member of the options',
   ): void
 }
+
+type SecondExtension<Given> = Given extends readonly unknown[]
+  ? ExtensionOf<Given>
+  : Given extends Function
+    ? ExtensionOf<readonly [Given]>
+    : OptionsExtension<Given>
+type SecondOptions<Given> = Given extends Function | readonly unknown[] ? {} : Given
 
 /** Whatever routes can be registered on: a collection, a group of one, a server, a plugin's context. */
 export interface Routes<Extension = {}, Prefix extends string = ''> {

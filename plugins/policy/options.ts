@@ -20,27 +20,27 @@ export type RouteCheckName<Checks> = {
   [Name in keyof Checks]: Checks[Name] extends (user: never, req: Request) => unknown ? Name : never
 }[keyof Checks]
 
-/** What one requirement must be: names of its manager, and no member that has no meaning. */
+/** What one requirement must be: names that its manager has. */
 type CheckedRequirement<Given> = Given extends {
   readonly manager: { readonly '~policies': infer Policies }
   readonly scope: infer Scope
 }
   ? {
-      readonly scope: keyof Policies
-      readonly handler: Scope extends keyof Policies ? RouteCheckName<Policies[Scope]> : never
-    } & { readonly [Name in Exclude<keyof Given, keyof PolicyRequirement>]: never }
-  : unknown
+      readonly manager: PolicyRequirement['manager']
+      readonly scope: keyof Policies & string
+      readonly handler: Scope extends keyof Policies ? CheckedHandler<Given, Policies[Scope]> : string
+    }
+  : PolicyRequirement
 
-type CheckedList<Given extends readonly unknown[]> = {
-  readonly [Index in keyof Given]: CheckedRequirement<Given[Index]>
-}
+type CheckedHandler<Given, Checks> = Given extends { readonly handler: infer Handler extends keyof Checks & string }
+  ? Handler extends RouteCheckName<Checks>
+    ? Handler
+    : `the check ${Handler} asks about a resource: ask it in the handler, with canAccess`
+  : RouteCheckName<Checks> & string
 
 /** Checks the names in a `policy` option against its manager: an unknown one does not compile. */
 export type CheckedPolicy<Given> = Given extends readonly unknown[]
-  ? // Two list types that both hold are refused when a literal is checked against their intersection.
-    Given extends CheckedList<Given>
-    ? unknown
-    : CheckedList<Given>
+  ? { readonly [Index in keyof Given]: CheckedRequirement<Given[Index]> }
   : CheckedRequirement<Given>
 
 const form = '{ manager, scope, handler } or a list of such objects'

@@ -1,5 +1,5 @@
 import type { Responses } from './service.ts'
-import type { TypedShorthands, WithStatus } from './types.ts'
+import type { AnswerStatus, ReturnsOf, TypedShorthands, WithStatus } from './types.ts'
 
 export type { ResponsesOptions } from './options.ts'
 export { responses } from './plugin.ts'
@@ -22,6 +22,9 @@ declare module '../../kernel/routing/options.ts' {
 
 declare module '../../kernel/routing/params.ts' {
   interface ResponseTypes<Options> extends TypedShorthands<Options> {
-    status<const Status extends number>(code: Status): WithStatus<Options, Status>
+    status<const Status extends number>(code: AnswerStatus<Options, Status>): WithStatus<Options, Status>
+  }
+  interface HandlerTypes<Options> {
+    readonly returns: ReturnsOf<Options>
   }
 }

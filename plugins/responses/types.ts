@@ -1,22 +1,27 @@
 import type { Response, RouteResponse, Statuses, StatusName } from '../../kernel/index.ts'
 import type { InputOf } from '../validation/index.ts'
 
-type SchemaOf<Options, Status extends number> = Options extends { readonly responses: infer Schemas }
-  ? Status extends keyof Schemas
-    ? Schemas[Status]
-    : `${Status}` extends keyof Schemas
-      ? Schemas[`${Status}`]
-      : undefined
-  : undefined
+type SchemasOf<Options> = Options extends { readonly responses: infer Schemas } ? Schemas : undefined
 
-/** The arguments of the shorthand for a status: its body by the schema, anything without one. */
+/** A key is a number, or a text in quotes. */
+type SchemaOf<Schemas, Status extends number> = Status extends keyof Schemas
+  ? Schemas[Status]
+  : `${Status}` extends keyof Schemas
+    ? Schemas[`${Status}`]
+    : undefined
+
+/** The arguments of the shorthand for a status: its body by the schema, anything where the route declares no responses. */
 export type BodyArguments<Options, Status extends number> =
-  SchemaOf<Options, Status> extends infer Schema
-    ? Schema extends undefined
+  SchemasOf<Options> extends infer Schemas
+    ? Schemas extends undefined
       ? [body?: unknown]
-      : undefined extends InputOf<Schema>
-        ? [body?: InputOf<Schema>]
-        : [body: InputOf<Schema>]
+      : SchemaOf<Schemas, Status> extends infer Schema
+        ? Schema extends undefined
+          ? [body?: unknown] & `status ${Status} is not among the responses of this route`
+          : undefined extends InputOf<Schema>
+            ? [body?: InputOf<Schema>]
+            : [body: InputOf<Schema>]
+        : never
     : never
 
 /** The shorthands of a response, each with the body that the route's schema for its status describes. */
@@ -27,7 +32,62 @@ export type TypedShorthands<Options> = {
 /** A response whose status was just chosen. */
 export type WithStatus<Options, Status extends number> = number extends Status
   ? RouteResponse<Options>
-  : Omit<RouteResponse<Options>, 'json' | 'send'> & {
-      json(...body: BodyArguments<Options, Status>): Response
-      send(...body: BodyArguments<Options, Status>): Response
-    }
+  : Status extends AnswerStatus<Options, Status>
+    ? Omit<RouteResponse<Options>, 'json' | 'send'> & {
+        json(...body: BodyArguments<Options, Status>): Response
+        send(...body: BodyArguments<Options, Status>): Response
+      }
+    : RouteResponse<Options>
+
+type StatusOf<Key> = Key extends number ? Key : Key extends `${infer Status extends number}` ? Status : never
+
+/** A status that a route may answer with: one of its responses where it declares any. */
+export type AnswerStatus<Options, Status> =
+  SchemasOf<Options> extends infer Schemas
+    ? Schemas extends undefined
+      ? Status
+      : number extends Status
+        ? Status
+        : Status extends StatusOf<keyof Schemas>
+          ? Status
+          : StatusOf<keyof Schemas>
+    : never
+
+type SuccessKey<Key> = Key extends number | string ? (`${Key}` extends `2${string}` ? Key : never) : never
+
+/** The schema of what a handler returns: that of 200, else of the one success there is. */
+type ReturnedSchema<Schemas> = 200 extends keyof Schemas
+  ? Schemas[200]
+  : '200' extends keyof Schemas
+    ? Schemas['200']
+    : IsUnion<SuccessKey<keyof Schemas>> extends true
+      ? never
+      : Schemas[SuccessKey<keyof Schemas>]
+
+type IsUnion<Keys, All = Keys> = [Keys] extends [never]
+  ? true
+  : Keys extends unknown
+    ? [All] extends [Keys]
+      ? false
+      : true
+    : never
+
+/** What no schema shapes: nothing, for a handler that answers by `res`, and what is sent as it is. */
+type Unshaped =
+  | void
+  | undefined
+  | Response
+  | globalThis.Response
+  | Blob
+  | Uint8Array
+  | ReadableStream
+  | AsyncIterable<unknown>
+
+/** What a handler may return; anything where no schema says what a success looks like. */
+export type ReturnsOf<Options> = Options extends { readonly responses: infer Schemas }
+  ? ReturnedSchema<Schemas> extends infer Schema
+    ? [Schema] extends [never]
+      ? unknown
+      : InputOf<Schema> | Unshaped | Promise<InputOf<Schema> | Unshaped>
+    : never
+  : unknown

@@ -1,4 +1,4 @@
-import { RouteCollection, Server } from 'framework'
+import { type Handler, RouteCollection, Server } from 'framework'
 import { describe, expect, test } from 'vitest'
 import { members } from '../../plugins/members.ts'
 import { memoryLogger } from '../support/kernel.ts'
@@ -40,11 +40,7 @@ describe('without its plugin', () => {
     ['req.session', 'session', (req) => Object.assign(req.session, { n: 1 })],
     ['req.file', 'upload', (req) => req.file('a')],
     ['req.context', 'requestContext', (req) => Object.keys(req.context)],
-  ] satisfies [
-    string,
-    string,
-    Parameters<Server['get']>[1],
-  ][])('a failure over %s names the plugin %s', async (member, plugin, handler) => {
+  ] satisfies [string, string, Handler][])('a failure over %s names the plugin %s', async (member, plugin, handler) => {
     const { server, log } = makeServer()
     server.get('/', handler as never)
     ;(await server.inject.get('/')).assertStatus(500)

@@ -93,7 +93,7 @@ test.each(
   ofRoutes,
 )('the route option %s: %j fails the boot, naming the route with its place', async (option, value, message, plugins = {}) => {
   const logger = memoryLogger()
-  await using server = new Server<{}>({ router: new RouteCollection(), logger, plugins } as ServerOptions<{}>)
+  await using server = new Server({ router: new RouteCollection(), logger, plugins } as ServerOptions)
   server.post('/door', { [option]: value } as RouteOptions, () => 1)
   const error = await server.ready().then(
     () => undefined,

@@ -17,8 +17,18 @@ const places = {
   node26: ['node26/bin/node'],
 }
 
+/** Programs in JavaScript, which the Node.js of this process runs. */
+const tools = { typescript5: 'typescript5/lib/tsc.js' }
+
 /** The names that {@link runtimeBinary} takes. */
 export const runtimes = Object.keys(places)
+
+/**
+ * The path of a pinned tool, whether it is installed or not.
+ *
+ * @param {keyof typeof tools} name
+ */
+export const toolScript = (name) => join(import.meta.dirname, 'node_modules', tools[name])
 
 /**
  * The path of a pinned runtime, `undefined` when it is not installed. Does not rely on install scripts.
@@ -35,10 +45,12 @@ export function runtimeBinary(name) {
 
 function main() {
   const [name = '', ...args] = process.argv.slice(2)
-  const binary = runtimeBinary(name)
+  const tool = name in tools ? toolScript(/** @type {keyof typeof tools} */ (name)) : undefined
+  if (tool !== undefined && existsSync(tool)) args.unshift(tool)
+  const binary = tool === undefined ? runtimeBinary(name) : existsSync(tool) ? process.execPath : undefined
   if (binary === undefined) {
     console.error(
-      `${name || 'no name given'}: not one of ${runtimes.join(', ')}, or not installed: npm ci --prefix test/runtimes`,
+      `${name || 'no name given'}: not one of ${[...runtimes, ...Object.keys(tools)].join(', ')}, or not installed: npm ci --prefix test/runtimes`,
     )
     process.exit(127)
   }

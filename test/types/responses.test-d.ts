@@ -21,10 +21,16 @@ router.get(
     res.notFound({ code: 'x', at: new Date() })
     res.status(404).json({ code: 'x', at: new Date() })
     res.status(200).send({ id: 1 })
-    // A status without a schema takes anything, or nothing.
-    res.conflict({ anything: 1 })
-    res.accepted()
     helper(res)
+    // @ts-expect-error a status that is not among the responses
+    res.conflict({ anything: 1 })
+    // @ts-expect-error also without a body
+    res.accepted()
+    // @ts-expect-error and as a number
+    res.status(409).json({ anything: 1 })
+    const upstream: number = 200 + Math.trunc(Math.random() * 10)
+    // What is only known as a number is looked at when it is sent.
+    res.status(upstream).json({ anything: 1 })
     // @ts-expect-error the id is missing
     res.ok({ name: 'ada' })
     // @ts-expect-error a body is needed

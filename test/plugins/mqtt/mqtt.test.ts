@@ -19,7 +19,7 @@ function make(options: Pick<ServerOptions, 'background' | 'closeTimeout'> & { pl
   const logger = memoryLogger()
   const server = new Server({
     ...{ port: 0, host: '127.0.0.1', drainWindow: 0, gracefulShutdown: false, logger, router: new RouteCollection() },
-    ...(options as ServerOptions<{}>),
+    ...(options as ServerOptions),
   })
   servers.push(server)
   return Object.assign(server, { log: logger.entries })

@@ -1,4 +1,4 @@
-import { type OpenApiOptions, PolicyManager, RouteCollection, Server } from 'framework'
+import { type OpenApiOptions, PolicyManager, RouteCollection, Server, type ServerOptions } from 'framework'
 import { openapi } from 'framework/plugins'
 import { describeServer } from 'framework/plugins/openapi'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -11,7 +11,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()))
 })
 
-function makeServer(options: OpenApiOptions | true = true, more: ConstructorParameters<typeof Server>[0] = {}) {
+function makeServer(options: OpenApiOptions | true = true, more: ServerOptions = {}) {
   const logger = memoryLogger()
   const server = new Server({
     port: 0,

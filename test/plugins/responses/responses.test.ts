@@ -93,9 +93,9 @@ describe('only what the schema names leaves', () => {
     const server = serverOf()
     const middlewares = [(_req: unknown, _res: unknown, next: () => unknown) => next()]
     const options = { responses: { 200: User } }
-    server.get('/static', options, (_req, res) => give(res))
-    server.get('/dynamic/:id', options, (_req, res) => give(res))
-    server.get('/behind', { ...options, middlewares }, (_req, res) => give(res))
+    server.get('/static', options, (_req, res) => give(res) as never)
+    server.get('/dynamic/:id', options, (_req, res) => give(res) as never)
+    server.get('/behind', { ...options, middlewares }, (_req, res) => give(res) as never)
     for (const path of ['/static', '/dynamic/1', '/behind']) {
       ;(await server.inject.get(path)).assertStatus(200).assertBodyDeepEqual(picked)
       const response = await server.fetch(new Request(`http://localhost${path}`))
@@ -128,7 +128,7 @@ describe('only what the schema names leaves', () => {
     } as const
     server.get('/ok', { responses }, () => full)
     server.get('/missing', { responses }, (_req, res) => res.status(404).send({ code: 'x', query: 'secret' } as {}))
-    server.get('/other', { responses }, (_req, res) => res.conflict(full))
+    server.get('/other', { responses }, (_req, res: Response) => res.conflict(full))
     ;(await server.inject.get('/ok')).assertBodyDeepEqual({})
     ;(await server.inject.get('/missing')).assertStatus(404).assertBodyDeepEqual({ code: 'x' })
     ;(await server.inject.get('/other')).assertStatus(409).assertBodyDeepEqual(full)
@@ -312,7 +312,7 @@ describe('what the schema cannot represent is a 500 without a body, and one line
       res.internalServerError({ code: (error as { code: string }).code, more: 1 }),
     )
     const code = { type: 'object', properties: { code: { type: 'string' } } } as const
-    server.get('/', { responses: { 200: User, 500: code } }, () => ({}))
+    server.get('/', { responses: { 200: User, 500: code } }, () => ({}) as never)
     ;(await server.inject.get('/')).assertStatus(500).assertBodyDeepEqual({ code: 'ResponseMismatchError' })
   })
 })
@@ -386,7 +386,7 @@ describe('coerce', () => {
       logger: memoryLogger(),
       plugins: { responses: responses({ coerce: true }) },
     })
-    server.get('/', { responses: { 200: User } }, () => value)
+    server.get('/', { responses: { 200: User } }, () => value as never)
     return server.inject.get('/')
   }
 

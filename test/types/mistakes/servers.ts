@@ -1,0 +1,66 @@
+import { Server } from 'framework'
+import { cors } from 'framework/plugins'
+
+new Server({
+  port: 3000,
+  hots: '127.0.0.1',
+  //! 'hots' does not exist in type 'ServerOptions'
+})
+
+new Server({
+  port: '3000',
+  //! Type 'string' is not assignable to type 'number'
+})
+
+new Server({
+  plugins: {
+    cors: true,
+    json: { sizeLimt: '1mb' },
+    //! 'sizeLimt' does not exist in type
+  },
+})
+
+new Server({
+  plugins: {
+    helmet: {
+      hsts: { maxAgee: 1 },
+      //! Did you mean to write 'maxAge'?
+    },
+    cors: { origin: 5 },
+    //! Type 'number' is not assignable to type 'OriginOption<Request>
+  },
+})
+
+new Server({
+  plugins: {
+    corz: {},
+    //! "corz is not a key of the catalog, and under any other key stands a registration"
+  },
+})
+
+new Server({
+  plugins: [
+    cors({ origin: '*' }),
+    'helmet',
+    //! Type 'string' is not assignable to type
+  ],
+})
+
+new Server([
+  cors({
+    origin: '*',
+    maxAgee: 5,
+    //! Did you mean to write 'maxAge'?
+  }),
+])
+
+new Server({
+  background: {
+    queues: { runn: true },
+    //! Did you mean to write 'run'?
+    mqtt: {
+      connect: { hostt: 'localhost' },
+      //! Did you mean to write 'host'?
+    },
+  },
+})
