@@ -8,6 +8,7 @@ export type {
   FailureBody,
   FileOptions,
   Handler,
+  HandlerTypes,
   HeaderValue,
   HookName,
   HookTypes,
@@ -48,6 +49,7 @@ export type {
   Thrown,
   TlsOptions,
   TypedMiddleware,
+  TypedRequest,
 } from './kernel/index.ts'
 export { defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
 export {

@@ -49,11 +49,13 @@ export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } fr
 export type { OptionChecks, RouteOptions } from './routing/options.ts'
 export type {
   ExtensionOf,
+  HandlerTypes,
   PathParams,
   RequestTypes,
   ResponseTypes,
   RouteRequest,
   RouteResponse,
+  TypedRequest,
 } from './routing/params.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'

@@ -27,7 +27,7 @@ type ParamsOfSegments<All> = [OptionalParamName<All>] extends [never]
   : Flat<{ readonly [Name in ParamName<All>]: string } & { readonly [Name in OptionalParamName<All>]?: string }>
 
 /** One object in place of several: what an editor shows. */
-type Flat<T> = { [Name in keyof T]: T[Name] }
+type Flat<T> = { [Name in keyof T]: T[Name] } & {}
 
 /** What the handlers behind a list of middlewares find on the request in addition. */
 export type ExtensionOf<Middlewares> = Middlewares extends readonly (infer One)[]
@@ -64,15 +64,18 @@ export type Returned<Options> = HandlerTypes<Options> extends { readonly returns
 // Without type parameters: worked out once and not for each route.
 type BareRequest = Omit<Request, 'params' | keyof RequestTypes<{}, string>>
 type BareResponse = Omit<Response, keyof ResponseTypes<{}>>
-type OwnParams<Path extends string> = 'params' extends keyof RequestTypes<{}, string>
+export type OwnParams<Path extends string> = 'params' extends keyof RequestTypes<{}, string>
   ? {}
   : { readonly params: PathParams<Path> }
 
+/** A request whose members are known: `{ body: { title: string }, params: { id: string }, … }`. */
+export type TypedRequest<Members, Extension = {}> = BareRequest & Members & Extension
+
 /** The request of one route: its path's parameters, what its options say, and what its middlewares add. */
-export type RouteRequest<Path extends string, Extension = {}, Options = {}> = BareRequest &
-  OwnParams<Path> &
-  RequestTypes<Options, Path> &
+export type RouteRequest<Path extends string, Extension = {}, Options = {}> = TypedRequest<
+  OwnParams<Path> & { [Name in keyof RequestTypes<Options, Path>]: RequestTypes<Options, Path>[Name] },
   Extension
+>
 
 /** The response of one route: its shorthands by the `responses` of its options, where a plugin says so. */
 export type RouteResponse<Options = {}> = BareResponse & ResponseTypes<Options>
