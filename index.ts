@@ -206,6 +206,8 @@ export {
   type PolicyOption,
   type PolicyRecord,
   type PolicyRequirement,
+  type ProvingCheck,
+  proves,
 } from './plugins/policy/index.ts'
 export {
   type Backoff,

@@ -4,6 +4,7 @@ import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import type { Context } from './context.ts'
 import { isReader, type OptionsReader, type RouteOptionReader } from './options.ts'
+import type { Services } from './services.ts'
 
 /** Goes up when a plugin written for an older kernel would not work with a newer one. */
 export const contractVersion = 1
@@ -60,8 +61,13 @@ export interface Registration<Provided extends object = object> {
   readonly site: CallSite
 }
 
-/** Refuses a `provide` that is asynchronous: services are there as soon as the plugin is registered. */
-type AtOnce<Provided> = Provided extends PromiseLike<unknown> ? { readonly provide: never } : unknown
+/** What `provide` is held against: services that are declared are of the type that is declared, and nothing is a promise. */
+type CheckedProvided<Provided> = [Provided] extends [never]
+  ? // Never taken: it is what `Provided` is inferred from.
+    Provided
+  : Provided extends PromiseLike<unknown>
+    ? 'services exist as soon as the plugin is registered: make what takes time in setup, and give it to ctx.provide'
+    : { readonly [Name in keyof Provided]: Name extends keyof Services ? Services[Name] : Provided[Name] }
 
 /** Makes registrations; its options may be left out exactly when the plugin can do without them. */
 export interface PluginFactory<Options, Provided extends object = {}> {
@@ -89,7 +95,10 @@ export type OptionsOf<Factory> = Factory extends PluginFactory<infer Options, ob
  * new Server({ plugins: [greeter({ greeting: 'you' })] })
  */
 export function definePlugin<Settings = undefined, Provided extends object = {}, Input = Settings, Parsed = {}>(
-  definition: PluginDefinition<Settings, Provided, Input, Parsed> & AtOnce<Provided>,
+  definition: Omit<PluginDefinition<Settings, Provided, Input, Parsed>, 'provide'> & {
+    /** Makes the services, at once and without I/O: they exist as soon as the plugin is registered. */
+    provide?(settings: Settings): CheckedProvided<Provided>
+  },
 ): PluginFactory<Input, Provided> {
   const plugin = definition as unknown as PluginDefinition<never, Provided>
   checkDefinition(plugin)

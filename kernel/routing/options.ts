@@ -16,3 +16,7 @@ export type RouteDescription = RouteOptions extends { apidoc?: infer Doc } ? Exc
 // biome-ignore lint/correctness/noUnusedVariables: named by those who merge
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface OptionChecks<Options> {}
+
+/** What the options of a route must be whose requests have no body: GET, HEAD and OPTIONS. A plugin merges its lines. */
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface BodilessOptions {}

@@ -53,6 +53,22 @@ export interface RequestTypes<Options, Path extends string> {}
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface ResponseTypes<Options> {}
 
+/**
+ * What the options of a route add to its request for its handler, by the name of the option: a policy has proved that there is a
+ * user, for example.
+ */
+// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface RequestExtensions<Options> {}
+
+/** What the middlewares and the other options of a route add to its request. */
+export type OptionsExtension<Options> = (Options extends { readonly middlewares: infer List }
+  ? ExtensionOf<List>
+  : {}) &
+  ([keyof Options & keyof RequestExtensions<{}>] extends [never]
+    ? {}
+    : UnionToIntersection<RequestExtensions<Options>[keyof Options & keyof RequestExtensions<Options>]>)
+
 /** What the options of a route say about its handler: in `returns`, what it may return. */
 // biome-ignore lint/correctness/noUnusedVariables: named by those who merge
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging

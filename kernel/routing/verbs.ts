@@ -1,8 +1,16 @@
 import { defineError } from '../support/errors.ts'
 import { readRouteArguments } from './arguments.ts'
 import { type Middleware, middlewareMistake } from './middleware.ts'
-import type { OptionChecks, RouteDescription, RouteOptions } from './options.ts'
-import type { ExtensionOf, OwnParams, RequestTypes, Returned, RouteResponse, TypedRequest } from './params.ts'
+import type { BodilessOptions, OptionChecks, RouteDescription, RouteOptions } from './options.ts'
+import type {
+  ExtensionOf,
+  OptionsExtension,
+  OwnParams,
+  RequestTypes,
+  Returned,
+  RouteResponse,
+  TypedRequest,
+} from './params.ts'
 import { joinPaths, parsePattern } from './pattern.ts'
 
 /** The methods a route can be registered for, in the order that `Allow` lists them. */
@@ -20,8 +28,6 @@ export type Handler<Path extends string = string, Extension = {}, Options = {}> 
   res: RouteResponse<Options>,
 ) => Returned<Options>
 
-type OptionsExtension<Options> = Options extends { middlewares: infer List } ? ExtensionOf<List> : {}
-
 // biome-ignore lint/suspicious/noEmptyInterface: for its place in the union
 interface OlderForm {}
 /** What the second of three arguments can be: options, or in the older form middlewares. */
@@ -33,27 +39,34 @@ type Second = RouteOptions | readonly Middleware[] | (Middleware & OlderForm)
  */
 // The first branch is never taken. It is what `Options` is inferred from: by the second alone, literals become `string`.
 // What is no option at all makes `Options` the union itself, which stays as it is.
-type Checked<Options> = [Options] extends [never]
+type Checked<Options, Refused> = [Options] extends [never]
   ? Options
   : [Middleware] extends [Options]
     ? Options
     : Options extends Function | readonly unknown[]
       ? Options
-      : { readonly [Name in keyof Options]: CheckedMember<Options, Name> }
+      : { readonly [Name in keyof Options]: CheckedMember<Options, Name, Refused> }
 
-type CheckedMember<Options, Name extends keyof Options> = Name extends keyof RouteOptions
-  ? Name extends keyof OptionChecks<Options>
-    ? OptionChecks<Options>[Name]
-    : RouteOptions[Name]
-  : `${Name & string} is not a route option`
+type CheckedMember<Options, Name extends keyof Options, Refused> = Name extends keyof Refused
+  ? undefined extends Options[Name]
+    ? RouteOptions[Name & keyof RouteOptions]
+    : Refused[Name]
+  : Name extends keyof RouteOptions
+    ? Name extends keyof OptionChecks<Options>
+      ? OptionChecks<Options>[Name]
+      : RouteOptions[Name]
+    : `${Name & string} is not a route option`
 
-/** The call forms of one verb; `Prefix` is what the groups around it put in front of the path. */
-export interface Verb<Extension = {}, Prefix extends string = ''> {
+/**
+ * The call forms of one verb; `Prefix` is what the groups around it put in front of the path, `Refused` what its options must not
+ * have.
+ */
+export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> {
   <const Path extends string>(path: Path, handler: Handler<`${Prefix}${Path}`, Extension>): void
   // One signature for options and the older form: of several the compiler reports the last, and on the wrong line.
   <const Path extends string, const Options extends Second>(
     path: Path,
-    options: Checked<Options>,
+    options: Checked<Options, Refused>,
     // Of a handler whose type is declared elsewhere they would be inferred as well, as no options at all.
     handler: Handler<
       `${Prefix}${Path}`,
@@ -73,13 +86,13 @@ type SecondOptions<Given> = Given extends Function | readonly unknown[] ? {} : G
 
 /** Whatever routes can be registered on: a collection, a group of one, a server, a plugin's context. */
 export interface Routes<Extension = {}, Prefix extends string = ''> {
-  readonly get: Verb<Extension, Prefix>
-  readonly head: Verb<Extension, Prefix>
+  readonly get: Verb<Extension, Prefix, BodilessOptions>
+  readonly head: Verb<Extension, Prefix, BodilessOptions>
   readonly post: Verb<Extension, Prefix>
   readonly put: Verb<Extension, Prefix>
   readonly patch: Verb<Extension, Prefix>
   readonly delete: Verb<Extension, Prefix>
-  readonly options: Verb<Extension, Prefix>
+  readonly options: Verb<Extension, Prefix, BodilessOptions>
   /** Registers the route for GET, POST, PUT, PATCH, DELETE and OPTIONS. */
   readonly any: Verb<Extension, Prefix>
   /** Registers everything that `define` registers under a prefix and behind middlewares. */
@@ -150,13 +163,13 @@ const GroupArgumentsError = defineError(
 
 /** The verbs as members, over one way of adding a route: what collections, servers and contexts have in common. */
 export abstract class RouteVerbs implements Routes {
-  readonly get: Verb
-  readonly head: Verb
+  readonly get: Routes['get']
+  readonly head: Routes['head']
   readonly post: Verb
   readonly put: Verb
   readonly patch: Verb
   readonly delete: Verb
-  readonly options: Verb
+  readonly options: Routes['options']
   readonly any: Verb
   readonly group: Routes['group']
 

@@ -1,4 +1,4 @@
-import { defineError, type Middleware, type RouteCollection, type RouteRecord } from '../../kernel/index.ts'
+import { defineError, type Middleware, type RouteCollection, type RouteRecord, type Verb } from '../../kernel/index.ts'
 import { type AnyClass, DecoratorError, decoratedClasses, decoratedMethods } from '../toolkit/decorator/decorator.ts'
 import { guardedClasses, routeContributions } from '../toolkit/decorator/route-decorator.ts'
 import { optionsOf } from './merge.ts'
@@ -116,8 +116,8 @@ function addRoutes(cls: ControllerClass, prefix: string, collection: RouteCollec
       if (typeof run !== 'function') throw DecoratorError('controller', method.label, 'it is no method any more')
       const handler = Object.defineProperty(run.bind(instance), 'name', { value: method.label })
       for (const note of notes) {
-        const verb = note.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'
-        routes[verb](note.path, optionsOf(cls, method, note.options), handler)
+        const verb = routes[note.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'] as Verb
+        verb(note.path, optionsOf(cls, method, note.options), handler)
       }
     }
   })

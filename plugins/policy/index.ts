@@ -1,11 +1,13 @@
 import type { PolicyDenials } from './denial.ts'
 import type { CheckedPolicy, PolicyOption } from './options.ts'
+import type { ProofOfPolicy } from './proof.ts'
 
 export type { PolicyDecorator } from './decorator.ts'
 export type { PolicyErrorCallback, PolicyErrorHandler, PolicyErrorOptions } from './denial.ts'
 export { type PolicyCheck, PolicyManager, type PolicyManagerOptions, type PolicyRecord } from './manager.ts'
 export type { PolicyOption, PolicyRequirement } from './options.ts'
 export { policy } from './plugin.ts'
+export { type ProvingCheck, proves } from './proof.ts'
 export { forResource } from './resource.ts'
 
 // In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
@@ -16,6 +18,12 @@ declare module '../../kernel/routing/options.ts' {
   }
   interface OptionChecks<Options> {
     policy?: Options extends { readonly policy: infer Given } ? CheckedPolicy<Given> : unknown
+  }
+}
+
+declare module '../../kernel/routing/params.ts' {
+  interface RequestExtensions<Options> {
+    policy: Options extends { readonly policy: infer Given } ? ProofOfPolicy<Given> : {}
   }
 }
 

@@ -83,17 +83,26 @@ export type Ask = (req: Request) => boolean | Promise<boolean>
  * })
  * router.get('/admin', { policy: { manager: policies, scope: 'site', handler: 'admin' } }, () => 'welcome')
  */
-export class PolicyManager<const Policies extends PolicyRecord = PolicyRecord> {
-  /** Exists for the type checker only. */
+export class PolicyManager<
+  const Policies extends PolicyRecord = PolicyRecord,
+  Options extends PolicyManagerOptions = {},
+> {
+  /** Exists for the type checker only, like the next one. */
   declare readonly '~policies': Policies
+  /** Whether the checks of routes are asked about `req.user`, so that what they prove holds for it. */
+  declare readonly '~isAboutUser': 'user' extends keyof Options ? false : true
   // A map of copies: no name reaches a prototype, and no later change of the record changes who may enter.
   readonly #checks = new Map<string, Map<string, KeptCheck>>()
   readonly #user: (req: Request) => unknown
   readonly #timeout: number
   readonly #logger: Logger | undefined
 
-  constructor(policies: Policies, options: PolicyManagerOptions = {}) {
-    const { user, timeout, logger } = managerOptions.parse(options, 'PolicyManager')
+  constructor(
+    policies: Policies,
+    // The first branch is never taken: it is what `Options` is inferred from.
+    options?: [Options] extends [never] ? Options : PolicyManagerOptions,
+  ) {
+    const { user, timeout, logger } = managerOptions.parse(options ?? {}, 'PolicyManager')
     this.#user = user ?? ((req) => (req as Request & { user?: unknown }).user)
     this.#timeout = timeout
     this.#logger = logger

@@ -32,6 +32,10 @@ declare module '../../kernel/routing/options.ts' {
     /** Schema of headers, query and body as one object, which is found at `req.validated`. Not for GET. */
     all?: object
   }
+  interface BodilessOptions {
+    body: 'a request of this method has no body'
+    all: 'a request of this method has no body: use headers and query'
+  }
 }
 
 declare module '../../kernel/routing/params.ts' {

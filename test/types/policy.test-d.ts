@@ -3,6 +3,7 @@ import {
   forResource,
   PolicyManager,
   type PolicyRequirement,
+  proves,
   type Request,
   RouteCollection,
   router,
@@ -148,3 +149,34 @@ server.setPolicyErrorHandler({ map: (req) => ({ id: req.id }) })
 server.setPolicyErrorHandler({ status: '403' })
 // @ts-expect-error no such option
 server.setPolicyErrorHandler({ body: {} })
+
+// What a check proves is there for the handler.
+const proving = new PolicyManager({
+  site: {
+    member: (one?: User) => one !== undefined,
+    admin: proves<{ user: User; since: number }>(async (one) => (one as User).admin),
+    some: (one?: User) => one?.id === 'ann',
+  },
+})
+router.get('/types/p11', { policy: { manager: proving, scope: 'site', handler: 'member' } }, (req) => {
+  type _proved = Expect<Equal<typeof req.user, User>>
+})
+router.get(
+  '/types/p12',
+  {
+    policy: [
+      { manager: proving, scope: 'site', handler: 'some' },
+      { manager: proving, scope: 'site', handler: 'admin' },
+    ],
+  },
+  (req) => req.user.id.repeat(req.since),
+)
+// @ts-expect-error this one proves nothing
+router.get('/types/p13', { policy: { manager: proving, scope: 'site', handler: 'some' } }, (req) => req.user.id)
+const ofAccounts = new PolicyManager({ site: { member: (one?: User) => one !== undefined } }, { user: () => ann })
+// @ts-expect-error it is asked about somebody else than req.user
+router.get('/types/p14', { policy: { manager: ofAccounts, scope: 'site', handler: 'member' } }, (req) => req.user.id)
+// @ts-expect-error a function
+proves<{ user: User }>('admin')
+// @ts-expect-error no such option
+new PolicyManager({}, { user: () => ann, timeoutt: 1 })

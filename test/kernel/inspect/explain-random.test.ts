@@ -61,7 +61,7 @@ function randomTree(chance: Chance, trace: string[]) {
   const addRoute = (ctx: Context | typeof kernel) => {
     const handler = ended('handler')
     const options = chance.is(0.4) ? { middlewares: [named('own')] } : {}
-    const verb = chance.pick(methods).toLowerCase() as 'get' | 'head' | 'post' | 'delete'
+    const verb = chance.pick(methods).toLowerCase() as 'post'
     try {
       if (chance.is(0.3)) ctx.group('/a', [named('group')], (routes) => routes[verb]('/b', options, handler))
       else ctx[verb](chance.pick(paths), options, handler)

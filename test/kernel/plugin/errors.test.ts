@@ -77,7 +77,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
 
   test('a service that nobody provides, with the nearest name and what there is', () => {
     const { kernel } = makeKernel()
-    kernel.register(definePlugin({ name: 'one', provide: () => ({ cache: 1 }) })())
+    kernel.register(definePlugin({ name: 'one', provide: () => ({ cache: 1 as never }) })())
     expect(() => kernel.services.get('cahce' as never)).toThrow(
       /no service "cahce" here. Did you mean "cache"\?.*Provided here: cache/,
     )

@@ -299,7 +299,7 @@ describe('options', () => {
     ['POST without the body in the key', 'post', { ttl: 3 }, /cache\.include\.body.*true on a POST route/],
   ])('a route with %s fails the boot and is named', async (_, verb, cache, message) => {
     const { server, router } = makeServer()
-    router[verb]('/x', { cache: cache as never }, () => 1)
+    router[verb as 'post']('/x', { cache: cache as never }, () => 1)
     await expect(server.ready()).rejects.toThrow(message)
     await expect(server.ready()).rejects.toThrow(`ROUTE_OPTION: ${verb.toUpperCase()} /x (registered at `)
   })

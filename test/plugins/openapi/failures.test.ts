@@ -35,7 +35,7 @@ type Verb = 'get' | 'post' | 'put' | 'delete'
 /** What is said of one route: each status with what its reference leads to. */
 async function saidOf(verb: Verb, options: RouteOptions, plugins: object = {}, described?: { failures?: boolean }) {
   const server = makeServer(plugins)
-  server[verb]('/', options as {}, handler)
+  server[verb as 'post']('/', options as {}, handler)
   const { paths, components } = await documentOf(server, described)
   const answers = Object.entries(paths['/']![verb]!.responses)
   const names = answers.map(([status, one]) => ('$ref' in one ? `${status} ${one.$ref.split('/').at(-1)}` : status))

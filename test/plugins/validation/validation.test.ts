@@ -12,7 +12,7 @@ function serverOf(): Server {
 /** One route that answers with what its handler sees. */
 function echo(options: RouteOptions, path = '/', method: 'post' | 'get' = 'post'): Server {
   const server = serverOf()
-  server[method](path, options, (req) => ({
+  server[method as 'post'](path, options, (req) => ({
     body: req.body,
     query: req.query,
     params: req.params,

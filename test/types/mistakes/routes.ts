@@ -86,3 +86,13 @@ router.group('/posts/:id', (routes) => {
     //! Property 'idd' does not exist on type '{ readonly id: string; }'
   )
 })
+
+router.get(
+  '/',
+  {
+    query: Post,
+    body: Post,
+    //! "a request of this method has no body"
+  },
+  handler,
+)
