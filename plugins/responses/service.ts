@@ -37,7 +37,7 @@ export class Responses {
 
   /**
    * One serialiser for the schemas of one route, by the status of the answer: the nearest schema is taken, and an
-   * answer without one is written as plain JSON.
+   * answer without one is written as plain JSON. The one success that there is stands for 200 as well.
    *
    * Lenient, only what the schema names leaves all the same: a scalar of the wrong type as it is, and nothing of an
    * object or an array where the schema has another type.
@@ -64,6 +64,9 @@ export class Responses {
       else if (key === 'default') others = serializer
       else throw ResponseSchemaError(route, key, 'the keys are statuses from 200 to 599, classes like 2xx, or default')
     }
+    // 200 is also the status of a value that is returned without another: what 201 keeps back must not leave with it.
+    const successes = [...exact].filter(([status]) => status < 300)
+    if (successes.length === 1 && !classes.has(2) && others === undefined) exact.set(200, successes[0]![1])
     return (payload, status) => {
       const serializer = exact.get(status) ?? classes.get(Math.floor(status / 100)) ?? others
       // What the framework answers itself, a 413 for example, has its own form whatever the route declares.
