@@ -29,7 +29,7 @@ import { type AddRoute, RouteVerbs } from './routing/verbs.ts'
 import type { Address } from './runtime/adapter.ts'
 import { type InjectRequest, type InjectResponse, injector } from './runtime/inject.ts'
 import { fetchHandler } from './runtime/web/fetch.ts'
-import { closeMistake, listenMistake } from './support/arguments.ts'
+import { ArgumentsError, closeMistake, listenMistake } from './support/arguments.ts'
 import { LifeState } from './support/life-state.ts'
 import { type Logger, warnInto } from './support/logger.ts'
 
@@ -68,6 +68,9 @@ export class Kernel extends RouteVerbs {
 
   constructor(settings: ResolvedKernelOptions) {
     super()
+    // As somebody writes them, from JavaScript for example, they have neither.
+    if (settings?.limits === undefined || settings.logger === undefined)
+      throw ArgumentsError('new Kernel', 'options that were read: new Kernel(kernelOptions.parse({ port: 3000 }))')
     this.settings = settings
     this.router = settings.router ?? sharedRouter
     this.#logger = settings.logger

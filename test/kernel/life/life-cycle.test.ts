@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { definePlugin, kernelOptions } from 'framework/kernel'
+import { definePlugin, Kernel, kernelOptions } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel, pause, send } from '../../support/kernel.ts'
 
@@ -118,6 +118,12 @@ describe('listen', () => {
   ])('refuses the option %j', (options, message) => {
     expect(() => kernelOptions.parse(options)).toThrow(message)
   })
+})
+
+test.each([[undefined], [{ port: 3000 }], [{ limits: {} }]])('a kernel refuses %j, which nobody has read', (given) => {
+  expect(() => new Kernel(given as never)).toThrow(
+    /^ARGUMENTS: new Kernel\(\) takes options that were read: .*kernelOptions\.parse/,
+  )
 })
 
 test.each([
