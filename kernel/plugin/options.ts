@@ -71,9 +71,11 @@ function standardOf(value: unknown): StandardReader<unknown, unknown>['~standard
 
 /** Reads one value; what is wrong is noted at the place. `more` is for functions alone. */
 export function readOption(reader: unknown, given: unknown, place: OptionPlace, ...more: readonly unknown[]): unknown {
-  if (typeof reader === 'function') return readByFunction(reader, given, place, more)
   if (isOptionReader(reader)) return reader.read(given, place)
-  const result = standardOf(reader)!.validate(given)
+  const standard = standardOf(reader)
+  // Asked for last: a schema may be a function as well, whose result is then not the settings but what is wrong with them.
+  if (standard === undefined) return readByFunction(reader as Function, given, place, more)
+  const result = standard.validate(given)
   if (result instanceof Promise) {
     // What it fails with would end the process as a rejection that nothing handles.
     result.catch(() => {})

@@ -176,6 +176,14 @@ describe('options are read', () => {
     )
   })
 
+  test('by a Standard Schema that is a function as well, whose result would be what is wrong', () => {
+    const schema = Object.assign((given: unknown) => ({ problems: given }), {
+      '~standard': { version: 1 as const, vendor: 'test', validate: () => ({ issues: [{ message: 'must be five' }] }) },
+    })
+    const made = definePlugin({ name: 'called', options: schema, setup() {} })
+    expect(() => new Server({ plugins: { called: made({}) } })).toThrow(/must be five/)
+  })
+
   test("by an object of somebody's own that reads, of a plugin and of a route", async () => {
     const seen: unknown[] = []
     const even: OptionReader<number, { half: number }> = {
