@@ -10,8 +10,19 @@ const EnvError = defineError('EnvError', 500, (problems: readonly string[], read
   return `the environment cannot be used (read: ${files} and the environment of the process):\n  ${problems.join('\n  ')}`
 })
 
+/** The first branch is never taken: it is what `Name` is inferred from. Without a schema every name will do. */
+type CheckedName<Name extends string, Known extends string> = [Name] extends [never]
+  ? Name
+  : [Known] extends [never]
+    ? Name
+    : string extends Name
+      ? Name
+      : Known
+
+type ValueOf<Values, Name> = Name extends keyof Values ? Values[Name] : unknown
+
 /** Variables as read and checked. */
-export class Env<out Values extends object = {}> {
+export class Env<Values extends object = {}> {
   readonly #settings: EnvSettings
   #found: ReadonlyMap<string, Found> = new Map()
   #values: ReadonlyMap<string, unknown> | undefined
@@ -23,15 +34,14 @@ export class Env<out Values extends object = {}> {
 
   /**
    * The value of a variable of the schema, as its type has it; of any other the text of the environment, or what the file
-   * has under that name.
+   * has under that name. A name that the schema does not have compiles only as one that is not known in advance.
    *
    * @example
    * const env = createEnvSchema((schema) => ({ PORT: schema.number({ default: 3000 }) }))
    * const port: number = env.get('PORT')
-   * const editor = env.get('EDITOR') // of type unknown
+   * const editor = env.get('EDITOR' as string) // of type unknown
    */
-  get<Name extends keyof Values & string>(name: Name): Values[Name]
-  get(name: string): unknown
+  get<const Name extends string>(name: CheckedName<Name, keyof Values & string>): ValueOf<Values, Name>
   get(name: string): unknown {
     this.load()
     if (Object.hasOwn(this.#settings.types, name)) return this.#values!.get(name)

@@ -4,13 +4,30 @@ import { MailAddressError } from './errors.ts'
 export type EmailAddress = `${string}@${string}`
 
 /** An address with the name that is shown for it. */
-export interface NamedAddress {
+export interface NamedAddress<Address extends string = string> {
   readonly name?: string
-  readonly address: EmailAddress
+  readonly address: Address
 }
 
-/** One recipient or several. */
-export type Recipients = EmailAddress | NamedAddress | readonly (EmailAddress | NamedAddress)[]
+/** One recipient or several. Text of a schema, a database or the environment is checked when it is given. */
+export type Recipients = string | NamedAddress | readonly (string | NamedAddress)[]
+
+/** What addresses are held against: a literal that is not one does not compile. The first branch is never taken: `Given` is inferred from it. */
+export type CheckedAddresses<Given> = [Given] extends [never]
+  ? Given
+  : Given extends string
+    ? CheckedAddress<Given>
+    : Given extends readonly unknown[]
+      ? { readonly [Index in keyof Given]: CheckedAddresses<Given[Index]> }
+      : Given extends { readonly address: infer Address extends string }
+        ? NamedAddress<CheckedAddress<Address>>
+        : NamedAddress
+
+type CheckedAddress<Given extends string> = string extends Given
+  ? Given
+  : Given extends EmailAddress
+    ? Given
+    : EmailAddress
 
 /** RFC 5321, section 4.5.3.1: 64 characters, "@", 255. */
 const longestAddress = 320

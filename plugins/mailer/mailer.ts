@@ -3,7 +3,13 @@ import { lineLogger } from '../toolkit/logger.ts'
 import { joinedOptions } from '../toolkit/two-arguments.ts'
 import { MailClosedError, MailProviderError } from './errors.ts'
 import { Later } from './later.ts'
-import { type MailerConfiguration, type MailerSettings, type MailProviders, mailerOptions } from './options.ts'
+import {
+  type CheckedProviders,
+  type MailerConfiguration,
+  type MailerSettings,
+  type MailProviders,
+  mailerOptions,
+} from './options.ts'
 import { type MailCallback, type MailReceipt, OpenProvider } from './provider.ts'
 
 /** Sends through one provider. */
@@ -50,7 +56,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
 
   /** `read`: options that a plugin has read already. */
   constructor(
-    providers: Providers,
+    providers: CheckedProviders<Providers>,
     settings: MailerSettings<keyof Providers & string>,
     read: MailerConfiguration = mailerOptions.parse(joinedOptions('providers', providers, settings), 'mailer'),
   ) {

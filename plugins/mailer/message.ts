@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import { builtPath } from '../toolkit/built-paths.ts'
 import { readRegularFile } from '../toolkit/read-file.ts'
-import { addressesOf, addressOf, type EmailAddress, type NamedAddress, type Recipients } from './address.ts'
+import { addressesOf, addressOf, type CheckedAddresses, type NamedAddress, type Recipients } from './address.ts'
 import { MailHeaderError, MailIncompleteError, MailTemplateError, reasonOf } from './errors.ts'
 import { checkAttachment, checkHeader, checkText } from './header.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
@@ -31,27 +31,27 @@ export class MailBuilder {
   #priority: MailMessage['priority']
 
   /** Who gets it: one address, one with a name, or a list. */
-  to(recipients: Recipients): this {
+  to<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('to', recipients)
   }
 
   /** Who gets it too, visible to all. */
-  cc(recipients: Recipients): this {
+  cc<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('cc', recipients)
   }
 
   /** Who gets it too, visible to nobody. */
-  bcc(recipients: Recipients): this {
+  bcc<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('bcc', recipients)
   }
 
   /** Where answers go. */
-  replyTo(recipients: Recipients): this {
+  replyTo<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('replyTo', recipients)
   }
 
   /** The sender, in place of the provider's. */
-  from(sender: EmailAddress | NamedAddress): this {
+  from<const Given extends string | NamedAddress>(sender: CheckedAddresses<Given>): this {
     this.#from = addressOf('from', sender)
     return this
   }
@@ -118,7 +118,7 @@ export class MailBuilder {
     return this
   }
 
-  #add(list: 'to' | 'cc' | 'bcc' | 'replyTo', recipients: Recipients): this {
+  #add(list: 'to' | 'cc' | 'bcc' | 'replyTo', recipients: unknown): this {
     this.#recipients[list].push(...addressesOf(list, recipients))
     return this
   }

@@ -1,7 +1,7 @@
 import { quoted } from '../../kernel/index.ts'
 import { foreignOption } from '../toolkit/foreign-options.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
-import { addressOf, type EmailAddress, type NamedAddress } from './address.ts'
+import { addressOf, type CheckedAddresses, type NamedAddress } from './address.ts'
 import { MailAddressError } from './errors.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
 import { isTransporter, type MailTransporter, type SmtpOptions } from './transport.ts'
@@ -12,14 +12,23 @@ export interface MailProvider {
   readonly transporter: string | MailTransporter | SmtpOptions
   /** What renders templates. Default none: then mails have no templates. */
   readonly templateAdapter?: TemplateAdapter
-  /** The sender of a mail that names none. */
-  readonly from: EmailAddress | NamedAddress
+  /** The sender of a mail that names none: an address, bare or as `Ada <ada@example.org>`. */
+  readonly from: string | NamedAddress
 }
 
 /** Providers by name. */
 export interface MailProviders {
   readonly [name: string]: MailProvider
 }
+
+/** What providers are held against. The first branch is never taken: it is what they are inferred from. */
+export type CheckedProviders<Providers> = [Providers] extends [never]
+  ? Providers
+  : {
+      readonly [Name in keyof Providers]: Providers[Name] extends { readonly from: infer From }
+        ? Omit<MailProvider, 'from'> & { readonly from: CheckedAddresses<From> }
+        : MailProvider
+    }
 
 /** The second argument of `new Mailer`. */
 export interface MailerSettings<Name extends string = string> {

@@ -2,7 +2,7 @@ import type { InputOf } from '../validation/index.ts'
 import type { MqttPublishOptions, MqttSubscribeOptions } from './messages/message-options.ts'
 import type { ReceivedBy } from './messages/schema.ts'
 import type { MqttHandle } from './subscriptions/handle.ts'
-import type { ExactName, IsPattern, MqttArguments, MqttHandler, MqttPayload, TypedName } from './types.ts'
+import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload, TypedName } from './types.ts'
 
 /** Options of a topic: what holds for all that is subscribed and published through it. */
 export interface MqttTopicOptions {
@@ -38,7 +38,7 @@ export interface MqttApi {
    * MqttTopicError, OptionError.
    */
   publish<const Name extends string>(
-    topic: Name & ExactName<Name>,
+    topic: ExactName<Name>,
     message: MqttPayload<Name> | Uint8Array,
     options?: MqttPublishOptions,
   ): Promise<void>
@@ -49,7 +49,8 @@ export interface MqttApi {
    * @throws MqttTopicError, OptionError; as a rejection MqttSubscribeError when the broker refuses.
    */
   subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
-    topic: Name,
+    // A schema says what messages are, wherever they come from.
+    topic: Options extends { readonly schema: object } ? Name : KnownName<Name>,
     handler: MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>,
     options?: Options,
   ): MqttHandle

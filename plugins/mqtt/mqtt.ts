@@ -9,7 +9,7 @@ import { declarations, publisher, withdraw } from './subscriptions/declarations.
 import { declarationOf, handleOf, type MqttHandle } from './subscriptions/handle.ts'
 import { parseFilter } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
-import type { IsPattern, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
+import type { IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
 
 /** What `@mqtt.subscribe` leaves on methods. */
 export interface MqttNote {
@@ -29,7 +29,8 @@ export interface Mqtt extends MqttApi {
   subscribe: MqttApi['subscribe'] &
     /** Subscribes a method of a class that extends `BaseMqtt`. */
     (<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
-      topic: Name,
+      // Held against the map here as well: of several forms the compiler reports the last.
+      topic: Options extends { readonly schema: object } ? Name : KnownName<Name>,
       options?: Options,
     ) => MethodMark<MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>>)
 }

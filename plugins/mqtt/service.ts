@@ -23,7 +23,7 @@ import { declarationOf, handleOf, type MqttHandle } from './subscriptions/handle
 import { loadSubscriptions } from './subscriptions/loader.ts'
 import { checkTopic } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
-import type { ExactName, IsPattern, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
+import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
 
 /**
  * A connection to a broker, with the subscriptions of this process.
@@ -134,7 +134,7 @@ export class MqttService {
   }
 
   async publish<const Name extends string>(
-    topic: Name & ExactName<Name>,
+    topic: ExactName<Name>,
     message: MqttPayload<Name> | Uint8Array,
     given?: MqttPublishOptions,
   ): Promise<void> {
@@ -146,7 +146,7 @@ export class MqttService {
   }
 
   subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(
-    topic: Name,
+    topic: Options extends { readonly schema: object } ? Name : KnownName<Name>,
     handler: MqttHandler<MqttArguments<IsPattern<Name>, MqttPayload<Name>, Options>>,
     options?: Options,
   ): MqttHandle {

@@ -52,8 +52,29 @@ export type MqttPayload<Name extends string> = string extends Name
 /** A name whose messages have a type. */
 export type TypedName<Name extends string> = unknown extends MqttPayload<Name> ? never : Name
 
-/** A name to publish to. */
-export type ExactName<Name extends string> = IsPattern<Name> extends true ? never : Name
+/**
+ * What a topic is held against where {@link MqttTopics} has some: a literal that it does not know does not compile. The first
+ * branch is never taken: it is what `Name` is inferred from.
+ */
+export type KnownName<Name extends string> = [Name] extends [never]
+  ? Name
+  : // Text, and templates with text in them, are not known in advance.
+    {} extends Record<Name, unknown>
+    ? Name
+    : [keyof MqttTopics] extends [never]
+      ? Name
+      : [PayloadOf<WithoutShare<Name>>] extends [never]
+        ? Name extends `$SYS/${string}`
+          ? Name
+          : keyof MqttTopics & string
+        : Name
+
+/** The same of a name to publish to, which has no wildcard. */
+export type ExactName<Name extends string> = [Name] extends [never]
+  ? Name
+  : IsPattern<Name> extends true
+    ? 'messages are published to one topic, without wildcards'
+    : KnownName<Name>
 
 /** What arrived with a message. */
 export interface MqttDetails {

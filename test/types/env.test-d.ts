@@ -36,7 +36,7 @@ const get = {
   db: read.get('db'),
   url: read.get('url'),
   later: read.get('later'),
-  other: read.get('other'),
+  other: read.get('other' as string),
 }
 type _got = Expect<
   Equal<
@@ -61,6 +61,8 @@ type _got = Expect<
 >
 type _untyped = Expect<Equal<ReturnType<Env['get']>, unknown>>
 createEnvSchema().get('a') satisfies unknown
+// @ts-expect-error a misspelt name
+read.get('prot')
 
 const options: EnvOptions = { schema: variables, file: false, environment: { A: 'a' } }
 new Server([env(options)]).services.env.get('a') satisfies unknown

@@ -53,6 +53,15 @@ own.send((mail) => {
   type _chained = Expect<Equal<typeof chained, MailBuilder>>
   return chained
 })
+declare const stored: { email: string; all: string[] }
+own.send((mail) =>
+  mail
+    .to(stored.email)
+    .cc(stored.all)
+    .bcc([{ name: 'Ada', address: stored.email }])
+    .from(stored.email),
+)
+new Mailer({ main: { transporter: outbox, from: { address: stored.email } } }, { defaultProvider: 'main' })
 own.use('smtp').later(async (mail) => void mail.to('a@b.c'))
 
 const options: MailerOptions = { providers: { main: { transporter: outbox, from: 'a@b.c' } }, defaultProvider: 'main' }
@@ -74,6 +83,10 @@ own.send({ to: 'a@b.c', subject: 'a' })
 own.send((mail) => {
   // @ts-expect-error no address
   mail.to('ada')
+  // @ts-expect-error no address among several
+  mail.cc(['ada@example.org', 'bob'])
+  // @ts-expect-error no address behind a name
+  mail.from({ name: 'Ada', address: 'ada' })
   // @ts-expect-error no number
   mail.subject(5)
   // @ts-expect-error data are an object

@@ -49,7 +49,9 @@ mqtt.subscribe(
   },
   { details: true, qos: 1 },
 )
-mqtt.subscribe('any/+', (_topic, message, { userProperties }) => [message, userProperties], { details: true })
+mqtt.subscribe('typed/sensors/+/name', (_topic, message, { userProperties }) => [message, userProperties], {
+  details: true,
+})
 mqtt.subscribe(
   'checked',
   (message) => {
@@ -59,8 +61,9 @@ mqtt.subscribe(
   { schema: z.object({ n: z.number() }) },
 )
 // Where nothing says what messages are, the handler may.
-mqtt.subscribe('elsewhere', (message: { id: number }) => message.id)
-mqtt.subscribe('elsewhere/#', (_topic, message: { id: number }) => message.id)
+mqtt.topic<{ id: number }>('elsewhere').subscribe((message) => message.id)
+const anywhere: string = 'elsewhere/#'
+mqtt.subscribe(anywhere, (message: { id: number }) => message.id)
 // @ts-expect-error a door is no number
 mqtt.subscribe('typed/door', (message: number) => message)
 // @ts-expect-error there is no fourth quality
@@ -71,7 +74,11 @@ mqtt.subscribe('typed/door', () => {}, { rwa: true })
 mqtt.publish('typed/door', { open: true }, { qos: 1, retain: true, userProperties: { a: ['b'] } })
 mqtt.publish('typed/sensors/attic/temperature', 20)
 mqtt.publish('typed/door', Uint8Array.of(1))
-mqtt.publish('elsewhere', { whatever: 1 })
+mqtt.publish('elsewhere' as string, { whatever: 1 })
+// @ts-expect-error no such topic
+mqtt.publish('typed/dor', { open: true })
+// @ts-expect-error no such topic
+mqtt.subscribe('typed/dor', () => {})
 // @ts-expect-error a door is not text
 mqtt.publish('typed/door', 'open')
 // @ts-expect-error a temperature is a number

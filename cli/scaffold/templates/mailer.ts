@@ -78,7 +78,7 @@ export function mailer(place: Place, kind: MailKind): Scaffold {
 
 function source(adapter: Adapter, template: string | undefined, isCustom: boolean): string {
   const own = adapter.imported === undefined ? [] : [adapter.imported]
-  const types = ['EmailAddress', 'MailCallback', 'MailerOptions', 'MailTransporter'].map((name) => `type ${name}`)
+  const types = ['MailCallback', 'MailerOptions', 'MailTransporter'].map((name) => `type ${name}`)
   const body =
     template === undefined
       ? `.text(\`Hello \${name}, it is good that you are here.\`)`
@@ -108,7 +108,7 @@ export function mailOptions(transporter = transport()): MailerOptions {
     providers: {
       main: {
         transporter,
-${line}        from: { name: 'Shop', address: env.get('MAIL_FROM') as EmailAddress },
+${line}        from: { name: 'Shop', address: env.get('MAIL_FROM') },
       },
     },
     defaultProvider: 'main',
@@ -116,7 +116,7 @@ ${line}        from: { name: 'Shop', address: env.get('MAIL_FROM') as EmailAddre
 }
 
 /** A mail for \`send\` and \`later\` of the mailer. */
-export function welcome(to: EmailAddress, name: string): MailCallback {
+export function welcome(to: string, name: string): MailCallback {
   return (mail) => mail.to(to).subject('Welcome')${body}
 }
 `

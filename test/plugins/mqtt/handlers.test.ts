@@ -4,6 +4,20 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { memoryLogger } from '../../support/kernel.ts'
 
+declare module 'framework' {
+  interface MqttTopics {
+    a: unknown
+    climate: unknown
+    'fail/+': unknown
+    'fail/a': unknown
+    flood: unknown
+    large: unknown
+    log: unknown
+    many: unknown
+    shared: unknown
+  }
+}
+
 const open: { unsubscribe(): Promise<void> }[] = []
 const unhandled: unknown[] = []
 process.on('unhandledRejection', (error) => unhandled.push(error))
@@ -229,8 +243,8 @@ describe('misuse', () => {
   })
 
   test('subscriptions that cannot be meant throw where they are declared', () => {
-    expect(() => mqtt.subscribe('a#', () => {})).toThrow(/^MQTT_TOPIC/)
-    expect(() => mqtt.subscribe('a#')).toThrow(/^MQTT_TOPIC/)
+    expect(() => mqtt.subscribe('a#' as string, () => {})).toThrow(/^MQTT_TOPIC/)
+    expect(() => mqtt.subscribe('a#' as string)).toThrow(/^MQTT_TOPIC/)
     expect(() => mqtt.subscribe('a', () => {}, { qos: 3 as never })).toThrow('0, 1 or 2')
     expect(() => mqtt.subscribe('a', () => {}, { concurrency: 0 })).toThrow('concurrency')
     expect(() => mqtt.subscribe('a', () => {}, { raw: true, schema: {} })).toThrow('leave out raw')

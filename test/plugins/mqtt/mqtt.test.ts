@@ -7,6 +7,22 @@ import { mqtt as mqttPlugin } from 'framework/plugins'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 
+declare module 'framework' {
+  interface MqttTopics {
+    'own/+': unknown
+    never: unknown
+    cycle: unknown
+    drain: unknown
+    drained: unknown
+    'files/a': unknown
+    kept: unknown
+    over: unknown
+    'plugin/a': unknown
+    stuck: unknown
+    two: unknown
+  }
+}
+
 const open: { unsubscribe(): Promise<void> }[] = []
 const servers: Server[] = []
 afterEach(async () => {

@@ -115,7 +115,7 @@ describe.skipIf(!hasMosquitto)('the broker in memory and mosquitto', () => {
         const service = clients[step.client]!
         handles.set(
           step.handler,
-          await service.subscribe(filter, handler as never, { qos: step.qos, details: true } as never),
+          await service.subscribe(filter, handler as never, { qos: step.qos as 0, details: true }),
         )
       }
       await settle(clients[step.do === 'publish' ? step.client : 0]!)

@@ -7,6 +7,21 @@ import { memoryLogger } from '../../support/kernel.ts'
 import { hasMosquitto, type Mosquitto, startMosquitto } from '../../support/mosquitto.ts'
 import { freePort } from '../../support/own-server.ts'
 
+declare module 'framework' {
+  interface MqttTopics {
+    'left/behind': unknown
+    'secret/#': unknown
+    'secret/a': unknown
+    'dies/will': unknown
+    'away/left': unknown
+    'away/made': unknown
+    dies: unknown
+    frozen: unknown
+    'ice/a': unknown
+    'ice/b': unknown
+  }
+}
+
 const open: { unsubscribe(): Promise<void> }[] = []
 afterEach(async () => {
   await MqttService.disconnect({ timeout: 0 })
