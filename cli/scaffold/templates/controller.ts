@@ -33,6 +33,8 @@ const NewItem = {
   required: ['name'],
 } as const
 
+const Problem = { type: 'object', properties: { error: { type: 'string' } }, required: ['error'] } as const
+
 /** In the place of a database. */
 const items = new Map<string, OutputOf<typeof Item>>()
 `
@@ -46,9 +48,9 @@ router.group('${path}', (routes) => {
     res.ok([...items.values()])
   })
 
-  routes.get('/:id', { responses: { 200: Item } }, (req, res) => {
+  routes.get('/:id', { responses: { 200: Item, 404: Problem } }, (req, res) => {
     const item = items.get(req.params.id)
-    return item === undefined ? res.notFound() : res.ok(item)
+    return item === undefined ? res.notFound({ error: 'No such item' }) : res.ok(item)
   })
 
   routes.post('/', { body: NewItem, responses: { 201: Item } }, (req, res) => {
@@ -72,9 +74,9 @@ export class ${name} {
     return [...items.values()]
   }
 
-  @get('/:id', { responses: { 200: Item } })
+  @get('/:id', { responses: { 200: Item, 404: Problem } })
   read(req: RouteRequest<'/:id'>, res: Response) {
-    return items.get(req.params.id) ?? res.notFound()
+    return items.get(req.params.id) ?? res.notFound({ error: 'No such item' })
   }
 
   @post('/', { body: NewItem, responses: { 201: Item } })
