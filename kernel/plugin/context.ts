@@ -40,9 +40,9 @@ export interface ContextHost {
  * What a plugin's `setup` is handed: everything it adds reaches the routes of its scope and below, and no sibling.
  *
  * A context is for boot: `use`, `register`, hooks and routes on a kept one throw afterwards. `Parsed` are the values of the route
- * options that the plugin takes.
+ * options that the plugin takes, `Prefix` is that of its definition.
  */
-export class Context<out Parsed = {}> extends RouteVerbs {
+export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteVerbs<Prefix> {
   readonly #host: ContextHost
   readonly #entry: PluginEntry
 

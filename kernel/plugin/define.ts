@@ -1,4 +1,5 @@
 import { contractOf, pluginMark } from '../routing/middleware.ts'
+import { parsePattern } from '../routing/pattern.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
@@ -29,7 +30,13 @@ export const PluginContractError = defineError(
 export interface PluginData {}
 
 /** A plugin as its author writes it. */
-export interface PluginDefinition<Settings, Provided extends object, Input = Settings, Parsed = {}> extends PluginData {
+export interface PluginDefinition<
+  Settings,
+  Provided extends object,
+  Input = Settings,
+  Parsed = {},
+  Prefix extends string = string,
+> extends PluginData {
   /** Unique within a scope; what `dependencies` of others name. */
   readonly name: string
   readonly version?: string
@@ -37,6 +44,11 @@ export interface PluginDefinition<Settings, Provided extends object, Input = Set
   readonly dependencies?: readonly string[]
   /** A context of its own: what it adds reaches only what it registers itself. */
   readonly scoped?: boolean
+  /**
+   * Path prefix of all its routes, behind that of the registration; gives the plugin a scope of its own. Handlers and middlewares of
+   * groups see its parameters.
+   */
+  readonly prefix?: Prefix
   /**
    * Reads what the plugin is registered with: a shape of checks (see `option`), a Standard Schema, or a function; also an object of your
    * own with `read(given, place)`. It runs once, when
@@ -51,7 +63,7 @@ export interface PluginDefinition<Settings, Provided extends object, Input = Set
   /** Makes the services, at once and without I/O: they exist as soon as the plugin is registered. */
   provide?(settings: Settings): Provided
   /** Wires them, during boot: middlewares, hooks, routes, connections. May be async. */
-  setup?(ctx: Context<Parsed>, settings: Settings): void | Promise<void>
+  setup?(ctx: Context<Parsed, string extends Prefix ? '' : Prefix>, settings: Settings): void | Promise<void>
 }
 
 /** A plugin with its options, ready to be registered: plain data. */
@@ -94,8 +106,14 @@ export type OptionsOf<Factory> = Factory extends PluginFactory<infer Options, ob
  * })
  * new Server({ plugins: [greeter({ greeting: 'you' })] })
  */
-export function definePlugin<Settings = undefined, Provided extends object = {}, Input = Settings, Parsed = {}>(
-  definition: Omit<PluginDefinition<Settings, Provided, Input, Parsed>, 'provide'> & {
+export function definePlugin<
+  Settings = undefined,
+  Provided extends object = {},
+  Input = Settings,
+  Parsed = {},
+  const Prefix extends string = '',
+>(
+  definition: Omit<PluginDefinition<Settings, Provided, Input, Parsed, Prefix>, 'provide'> & {
     /** Makes the services, at once and without I/O: they exist as soon as the plugin is registered. */
     provide?(settings: Settings): CheckedProvided<Provided>
   },
@@ -112,7 +130,7 @@ export function definePlugin<Settings = undefined, Provided extends object = {},
   return Object.assign(factory, { plugin }) as PluginFactory<Input, Provided>
 }
 
-const members = ['name', 'version', 'dependencies', 'scoped', 'options', 'routeOptions', 'provide', 'setup']
+const members = ['name', 'version', 'dependencies', 'scoped', 'prefix', 'options', 'routeOptions', 'provide', 'setup']
 /** Members that some plugin reads from others. */
 const data = new Set<string>()
 
@@ -134,6 +152,7 @@ function checkDefinition(definition: PluginDefinition<never, object>): void {
   ) {
     throw PluginDefinitionError(name, 'dependencies must be an array of plugin names')
   }
+  if (definition.prefix !== undefined) checkPrefix(name, definition.prefix)
   if (options !== undefined && !isReader(options)) {
     throw PluginDefinitionError(name, `options must be a shape of checks, a Standard Schema or a function`)
   }
@@ -144,6 +163,14 @@ function checkDefinition(definition: PluginDefinition<never, object>): void {
     if (value !== undefined && typeof value !== 'function') {
       throw PluginDefinitionError(name, `${member} must be a function, it is a ${typeof value}`)
     }
+  }
+}
+
+function checkPrefix(plugin: string, prefix: unknown): void {
+  if (typeof prefix !== 'string' || prefix === '')
+    throw PluginDefinitionError(plugin, "prefix must be a path: '/admin'")
+  if (parsePattern(prefix)[0]?.segments.at(-1)?.kind === 'wildcard') {
+    throw PluginDefinitionError(plugin, 'a prefix cannot end in a wildcard')
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Middleware, nameOf } from '../routing/middleware.ts'
+import { joinPaths } from '../routing/pattern.ts'
 import { OptionPlace } from '../support/options.ts'
 import { isPromise } from '../support/within.ts'
 import { checkMembers, isPluginFactory, isRegistration, type Registration } from './define.ts'
@@ -17,7 +18,7 @@ export function enroll(owner: PluginEntry, given: unknown, options: EnrollOption
   if (!isRegistration(registration)) throw NotAPluginError(describe(given))
   const { plugin: definition, site } = registration as Registration
   const parent = owner.scope
-  const prefix = options.prefix ?? ''
+  const prefix = joinPaths(options.prefix ?? '', definition.prefix ?? '')
   checkMembers(definition)
   const before = parent.plugins.get(definition.name)
   if (before !== undefined) throw DuplicatePluginError(definition.name, before.site, String(site))

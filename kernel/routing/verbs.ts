@@ -1,11 +1,14 @@
+import type { Request } from '../http/request/request.ts'
+import type { Response } from '../http/response/response.ts'
 import { defineError } from '../support/errors.ts'
 import { readRouteArguments } from './arguments.ts'
-import { type Middleware, middlewareMistake } from './middleware.ts'
+import { type Middleware, middlewareMistake, type Next } from './middleware.ts'
 import type { BodilessOptions, OptionChecks, RouteDescription, RouteOptions } from './options.ts'
 import type {
   ExtensionOf,
   OptionsExtension,
   OwnParams,
+  PathParams,
   RequestTypes,
   Returned,
   RouteResponse,
@@ -84,6 +87,11 @@ type SecondExtension<Given> = Given extends readonly unknown[]
     : OptionsExtension<Given>
 type SecondOptions<Given> = Given extends Function | readonly unknown[] ? {} : Given
 
+/** A middleware that knows the parameters of its group. */
+type MiddlewareAt<Path extends string> = {
+  run(req: Omit<Request, 'params'> & { readonly params: PathParams<Path> }, res: Response, next: Next): unknown
+}['run']
+
 /** Whatever routes can be registered on: a collection, a group of one, a server, a plugin's context. */
 export interface Routes<Extension = {}, Prefix extends string = ''> {
   readonly get: Verb<Extension, Prefix, BodilessOptions>
@@ -97,9 +105,13 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
   readonly any: Verb<Extension, Prefix>
   /** Registers everything that `define` registers under a prefix and behind middlewares. */
   group<const Path extends string>(prefix: Path, define: (routes: Routes<Extension, `${Prefix}${Path}`>) => void): void
-  group<const Path extends string, const Middlewares extends readonly Middleware[]>(
+  group<
+    const Path extends string,
+    const Middlewares extends readonly Middleware[] = readonly MiddlewareAt<`${Prefix}${Path}`>[],
+  >(
     prefix: Path,
-    middlewares: Middlewares,
+    // A mapped type, of which both compilers infer each member by itself.
+    middlewares: { readonly [Index in keyof Middlewares]: Middlewares[Index] },
     define: (routes: Routes<Extension & ExtensionOf<Middlewares>, `${Prefix}${Path}`>) => void,
   ): void
 }
@@ -162,19 +174,19 @@ const GroupArgumentsError = defineError(
 )
 
 /** The verbs as members, over one way of adding a route: what collections, servers and contexts have in common. */
-export abstract class RouteVerbs implements Routes {
-  readonly get: Routes['get']
-  readonly head: Routes['head']
-  readonly post: Verb
-  readonly put: Verb
-  readonly patch: Verb
-  readonly delete: Verb
-  readonly options: Routes['options']
-  readonly any: Verb
-  readonly group: Routes['group']
+export abstract class RouteVerbs<Prefix extends string = ''> implements Routes<{}, Prefix> {
+  readonly get: Routes<{}, Prefix>['get']
+  readonly head: Routes<{}, Prefix>['head']
+  readonly post: Verb<{}, Prefix>
+  readonly put: Verb<{}, Prefix>
+  readonly patch: Verb<{}, Prefix>
+  readonly delete: Verb<{}, Prefix>
+  readonly options: Routes<{}, Prefix>['options']
+  readonly any: Verb<{}, Prefix>
+  readonly group: Routes<{}, Prefix>['group']
 
   constructor() {
-    const routes = routesOver((...route) => this.addRoute(...route))
+    const routes = routesOver((...route) => this.addRoute(...route)) as unknown as Routes<{}, Prefix>
     this.get = routes.get
     this.head = routes.head
     this.post = routes.post

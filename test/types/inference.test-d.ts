@@ -128,3 +128,31 @@ failing.setErrorHandler((_req, res, _next, error: HttpError) => res.status(error
 failing.setErrorHandler((_req, res, _next, error) => res.text((error as { code: string }).code))
 // @ts-expect-error no number is thrown by anybody who means it
 failing.setErrorHandler((_req, _res, _next, error: number) => error)
+
+// A group's middlewares know its parameters, and those of the groups around it.
+router.group('/shops/:shop', [user, (req, _res, next) => next(req.params.shop === 'x' ? 1 : undefined)], (shop) => {
+  shop.group(
+    '/items/:item',
+    [
+      (req, _res, next) => {
+        type _params = Expect<Equal<typeof req.params, { readonly shop: string; readonly item: string }>>
+        // @ts-expect-error no such parameter
+        req.params.itm
+        return next()
+      },
+    ],
+    (item) => item.get('/', (req) => req.params.shop + req.params.item + req.user.id),
+  )
+})
+// So does a plugin that names its prefix.
+definePlugin({
+  name: 'shop',
+  prefix: '/shops/:shop',
+  setup(ctx) {
+    ctx.get('/items/:item', (req) => {
+      type _params = Expect<Equal<typeof req.params, { readonly shop: string; readonly item: string }>>
+    })
+    // @ts-expect-error no such parameter
+    ctx.get('/', (req) => req.params.shp)
+  },
+})

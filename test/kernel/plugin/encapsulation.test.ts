@@ -39,6 +39,38 @@ test('an unscoped plugin shares the context it is registered in', async () => {
   expect((await send(kernel, '/missing')).headers['x-marks']).toBe('shared')
 })
 
+test('a prefix of the definition stands behind that of the registration, and makes a scope as well', async () => {
+  const { kernel } = makeKernel()
+  const shop = definePlugin({
+    name: 'shop',
+    prefix: '/shops/:shop',
+    setup(ctx) {
+      ctx.use(mark('shop'))
+      ctx.get('/', (req) => `${ctx.prefix} ${req.params.shop}`)
+      ctx.group('/items', [(req, res, next) => next(void res.setHeader('x-shop', req.params.shop))], (items) => {
+        items.get('/:item', (req) => req.params.shop + req.params.item)
+      })
+    },
+  })
+  kernel.get('/', () => 'open')
+  kernel.register(shop())
+  kernel.register(definePlugin({ name: 'v1', scoped: true, setup: (ctx) => ctx.register(shop(), { prefix: '/v1' }) })())
+  expect((await send(kernel, '/shops/a')).json).toBe('/shops/:shop a')
+  expect((await send(kernel, '/v1/shops/b')).json).toBe('/v1/shops/:shop b')
+  const item = await send(kernel, '/shops/a/items/1')
+  expect([item.json, item.headers['x-shop'], item.headers['x-marks']]).toEqual(['a1', 'a', 'shop'])
+  expect((await send(kernel, '/')).headers['x-marks']).toBeUndefined()
+})
+
+test.each([
+  ['', /prefix must be a path/],
+  [5, /prefix must be a path/],
+  ['shops', /shops/],
+  ['/files/*', /cannot end in a wildcard/],
+])('a prefix of a definition that cannot be one is refused: %j', (prefix, message) => {
+  expect(() => definePlugin({ name: 'a', prefix: prefix as '/a', setup() {} })).toThrow(message)
+})
+
 test('a prefix makes a scope and goes before every route, nested ones too', async () => {
   const { kernel } = makeKernel()
   const leaf = definePlugin({
