@@ -70,12 +70,11 @@ export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> 
   <const Path extends string, const Options extends Second>(
     path: Path,
     options: Checked<Options, Refused>,
+    // Conditional, so that the compiler knows the options before it looks at what is returned: else literals become `string`.
     // Of a handler whose type is declared elsewhere they would be inferred as well, as no options at all.
-    handler: Handler<
-      `${Prefix}${Path}`,
-      Extension & SecondExtension<NoInfer<Options>>,
-      SecondOptions<NoInfer<Options>>
-    >,
+    handler: [Options] extends [never]
+      ? never
+      : Handler<`${Prefix}${Path}`, Extension & SecondExtension<NoInfer<Options>>, SecondOptions<NoInfer<Options>>>,
     apidoc?: Options extends Function | readonly unknown[] ? RouteDescription : 'apidoc is a member of the options',
   ): void
 }
