@@ -78,6 +78,7 @@ export {
   checkOptions,
   described,
   hidden,
+  isOptions,
   OptionError,
   OptionPlace,
   optionNames,

@@ -187,11 +187,16 @@ export function resolvePlugins(plugins: PluginsOption | undefined, shortcuts: Pl
     if (value === undefined || value === false) continue
     const option = shortcutNames[key as CatalogKey] ?? key
     if (names.has(key)) throw PluginFormError(key, `is given as the server's option "${option}" too. Keep one of them`)
+    if (turnedOff(plugins, key))
+      throw PluginFormError(key, `is false, and the server's option "${option}" is given. Keep one`)
     // The jobs are one option of the plugin.
     given.push(at(key === 'cron' ? 'background' : option, value, fromCatalog(key as CatalogKey, value)))
   }
   return [...core.filter(({ plugin }) => !names.has(plugin.name)).map(byItself), ...given]
 }
+
+const turnedOff = (plugins: PluginsOption | undefined, key: string) =>
+  (plugins as { readonly [key: string]: unknown } | undefined)?.[key] === false
 
 function resolveOption(plugins: PluginsOption | undefined): Resolved[] {
   if (plugins === undefined) return resolveObject({})

@@ -2,7 +2,7 @@ import { readOption } from '../plugin/options.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { description } from '../routing/arguments.ts'
 import type { RouteRecord } from '../routing/collection.ts'
-import { defineError } from '../support/errors.ts'
+import { defineError, isFrameworkError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { nearest } from '../support/nearest.ts'
 import { OptionPlace, optionNames } from '../support/options.ts'
@@ -50,7 +50,8 @@ function takenIn(scope: Scope): Taken {
   const owners = new Map<PropertyKey, PluginEntry>()
   for (const from of lineage) {
     for (const entry of from.plugins.values()) {
-      if (!lineage.includes(entry.scope)) continue
+      // One that is registered again nearer adds nothing here: taken by it, an option would be read and do nothing.
+      if (!lineage.includes(entry.scope) || !scope.holds(entry, entry.scope)) continue
       for (const option of Reflect.ownKeys(entry.definition.routeOptions ?? {})) {
         const before = owners.get(option)
         if (before !== undefined && before.name !== entry.name)
@@ -91,6 +92,7 @@ export class RouteOptionReading {
     const { method, path, options } = record
     const place = new OptionPlace('')
     const parsed = new Map<PluginEntry, Record<PropertyKey, unknown>>()
+    const fail = (what: string) => RouteOptionError(`${method} ${path}`, placeOf(record, owner), what)
     for (const name of optionNames(options)) {
       const entry = owners.get(name)
       const readers = entry?.definition.routeOptions as Readonly<Record<PropertyKey, unknown>> | undefined
@@ -98,10 +100,16 @@ export class RouteOptionReading {
       if (reader === undefined) continue
       const given = (options as Readonly<Record<PropertyKey, unknown>>)[name]
       const route = { method, path, options, settings: entry?.settings, known }
-      const value = readOption(reader, given, place.in(String(name)), route)
-      if (entry !== undefined) parsed.set(entry, { ...parsed.get(entry), [name]: value })
+      try {
+        const value = readOption(reader, given, place.in(String(name)), route)
+        if (entry !== undefined) parsed.set(entry, { ...parsed.get(entry), [name]: value })
+      } catch (error) {
+        if (isFrameworkError(error)) throw error
+        const why = error instanceof Error ? error.message : String(error)
+        throw Object.assign(fail(`the option "${String(name)}" cannot be read: ${why}`), { cause: error })
+      }
     }
-    if (!place.isFine) throw RouteOptionError(`${method} ${path}`, placeOf(record, owner), place.summary)
+    if (!place.isFine) throw fail(place.summary)
     return parsed
   }
 

@@ -124,7 +124,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   /** Adds a service made during boot; one that needs no I/O belongs in `provide` of the definition. */
   provide<Name extends keyof Services & string>(name: Name, value: Services[Name]): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" provides the service "${name}"`)
-    this.#entry.scope.services.provide(name, value, this.#entry.name)
+    this.#entry.scope.services.provide({ [name]: value }, this.#entry.name)
     this.#entry.services.push(name)
   }
 

@@ -1,5 +1,6 @@
 import { contractOf, pluginMark } from '../routing/middleware.ts'
 import { parsePattern } from '../routing/pattern.ts'
+import { ArgumentsError } from '../support/arguments.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
@@ -120,7 +121,12 @@ export function definePlugin<
 ): PluginFactory<Input, Provided> {
   const plugin = definition as unknown as PluginDefinition<never, Provided>
   checkDefinition(plugin)
-  const factory = (options?: unknown): Registration<Provided> => {
+  const factory = (...args: readonly unknown[]): Registration<Provided> => {
+    const [options] = args
+    if (args.length > 1) {
+      const takes = `its options alone; a prefix stands behind it: register(${definition.name}(), { prefix: '/path' })`
+      throw ArgumentsError(definition.name, takes)
+    }
     const registration = { plugin, options, site: new CallSite() }
     Object.defineProperty(registration, pluginMark, { value: contractVersion })
     return registration

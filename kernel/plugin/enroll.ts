@@ -1,5 +1,6 @@
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
+import { isFrameworkError } from '../support/errors.ts'
 import { OptionPlace } from '../support/options.ts'
 import { isPromise } from '../support/within.ts'
 import { checkMembers, isPluginFactory, isRegistration, type Registration } from './define.ts'
@@ -22,16 +23,14 @@ export function enroll(owner: PluginEntry, given: unknown, options: EnrollOption
   checkMembers(definition)
   const before = parent.plugins.get(definition.name)
   if (before !== undefined) throw DuplicatePluginError(definition.name, before.site, String(site))
-  const settings = settingsOf(registration, options.path, uncalled)
+  const settings = settingsOf(registration, parent, options.path, uncalled)
   const isScoped = definition.scoped === true || prefix !== ''
   const scope = isScoped ? new Scope(definition.name, prefix, parent) : parent
   const written = { options: registration.options, settings, site: String(site), uncalled }
   const entry = new PluginEntry(definition, scope, written)
   const services = definition.provide === undefined ? {} : servicesOf(entry, definition.provide)
-  for (const [name, value] of Object.entries(services)) {
-    entry.scope.services.provide(name, value, entry.name)
-    entry.services.push(name)
-  }
+  entry.scope.services.provide(services, entry.name)
+  entry.services.push(...Object.keys(services))
   parent.plugins.set(entry.name, entry)
   owner.children.push(entry)
   return entry
@@ -45,10 +44,21 @@ function enrollMiddleware(owner: PluginEntry, middleware: Middleware): PluginEnt
 }
 
 /** What the options mean; every one that is wrong is reported, with where it was written. */
-function settingsOf({ plugin, options, site }: Registration, path: string | undefined, uncalled: boolean): unknown {
+function settingsOf(
+  { plugin, options, site }: Registration,
+  owner: Scope,
+  path: string | undefined,
+  uncalled: boolean,
+): unknown {
   if (plugin.options === undefined) return options
   const place = new OptionPlace(path ?? plugin.name)
-  const settings = readOption(plugin.options, options, place)
+  let settings: unknown
+  try {
+    settings = readOption(plugin.options, options, place)
+  } catch (error) {
+    if (isFrameworkError(error)) throw error
+    throw new PluginEntry(plugin, owner, { uncalled }).failure('options', error)
+  }
   const written = path === undefined ? `. The plugin "${plugin.name}" is registered at ${site}` : ''
   place.settle(uncalled ? `. Its factory was passed without being called: write ${plugin.name}({ … })` : written)
   return settings

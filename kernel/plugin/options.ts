@@ -1,7 +1,8 @@
 import type { RouteOptions } from '../routing/options.ts'
 import type { Method } from '../routing/verbs.ts'
-import { FrameworkError } from '../support/errors.ts'
+import { isFrameworkError } from '../support/errors.ts'
 import { OptionError, type OptionPlace } from '../support/options.ts'
+import { isPromise } from '../support/within.ts'
 
 /** Reads one value: `option.shape` for example, or an object of one's own. */
 export interface OptionReader<in Input, out Value> {
@@ -69,40 +70,45 @@ function standardOf(value: unknown): StandardReader<unknown, unknown>['~standard
   return typeof standard?.validate === 'function' ? standard : undefined
 }
 
-/** Reads one value; what is wrong is noted at the place. `more` is for functions alone. */
+/**
+ * Reads one value; what is wrong is noted at the place. `more` is for functions alone.
+ *
+ * @throws whatever the reader throws, but for an OptionError, which is noted.
+ */
 export function readOption(reader: unknown, given: unknown, place: OptionPlace, ...more: readonly unknown[]): unknown {
+  let value: unknown
+  try {
+    value = readBy(reader, given, place, more)
+  } catch (error) {
+    // Options of calls report themselves in the same words.
+    if (!(isFrameworkError(error) && error.code === OptionError.code)) throw error
+    place.problem(error.message.replace(/^OPTION: /, ''))
+    return undefined
+  }
+  if (!isPromise(value)) return value
+  // What it fails with would end the process as a rejection that nothing handles.
+  value.then(undefined, () => {})
+  place.problem(`the options "${place.path}" are read asynchronously; a plugin reads its options at once`)
+  return undefined
+}
+
+function readBy(reader: unknown, given: unknown, place: OptionPlace, more: readonly unknown[]): unknown {
   if (isOptionReader(reader)) return reader.read(given, place)
   const standard = standardOf(reader)
   // Asked for last: a schema may be a function as well, whose result is then not the settings but what is wrong with them.
-  if (standard === undefined) return readByFunction(reader as Function, given, place, more)
+  if (standard === undefined) return (reader as Function)(given, place, ...more)
   const result = standard.validate(given)
-  if (result instanceof Promise) {
-    // What it fails with would end the process as a rejection that nothing handles.
-    result.catch(() => {})
-    place.problem(`the options "${place.path}" are checked asynchronously; a plugin reads its options at once`)
-    return undefined
-  }
+  if (isPromise(result)) return result
   if (result.issues === undefined) return result.value
   for (const { message, path = [] } of result.issues) {
     const keys = path.map((part) => (typeof part === 'object' ? part.key : part))
     const at = keys.reduce<OptionPlace>((from, key) => from.in(typeof key === 'number' ? key : String(key)), place)
-    place.problem(`the option "${at.path}": ${message}`)
+    const value = keys.reduce<unknown>((from, key) => Object(from)[key], given)
+    // Some schemas say what was given, which may be a secret.
+    const said = typeof value === 'string' ? message.replaceAll(JSON.stringify(value), 'text (not shown)') : message
+    place.problem(`the option "${at.path}": ${said}`)
   }
-  return undefined
-}
-
-function readByFunction(reader: Function, given: unknown, place: OptionPlace, more: readonly unknown[]): unknown {
-  try {
-    const value: unknown = reader(given, place, ...more)
-    if (!(value instanceof Promise)) return value
-    value.catch(() => {})
-    place.problem(`the options "${place.path}" are read asynchronously; a plugin reads its options at once`)
-  } catch (error) {
-    // Options of calls report themselves in the same words.
-    const isOurs = error instanceof FrameworkError && error.code === OptionError.code
-    if (!isOurs) throw error
-    place.problem(error.message.replace(/^OPTION: /, ''))
-  }
+  if (result.issues.length === 0) place.problem(`the options "${place.path}" are refused by their schema`)
   return undefined
 }
 

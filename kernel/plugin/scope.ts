@@ -131,14 +131,14 @@ export class Scope {
   /** All middlewares that reach this scope, the root's first. */
   get middlewaresReaching(): Step[] {
     return this.lineage.flatMap((from) =>
-      from.middlewares.filter(({ entry }) => this.#isHeld(entry, from)).map(({ step }) => step),
+      from.middlewares.filter(({ entry }) => this.holds(entry, from)).map(({ step }) => step),
     )
   }
 
   /** All hooks of one kind that reach this scope, the root's first. */
   hooksReaching<Name extends HookName>(name: Name): Hook<Name>[] {
     return this.lineage.flatMap((from) =>
-      (from.hooks[name] as Hook<Name>[]).filter(({ entry }) => this.#isHeld(entry, from)),
+      (from.hooks[name] as Hook<Name>[]).filter(({ entry }) => this.holds(entry, from)),
     )
   }
 
@@ -146,7 +146,7 @@ export class Scope {
    * Whether what a plugin added to `from` holds down to here: not when the same plugin was registered again nearer.
    * By entry and not by name, so that a middleware which happens to be called like a plugin is never dropped.
    */
-  #isHeld(entry: PluginEntry, from: Scope): boolean {
+  holds(entry: PluginEntry, from: Scope): boolean {
     const isNamed = from.plugins.get(entry.name) === entry || from.parent?.plugins.get(entry.name) === entry
     for (let scope: Scope = this; isNamed && scope !== from; scope = scope.parent!) {
       if (scope.plugins.get(entry.name)?.scope === scope) return false

@@ -69,13 +69,17 @@ export class ServiceStore {
     return [...all].sort()
   }
 
-  /** Adds a service to this scope. @internal */
-  provide(name: string, value: unknown, plugin: string): void {
-    if (reserved.has(name)) throw ServiceNameError(name, plugin)
-    const there = this.#own.get(name)
-    if (there !== undefined) throw ServiceProvidedTwiceError(name, there.plugin, plugin)
-    this.#own.set(name, { value, plugin })
-    Object.defineProperty(this, name, { value, enumerable: true })
+  /** Adds services to this scope, all of them or none. @internal */
+  provide(services: object, plugin: string): void {
+    for (const name of Object.keys(services)) {
+      if (reserved.has(name)) throw ServiceNameError(name, plugin)
+      const there = this.#own.get(name)
+      if (there !== undefined) throw ServiceProvidedTwiceError(name, there.plugin, plugin)
+    }
+    for (const [name, value] of Object.entries(services)) {
+      this.#own.set(name, { value, plugin })
+      Object.defineProperty(this, name, { value, enumerable: true })
+    }
   }
 
   #lookup(name: string): { value: unknown } | undefined {

@@ -43,7 +43,8 @@ export const mayBeSecret = (text: string): boolean => text.length > 200 || /:\/\
  */
 export function quoted(value: unknown): unknown {
   if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string' && !mayBeSecret(one))) {
-    return new Shown(`[${value.join(', ')}]`)
+    const all = value.join(', ')
+    return mayBeSecret(all) ? value : new Shown(`[${all}]`)
   }
   return typeof value === 'string' && !mayBeSecret(value) ? new Shown(JSON.stringify(value)) : value
 }
@@ -64,13 +65,17 @@ export function hidden(value: unknown): unknown {
 function show(value: unknown): string {
   if (value instanceof Shown || value instanceof RegExp || value instanceof Date) return String(value)
   if (typeof value === 'string') return value === '' ? 'an empty text' : 'text (not shown)'
-  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
   if (typeof value !== 'object' || value === null) return String(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (ArrayBuffer.isView(value)) return 'bytes'
+  if (!isOptions(value)) return `an object of the kind ${kindOf(value)}`
   const names = Object.keys(value)
   return names.length === 0 ? 'an empty object' : `{ ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''} }`
 }
+
+/** Of a list of a thousand wrong values nobody reads the last. */
+const most = 20
 
 /** Where options are being read: their path for messages, and the list of everything that is wrong with them. */
 export class OptionPlace {
@@ -101,17 +106,17 @@ export class OptionPlace {
     return this.#problems.length === 0
   }
 
-  /** Everything that was noted, as one text. */
+  /** Everything that was noted, as one text; of very many the first. */
   get summary(): string {
     const all = this.#problems
-    return all.length < 2
-      ? (all[0] ?? '')
-      : `${all.length} options are wrong:${all.map((one) => `\n- ${one}`).join('')}`
+    if (all.length < 2) return all[0] ?? ''
+    const more = all.length > most ? [`and ${all.length - most} more`] : []
+    return `${all.length} options are wrong:${[...all.slice(0, most), ...more].map((one) => `\n- ${one}`).join('')}`
   }
 
   /** Notes a value that is wrong. No text of it is shown unless it is {@link quoted}. */
   wrong(given: unknown, takes: string): void {
-    this.#problems.push(wrongOption(this.path, given, takes))
+    this.#problems.push(wrongOption(this.path || 'options', given, takes))
   }
 
   /** Notes a member that has no meaning. */
@@ -154,7 +159,7 @@ export function checkOptions(plugin: string, options: object, known: readonly st
 
 /**
  * The names of all options that somebody gives, inherited ones too: a reader of an option sees them as its own, so code that checks or copies
- * options must see them. Of a promise or a Map, which are no options, these are its methods.
+ * options must see them.
  */
 export function optionNames(options: object): (string | symbol)[] {
   const names = new Set<string | symbol>()
@@ -168,13 +173,24 @@ export function optionNames(options: object): (string | symbol)[] {
   return [...names]
 }
 
+const kindOf = (value: object) => Object.prototype.toString.call(value).slice('[object '.length, -1)
+
+/** Whether a value has options as its members: of a list, a promise, a Map, a date or bytes none would be found. */
+export function isOptions(value: unknown): value is object {
+  // A namespace is what `import * as options` gives.
+  return typeof value === 'object' && value !== null && ['Object', 'Module'].includes(kindOf(value))
+}
+
+/** A member of options; what somebody has put on the prototype of all objects is none of them. */
+export function optionOf(options: object, name: string): unknown {
+  const isEverywhere = name in Object.prototype && !optionNames(options).includes(name)
+  return isEverywhere ? undefined : (options as Readonly<Record<string, unknown>>)[name]
+}
+
 /** Notes what is not an object, and each name that is not known. */
 export function checkNames(options: unknown, place: OptionPlace, known: readonly string[]): options is object {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    const named = new OptionPlace(place.path || 'options')
-    place.problem(
-      wrongOption(named.path, options, known.length === 0 ? 'an object' : `an object with ${known.join(', ')}`),
-    )
+  if (!isOptions(options)) {
+    place.wrong(options, known.length === 0 ? 'an object' : `an object with ${known.join(', ')}`)
     return false
   }
   for (const key of optionNames(options)) {

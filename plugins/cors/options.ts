@@ -43,7 +43,9 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const names = option.custom<string | readonly string[], string>(
   'names in a list, or separated by commas',
   (given, place) => {
-    const members: unknown = typeof given === 'string' ? given.split(',').map((one) => one.trim()) : given
+    // Spread, for holes are passed over by `every`.
+    const members: unknown =
+      typeof given === 'string' ? given.split(',').map((one) => one.trim()) : Array.isArray(given) ? [...given] : given
     if (Array.isArray(members) && members.every((one) => typeof one === 'string' && token.test(one))) {
       return members.join(', ')
     }
@@ -60,7 +62,8 @@ const origin = option.custom<OriginOption<Request>, OriginRule<Request>>(
       if (!(error instanceof OriginError)) throw error
       // An origin is an address: one with a user in it is none, and may have a password.
       const isText = [given].flat().every((one) => typeof one === 'string' && /^[^@\s]{0,200}$/.test(one))
-      return void place.wrong(isText ? described(JSON.stringify(given)) : given, error.message)
+      const text = isText ? JSON.stringify(given) : ''
+      return void place.wrong(isText && text.length <= 500 ? described(text) : given, error.message)
     }
   },
 )

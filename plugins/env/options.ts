@@ -1,4 +1,4 @@
-import { OptionError } from '../../kernel/index.ts'
+import { isOptions, OptionError } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { checkTypes, schema } from './schema.ts'
 import type { EnvSchema, EnvType } from './types.ts'
@@ -47,12 +47,7 @@ export const envOptions = option
   .shape({
     schema: types,
     file: option.either(option.off(), path).says('a path, or false'),
-    environment: option
-      .value<NonNullable<EnvFileOptions['environment']>>(
-        'an object of texts',
-        (given) => typeof given === 'object' && given !== null,
-      )
-      .secret(),
+    environment: option.value<NonNullable<EnvFileOptions['environment']>>('an object of texts', isOptions).secret(),
   })
   .into(({ schema: types = {}, file, environment }) => ({
     types,

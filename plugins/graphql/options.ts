@@ -1,4 +1,4 @@
-import { optionNames, type Request, type Response } from '../../kernel/index.ts'
+import { isOptions, optionNames, type Request, type Response } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
 
@@ -85,7 +85,7 @@ const jitDefaults = jit.parse({}, 'jit')
 
 const route = option
   .custom<GraphqlRouteOptions, GraphqlRouteOptions>('an object', (given, place) => {
-    if (!isObject(given)) return void place.wrong(given, 'an object')
+    if (!isOptions(given)) return void place.wrong(given, 'an object')
     for (const name of forbiddenRouteOptions) {
       if (name in given) place.in(name).wrong(Reflect.get(given, name), 'no value: it does not fit GraphQL')
     }
@@ -93,18 +93,16 @@ const route = option
     return Object.fromEntries(optionNames(given).map((name) => [name, Reflect.get(given, name) as unknown]))
   })
   .default({})
+  .guard()
 
 /** Whether a schema was given ready, as an instance of whichever copy of the package. */
 export function isReady(schema: object): schema is ReadySchema {
   return typeof (schema as Partial<ReadySchema>).getQueryType === 'function'
 }
 
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** One of them, or a list. */
 function oneOrMany<Type>(takes: string, isOne: (one: unknown) => boolean) {
-  return option.value<Type>(takes, (given) => (Array.isArray(given) ? given.every(isOne) : isOne(given)))
+  return option.value<Type>(takes, (given) => (Array.isArray(given) ? [...given].every(isOne) : isOne(given)))
 }
 
 const schema = option.either(
@@ -121,7 +119,7 @@ const schema = option.either(
       ),
       resolvers: oneOrMany<NonNullable<SchemaSource['resolvers']>>(
         '{ Type: { field: (parent, args, context) => value } } or a list of such objects',
-        isObject,
+        isOptions,
       ),
     })
     .typed<SchemaSource>(),

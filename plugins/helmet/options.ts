@@ -1,5 +1,5 @@
 import type { HelmetOptions as LibraryOptions } from 'helmet'
-import type { Request, Response } from '../../kernel/index.ts'
+import { isOptions, quoted, type Request, type Response } from '../../kernel/index.ts'
 import { type Check, option } from '../toolkit/options/index.ts'
 import { type HeaderSets, headersOf, noHeaders } from './headers.ts'
 
@@ -21,34 +21,39 @@ export type HelmetOptions = Omit<LibraryOptions, 'contentSecurityPolicy'> & {
   contentSecurityPolicy?: boolean | CspOptions
 }
 
-/** One header: on, off, or an object of members whose values the package checks itself. */
-const header = (...members: string[]) => {
-  const values = Object.fromEntries(members.map((name) => [name, option.value<unknown>('a value')]))
-  // Their types are those of the package.
-  return option.either(option.flag(), option.shape(values) as Check<object, object, 'filled'>)
-}
-
 const flag = option.flag()
+const isText = (given: unknown) => typeof given === 'string'
+const words = option.value<string | readonly string[]>('a text or a list of texts', (given) =>
+  Array.isArray(given) ? [...given].every(isText) : isText(given),
+)
+const directives = option.value<object>('an object of sources by directive', isOptions)
+
+/** One header: on, off, or an object. Which words and numbers they are the package checks itself; of a flag it takes any text for yes. */
+const header = (members: option.Members) =>
+  // Their types are those of the package.
+  option.either(flag, option.shape(members) as unknown as Check<object, object, 'filled'>)
+
+const transport = header({ maxAge: option.number(), includeSubDomains: flag, preload: flag })
 
 const names = {
-  contentSecurityPolicy: header('useDefaults', 'directives', 'reportOnly'),
-  crossOriginEmbedderPolicy: header('policy'),
-  crossOriginOpenerPolicy: header('policy'),
-  crossOriginResourcePolicy: header('policy'),
+  contentSecurityPolicy: header({ useDefaults: flag, directives, reportOnly: flag }),
+  crossOriginEmbedderPolicy: header({ policy: words }),
+  crossOriginOpenerPolicy: header({ policy: words }),
+  crossOriginResourcePolicy: header({ policy: words }),
   originAgentCluster: flag,
-  referrerPolicy: header('policy'),
-  strictTransportSecurity: header('maxAge', 'includeSubDomains', 'preload'),
-  hsts: header('maxAge', 'includeSubDomains', 'preload'),
+  referrerPolicy: header({ policy: words }),
+  strictTransportSecurity: transport,
+  hsts: transport,
   xContentTypeOptions: flag,
   noSniff: flag,
-  xDnsPrefetchControl: header('allow'),
-  dnsPrefetchControl: header('allow'),
+  xDnsPrefetchControl: header({ allow: flag }),
+  dnsPrefetchControl: header({ allow: flag }),
   xDownloadOptions: flag,
   ieNoOpen: flag,
-  xFrameOptions: header('action'),
-  frameguard: header('action'),
-  xPermittedCrossDomainPolicies: header('permittedPolicies'),
-  permittedCrossDomainPolicies: header('permittedPolicies'),
+  xFrameOptions: header({ action: words }),
+  frameguard: header({ action: words }),
+  xPermittedCrossDomainPolicies: header({ permittedPolicies: words }),
+  permittedCrossDomainPolicies: header({ permittedPolicies: words }),
   xPoweredBy: flag,
   hidePoweredBy: flag,
   xXssProtection: flag,
@@ -62,7 +67,10 @@ export const helmetOptions = option
     try {
       return headersOf(whatIsGiven(given) as HelmetOptions)
     } catch (error) {
-      place.problem(`the option "${place.path}" cannot be used: ${(error as Error).message}`)
+      // It has the value that is wrong, whatever that is.
+      const { message } = error as Error
+      const why = quoted(message) === message ? 'the package helmet refuses one of its values' : message
+      place.problem(`the option "${place.path}" cannot be used: ${why}`)
       return noHeaders
     }
   })

@@ -130,7 +130,8 @@ export const openapiOptions = option
     ...description,
   })
   .into(({ path, ui, middlewares, policy, ...description }) => {
-    const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy && { policy }) }
+    // By whether it is given and not by what: `null` is for the plugin that reads it to refuse, and must not leave the page open.
+    const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy !== undefined && { policy }) }
     return { path, ui, routeOptions: { ...own, apidoc: false } satisfies RouteOptions, description }
   })
   .typed<OpenApiOptions>()

@@ -1,4 +1,4 @@
-import { nearest, type OptionPlace } from '../../kernel/index.ts'
+import { isOptions, nearest, type OptionPlace } from '../../kernel/index.ts'
 import { addressOption } from '../toolkit/address.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
@@ -135,7 +135,7 @@ const sqs = option.shape({
   region: option.name(),
   endpoint: addressOption('http'),
   credentials: option
-    .value<object>('credentials of an AWS client', (given) => typeof given === 'object' || typeof given === 'function')
+    .value<object>('credentials of an AWS client', (given) => isOptions(given) || typeof given === 'function')
     .secret(),
   client: option.value<object>('an SQSClient', (given) => typeof Object(given).send === 'function'),
   queueUrls: option.record(option.text()).default({}),

@@ -65,7 +65,10 @@ const ownStore = option
     if (has(given, 'get', 'set', 'destroy')) return customStore(given as SessionStore, place)
     if ('memory' in given) return inMemory.read(given as {}, place)
     if ('redis' in given) return inRedis.read(given as {}, place)
-    return void place.wrong(described(`an object with ${Object.keys(given).join(', ') || 'nothing'}`), stores)
+    return void place.wrong(
+      described(`an object with ${Object.keys(given).slice(0, 5).join(', ') || 'nothing'}`),
+      stores,
+    )
   })
   .secret()
 

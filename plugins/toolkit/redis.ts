@@ -1,7 +1,7 @@
 import { defineError, isInTime } from '../../kernel/index.ts'
 import { addressOf, addressOption } from './address.ts'
 import { foreignOption } from './foreign-options.ts'
-import { type Check, option } from './options/index.ts'
+import { Check, option } from './options/index.ts'
 import { peer } from './peer.ts'
 
 /** An address, and everything else that `new Redis()` of `ioredis` takes: `host`, `password`, `keyPrefix`, `tls` … */
@@ -37,14 +37,18 @@ const members = {
   password: text.secret(),
 }
 
+/** Its members are no options: read as such, another client would be made, of the Redis of this machine. */
+const isClient = (given: unknown) => typeof (given as { sendCommand?: unknown }).sendCommand === 'function'
+
 /** Options of a Redis, with those of the plugin beside them: its `prefix`, say. */
 export function redisOptions<More extends option.Members = {}>(
   more?: More,
 ): Check<RedisAddress | undefined, RedisAddress & option.ShapeValue<More>, 'filled'> {
   const all = { ...members, ...more }
   const check = option.shape(all, foreignOption([...Object.keys(all), 'family', 'tls', 'keyPrefix']))
+  const takes = 'options of ioredis ({ url }, or { host, port } and so on)'
   // What is checked is narrower than the type, which lets options of ioredis through that this version does not know.
-  return check.says('options of ioredis ({ url }, or { host, port } and so on)') as never
+  return new Check({ ...check.parts, takes, fits: (given) => check.parts.fits(given) && !isClient(given) }) as never
 }
 
 /** Where a Redis is, if by an address: the first argument of `new Redis()`, in front of the options. */

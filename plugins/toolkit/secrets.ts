@@ -8,7 +8,8 @@ const takes = `a random text of ${enough} characters or more, or a list of them:
 /** What signs: one secret or a list, the first of which signs. No message and no listing shows one. */
 export const secrets = option
   .custom<string | readonly string[], readonly string[]>(takes, (given, place) => {
-    const all: readonly unknown[] = Array.isArray(given) ? given : [given]
+    // Spread, for holes are passed over by `map`.
+    const all: readonly unknown[] = Array.isArray(given) ? [...given] : [given]
     const problem = all.length === 0 ? 'an empty list' : all.map(problemOf).find((one) => one !== undefined)
     if (problem === undefined) return all as readonly string[]
     return void place.wrong(described(problem), takes)

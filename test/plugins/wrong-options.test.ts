@@ -107,3 +107,49 @@ test.each(
 test('every plugin of the catalog is in the table', () => {
   expect(Object.keys(wrong).sort()).toEqual(Object.keys(catalog).sort())
 })
+
+describe('what would be passed over without a word is wrong', () => {
+  /** A client of ioredis, as far as it can be told from options. */
+  class Client {
+    sendCommand() {}
+    connect() {}
+  }
+
+  test.each<[string, object, RegExp]>([
+    ['sources that nobody awaited', { graphql: { schema: { resolvers: Promise.resolve({}) } } }, /resolvers/],
+    ['a route of GraphQL that an import did not give', { graphql: { route: undefined } }, /graphql\.route/],
+    ['an environment that nobody awaited', { env: { environment: Promise.resolve({}) } }, /env\.environment/],
+    ['checks in a Map', { health: { checks: new Map([['a', () => true]]) } }, /health\.checks/],
+    ['a text for a flag of helmet', { helmet: { contentSecurityPolicy: { reportOnly: 'false' } } }, /true or false/],
+    ['no flag of helmet', { helmet: { hsts: { preload: null } } }, /hsts\.preload/],
+    ['directives in a Map', { helmet: { contentSecurityPolicy: { directives: new Map() } } }, /sources by directive/],
+    ['secrets with a hole', { session: { secret: new Array(1) } }, /session\.secret.*undefined/],
+    ['names with a hole', { cors: { methods: new Array(1) } }, /cors\.methods/],
+    ['roots with a hole', { static: new Array(1) }, /static\[0\]/],
+    ['a client for options of Redis', { rateLimit: { store: new Client() } }, /rateLimit\.store/],
+    ['a client for options of BullMQ', { queues: { config: { bullmq: { connection: new Client() } } } }, /connection/],
+    ['no certificate to believe', { mqtt: { connect: { ca: [] } } }, /connect\.ca/],
+  ])('%s', (_what, plugins, message) => {
+    const start = () => new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins } as never)
+    expect(start).toThrow(message)
+  })
+
+  test.each([null, '', 0, false])('a policy of the description that is %j', async (policy) => {
+    const plugins = { openapi: { policy } } as {}
+    const server = new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins })
+    await expect(server.ready()).rejects.toThrow('the option "policy" is ')
+  })
+
+  test('a plugin that is turned off and given by another option', () => {
+    const options = { plugins: { queues: false }, background: { queues: {} } } as const
+    expect(() => new Server(options)).toThrow(
+      `plugins.queues is false, and the server's option "background.queues" is given. Keep one`,
+    )
+  })
+})
+
+test('a listing does not show who logs in at a broker, nor what its last will says', () => {
+  const connect = { host: 'localhost', username: 'hunter2', will: { topic: 'gone', message: 'hunter2' } }
+  const server = new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins: { mqtt: { connect } } })
+  expect(JSON.stringify(server.plugins)).not.toContain('hunter2')
+})

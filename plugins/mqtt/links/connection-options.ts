@@ -68,7 +68,8 @@ const will = option
         'what the broker publishes: text, bytes, or what JSON has a form for',
         (given) => given !== undefined,
       )
-      .required(),
+      .required()
+      .secret(),
     delay: seconds,
     ...messageMembers,
   })
@@ -89,7 +90,8 @@ export const connectionMembers = {
     'text',
     (given) => withoutNul.parts.fits(given) && Buffer.byteLength(given as string) <= 65_535,
   ),
-  username: option.text(/^[^\0]+$/, 'text'),
+  // Some brokers take a token in its place.
+  username: option.text(/^[^\0]+$/, 'text').secret(),
   password: option
     .value<string | Uint8Array>('text or bytes', (given) => typeof given === 'string' || given instanceof Uint8Array)
     .secret(),
@@ -98,8 +100,12 @@ export const connectionMembers = {
   sessionExpiryInterval: seconds,
   will: will.optional(),
   ca: option
-    .value<NonNullable<ConnectionOptions['ca']>>('PEM as text or bytes ("-----BEGIN …"), or a list of them', (given) =>
-      [given].flat().every(pem.isIt),
+    .value<NonNullable<ConnectionOptions['ca']>>(
+      'PEM as text or bytes ("-----BEGIN …"), or a list of them',
+      (given) => {
+        const all = [given].flat()
+        return all.length > 0 && all.every(pem.isIt)
+      },
     )
     .secret(),
   cert: onePem,

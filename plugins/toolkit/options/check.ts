@@ -152,7 +152,8 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   show(given: unknown): unknown {
     const { fallback, isSecret, show } = this.parts
     const value = given === undefined ? fallback : given
-    if (value === undefined) return undefined
+    // Who registered it may have written something else into the object since.
+    if (value === undefined || !this.parts.fits(value)) return undefined
     if (isSecret) return '(secret)'
     return show === undefined ? showPlain(value) : show(value as never)
   }

@@ -1,3 +1,4 @@
-export type { AnyCheck, Check, Need, SettingsOf } from './check.ts'
+export type { AnyCheck, Need, SettingsOf } from './check.ts'
+export { Check } from './check.ts'
 export * as option from './option.ts'
 export { sizeOption } from './size.ts'

@@ -1,4 +1,4 @@
-import { checkNames, type OptionPlace, optionNames } from '../../../kernel/support/options.ts'
+import { checkNames, isOptions, type OptionPlace, optionNames, optionOf } from '../../../kernel/support/options.ts'
 import { type AnyCheck, Check, type Need } from './check.ts'
 import { parseSize, sizeTakes } from './size.ts'
 
@@ -163,18 +163,18 @@ export function list<Input, Value>(
     takes: `a list${min > 0 ? ` of ${min} or more` : ''}, each ${item.takes}`,
     isQuoted: item.parts.isQuoted ?? false,
     fits: (given) => Array.isArray(given) && given.length >= min,
-    read: (given: readonly unknown[], place) => given.map((one, i) => each.read(one, place.in(i))),
-    show: (given: readonly unknown[]) => given.map((one) => each.show(one)),
+    // `map` passes over holes, and nobody would have read them.
+    read: (given: readonly unknown[], place) => Array.from(given, (one, i) => each.read(one, place.in(i))),
+    show: (given: readonly unknown[]) => Array.from(given, (one) => each.show(one)),
   })
 }
 
-const isObject = (given: unknown): given is object =>
-  typeof given === 'object' && given !== null && !Array.isArray(given)
-
 function showMembers(given: object, names: readonly string[], checkOf: (name: string) => AnyCheck): object {
-  const shown = names.map((name) => [name, checkOf(name).show((given as Readonly<Record<string, unknown>>)[name])])
+  const shown = names.map((name) => [name, checkOf(name).show(optionOf(given, name))])
   return Object.fromEntries(shown.filter(([, value]) => value !== undefined))
 }
+
+const textsOf = (names: readonly (string | symbol)[]) => names.filter((name) => typeof name === 'string')
 
 /** An object of any names, each value read by a check. */
 export function record<Input, Value>(
@@ -183,10 +183,13 @@ export function record<Input, Value>(
 ): Check<{ readonly [name: string]: Input }, { readonly [name: string]: Value }> {
   return new Check({
     takes,
-    fits: isObject,
-    read: (given: object, place) =>
-      Object.fromEntries(Object.entries(given).map(([key, one]) => [key, item.read(one, place.in(key))])),
-    show: (given: object) => showMembers(given, Object.keys(given), () => item),
+    fits: isOptions,
+    read(given: object, place) {
+      const names = optionNames(given)
+      for (const name of names) if (typeof name === 'symbol') place.unknown(String(name), [])
+      return Object.fromEntries(textsOf(names).map((key) => [key, item.read(optionOf(given, key), place.in(key))]))
+    },
+    show: (given: object) => showMembers(given, textsOf(optionNames(given)), () => item),
   })
 }
 
@@ -268,26 +271,26 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
     need: 'filled',
     fallback: {},
     members,
-    fits: isObject,
-    read(given: Readonly<Record<string, unknown>>, place) {
+    fits: isOptions,
+    read(given: object, place) {
       if (other === undefined) checkNames(given, place, names)
-      const known = names.map((one) => {
-        const check = members[one]!
-        const isMissing = check.parts.isGuard && given[one] === undefined && one in given
-        if (isMissing) place.in(one).wrong(undefined, check.takes)
-        return [one, check.read(given[one], place.in(one))]
+      const known = names.map((name) => {
+        const check = members[name]!
+        const one = optionOf(given, name)
+        const isMissing = check.parts.isGuard && one === undefined && optionNames(given).includes(name)
+        if (isMissing) place.in(name).wrong(undefined, check.takes)
+        return [name, check.read(one, place.in(name))]
       })
       const others = other === undefined ? [] : otherNames(given, names)
-      return Object.fromEntries([...known, ...others.map((one) => [one, other!(one, given[one], place)])])
+      return Object.fromEntries([...known, ...others.map((one) => [one, other!(one, optionOf(given, one), place)])])
     },
     // What is read by a function may be a secret.
     show: (given: object) => showMembers(given, names, (name) => members[name]!),
   })
 }
 
-function otherNames(given: Readonly<Record<string, unknown>>, known: readonly string[]): string[] {
-  const names = optionNames(given).filter((name) => typeof name === 'string')
-  return names.filter((name) => !known.includes(name) && given[name] !== undefined)
+function otherNames(given: object, known: readonly string[]): string[] {
+  return textsOf(optionNames(given)).filter((name) => !known.includes(name) && optionOf(given, name) !== undefined)
 }
 
 /**
@@ -303,10 +306,10 @@ export function overrides<Settings extends object>(plugin: Check<never, Settings
   const { members = {}, takes } = plugin.parts
   return (given: unknown, place: OptionPlace, route: { readonly settings: Settings }): Settings | false | undefined => {
     if (given === undefined || given === false) return given
-    if (!isObject(given)) return void place.wrong(given, `false, or ${takes}`)
+    if (!isOptions(given)) return void place.wrong(given, `false, or ${takes}`)
     checkNames(given, place, Object.keys(members))
     const own = Object.entries(members).flatMap(([name, check]) => {
-      const one = (given as Readonly<Record<string, unknown>>)[name]
+      const one = optionOf(given, name)
       return one === undefined ? [] : [[name, check.read(one, place.in(name))]]
     })
     return { ...route.settings, ...Object.fromEntries(own) }

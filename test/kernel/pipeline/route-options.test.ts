@@ -211,3 +211,34 @@ test('a group that is defined asynchronously fails at once, whatever comes of it
   }
   expect(() => routes.group('/a', later)).toThrow('group /a: define is asynchronous')
 })
+
+test('an option of a plugin in whose place another one of its name stands nearer is taken by nobody', async () => {
+  const guard = definePlugin({
+    name: 'guard',
+    routeOptions: { locked: option.flag() },
+    setup: (ctx) =>
+      ctx.onRoute((route) => {
+        if (route.settings.locked) route.add('guard', (_req, res) => res.forbidden())
+      }),
+  })
+  const other = definePlugin({ name: 'guard', setup() {} })
+  const area = (inner: typeof other) =>
+    definePlugin({
+      name: 'area',
+      scoped: true,
+      setup(ctx) {
+        ctx.register(inner())
+        ctx.get('/door', loose({ locked: true }), () => 'open')
+      },
+    })()
+  const { kernel } = makeKernel()
+  kernel.register(guard())
+  kernel.register(area(other))
+  await expect(kernel.ready()).rejects.toThrow('no plugin here takes the route option "locked"')
+
+  const again = makeKernel().kernel
+  again.register(guard())
+  again.register(area(guard as typeof other))
+  expect((await send(again, '/door')).status).toBe(403)
+  await again.close()
+})

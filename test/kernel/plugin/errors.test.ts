@@ -158,6 +158,23 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     }
   })
 
+  test('a service that is there already; none of the others is left', () => {
+    const { kernel } = makeKernel()
+    const plugin = (name: string, services: object) => definePlugin({ name, provide: () => services })()
+    kernel.register(plugin('first', { two: 2 }))
+    expect(() => kernel.register(plugin('second', { one: 1, two: 2 }))).toThrow('provided by "first" and by "second"')
+    expect(kernel.services.names()).toEqual(['two'])
+    kernel.register(plugin('second', { one: 1 }))
+    expect(kernel.services.names()).toEqual(['one', 'two'])
+  })
+
+  test('a factory that is given more than its options', () => {
+    const factory = empty('limited') as unknown as (...args: unknown[]) => unknown
+    expect(() => factory({}, { prefix: '/api' })).toThrow(
+      "ARGUMENTS: limited() takes its options alone; a prefix stands behind it: register(limited(), { prefix: '/path' })",
+    )
+  })
+
   test('a factory that was not called and needs options', () => {
     const { kernel } = makeKernel()
     const needy = definePlugin({ name: 'needy', provide: (options: { keep: number }) => ({ size: options.keep }) })
