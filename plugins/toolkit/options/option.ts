@@ -274,6 +274,7 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
     fits: isOptions,
     read(given: object, place) {
       if (other === undefined) checkNames(given, place, names)
+      else for (const name of optionNames(given)) if (typeof name === 'symbol') place.unknown(String(name), names)
       const known = names.map((name) => {
         const check = members[name]!
         const one = optionOf(given, name)

@@ -1,4 +1,4 @@
-import { definePlugin, option, RouteCollection, Server } from 'framework'
+import { createEnvSchema, definePlugin, option, RouteCollection, Server } from 'framework'
 import { describe, expect, test } from 'vitest'
 
 const listed = (reader: ReturnType<typeof option.shape>, given: unknown) => {
@@ -42,6 +42,20 @@ test('the names of a record may be inherited, and are texts', () => {
   const inherited = Object.create({ database: () => true }) as {}
   expect(Object.keys(checks.parse(inherited, 'checks'))).toEqual(['database'])
   expect(() => checks.parse({ [Symbol('database')]: () => true }, 'checks')).toThrow('"checks.Symbol(database)"')
+})
+
+test('a symbol is no name, also where other names are read by a function', () => {
+  const open = option.shape({ memory: option.flag() }, (_name, given) => given)
+  expect(() => open.parse({ [Symbol('mine')]: {} }, 'engines')).toThrow('"engines.Symbol(mine)" is not an option')
+})
+
+test('options after the first argument may be inherited, and are an object', () => {
+  const environment = { PORT: '1' }
+  const inherited = Object.create({ file: false, environment }) as {}
+  expect(createEnvSchema((schema) => ({ PORT: schema.number() }), inherited).get('PORT')).toBe(1)
+  expect(() => createEnvSchema(() => ({}), Promise.resolve({ file: false }) as {})).toThrow(
+    'the option "env" is an object of the kind Promise; it takes an object with schema, file, environment',
+  )
 })
 
 test('a list with holes is wrong where the hole is', () => {
