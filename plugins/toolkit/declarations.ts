@@ -82,8 +82,20 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
     for (const [declared, entry] of this.#entries) {
       if (entry.runner !== runner) continue
       entry.runner = undefined
-      const next = this.#runnerFor(declared)
-      if (next !== undefined) this.#give(declared, entry, next).catch((error: unknown) => next.refused(declared, error))
+      void this.#handOver(declared, entry)
+    }
+  }
+
+  /** To the oldest runner that can and does not refuse; each that refuses is told. */
+  async #handOver(declared: Declared, entry: Entry<One>): Promise<void> {
+    for (const next of [...this.#runners]) {
+      const isFree = this.#entries.get(declared) === entry && entry.runner === undefined
+      if (!isFree || !this.#runners.includes(next) || !next.takes(declared)) continue
+      try {
+        await this.#give(declared, entry, next)
+      } catch (error) {
+        next.refused(declared, error)
+      }
     }
   }
 

@@ -82,7 +82,9 @@ export function oneOf<const Values extends readonly (string | number | boolean)[
 export function text(pattern?: RegExp, takes = 'a text that is not empty'): Check<string, string> {
   return new Check({
     takes,
-    fits: (given) => typeof given === 'string' && given !== '' && (pattern === undefined || pattern.test(given)),
+    // `test` would go on where the last text ended, with a pattern that is global.
+    fits: (given) =>
+      typeof given === 'string' && given !== '' && (pattern === undefined || given.search(pattern) !== -1),
   })
 }
 

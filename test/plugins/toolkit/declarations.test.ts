@@ -171,3 +171,19 @@ test('what nobody runs is reported once, and again when it was declared anew', a
   report()
   expect(reported).toEqual(['a', 'a'])
 })
+
+test('what the next runner refuses is taken over by the one after it', async () => {
+  const all = make()
+  let isOpen = true
+  const [first, third] = [new Recorder(), new Recorder()]
+  const second = new Recorder(undefined, () => {
+    if (!isOpen) fails()
+  })
+  await all.add(a)
+  for (const runner of [first, second, third]) await all.open(runner)
+  isOpen = false
+  all.leave(first)
+  await settled()
+  expect([second.refusals, [...third.runs]]).toEqual([[['a', 'no']], ['a']])
+  expect(all.remove(a)).toBe(third)
+})

@@ -58,6 +58,11 @@ test('options after the first argument may be inherited, and are an object', () 
   )
 })
 
+test('a pattern that is global fits the same text again', () => {
+  const name = option.name(/^a/g)
+  expect([name.parse('ab', 'it'), name.parse('ab', 'it')]).toEqual(['ab', 'ab'])
+})
+
 test('a list with holes is wrong where the hole is', () => {
   const guards = option.list(option.fn('a middleware'))
   expect(() => guards.parse(new Array(1), 'guards')).toThrow('"guards[0]" is undefined; it takes a middleware')
