@@ -7,6 +7,7 @@ import { RouteTable } from '../routing/table.ts'
 import type { AddRoute } from '../routing/verbs.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
+import { isPromise } from '../support/within.ts'
 import type { Terminal } from './chain.ts'
 import {
   type AbsentPlugin,
@@ -75,7 +76,7 @@ function compileRoute(
     try {
       const names = route.extend(
         { plugin: entry.name, scope: entry.scope.name, settings: parsed.get(entry) ?? {} },
-        run,
+        (one) => mustBeSynchronous(run(one)),
       )
       if (entry.definition.routeOptions === undefined) for (const name of names) read.add(name)
     } catch (error) {
@@ -93,6 +94,13 @@ function compileRoute(
     serialize: route.serializer ?? toJson,
     values: route.values,
   })
+}
+
+/** What an async hook adds comes when the chain is put together, a guard too; what it fails with would end the process. */
+function mustBeSynchronous(returned: unknown): void {
+  if (!isPromise(returned)) return
+  returned.then(undefined, () => {})
+  throw new Error('an onRoute hook is synchronous, and this one returned a promise. Await in setup what it needs')
 }
 
 /**

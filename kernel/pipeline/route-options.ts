@@ -164,7 +164,7 @@ function describeUnknown(name: string, known: ReadonlySet<PropertyKey>): string 
   const names = [...known].filter((one) => typeof one === 'string')
   const near = nearest(name, names)
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `no plugin here takes the route option "${name}".${guess} There are ${names.sort().join(', ')}; a plugin names those that it reads in routeOptions of its definition`
+  return `no plugin here takes the route option "${name}".${guess} Register the plugin that takes it in this scope or around it; its definition has the name in routeOptions. Taken here: ${names.sort().join(', ')}`
 }
 
 /** Warns once of each option and not of each route: what is missing is one plugin. */

@@ -6,8 +6,7 @@ import type { PluginEntry } from './scope.ts'
 const DecorateError = defineError(
   'DecorateError',
   500,
-  (target: string, member: string, plugin: string, why: string) =>
-    `the plugin "${plugin}" decorates the ${target} with "${member}", which ${why}. Choose another name`,
+  (plugin: string, what: string) => `the plugin "${plugin}" decorates ${what}`,
 )
 
 const nothing = {} as never
@@ -18,6 +17,10 @@ const fields: Record<string, object> = {
   response: new KernelResponse(nothing),
 }
 
+/** Without one of these, a function for example, the member would be there and `undefined`. */
+const isDescriptor = (given: unknown): boolean =>
+  typeof given === 'object' && given !== null && ['get', 'set', 'value'].some((one) => one in given)
+
 /** Who added which member, by the class that has it. */
 const owners = new WeakMap<object, Map<string, PluginEntry>>()
 
@@ -26,16 +29,21 @@ const owners = new WeakMap<object, Map<string, PluginEntry>>()
  * replaced once; what another plugin has added may not. A plugin that is registered in several scopes adds its members once.
  */
 export function decorate(prototype: object, target: string, members: PropertyDescriptorMap, entry: PluginEntry): void {
+  if (!Object.hasOwn(fields, target)) {
+    throw DecorateError(entry.name, `"${target}"; it takes "request" or "response"`)
+  }
   const added = owners.get(prototype) ?? new Map<string, PluginEntry>()
   owners.set(prototype, added)
   for (const [name, descriptor] of Object.entries(members)) {
+    const fail = (why: string) => DecorateError(entry.name, `the ${target} with "${name}", which ${why}`)
     const owner = added.get(name)
     if (owner?.definition === entry.definition && owner !== entry) continue
     if (Object.hasOwn(prototype, name)) {
       const first = owner === undefined ? 'the kernel' : `the plugin "${owner.name}" (registered at ${owner.site})`
-      throw DecorateError(target, name, entry.name, `${first} has added already`)
+      throw fail(`${first} has added already. Choose another name`)
     }
-    if (Object.hasOwn(fields[target]!, name)) throw DecorateError(target, name, entry.name, 'is a field of the kernel')
+    if (Object.hasOwn(fields[target]!, name)) throw fail('is a field of the kernel. Choose another name')
+    if (!isDescriptor(descriptor)) throw fail('is not a property descriptor: { get() { … } } or { value: … }')
     Object.defineProperty(prototype, name, { configurable: true, ...descriptor })
     added.set(name, entry)
   }

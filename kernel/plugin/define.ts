@@ -160,14 +160,17 @@ function checkDefinition(definition: PluginDefinition<never, object>): void {
   }
   if (definition.prefix !== undefined) checkPrefix(name, definition.prefix)
   if (options !== undefined && !isReader(options)) {
-    throw PluginDefinitionError(name, `options must be a shape of checks, a Standard Schema or a function`)
+    throw PluginDefinitionError(
+      name,
+      `options must be a shape of checks, option.shape({ … }), a Standard Schema or a function`,
+    )
   }
   if (routeOptions !== undefined) checkRouteOptions(name, routeOptions)
   checkMembers(definition)
   for (const member of ['provide', 'setup'] as const) {
     const value: unknown = definition[member]
     if (value !== undefined && typeof value !== 'function') {
-      throw PluginDefinitionError(name, `${member} must be a function, it is a ${typeof value}`)
+      throw PluginDefinitionError(name, `${member} must be a function, and its type is ${typeof value}`)
     }
   }
 }

@@ -9,8 +9,11 @@ export const ServiceMissingError = defineError(
   'ServiceMissingError',
   500,
   (name: string, near: string | undefined, there: string) => {
-    const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-    return `there is no service "${name}" here.${guess} Register the plugin that provides it, for example plugins: [${name}()]. Provided here: ${there}`
+    const remedy =
+      near === undefined
+        ? `Register the plugin that provides it, for example plugins: [${name}()]`
+        : `Did you mean "${near}"? Else register the plugin that provides "${name}"`
+    return `there is no service "${name}" here. ${remedy}. Provided here: ${there}`
   },
 )
 export const ServiceProvidedTwiceError = defineError(

@@ -19,7 +19,11 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     ['in the singular', { middleware: () => {} }, /"middleware"\. Did you mean "middlewares"\?/],
     ['misspelt', { polciy: {} }, /"polciy"\. Did you mean "policy"\?/],
     ['of another case', { Policy: {} }, /"Policy"\. Did you mean "policy"\?/],
-    ['like nothing there', { authenticated: true }, /"authenticated"\. There are all, apidoc, body, headers, json, /],
+    [
+      'like nothing there',
+      { authenticated: true },
+      /"authenticated"\. Register the plugin that takes it .* Taken here: all, apidoc, body, headers, json, /,
+    ],
     ['turned off', { jsno: false }, /"jsno"\. Did you mean "json"\?/],
     ['of null', { guard: null }, /"guard"/],
     ['named by a symbol', { [Symbol('@guarded')]: true }, /"@guarded"/],

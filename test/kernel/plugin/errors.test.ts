@@ -1,4 +1,4 @@
-import { type Context, definePlugin } from 'framework/kernel'
+import { type Context, definePlugin, option } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
 import { makeKernel } from '../../support/kernel.ts'
 
@@ -79,7 +79,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     const { kernel } = makeKernel()
     kernel.register(definePlugin({ name: 'one', provide: () => ({ cache: 1 as never }) })())
     expect(() => kernel.services.get('cahce' as never)).toThrow(
-      /no service "cahce" here. Did you mean "cache"\?.*Provided here: cache/,
+      /no service "cahce" here. Did you mean "cache"\? Else register the plugin that provides "cahce". Provided here: cache/,
     )
     expect(kernel.services.find('cahce' as never)).toBeUndefined()
   })
@@ -226,6 +226,41 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     kernel.register(decorates('two'))
     await expect(kernel.ready()).rejects.toThrow(
       /"two" decorates the request with "user", which the plugin "one" \(registered at .*errors\.test\.ts:\d+:\d+\) has added already\. Choose another/,
+    )
+  })
+
+  test.each([
+    ['req', { user: { value: 1 } }, 'decorates "req"; it takes "request" or "response"'],
+    ['request', { user: () => 1 }, 'decorates the request with "user", which is not a property descriptor: { get()'],
+    ['response', { user: { writable: true } }, 'the response with "user", which is not a property descriptor'],
+    ['request', { user: 'ann' }, 'the request with "user", which is not a property descriptor'],
+  ])('a decoration of %s that would add nothing', async (target, members, message) => {
+    const { kernel } = makeKernel()
+    const setup = (ctx: Context) => ctx.decorate(target as 'request', members as never)
+    kernel.register(definePlugin({ name: 'p', setup })())
+    await expect(kernel.ready()).rejects.toThrow(message)
+  })
+
+  test('a definition whose setup is an object, or whose options are no check', () => {
+    expect(() => definePlugin({ name: 'p', provide: { a: 1 } } as never)).toThrow(
+      'definePlugin(p): provide must be a function, and its type is object',
+    )
+    expect(() => definePlugin({ name: 'p', options: { a: option.int() } } as never)).toThrow(
+      'options must be a shape of checks, option.shape({ … }), a Standard Schema or a function',
+    )
+  })
+
+  test('an onRoute hook that is async: what it adds would come too late', async () => {
+    const { kernel } = makeKernel()
+    kernel.get('/door', () => 'open')
+    const setup = (ctx: Context) =>
+      ctx.onRoute(async (route) => {
+        await Promise.resolve()
+        route.add('guard', (_req, res) => res.forbidden())
+      })
+    kernel.register(definePlugin({ name: 'guards', setup })())
+    await expect(kernel.ready()).rejects.toThrow(
+      /GET \/door cannot be compiled: an onRoute hook is synchronous, and this one returned a promise.* \(plugin "guards"\)/,
     )
   })
 
