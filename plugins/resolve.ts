@@ -13,7 +13,7 @@ import { type Catalog, type CatalogKey, catalog, core, factoryOf, onByDefault } 
 
 const UnknownPluginError = defineError('UnknownPluginError', 500, (key: string, near: string | undefined) => {
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `plugins.${key} is no plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; any other key takes a registration: ${key}: myPlugin({ … })`
+  return `plugins.${key} is not a plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; any other key takes a registration: ${key}: myPlugin({ … })`
 })
 const PluginFormError = defineError(
   'PluginFormError',
@@ -203,6 +203,12 @@ function resolveOption(plugins: PluginsOption | undefined): Resolved[] {
   if (Array.isArray(plugins)) return resolveArray(plugins)
   if (typeof plugins !== 'object' || plugins === null) {
     throw PluginFormError('', `is ${plugins === null ? 'null' : `a ${typeof plugins}`}. It takes an object or an array`)
+  }
+  if (isRegistration(plugins)) {
+    throw PluginFormError(
+      '',
+      `is the plugin "${plugins.plugin.name}" alone. Put it in a list: plugins: [${plugins.plugin.name}()]`,
+    )
   }
   return resolveObject(plugins as { readonly [key: string]: unknown })
 }

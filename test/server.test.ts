@@ -83,11 +83,15 @@ describe('the plugins option', () => {
   test.each([
     [
       { corz: {} },
-      /plugins\.corz is no plugin of the catalog\. Did you mean "cors"\? The catalog has .*any other key takes a registration/,
+      /plugins\.corz is not a plugin of the catalog\. Did you mean "cors"\? The catalog has .*any other key takes a registration/,
     ],
     [{ mine: () => {} }, /plugins\.mine is a bare function\. Pass middlewares in the array form/],
     [{ cors: 'x' }, /plugins\.cors is a string/],
     [5, /is a number\. It takes an object or an array/],
+    [
+      definePlugin({ name: 'audit', setup() {} })(),
+      /plugins is the plugin "audit" alone\. Put it in a list: plugins: \[audit\(\)\]/,
+    ],
     [[{}], /is neither a plugin nor a middleware/],
     [Promise.resolve([]), /plugins\.then is a bare function/],
     [new Set([definePlugin({ name: 'guard' })]), /plugins\.\w+ is a bare function/],

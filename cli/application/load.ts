@@ -59,9 +59,7 @@ export interface Application {
 export async function loadApplication(options: ApplicationOptions = {}): Promise<Application> {
   const entry = options.entry ?? findEntry()
   if (entry === undefined) {
-    throw new CommandFailure(
-      `no server found in ${process.cwd()}: looked for ${summary()}. Name the module that exports it: --entry <file>`,
-    )
+    throw new CommandFailure(`${noServer()}. Name the module that exports it: --entry <file>`)
   }
   const file = resolve(entry)
   const found = statSync(file, { throwIfNoEntry: false })
@@ -100,6 +98,9 @@ export function importQuietly<Result>(
 /** Where a flag says how long, it can say more. */
 const limitOf = (seconds: number | undefined): ImportLimit =>
   seconds === undefined ? { seconds: defaultTimeout } : { seconds, remedy: '--timeout <seconds> waits longer' }
+
+/** Where a server was looked for in vain. */
+export const noServer = () => `no server found in ${process.cwd()}: looked for ${summary()}`
 
 const summary = () =>
   [...new Set(entryFiles.map((file) => file.replace(/\.\w+$/, '')))].map((name) => `${name}.ts`).join(', ') +

@@ -79,8 +79,8 @@ function settingsFor(layout: Layout, file: string, options: CompileOptions, know
     format: isCommonJs ? 'cjs' : 'esm',
     target,
     minify,
-    // Names of classes and functions are in routes, errors and the tree of plugins.
-    keepNames: minify,
+    // Names of classes and functions are in routes, errors and the tree of plugins. Not minified, `const log = function log` is log2.
+    keepNames: true,
     treeShaking: false,
     sourcemap: sourcemap ? 'linked' : false,
     logLevel: 'silent',

@@ -72,6 +72,8 @@ export const load: LoadHook = async (url, context, next) => {
     format: isCommonJs ? 'cjs' : 'esm',
     platform: 'node',
     target: `node${process.versions.node}`,
+    // As cli/build/compile.ts has it.
+    keepNames: true,
     sourcemap: 'inline',
     sourcesContent: false,
     outdir: dirname(file),

@@ -1,7 +1,7 @@
 import type { Kernel } from '../../kernel/index.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
 import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
-import { findEntry, loadApplication } from '../application/load.ts'
+import { findEntry, loadApplication, noServer } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import { ownCommands } from '../registry.ts'
 import { asFailure, checkCommand, type FoundCommand, type FoundCommands, userCommands } from './files.ts'
@@ -45,9 +45,14 @@ export async function findCommand(name: string, note: (line: string) => void): P
   for (const { message } of all.problems) note(message)
   const names = [...ownCommands, ...[...all.own, ...all.plugins].map(({ command }) => command)].map((one) => one.name)
   const close = nearest(name, names)
-  const hint = close === undefined ? '"framework list" shows what there is' : `did you mean "${close}"?`
+  const hint = close === undefined ? `"framework list" shows what there is${unseen()}` : `did you mean "${close}"?`
   // With a problem nobody knows whether it was typed wrongly.
   throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: all.problems.length === 0 })
+}
+
+/** Whoever knows that a plugin has the command would look for the mistake there. */
+function unseen(): string {
+  return findEntry() === undefined ? `. No plugin was asked: ${noServer()}` : ''
 }
 
 function withoutDuplicates(all: readonly FoundCommand[]): {

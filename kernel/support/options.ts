@@ -136,7 +136,9 @@ export class OptionPlace {
    */
   settle(suffix = ''): void {
     if (this.isFine) return
-    const message = `${messagePrefix(OptionError.code)}: ${this.summary}${suffix}`
+    // It holds for all of them, not for the last one.
+    const end = this.#problems.length > 1 ? suffix.replace(/^\. /, '\n') : suffix
+    const message = `${messagePrefix(OptionError.code)}: ${this.summary}${end}`
     const error = new FrameworkError(OptionError.code, OptionError.status, message)
     Error.captureStackTrace?.(error, this.settle)
     throw error

@@ -41,7 +41,10 @@ export const queues = definePlugin({
 /** Messages in memory end with the process. Another server of it may still take them, so this is a warning. */
 function warnOfLeft(log: Logger): void {
   for (const [queue, messages] of memory.left()) {
-    const what = messages === 1 ? '1 message is' : `${messages} messages are`
-    log.warn({ queue, messages }, `${what} left in the queue "${queue}", which is in memory, and end with the process`)
+    const [what, end] = messages === 1 ? ['1 message is', 'ends'] : [`${messages} messages are`, 'end']
+    log.warn(
+      { queue, messages },
+      `${what} left in the queue "${queue}", which is in memory, and ${end} with the process`,
+    )
   }
 }

@@ -19,7 +19,9 @@ export function responsesOfRoute(
     return void place.wrong(given, 'an object from status to schema, { 200: User }')
   }
   for (const key of Object.keys(given).filter((one) => !/^[2-5]\d\d$/.test(one))) {
-    place.problem(`the option "${place.in(key).path}" is for no answer: the keys are statuses from 200 to 599`)
+    place.problem(
+      `the option "${place.in(key).path}" is not a status of an answer: the keys are statuses from 200 to 599`,
+    )
   }
   return given as { readonly [status: string]: object }
 }

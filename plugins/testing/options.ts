@@ -51,8 +51,8 @@ export const mockOptions = option
     headers: named,
     query: named,
     cookies: named,
-    // Empty where the runtime does not tell the address.
-    ip: option.value<string>('a text', (given) => typeof given === 'string'),
+    // Not every runtime tells the address of every peer.
+    ip: option.value<string>('an address, or an empty text where none is known', (given) => typeof given === 'string'),
     signal: option.value<AbortSignal>('an AbortSignal', (given) => given instanceof AbortSignal),
   })
   .into((given) => given as MockOptions<unknown, object>)

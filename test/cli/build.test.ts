@@ -269,3 +269,20 @@ describe('what was typed and what is there', () => {
     expect(existsSync(join(app.folder, 'mark/dist/package.json'))).toBe(true)
   })
 })
+
+test('a function that is called like its constant keeps its name, built and translated, minified or not', async () => {
+  const app = project({
+    'src/server.ts': `import { Server } from 'framework'
+export const slow = function slow(_req: unknown, _res: unknown, next: () => unknown) { return next() }
+export const server = new Server({ plugins: [slow as never] })
+server.get('/', () => 'here')
+`,
+    'src/index.ts': "import { server } from './server.ts'\nawait server.listen()\n",
+  })
+  const steps = async (entry: string) => (await framework(app.folder, ['explain', 'GET', '/', '--entry', entry])).stdout
+  expect(await steps('src/server.ts')).toMatch(/ slow +by slow$/m)
+  for (const flags of [[], ['--minify']]) {
+    expect((await framework(app.folder, ['build', '--force', ...flags])).code).toBe(0)
+    expect(await steps('dist/server.js')).toMatch(/ slow +by slow$/m)
+  }
+})

@@ -75,9 +75,6 @@ describe('what cannot be meant is exit code 2 and one line on standard error', (
   test.each([
     [['lst'], 'there is no command "lst"; did you mean "list"?'],
     [['generate_sdk'], 'there is no command "generate_sdk"; did you mean "generate-sdk"?'],
-    [['zzzzzzzzzz'], 'there is no command "zzzzzzzzzz"; "framework list" shows what there is'],
-    [['__proto__'], 'there is no command "__proto__"; "framework list" shows what there is'],
-    [['constructor'], 'there is no command "constructor"; "framework list" shows what there is'],
     [['--colors'], 'there is no --colors before a command; "framework --help" shows what there is'],
     [['--versoin'], 'there is no --versoin before a command; did you mean --version?'],
     [['list', '--jso'], 'list: there is no --jso; did you mean --json?'],
@@ -88,6 +85,14 @@ describe('what cannot be meant is exit code 2 and one line on standard error', (
     [['generate-sdk', '-o'], 'generate-sdk: -o needs a value'],
   ])('%j', async (argv, message) => {
     expect(await runner.run(empty.folder, argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })
+  })
+
+  test.each([['zzzzzzzzzz'], ['__proto__'], ['constructor']])('%s, which a plugin may have', async (name) => {
+    const { code, stdout, stderr } = await runner.run(empty.folder, [name])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toBe(
+      `there is no command "${name}"; "framework list" shows what there is. No plugin was asked: no server found in ${empty.folder}: looked for src/server.ts, server.ts, src/app.ts, app.ts (also .mts, .js, .mjs), dist/server.js\n`,
+    )
   })
 })
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { defineError, type ListedPlugin } from '../../../kernel/index.ts'
+import { defineError, type ListedPlugin, nearest } from '../../../kernel/index.ts'
 import { componentKinds, isComponentName } from '../components.ts'
 import type { OpenApiTag } from '../types.ts'
 import { isObject, type Json, put } from './json.ts'
@@ -66,10 +66,17 @@ export function fragmentsOf(
   }
 }
 
+const members = ['tags', 'components', 'describe', 'failures']
+
 /** What of a plugin's part has no place in a document: it is of others, so its author has to be told and not its reader. */
 function faultOf(fragment: unknown): string | undefined {
   if (fragment === undefined) return undefined
   if (!isObject(fragment)) return 'its openapi is no object'
+  const unknown = Object.keys(fragment).find((name) => !members.includes(name))
+  if (unknown !== undefined) {
+    const near = nearest(unknown, members)
+    return `"openapi.${unknown}" is not a member.${near === undefined ? '' : ` Did you mean "${near}"?`} It takes ${members.join(', ')}`
+  }
   const { tags = [], components = {} } = fragment
   if (!Array.isArray(tags) || !tags.every((tag) => isObject(tag) && typeof tag.name === 'string')) {
     return 'its tags are no list of objects { name, description }'

@@ -83,8 +83,18 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     return value
   }
 
-  /** What stands for the option when it is left out, as somebody would write it. */
+  /**
+   * What stands for the option when it is left out, as somebody would write it.
+   *
+   * @throws OptionError for what the check does not take.
+   */
   default(fallback: Input): Check<Input, Value, 'filled'> {
+    if (fallback !== undefined && !this.parts.fits(fallback)) {
+      // Else whoever registers the plugin and has left the option out would be told to change it.
+      const place = new OptionPlace('default')
+      place.problem(`the default of an option does not fit its check, which takes ${this.takes}`)
+      place.settle()
+    }
     return new Check({ ...this.parts, fallback, need: 'filled' })
   }
 

@@ -606,6 +606,7 @@ describe('what stands around the paths', () => {
     [{ describe: 5 }, 'describe is no function'],
     [{ failures: {} }, 'failures is no function'],
     [5, 'openapi is no object'],
+    [{ tag: [] }, '"openapi.tag" is not a member. Did you mean "tags"? It takes tags, components, describe, failures'],
   ])('a plugin that describes what no document can hold fails the boot: %j', async (fragment, why) => {
     const server = makeServer({ openapi: true, quota: definePlugin({ name: 'quota', openapi: fragment as never })() })
     const failed = await server.ready().catch((error: Error) => error)

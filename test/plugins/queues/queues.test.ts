@@ -72,6 +72,14 @@ describe('with a server', () => {
     expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toContain(
       `2 messages are left in the queue "${queue.name}", which is in memory, and end with the process`,
     )
+    queue.clear()
+    const other = makeServer(run)
+    await other.listen()
+    await queue.publish(1, { delay: 60_000 })
+    await other.close()
+    expect(log.map(({ message }) => message)).toContain(
+      `1 message is left in the queue "${queue.name}", which is in memory, and ends with the process`,
+    )
   })
 
   test('a subscriber that was at work before the server came waits for it', async () => {

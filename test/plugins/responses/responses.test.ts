@@ -348,7 +348,7 @@ describe('the boot fails and names the route', () => {
     const server = serverOf()
     server.get('/books', { responses: { 200: {}, ok: {}, 99: {} } as {} }, () => 1)
     await expect(server.ready()).rejects.toThrow(
-      /^ROUTE_OPTION: GET \/books .*2 options are wrong:\n.*"responses\.99" is for no answer: .*\n.*"responses\.ok" is for no answer/,
+      /^ROUTE_OPTION: GET \/books .*2 options are wrong:\n.*"responses\.99" is not a status of an answer: .*\n.*"responses\.ok" is not a status/,
     )
   })
 })

@@ -80,7 +80,8 @@ describe('everything that is wrong is in one error', () => {
 - the option "limited.nested.deep[2].mode" is undefined; it takes "on" or "off"
 - "limited.nested.deep[3].mod" is not an option. Did you mean "mode"? The only one is mode
 - the option "limited.nested.deep[3].mode" is undefined; it takes "on" or "off"
-- the option "limited.names.two" is "2"; it takes a whole number. The plugin "limited" is registered at HERE`,
+- the option "limited.names.two" is "2"; it takes a whole number
+The plugin "limited" is registered at HERE`,
     )
   })
 
@@ -289,6 +290,19 @@ describe('a check', () => {
     const page = option.shape({ page: option.shape({ path: option.name().default('/') }).optional() })
     expect(page.parse({}, 'page')).toEqual({})
     expect(page.parse({ page: {} }, 'page')).toEqual({ page: { path: '/' } })
+  })
+
+  test('has a default that fits', () => {
+    expect(() => option.int({ min: 5 }).default(1)).toThrow(
+      /^OPTION: the default of an option does not fit its check, which takes a whole number, 5 or more$/,
+    )
+    expect(() => option.size().default('10 kilos')).toThrow('which takes a number of bytes above 0 or a size')
+    expect(option.size().default('10kb').parse(undefined)).toBe(10_240)
+  })
+
+  test('is held against a pattern that remembers nothing', () => {
+    const word = option.name(/[a-z]+/g)
+    expect([word.parse('one'), word.parse('one'), word.parse('one')]).toEqual(['one', 'one', 'one'])
   })
 
   test('that guards is wrong where it is named and undefined, and may be left out', () => {
