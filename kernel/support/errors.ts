@@ -41,7 +41,7 @@ export function messagePrefix(code: string): string {
 
 type Template<Values extends readonly unknown[]> = (...values: Values) => string
 
-/** A constructor made by {@link defineError}: the template's values, then the usual error options. */
+/** Made by {@link defineError}: called without `new`, with what its template takes. */
 export interface ErrorFactory<Values extends readonly unknown[]> {
   (...values: Values): FrameworkError
   readonly code: string
@@ -61,7 +61,7 @@ export function defineError<Values extends readonly unknown[]>(
   template: Template<Values>,
 ): ErrorFactory<Values> {
   // It would break where the error is thrown, which tests reach last.
-  if (typeof code !== 'string' || code === '')
+  if (typeof code !== 'string' || !/^[A-Za-z]\w*$/.test(code))
     throw ErrorDefinitionError(String(code), 'the code is a name: "PortInUseError"')
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     throw ErrorDefinitionError(code, 'the status is a whole number from 400 to 599')

@@ -92,6 +92,6 @@ function hintFor(file: string, error: unknown): string {
   const code = String((error as { code?: unknown } | null)?.code ?? '')
   const isSyntax = error instanceof SyntaxError || code === 'ERR_UNKNOWN_FILE_EXTENSION' || code.includes('TYPESCRIPT')
   return isSyntax
-    ? ". Node.js cannot run TypeScript with decorators by itself: start it with a loader (node --import tsx server.ts; in Vitest test.server.deps.inline: ['framework']), or name the compiled .js files in the patterns"
+    ? `. Node.js cannot run TypeScript with decorators by itself: start it with a loader (node --import tsx server.ts; in Vitest test.server.deps.inline: ['framework'], and "experimentalDecorators": true in the tsconfig.json), or name the compiled .js files in the patterns`
     : ''
 }

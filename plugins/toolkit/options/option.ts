@@ -1,4 +1,11 @@
-import { checkNames, isOptions, type OptionPlace, optionNames, optionOf } from '../../../kernel/support/options.ts'
+import {
+  checkNames,
+  isOptions,
+  OptionError,
+  type OptionPlace,
+  optionNames,
+  optionOf,
+} from '../../../kernel/support/options.ts'
 import { type AnyCheck, Check, type Need } from './check.ts'
 import { parseSize, sizeTakes } from './size.ts'
 
@@ -80,6 +87,8 @@ export function oneOf<const Values extends readonly (string | number | boolean)[
 
 /** A text that is not empty. No message shows one that is wrong; `name` is for words that may be shown. */
 export function text(pattern?: RegExp, takes = 'a text that is not empty'): Check<string, string> {
+  if (pattern !== undefined && !(pattern instanceof RegExp))
+    throw OptionError('pattern', pattern, 'a regular expression')
   return new Check({
     takes,
     // `test` would go on where the last text ended, with a pattern that is global.

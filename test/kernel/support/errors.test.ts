@@ -10,6 +10,7 @@ test.each<[unknown[], string]>([
   [['PortError', 200, () => 'x'], 'the status is a whole number from 400 to 599'],
   [['', 500, () => 'x'], 'the code is a name'],
   [[undefined, 500, () => 'x'], 'the code is a name'],
+  [['audit full', 500, () => 'x'], 'the code is a name'],
 ])('an error that is defined as %j fails where it is defined', (args, message) => {
   expect(() => (defineError as Loose)(...args)).toThrow(message)
 })

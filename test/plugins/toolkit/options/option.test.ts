@@ -301,6 +301,7 @@ describe('a check', () => {
   })
 
   test('is held against a pattern that remembers nothing', () => {
+    expect(() => option.text('^a' as never)).toThrow('"pattern" is text (not shown); it takes a regular expression')
     const word = option.name(/[a-z]+/g)
     expect([word.parse('one'), word.parse('one'), word.parse('one')]).toEqual(['one', 'one', 'one'])
   })
