@@ -45,24 +45,26 @@ export type PluginsOption =
 /** What a `plugins` option is held against: a misspelt key, or a plain value under a free one, does not compile. */
 export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
   ? readonly PluginListItem[]
-  : string extends keyof Plugins
-    ? Plugins
-    : {
-        readonly [Key in keyof Plugins]: Key extends CatalogKey
-          ? Plugins[Key] extends Registration
-            ? Registration
-            : Plugins[Key] extends object
-              ? // Alone, so that the compiler can suggest the name that was meant.
-                CatalogOptions<Key>
-              : CatalogValue<Key>
-          : CheckedFreeValue<Key, Plugins[Key]>
-      }
+  : Plugins extends Registration
+    ? 'one plugin stands in a list: plugins: [myPlugin()]'
+    : string extends keyof Plugins
+      ? Plugins
+      : {
+          readonly [Key in keyof Plugins]: Key extends CatalogKey
+            ? Plugins[Key] extends Registration
+              ? Registration
+              : Plugins[Key] extends object
+                ? // Alone, so that the compiler can suggest the name that was meant.
+                  CatalogOptions<Key>
+                : CatalogValue<Key>
+            : CheckedFreeValue<Key, Plugins[Key]>
+        }
 
 type FreeValue = Registration | PluginFactory<never, object> | false | undefined
 
 type CheckedFreeValue<Key, Value> = Value extends FreeValue
   ? Value
-  : `${Key & string} is not a key of the catalog, and under any other key stands a registration`
+  : `${Key & string} is not a plugin of the framework. One of your own: { ${Key & string}: ${Key & string}() }`
 
 type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer All,

@@ -34,7 +34,7 @@ export type Handler<Path extends string = string, Extension = {}, Options = {}> 
 // biome-ignore lint/suspicious/noEmptyInterface: for its place in the union
 interface OlderForm {}
 /** What the second of three arguments can be: options, or in the older form middlewares. */
-type Second = RouteOptions | readonly Middleware[] | (Middleware & OlderForm)
+type RouteOptionsOrMiddlewares = RouteOptions | readonly Middleware[] | (Middleware & OlderForm)
 
 /**
  * Options that the compiler refuses at the member that is wrong: a name that no plugin knows, or a value that another member
@@ -67,7 +67,7 @@ type CheckedMember<Options, Name extends keyof Options, Refused> = Name extends 
 export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> {
   <const Path extends string>(path: Path, handler: Handler<`${Prefix}${Path}`, Extension>): void
   // One signature for options and the older form: of several the compiler reports the last, and on the wrong line.
-  <const Path extends string, const Options extends Second>(
+  <const Path extends string, const Options extends RouteOptionsOrMiddlewares>(
     path: Path,
     options: Checked<Options, Refused>,
     // Conditional, so that the compiler knows the options before it looks at what is returned: else literals become `string`.

@@ -34,7 +34,7 @@ new Server({
 new Server({
   plugins: {
     corz: {},
-    //! "corz is not a key of the catalog, and under any other key stands a registration"
+    //! "corz is not a plugin of the framework. One of your own: { corz: corz() }"
   },
 })
 
@@ -63,4 +63,9 @@ new Server({
       //! Did you mean to write 'host'?
     },
   },
+})
+
+new Server({
+  plugins: cors({ origin: '*' }),
+  //! "one plugin stands in a list: plugins: [myPlugin()]"
 })
