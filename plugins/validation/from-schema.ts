@@ -1,88 +1,103 @@
 /** How a type is read: what a validator lets through, defaults filled in; or what may be given to it. */
 export type Direction = 'output' | 'input'
 
-/** Nesting that is looked into; deeper is `unknown`, so that a recursive schema ends. */
-type MaxDepth = 12
+/** The next level of nesting. Below the last one everything is `unknown`, so that a recursive schema ends. */
+interface Deeper {
+  0: 1
+  1: 2
+  2: 3
+  3: 4
+  4: 5
+  5: 6
+  6: 7
+  7: 8
+  8: 9
+  9: 10
+  10: 11
+  11: never
+}
+type Level = keyof Deeper
 
 type Flat<T> = { [Key in keyof T]: T[Key] } & {}
 
-type Primitive<Name, S, D> = Name extends 'string'
-  ? D extends 'input'
-    ? S extends { readonly format: 'date-time' | 'date' | 'time' }
-      ? string | Date
-      : string
-    : string
-  : Name extends 'number' | 'integer'
-    ? number
-    : Name extends 'boolean'
-      ? boolean
-      : Name extends 'null'
-        ? null
-        : unknown
+interface Primitives {
+  string: string
+  number: number
+  integer: number
+  boolean: boolean
+  null: null
+}
+
+type Primitive<Name, S, D> = Name extends keyof Primitives
+  ? [Name, D, S] extends ['string', 'input', { readonly format: 'date-time' | 'date' | 'time' }]
+    ? string | Date
+    : Primitives[Name]
+  : unknown
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never
 
-/** Keys that are certainly there: the required ones, and behind a validator those that it fills in. */
-type SureKey<Properties, S, D> = {
-  [Key in keyof Properties]: Key extends RequiredOf<S>
-    ? Key
-    : D extends 'output'
-      ? Properties[Key] extends { readonly default: {} | null }
-        ? Key
-        : never
-      : never
-}[keyof Properties]
+/** Those of these keys that a validator fills in. */
+type FilledIn<Properties, Key extends keyof Properties> = {
+  [Name in Key]: Properties[Name] extends { readonly default: {} | null } ? Name : never
+}[Key]
 
-type ObjectOf<S, Root, D extends Direction, Depth extends unknown[]> = S extends {
-  readonly properties: infer Properties
-}
-  ? Flat<
-      {
-        -readonly [Key in keyof Properties as Key extends SureKey<Properties, S, D> ? Key : never]: From<
-          Properties[Key],
-          Root,
-          D,
-          [...Depth, 0]
-        >
-      } & {
-        -readonly [Key in keyof Properties as Key extends SureKey<Properties, S, D> ? never : Key]?: From<
-          Properties[Key],
-          Root,
-          D,
-          [...Depth, 0]
-        >
+/** Keys that may be missing. Behind a validator those that it fills in are there. */
+type MissingKey<Properties, Key extends keyof Properties, D> = [Key] extends [never]
+  ? never
+  : D extends 'output'
+    ? Exclude<Key, FilledIn<Properties, Key>>
+    : Key
+
+/** One mapped type where that is enough: two that are made one cost three times as much. */
+type Members<Properties, Missing extends keyof Properties, Root, D extends Direction, Depth extends Level> = [
+  Missing,
+] extends [never]
+  ? { -readonly [Key in keyof Properties]: From<Properties[Key], Root, D, Deeper[Depth]> }
+  : [keyof Properties] extends [Missing]
+    ? { -readonly [Key in keyof Properties]?: From<Properties[Key], Root, D, Deeper[Depth]> }
+    : Flat<
+        {
+          -readonly [Key in Exclude<keyof Properties, Missing>]: From<Properties[Key], Root, D, Deeper[Depth]>
+        } & {
+          -readonly [Key in Missing]?: From<Properties[Key], Root, D, Deeper[Depth]>
+        }
+      >
+
+type ObjectOf<S, Root, D extends Direction, Depth extends Level> = S extends { readonly properties: infer Properties }
+  ? S extends { readonly additionalProperties: true | object }
+    ? Members<Properties, MissingKey<Properties, Exclude<keyof Properties, RequiredOf<S>>, D>, Root, D, Depth> & {
+        [name: string]: unknown
       }
-    > &
-      (S extends { readonly additionalProperties: true | object } ? { [name: string]: unknown } : unknown)
+    : Members<Properties, MissingKey<Properties, Exclude<keyof Properties, RequiredOf<S>>, D>, Root, D, Depth>
   : S extends { readonly patternProperties: infer Patterns }
-    ? { [name: string]: From<Patterns[keyof Patterns], Root, D, [...Depth, 0]> }
+    ? { [name: string]: From<Patterns[keyof Patterns], Root, D, Deeper[Depth]> }
     : S extends { readonly additionalProperties: infer Rest }
       ? Rest extends false
         ? {}
-        : { [name: string]: From<Rest, Root, D, [...Depth, 0]> }
+        : { [name: string]: From<Rest, Root, D, Deeper[Depth]> }
       : { [name: string]: unknown }
 
-type TupleOf<Items extends readonly unknown[], Root, D extends Direction, Depth extends unknown[]> = {
-  -readonly [Index in keyof Items]: From<Items[Index], Root, D, [...Depth, 0]>
+type TupleOf<Items extends readonly unknown[], Root, D extends Direction, Depth extends Level> = {
+  -readonly [Index in keyof Items]: From<Items[Index], Root, D, Deeper[Depth]>
 }
 
-type ArrayOf<S, Root, D extends Direction, Depth extends unknown[]> = S extends {
+type ArrayOf<S, Root, D extends Direction, Depth extends Level> = S extends {
   readonly prefixItems: infer Items extends readonly unknown[]
 }
   ? TupleOf<Items, Root, D, Depth>
   : S extends { readonly items: infer Items }
     ? Items extends readonly unknown[]
       ? TupleOf<Items, Root, D, Depth>
-      : From<Items, Root, D, [...Depth, 0]>[]
+      : From<Items, Root, D, Deeper[Depth]>[]
     : unknown[]
 
-type Typed<Name, S, Root, D extends Direction, Depth extends unknown[]> = Name extends 'object'
+type Typed<Name, S, Root, D extends Direction, Depth extends Level> = Name extends 'object'
   ? ObjectOf<S, S extends { readonly $id: string } ? S : Root, D, Depth>
   : Name extends 'array'
     ? ArrayOf<S, Root, D, Depth>
     : Primitive<Name, S, D>
 
-type TypePart<S, Root, D extends Direction, Depth extends unknown[]> = S extends { readonly const: infer Value }
+type TypePart<S, Root, D extends Direction, Depth extends Level> = S extends { readonly const: infer Value }
   ? Value
   : S extends { readonly enum: readonly (infer Value)[] }
     ? Value
@@ -92,20 +107,15 @@ type TypePart<S, Root, D extends Direction, Depth extends unknown[]> = S extends
         ? ObjectOf<S, Root, D, Depth>
         : unknown
 
-type AllOf<List, Root, D extends Direction, Depth extends unknown[]> = List extends readonly [
-  infer First,
-  ...infer Rest,
-]
-  ? From<First, Root, D, [...Depth, 0]> & AllOf<Rest, Root, D, Depth>
+type AllOf<List, Root, D extends Direction, Depth extends Level> = List extends readonly [infer First, ...infer Rest]
+  ? From<First, Root, D, Deeper[Depth]> & AllOf<Rest, Root, D, Depth>
   : unknown
 
-type Combined<S, Root, D extends Direction, Depth extends unknown[]> = (S extends {
-  readonly allOf: infer List
-}
+type Combined<S, Root, D extends Direction, Depth extends Level> = (S extends { readonly allOf: infer List }
   ? AllOf<List, Root, D, Depth>
   : unknown) &
-  (S extends { readonly anyOf: readonly (infer One)[] } ? From<One, Root, D, [...Depth, 0]> : unknown) &
-  (S extends { readonly oneOf: readonly (infer One)[] } ? From<One, Root, D, [...Depth, 0]> : unknown)
+  (S extends { readonly anyOf: readonly (infer One)[] } ? From<One, Root, D, Deeper[Depth]> : unknown) &
+  (S extends { readonly oneOf: readonly (infer One)[] } ? From<One, Root, D, Deeper[Depth]> : unknown)
 
 /** By pointer, by the name of a definition as TypeBox has them, or by the name of the whole. */
 type Definition<Ref, Root> = Ref extends '#'
@@ -126,35 +136,83 @@ type Definition<Ref, Root> = Ref extends '#'
 
 type RootOf<S, Root> = S extends { readonly $defs: object } ? S : Root
 
-/** The type that a JSON Schema describes. Bounded in depth; what it does not know it calls `unknown`. */
-export type From<S, Root, D extends Direction, Depth extends unknown[]> = Depth['length'] extends MaxDepth
-  ? unknown
-  : S extends { readonly '~unsafe': infer Type }
-    ? Type
-    : S extends { readonly $ref: infer Ref }
-      ? // A schema with definitions of its own is what they are known in, also within a larger one.
-        From<Definition<Ref, RootOf<S, Root>>, RootOf<S, Root>, D, [...Depth, 0]> &
-          (S extends { readonly properties: object } ? ObjectOf<S, Root, D, Depth> : unknown)
-      : S extends false
-        ? never
-        :
-            | (TypePart<S, Root, D, Depth> & Combined<S, Root, D, Depth>)
-            | (S extends { readonly nullable: true } ? null : never)
+/** What few schemas say, asked for in one question before those that each cost something. */
+type Rare =
+  | false
+  | { readonly '~unsafe': unknown }
+  | { readonly $ref: unknown }
+  | { readonly anyOf: unknown }
+  | { readonly oneOf: unknown }
+  | { readonly allOf: unknown }
+  | { readonly nullable: true }
 
-type OfStandard<Types, D extends Direction> = [Types] extends [
-  { readonly input: infer Input; readonly output: infer Output },
-]
-  ? D extends 'output'
-    ? Output
-    : Input
+type RareOf<S, Root, D extends Direction, Depth extends Level> = S extends { readonly '~unsafe': infer Type }
+  ? Type
+  : S extends { readonly $ref: infer Ref }
+    ? // A schema with definitions of its own is what they are known in, also within a larger one.
+      From<Definition<Ref, RootOf<S, Root>>, RootOf<S, Root>, D, Deeper[Depth]> &
+        (S extends { readonly properties: object } ? ObjectOf<S, Root, D, Depth> : unknown)
+    : S extends false
+      ? never
+      :
+          | (TypePart<S, Root, D, Depth> & Combined<S, Root, D, Depth>)
+          | (S extends { readonly nullable: true } ? null : never)
+
+/** Kinds of TypeBox 1 that need no other question. */
+interface Kinds {
+  String: string
+  Integer: number
+  Number: number
+  Boolean: boolean
+  Null: null
+}
+
+/** The keys of TypeBox 1 that may be missing: what `required` says too, but that list is expensive to make. */
+type OptionalKey<Properties> = {
+  [Key in keyof Properties]: Properties[Key] extends { readonly '~optional': true } ? Key : never
+}[keyof Properties]
+
+/** A schema of TypeBox 1, by its mark. */
+type OfKind<Kind, S, Root, D extends Direction, Depth extends Level> = Kind extends keyof Kinds
+  ? Kinds[Kind]
+  : Kind extends 'Object'
+    ? S extends { readonly properties: infer Properties }
+      ? Members<
+          Properties,
+          MissingKey<Properties, OptionalKey<Properties>, D>,
+          S extends { readonly $id: string } ? S : Root,
+          D,
+          Depth
+        >
+      : never
+    : Json<S, Root, D, Depth>
+
+type Json<S, Root, D extends Direction, Depth extends Level> = S extends Rare
+  ? RareOf<S, Root, D, Depth>
+  : TypePart<S, Root, D, Depth>
+
+/** The type that a JSON Schema describes. Bounded in depth; what it does not know it calls `unknown`. */
+export type From<S, Root, D extends Direction, Depth extends Level> = [Depth] extends [never]
+  ? unknown
+  : S extends { readonly '~kind': infer Kind }
+    ? OfKind<Kind, S, Root, D, Depth>
+    : Json<S, Root, D, Depth>
+
+type OfStandard<Types, D extends Direction> = [Types] extends [{ readonly input: unknown; readonly output: unknown }]
+  ? Types[D]
   : unknown
 
-type Of<S, D extends Direction> = S extends { readonly '~standard': { readonly types?: infer Types } }
-  ? OfStandard<NonNullable<Types>, D>
-  : // The first TypeBox package carries the type in a member that exists for the type checker only.
-    S extends { readonly static: unknown; readonly params: unknown[] }
-    ? (S & { params: [] })['static']
-    : From<S, S, D, []>
+/** `Direction` is also what Standard Schema and Zod call these types. */
+type Of<S, D extends Direction> =
+  // Zod makes the member of Standard Schema anew for each type, which costs as much as all else of it.
+  S extends { readonly _zod: { readonly output: unknown; readonly input: unknown } }
+    ? S['_zod'][D]
+    : S extends { readonly '~standard': { readonly types?: infer Types } }
+      ? OfStandard<NonNullable<Types>, D>
+      : // The first TypeBox package carries the type in a member that exists for the type checker only.
+        S extends { readonly static: unknown; readonly params: unknown[] }
+        ? (S & { params: [] })['static']
+        : From<S, S, D, 0>
 
 /** What is there after a value was validated by a schema of any kind. */
 export type OutputOf<Schema> = Of<Schema, 'output'>

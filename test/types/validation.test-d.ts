@@ -1,5 +1,5 @@
 import { Type as LegacyType } from '@sinclair/typebox'
-import { definePlugin, type OutputOf, router, Server } from 'framework'
+import { definePlugin, type InputOf, type OutputOf, router, Server } from 'framework'
 import { Type } from 'typebox'
 import { z } from 'zod'
 import type { Equal, Expect, NotAny } from './expect.ts'
@@ -47,6 +47,11 @@ router.put('/types/all/:id', { all: NewBook }, (req) => {
   return [title, id]
 })
 
+interface Required {
+  type: 'object'
+  properties: { a: { type: 'string' }; b: { enum: [1, 2]; nullable: true } }
+  required: readonly ['a', 'b']
+}
 type JsonSchemas = [
   Expect<Equal<OutputOf<{ type: 'string' }>, string>>,
   Expect<Equal<OutputOf<{ type: ['string', 'null'] }>, string | null>>,
@@ -58,6 +63,10 @@ type JsonSchemas = [
   Expect<Equal<OutputOf<{ type: 'object'; additionalProperties: { type: 'number' } }>, { [name: string]: number }>>,
   Expect<Equal<OutputOf<{ $ref: '#/$defs/a'; $defs: { a: { type: 'number' } } }>, number>>,
   Expect<Equal<OutputOf<{}>, unknown>>,
+  Expect<Equal<OutputOf<{ type: 'object'; properties: { a: { type: 'null' } } }>, { a?: null }>>,
+  Expect<Equal<OutputOf<Required>, { a: string; b: 1 | 2 | null }>>,
+  Expect<Equal<InputOf<{ type: 'string'; format: 'date' }>, string | Date>>,
+  Expect<Equal<InputOf<{ type: ['string', 'null']; default: 'x' }>, string | null>>,
   Expect<NotAny<OutputOf<typeof NewBook>>>,
 ]
 
@@ -167,6 +176,20 @@ type Modern = [
   Expect<Equal<OutputOf<typeof modern>, Boxed extends infer B ? { [K in keyof B]: B[K] } : never>>,
   Expect<Equal<OutputOf<ReturnType<typeof Type.Unsafe<bigint>>>, bigint>>,
 ]
+// What may be missing is marked in the member itself; a plain JSON Schema may be a member, too, and fills in its default.
+const marked = Type.Object({
+  a: Type.Optional(Type.Unsafe<bigint>({})),
+  b: Type.Readonly(Type.String()),
+  c: Type.Optional(Type.Array(Type.Object({ d: Type.Optional(Type.Null()) }))),
+  e: Type.Optional({ type: 'string', default: 'x' } as const),
+  5: { type: 'integer' } as const,
+})
+type Marked = [
+  Expect<Equal<OutputOf<typeof marked>, { b: string; e: string; 5: number; a?: bigint; c?: { d?: null }[] }>>,
+  Expect<Equal<InputOf<typeof marked>, { b: string; 5: number; a?: bigint; c?: { d?: null }[]; e?: string }>>,
+  Expect<Equal<OutputOf<typeof none>, {}>>,
+]
+const none = Type.Object({})
 const record = Type.Record(Type.String(), Type.Number())
 type _record = Expect<Equal<OutputOf<typeof record>, { [name: string]: number }>>
 
@@ -209,4 +232,4 @@ server.setValidationErrorHandler({ status: 400, map: (error, req) => [error.erro
 // @ts-expect-error a status is a number
 server.setValidationErrorHandler({ status: '400' })
 
-export { type Beside, child, type JsonSchemas, type Modern, type Named, type Recursive }
+export { type Beside, child, type JsonSchemas, type Marked, type Modern, type Named, type Recursive }
