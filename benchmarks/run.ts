@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { measureBoot } from './load/boot.ts'
 import { bootReport, loadReport } from './load/report.ts'
 import { checkServers, measureLoad } from './load/schedule.ts'
@@ -9,10 +7,11 @@ import { joinSeries, microReport, runMicro } from './micro/measure.ts'
 import { type MicroName, microSuites } from './micro/suites.ts'
 import { chooseSuites, isMicro, readSettings, type ServerName } from './settings.ts'
 import { describeMachine, leaveServerCore } from './support/machine.ts'
+import { saveResults } from './support/results.ts'
 import { root, type Stage, stageFolder } from './support/stage.ts'
 
 const usage = `npm run bench -- [suite…] [option…]
-  --out               writes benchmarks/results.md
+  --out               writes the part on requests of benchmarks/results.md
   --check             starts and asks everything once and measures nothing`
 
 const settings = readSettings(process.argv.slice(2), usage)
@@ -62,5 +61,5 @@ if (settings.check) {
     parts.push(report)
     console.log(report)
   }
-  if (settings.out) writeFileSync(join(root, 'benchmarks/results.md'), parts.join('\n'))
+  if (settings.out) saveResults(parts.join('\n'))
 }

@@ -57,12 +57,16 @@ export function residentMemory(pid: number): number {
 const require = createRequire(import.meta.url)
 const versionOf = (name: string) => (require(`${name}/package.json`) as { version: string }).version
 
+export function describeProcessor(): string {
+  const memory = Math.round(totalmem() / 2 ** 30)
+  return `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cores} cores, ${memory} GB, ${platform()} ${release()}`
+}
+
 /** What a reader must know to place the figures. */
 export function describeMachine(node: string): string[] {
   const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
-  const memory = Math.round(totalmem() / 2 ** 30)
   return [
-    `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cores} cores, ${memory} GB, ${platform()} ${release()}`,
+    describeProcessor(),
     `Node ${version}, fastify ${versionOf('fastify')}, find-my-way ${versionOf('find-my-way')}`,
     hasWrk ? 'load by wrk' : 'load by the built-in generator: wrk is not installed, so req/s is what Node can ask for',
     canPin ? 'server on core 0, load on core 1' : 'not pinned: taskset is missing or there is one core',

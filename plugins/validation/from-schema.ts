@@ -48,7 +48,7 @@ type MissingKey<Properties, Key extends keyof Properties, D> = [Key] extends [ne
     ? Exclude<Key, FilledIn<Properties, Key>>
     : Key
 
-/** One mapped type where that is enough: two that are made one cost three times as much. */
+/** One mapped type where all members are alike; where they are not, it takes two and a third that makes them one. */
 type Members<Properties, Missing extends keyof Properties, Root, D extends Direction, Depth extends Level> = [
   Missing,
 ] extends [never]

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { suiteNames } from '../benchmarks/settings.ts'
+import { suiteNames } from '../../benchmarks/settings.ts'
 
-const root = fileURLToPath(new URL('../', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Nothing is timed: a benchmark that fails on a busy machine would only be turned off. */
 test('every benchmark still starts and every server in it gives the right answer', async () => {
