@@ -160,7 +160,8 @@ if (values.check) {
   const date = new Date().toISOString().slice(0, 10)
   const head = [date, describeProcessor(), ...versions(), `medians of ${rounds} rounds with ${edits} edits each`]
   const parts = [`# Types\n\n${head.map((line) => `- ${line}`).join('\n')}\n`]
-  parts.push(report('servers', await measure(servers)), report('clients', await measure(clients)))
+  const measuredClients = await measure(clients)
+  parts.push(report('servers', await measure(servers)), report('clients', measuredClients))
   parts.push(mistakesReport(frameworks.map((framework) => judge(framework, stage))))
   console.log(parts.join('\n'))
   if (values.out) saveResults(parts.join('\n'))

@@ -33,7 +33,7 @@ ${routes
   .map((spec) => {
     const { method, name, file, index } = spec
     const { member, type } = readOf(spec)
-    const sent = method === 'post' ? bodySent(spec) : `{ query: ${querySent(kind === t ? '1' : `'1'`)} }`
+    const sent = method === 'post' ? bodySent(spec) : `{ query: ${querySent()} }`
     return `const answer${index} = await client.${file}.${name}({ id: '1' }).${method}(${sent})
 if (answer${index}.error) throw answer${index}.error
 export const read${index}: ${type} = answer${index}.data.${member}`
