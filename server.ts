@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import {
+  ArgumentsError,
   announceMembers,
   checkOptions,
   type ExposeErrorDetails,
@@ -127,7 +128,10 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   // One signature for each number of arguments: of several the compiler reports the last, and at the wrong place.
   constructor()
   constructor(options: Checked<Given>)
-  constructor(options?: Checked<Given>) {
+  constructor(options?: Checked<Given>, ...more: never[]) {
+    // A second object would be dropped, with whatever guards stand in it.
+    if (more.length > 0 || options === null)
+      throw ArgumentsError('new Server', 'one object of options, or one list of plugins and middlewares')
     const given = (Array.isArray(options) ? { plugins: options } : (options ?? {})) as ServerOptions
     const { own, settings } = serverOptions.parse(given)
     super(settings)

@@ -61,6 +61,7 @@ export type { Route, Slot, Step } from './routing/route.ts'
 export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
+export { ArgumentsError } from './support/arguments.ts'
 export { CallSite } from './support/call-site.ts'
 export {
   BadRequestError,

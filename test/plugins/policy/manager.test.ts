@@ -130,6 +130,7 @@ describe('what cannot be meant is refused', () => {
       /scope "x"/,
     ],
     ['an empty list', [], /an empty list/],
+    ['a list with a hole', new Array(1), /it takes/],
     ['null', null, /"policy" is null/],
     ['a name', 'posts.edit', /"policy" is "posts\.edit"/],
     ['a function', () => true, /"policy" is/],
