@@ -22,6 +22,7 @@ process.stdout.write(compiled.stdout)
 // another process: both by their files, so they are doors.
 const doors = [
   'index',
+  'contract/index',
   'plugins/authors',
   'plugins/index',
   ...pluginDoors(),
@@ -60,10 +61,13 @@ const apart = chunksOf((await bundle.generate(options)).output)
 const kernel = modulesOf(loadedBy('plugins/authors.js', apart))
 const all = modulesOf(loadedBy('index.js', apart))
 const light = sharedWithCommandLine(apart)
+// What browsers load: nothing of a server may come with it.
+const contract = modulesOf(loadedBy('contract/index.js', apart))
 const { output } = await bundle.write({
   ...options,
   codeSplitting: {
     groups: [
+      { name: 'contract', test: (id) => contract.has(id), priority: 4 },
       { name: 'shared', test: (id) => all.has(id) && light.has(id), priority: 3 },
       { name: 'kernel', test: (id) => kernel.has(id), priority: 2 },
       { name: 'framework', test: (id) => all.has(id), priority: 1 },

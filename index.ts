@@ -1,3 +1,4 @@
+export { implement } from './contract/implement.ts'
 export type {
   Address,
   Context,

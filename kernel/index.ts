@@ -50,15 +50,15 @@ export type { OptionChecks, RouteOptions } from './routing/options.ts'
 export type {
   ExtensionOf,
   HandlerTypes,
-  PathParams,
   RequestTypes,
   ResponseTypes,
   RouteRequest,
   RouteResponse,
   TypedRequest,
 } from './routing/params.ts'
+export type { Method, PathParams } from './routing/pattern.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
-export type { Handler, Method, Routes, Verb } from './routing/verbs.ts'
+export type { Handler, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export { ArgumentsError } from './support/arguments.ts'

@@ -1,5 +1,5 @@
 import type { RouteOptions } from '../routing/options.ts'
-import type { Method } from '../routing/verbs.ts'
+import type { Method } from '../routing/pattern.ts'
 import { isFrameworkError } from '../support/errors.ts'
 import { OptionError, type OptionPlace } from '../support/options.ts'
 import { isPromise } from '../support/within.ts'

@@ -3,8 +3,8 @@ import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import type { Middleware } from './middleware.ts'
 import type { RouteOptions } from './options.ts'
-import { parsePattern, type Shape } from './pattern.ts'
-import { type AddRoute, type Method, RouteVerbs } from './verbs.ts'
+import { type Method, parsePattern, type Shape } from './pattern.ts'
+import { type AddRoute, RouteVerbs } from './verbs.ts'
 
 export const DuplicateRouteError = defineError(
   'DuplicateRouteError',

@@ -1,33 +1,7 @@
 import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
 import type { TypedMiddleware } from './middleware.ts'
-
-type Segments<Path extends string> = Path extends `${infer Head}/${infer Tail}` ? Head | Segments<Tail> : Path
-
-type ParamName<Segment> = Segment extends `:${string}?`
-  ? never
-  : Segment extends `:${infer Name}`
-    ? Name
-    : Segment extends '*'
-      ? '*'
-      : never
-type OptionalParamName<Segment> = Segment extends `:${infer Name}?` ? Name : never
-
-/**
- * The parameters that a path names: `'/posts/:id?'` gives `{ id?: string }`, a `*` gives `{ '*': string }`.
- *
- * A path that is only known as `string` gives an open record.
- */
-export type PathParams<Path extends string> = string extends Path
-  ? { readonly [name: string]: string | undefined }
-  : ParamsOfSegments<Segments<Path>>
-
-type ParamsOfSegments<All> = [OptionalParamName<All>] extends [never]
-  ? { readonly [Name in ParamName<All>]: string }
-  : Flat<{ readonly [Name in ParamName<All>]: string } & { readonly [Name in OptionalParamName<All>]?: string }>
-
-/** One object in place of several: what an editor shows. */
-type Flat<T> = { [Name in keyof T]: T[Name] } & {}
+import type { PathParams } from './pattern.ts'
 
 /** What the handlers behind a list of middlewares find on the request in addition. */
 export type ExtensionOf<Middlewares> = Middlewares extends readonly (infer One)[]

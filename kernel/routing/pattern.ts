@@ -1,6 +1,10 @@
 import { decodePath } from '../http/request/target.ts'
 import { defineError } from '../support/errors.ts'
 
+/** The methods a route can be registered for, in the order that `Allow` lists them. */
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export type Method = (typeof methods)[number]
+
 export const RoutePatternError = defineError(
   'RoutePatternError',
   500,
@@ -114,3 +118,30 @@ export function joinPaths(prefix: string, path: string): string {
   const base = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
   return path === '/' ? base : base + path
 }
+
+type Segments<Path extends string> = Path extends `${infer Head}/${infer Tail}` ? Head | Segments<Tail> : Path
+
+type ParamName<Segment> = Segment extends `:${string}?`
+  ? never
+  : Segment extends `:${infer Name}`
+    ? Name
+    : Segment extends '*'
+      ? '*'
+      : never
+type OptionalParamName<Segment> = Segment extends `:${infer Name}?` ? Name : never
+
+/**
+ * The parameters that a path names: `'/posts/:id?'` gives `{ id?: string }`, a `*` gives `{ '*': string }`.
+ *
+ * A path that is only known as `string` gives an open record.
+ */
+export type PathParams<Path extends string> = string extends Path
+  ? { readonly [name: string]: string | undefined }
+  : ParamsOfSegments<Segments<Path>>
+
+type ParamsOfSegments<All> = [OptionalParamName<All>] extends [never]
+  ? { readonly [Name in ParamName<All>]: string }
+  : Flat<{ readonly [Name in ParamName<All>]: string } & { readonly [Name in OptionalParamName<All>]?: string }>
+
+/** One object in place of several: what an editor shows. */
+type Flat<T> = { [Name in keyof T]: T[Name] } & {}

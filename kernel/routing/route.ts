@@ -2,7 +2,7 @@ import { defineError } from '../support/errors.ts'
 import type { RouteRecord } from './collection.ts'
 import { type Middleware, nameOf } from './middleware.ts'
 import type { RouteOptions } from './options.ts'
-import type { Method } from './verbs.ts'
+import type { Method } from './pattern.ts'
 
 /**
  * The places on the way of a request where something can be added, in the order in which they run.

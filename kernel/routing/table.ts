@@ -1,7 +1,7 @@
 import findMyWay from 'find-my-way'
 import type { RouteRecord } from './collection.ts'
 import type { Shape } from './pattern.ts'
-import { type Method, methods } from './verbs.ts'
+import { type Method, methods } from './pattern.ts'
 
 /** What a path was matched to. */
 export interface Match<Target> {

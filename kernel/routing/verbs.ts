@@ -8,17 +8,12 @@ import type {
   ExtensionOf,
   OptionsExtension,
   OwnParams,
-  PathParams,
   RequestTypes,
   Returned,
   RouteResponse,
   TypedRequest,
 } from './params.ts'
-import { joinPaths, parsePattern } from './pattern.ts'
-
-/** The methods a route can be registered for, in the order that `Allow` lists them. */
-export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-export type Method = (typeof methods)[number]
+import { joinPaths, type Method, type PathParams, parsePattern } from './pattern.ts'
 
 /** Answers a request; a value it returns is sent as the body with status 200. */
 export type Handler<Path extends string = string, Extension = {}, Options = {}> = (

@@ -1,13 +1,13 @@
 import type { Validation } from './service.ts'
 import type { BodyOf, HeadersOf, ParamsOf, QueryOf, ValidatedOf } from './types.ts'
 
+export type { InputOf, OutputOf } from '../toolkit/schema/from-schema.ts'
 export type {
   ValidationError,
   ValidationErrorCallback,
   ValidationErrorHandler,
   ValidationErrorOptions,
 } from './failure.ts'
-export type { InputOf, OutputOf } from './from-schema.ts'
 export type { ValidationIssue } from './issues.ts'
 export { validation } from './plugin.ts'
 export type { Validation } from './service.ts'

@@ -1,0 +1,156 @@
+import { defineError, withCause } from '../kernel/support/errors.ts'
+import { checkOptions } from '../kernel/support/options.ts'
+import { ContractError, type NamedRoute, readContract } from './define.ts'
+import type { CallOptions, ContractClient, HeaderValues } from './types.ts'
+
+const ContractCallError = defineError(
+  'ContractCallError',
+  502,
+  (name: string, request: string, why: string) => `${name} (${request}): ${why}`,
+)
+
+/** Options of a client. */
+export interface ContractClientOptions {
+  /** Where the server is, with the prefix that the contract is served under if any. Browsers can do without: the page's own origin. */
+  readonly baseUrl?: string
+  /** Headers of every call; a function is asked before each. */
+  readonly headers?: HeaderValues | (() => HeaderValues | Promise<HeaderValues>)
+  /** In place of the global fetch: `(request) => server.fetch(request)` calls a server of this process. */
+  readonly fetch?: (request: Request) => Promise<Response>
+  /** Whether cookies go along, as for fetch. */
+  readonly credentials?: 'omit' | 'same-origin' | 'include'
+  /** Milliseconds after which a call is given up, its body included. Default none. */
+  readonly timeout?: number
+  /** Gives up every call. */
+  readonly signal?: AbortSignal
+}
+
+interface Input extends CallOptions {
+  readonly params?: { readonly [name: string]: unknown }
+  readonly query?: object
+  readonly body?: unknown
+}
+
+/**
+ * Makes the client of a contract: a function for each route, which gives the answer whatever its status.
+ *
+ * Nothing is validated: the server does it, and the client believes what it says.
+ *
+ * @throws ContractError for what is no contract, OptionError for an option that there is not.
+ * @example
+ * import { contractClient, defineContract } from 'framework/contract'
+ * import { z } from 'zod'
+ *
+ * const shop = defineContract({
+ *   readPost: { method: 'GET', path: '/posts/:id', responses: { 200: z.object({ title: z.string() }) } },
+ * })
+ * const client = contractClient(shop, { baseUrl: 'http://localhost:3000' })
+ * const answer = await client.readPost({ params: { id: '1' } })
+ * if (answer.status === 200) console.log(answer.body.title)
+ */
+export function contractClient<Routes extends object>(
+  contract: Routes,
+  options: ContractClientOptions = {},
+): ContractClient<Routes> {
+  checkOptions('contractClient', options, ['baseUrl', 'headers', 'fetch', 'credentials', 'timeout', 'signal'])
+  const calls = readContract(contract).map((named) => [named.name, (input?: Input) => call(named, options, input)])
+  return Object.fromEntries(calls) as ContractClient<Routes>
+}
+
+async function call({ name, route, segments }: NamedRoute, options: ContractClientOptions, input: Input = {}) {
+  const members = ['params', 'query', 'headers', 'body'].filter(
+    (member) =>
+      member === 'headers' || (member === 'params' ? segments.some(({ kind }) => kind !== 'static') : member in route),
+  )
+  checkOptions(name, input, [...members, 'timeout', 'signal'])
+  const headers = new Headers()
+  const common = typeof options.headers === 'function' ? await options.headers() : options.headers
+  for (const [header, value] of [...Object.entries(common ?? {}), ...Object.entries(input.headers ?? {})]) {
+    if (value !== undefined && value !== null) headers.set(header, String(value))
+  }
+  const url = `${(options.baseUrl ?? '').replace(/\/+$/, '')}${pathOf(name, segments, input.params ?? {})}${search(name, input.query)}`
+  const body = write(input.body, headers)
+  const timeout = input.timeout ?? options.timeout
+  const signals = [options.signal, input.signal, timeout === undefined ? undefined : AbortSignal.timeout(timeout)]
+  const signal = AbortSignal.any(signals.filter((one) => one !== undefined))
+  const { credentials } = options
+  const init = {
+    method: route.method,
+    headers,
+    signal,
+    ...(body !== undefined && { body }),
+    ...(credentials && { credentials }),
+  }
+  try {
+    const response = await (options.fetch ?? fetch)(new Request(url, init))
+    const { ok, status } = response
+    return { ok, status, headers: response.headers, body: await read(response) }
+  } catch (error) {
+    // Who gives a call up has its own reason, an AbortError or a TimeoutError.
+    if (signal.aborted) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    throw withCause(ContractCallError(name, `${route.method} ${url}`, why), error)
+  }
+}
+
+/** As the generated client reads answers: types without a text in them are Blobs. */
+async function read(response: Response): Promise<unknown> {
+  const type = (response.headers.get('content-type') ?? '').toLowerCase()
+  if (type.startsWith('text/event-stream')) return response.body
+  if (/^application\/([\w.+-]+\+)?json\b/.test(type)) {
+    const text = await response.text()
+    return text === '' ? undefined : JSON.parse(text)
+  }
+  if (type === '' || type.startsWith('text/')) return (await response.text()) || undefined
+  const blob = await response.blob()
+  return blob.size === 0 ? undefined : blob
+}
+
+function write(body: unknown, headers: Headers): BodyInit | undefined {
+  if (body === undefined || body instanceof FormData || body instanceof URLSearchParams) return body
+  if (!headers.has('content-type')) headers.set('content-type', 'application/json')
+  return JSON.stringify(body)
+}
+
+function pathOf(name: string, segments: NamedRoute['segments'], params: { readonly [name: string]: unknown }): string {
+  const names = segments.filter(({ kind }) => kind !== 'static').map(({ text }) => text)
+  checkOptions(`${name}: params`, params, names)
+  const parts = segments.flatMap(({ kind, text, optional }) => {
+    // The pattern has a percent sign as its escape.
+    if (kind === 'static') return encodeURIComponent(text.replaceAll('%25', '%'))
+    const value = params[text]
+    if (value === undefined && optional) return []
+    if (value === undefined || value === null) throw ContractError(`${name}: the parameter "${text}" is missing`)
+    if (kind === 'param') return segmentOf(name, text, value)
+    return String(value)
+      .split('/')
+      .map((part) => (part === '' ? '' : segmentOf(name, text, part)))
+  })
+  return `/${parts.join('/')}`
+}
+
+function segmentOf(name: string, param: string, value: unknown): string {
+  const text = textOf(name, `the parameter "${param}"`, value)
+  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is no text.
+  if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text)) {
+    throw ContractError(`${name}: the parameter "${param}" is ${JSON.stringify(text)}, which cannot be sent in a path`)
+  }
+  return encodeURIComponent(text)
+}
+
+function search(name: string, query: object | undefined): string {
+  const sent = new URLSearchParams()
+  for (const [key, given] of Object.entries(query ?? {})) {
+    for (const value of Array.isArray(given) ? given : [given]) {
+      if (value !== undefined && value !== null) sent.append(key, textOf(name, `"${key}" in the query`, value))
+    }
+  }
+  const text = sent.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+function textOf(name: string, what: string, value: unknown): string {
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'object') throw ContractError(`${name}: ${what} is an object, which has no form as text`)
+  return String(value)
+}

@@ -1,0 +1,151 @@
+import { type Method, methods, parsePattern, type Shape } from '../kernel/routing/pattern.ts'
+import { defineError, withCause } from '../kernel/support/errors.ts'
+import { nearest } from '../kernel/support/nearest.ts'
+
+export const ContractError = defineError('ContractError', 500, (what: string) => what)
+
+/** One route of a contract: how it is called, and what it answers. The schemas are of every kind that routes take. */
+export interface ContractRoute {
+  readonly method: Method
+  readonly path: string
+  readonly params?: object
+  readonly query?: object
+  readonly headers?: object
+  /** What is sent as JSON; not for GET, HEAD and OPTIONS. */
+  readonly body?: object
+  readonly responses?: { readonly [status: number]: object }
+}
+
+/** Routes by the names that they are implemented and called by. */
+export interface Contract {
+  readonly [name: string]: ContractRoute
+}
+
+export const contractMembers = ['method', 'path', 'params', 'query', 'headers', 'body', 'responses'] as const
+const bodiless: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+export type Bodiless = { readonly method: 'GET' | 'HEAD' | 'OPTIONS' }
+
+/** The names of the routes by method and path: several names where a route is there twice. */
+type NamesByRoute<Routes> = {
+  [Name in keyof Routes as Routes[Name] extends {
+    readonly method: infer M extends string
+    readonly path: infer P extends string
+  }
+    ? `${M} ${P}`
+    : never]: Name
+}
+
+/** What a contract is held against, so that mistakes are reported at the member that is wrong. */
+// The first branch is never taken. It is what `Routes` is inferred from.
+type Checked<Routes> = [Routes] extends [never]
+  ? Routes
+  : {
+      readonly [Name in keyof Routes]: Name extends 'then'
+        ? 'a client with a route "then" could not be awaited: choose another name'
+        : CheckedRoute<Routes[Name], Name, NamesByRoute<Routes>>
+    }
+
+type CheckedRoute<Route, Name, Names> = {
+  readonly [Member in keyof Route | 'method' | 'path']: Member extends 'path'
+    ? CheckedPath<Route, Name, Names>
+    : Member extends 'body'
+      ? Route extends Bodiless
+        ? 'a request of this method has no body'
+        : object
+      : Member extends keyof ContractRoute
+        ? NonNullable<ContractRoute[Member]>
+        : `${Member & string} is not a member of a route of a contract`
+}
+
+type CheckedPath<Route, Name, Names> = Route extends {
+  readonly method: infer M extends string
+  readonly path: infer P extends `/${string}`
+}
+  ? `${M} ${P}` extends keyof Names
+    ? [Names[`${M} ${P}`]] extends [Name]
+      ? string
+      : `${M} ${P} is the route ${Exclude<Names[`${M} ${P}`], Name> & string} as well`
+    : string
+  : `/${string}`
+
+/**
+ * Describes routes apart from their handlers: `implement` makes routes of them, `contractClient` calls.
+ *
+ * It runs wherever the client does, and so does what it is handed: schemas, and nothing of the server.
+ *
+ * @throws ContractError that names the route, for what no route can be.
+ * @example
+ * import { defineContract } from 'framework/contract'
+ * import { z } from 'zod'
+ *
+ * const Post = z.object({ id: z.string(), title: z.string() })
+ * export const shop = defineContract({
+ *   readPost: { method: 'GET', path: '/posts/:id', responses: { 200: Post } },
+ *   addPost: { method: 'POST', path: '/posts', body: z.object({ title: z.string() }), responses: { 201: Post } },
+ * })
+ */
+export function defineContract<const Routes extends object>(routes: Checked<Routes>): Routes {
+  readContract(routes)
+  return routes as object as Routes
+}
+
+/** A route of a contract that was checked. */
+export interface NamedRoute {
+  readonly name: string
+  readonly route: ContractRoute
+  /** The path with every optional parameter. */
+  readonly segments: Shape['segments']
+}
+
+/** Checks a contract, which may have come from JavaScript or another copy of this package. */
+export function readContract(contract: object): NamedRoute[] {
+  if (typeof contract !== 'object' || contract === null || Array.isArray(contract)) {
+    throw ContractError('a contract is an object of routes by their names')
+  }
+  const there = new Map<string, string>()
+  return Reflect.ownKeys(contract).map((key) => {
+    const name = String(key)
+    const fail = (what: string) => ContractError(`the route ${name} of the contract: ${what}`)
+    if (typeof key === 'symbol') throw fail('its name is a symbol, and not a text')
+    if (name === 'then') throw fail('a client with a route "then" could not be awaited. Choose another name')
+    const route = (contract as Contract)[name]!
+    const shapes = readRoute(route, fail)
+    for (const { key: path } of shapes) {
+      const other = there.get(`${route.method} ${path}`)
+      if (other !== undefined)
+        throw fail(`${route.method} ${route.path} is the route ${other} as well. Remove one of them`)
+    }
+    for (const { key: path } of shapes) there.set(`${route.method} ${path}`, name)
+    return { name, route, segments: shapes[0]!.segments }
+  })
+}
+
+function readRoute(route: ContractRoute, fail: (what: string) => Error): Shape[] {
+  if (typeof route !== 'object' || route === null) throw fail('a route is an object with method and path')
+  for (const key of Reflect.ownKeys(route)) {
+    const member = String(key)
+    if ((contractMembers as readonly string[]).includes(member)) continue
+    const near = nearest(member, contractMembers)
+    const guess = near === undefined ? '' : ` Did you mean "${near}"?`
+    throw fail(
+      `"${member}" is not a member of it.${guess} There are ${contractMembers.join(', ')}; other options of a route stand beside its handler, in implement()`,
+    )
+  }
+  const { method, path, responses } = route
+  if (!methods.includes(method)) throw fail(`its method is one of ${methods.join(', ')}`)
+  if (route.body !== undefined && bodiless.includes(method)) throw fail(`a ${method} request has no body`)
+  for (const member of ['params', 'query', 'headers', 'body', 'responses'] as const) {
+    const given: unknown = route[member]
+    if (given !== undefined && (given === null || !['object', 'function'].includes(typeof given))) {
+      throw fail(member === 'responses' ? 'its responses are schemas by status' : `its ${member} is a schema`)
+    }
+  }
+  for (const status of Object.keys(responses ?? {})) {
+    if (!/^[2-5]\d\d$/.test(status)) throw fail(`"${status}" in its responses is not a status from 200 to 599`)
+  }
+  try {
+    return parsePattern(path)
+  } catch (error) {
+    throw withCause(fail((error as Error).message), error)
+  }
+}

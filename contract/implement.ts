@@ -1,0 +1,105 @@
+import type { Handler, OptionChecks, RouteOptions, Routes } from '../kernel/index.ts'
+import type { BodilessOptions } from '../kernel/routing/options.ts'
+import type { OptionsExtension } from '../kernel/routing/params.ts'
+import { nearest } from '../kernel/support/nearest.ts'
+import { type Bodiless, ContractError, type ContractRoute, contractMembers, readContract } from './define.ts'
+
+type HandlerOf<Route, Extension, Prefix extends string, Options> = Route extends {
+  readonly path: infer Path extends string
+}
+  ? Handler<`${Prefix}${Path}`, Extension & OptionsExtension<Options>, Route & Options>
+  : never
+
+/**
+ * A handler, or an object with further options around it. What is given is `unknown` until its functions have their types, and both
+ * forms are possible then.
+ */
+type Implementation<Route, Extension, Prefix extends string, Given> =
+  | HandlerOf<Route, Extension, Prefix, {}>
+  | ({ readonly [Member in keyof Given]: Checked<Route, Extension, Prefix, Given, Member> } & {
+      readonly handler: unknown
+    })
+
+// The first branch is never taken. It is what the member is inferred from.
+type Checked<Route, Extension, Prefix extends string, Given, Member extends keyof Given> = [Given[Member]] extends [
+  never,
+]
+  ? Given[Member]
+  : Member extends 'handler'
+    ? HandlerOf<Route, Extension, Prefix, NoInfer<Given>>
+    : Member extends keyof ContractRoute
+      ? `${Member} is said by the contract`
+      : Member extends keyof BodilessOptions
+        ? Route extends Bodiless
+          ? BodilessOptions[Member]
+          : RouteOptions[Member & keyof RouteOptions]
+        : Member extends keyof RouteOptions
+          ? Member extends keyof OptionChecks<Given>
+            ? OptionChecks<Given>[Member]
+            : RouteOptions[Member]
+          : `${Member & string} is not a route option`
+
+/**
+ * Registers the routes of a contract, each with its handler; `routes` is whatever has the verbs: a collection, a group of one, a server, the
+ * context of a plugin.
+ *
+ * They are routes like all others, and the name of each is the `operationId` of the API description unless `apidoc` has another.
+ *
+ * @throws ContractError for a route without an implementation and the other way round, before anything is registered.
+ * @example
+ * import { implement, router } from 'framework'
+ * import { defineContract } from 'framework/contract'
+ *
+ * const shop = defineContract({ readPost: { method: 'GET', path: '/posts/:id' } })
+ * implement(router, shop, { readPost: (req) => ({ id: req.params.id }) })
+ */
+export function implement<Extension, Prefix extends string, const Contract extends object, const Given extends object>(
+  routes: Routes<Extension, Prefix>,
+  contract: Contract,
+  implementations: {
+    readonly [Name in keyof Given]: Implementation<
+      Name extends keyof Contract ? Contract[Name] : never,
+      Extension,
+      Prefix,
+      Given[Name]
+    >
+  } & { readonly [Name in keyof NoInfer<Contract>]: unknown } & {
+    readonly [Name in Exclude<keyof NoInfer<Given>, keyof Contract>]: `${Name & string} is not a route of the contract`
+  },
+): void {
+  const named = readContract(contract)
+  const given = implementations as Readonly<Record<string, unknown>>
+  if (typeof given !== 'object' || given === null)
+    throw ContractError('implement takes handlers by the names of the contract')
+  const names = named.map(({ name }) => name)
+  const missing = names.filter((name) => given[name] === undefined)
+  if (missing.length > 0) throw ContractError(`no implementation of ${missing.join(', ')} was given`)
+  for (const name of Reflect.ownKeys(given).map(String)) {
+    if (names.includes(name)) continue
+    const near = nearest(name, names)
+    const guess = near === undefined ? '' : `. Did you mean "${near}"?`
+    throw ContractError(`"${name}" is implemented, and not a route of the contract${guess}`)
+  }
+  const all = named.map(({ name, route }) => ({ route, ...read(name, given[name]) }))
+  for (const {
+    route: { method, path, ...schemas },
+    options,
+    handler,
+  } of all) {
+    const verb = routes[method.toLowerCase() as 'post'] as (path: string, options: object, handler: unknown) => void
+    verb(path, { ...schemas, ...options }, handler)
+  }
+}
+
+function read(name: string, given: unknown): { options: object; handler: Function } {
+  const { handler, ...options } = (typeof given === 'function' ? { handler: given } : Object(given)) as RouteOptions & {
+    handler?: unknown
+  }
+  if (typeof handler !== 'function') throw ContractError(`the implementation of ${name} has no handler`)
+  for (const member of contractMembers) {
+    if (member in options)
+      throw ContractError(`the implementation of ${name} has "${member}", which is said by the contract`)
+  }
+  const { apidoc } = options
+  return { options: apidoc === false ? options : { ...options, apidoc: { operationId: name, ...apidoc } }, handler }
+}

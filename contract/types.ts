@@ -1,0 +1,119 @@
+import type { PathParams } from '../kernel/routing/pattern.ts'
+import type { InputOf, OutputOf } from '../plugins/toolkit/schema/from-schema.ts'
+
+/** What headers may be; what is not there is not sent. */
+export interface HeaderValues {
+  readonly [name: string]: string | number | bigint | boolean | null | undefined
+}
+
+/** What every call takes beside the input of its route; it wins over the options of the client. */
+export interface CallOptions {
+  readonly headers?: HeaderValues
+  /** Milliseconds after which the call is given up, its body included. */
+  readonly timeout?: number
+  readonly signal?: AbortSignal
+}
+
+type Flat<T> = { [Name in keyof T]: T[Name] } & {}
+
+/** What may stand in a segment: what the schema says of it as far as it is text, a number or a boolean. */
+type ParamInput<Schema, Name> = Schema extends object
+  ? Name extends keyof InputOf<Schema>
+    ? Scalar<InputOf<Schema>[Name]>
+    : string | number
+  : Name extends '*'
+    ? string
+    : string | number
+type Scalar<Value> = Value extends string | number | boolean ? Value : string | number
+
+type ParamsInput<Route, Path extends string> = {
+  readonly [Name in keyof PathParams<Path>]: ParamInput<MemberOf<Route, 'params'>, Name>
+}
+type MemberOf<Route, Name extends string> = Route extends { readonly [Member in Name]: infer Value } ? Value : undefined
+
+/** A member of the input: one that may be left out where all that is in it may. */
+type Part<Name extends string, Value> = {} extends Value
+  ? { readonly [Member in Name]?: Value }
+  : { readonly [Member in Name]: Value }
+
+/** What a call of one route takes: `params` of its path, `query`, `headers` and `body` as its schemas take them. */
+export type CallInput<Route> = Flat<
+  (Route extends { readonly path: infer Path extends string }
+    ? [keyof PathParams<Path>] extends [never]
+      ? {}
+      : Part<'params', Flat<ParamsInput<Route, Path>>>
+    : {}) &
+    (Route extends { readonly query: infer Schema } ? Part<'query', InputOf<Schema>> : {}) &
+    (Route extends { readonly headers: infer Schema } ? Part<'headers', InputOf<Schema> & HeaderValues> : {}) &
+    (Route extends { readonly body: infer Schema }
+      ? undefined extends InputOf<Schema>
+        ? { readonly body?: InputOf<Schema> }
+        : { readonly body: InputOf<Schema> }
+      : {}) &
+    Omit<CallOptions, Route extends { readonly headers: unknown } ? 'headers' : never>
+>
+
+/** What JSON makes of a value: a `Date` is text. */
+export type JsonOf<Value> = unknown extends Value
+  ? Value
+  : Value extends string | number | boolean | null | undefined
+    ? Value
+    : Value extends void
+      ? undefined
+      : Value extends { toJSON(): infer Made }
+        ? JsonOf<Made>
+        : Value extends bigint | symbol | Function
+          ? never
+          : { -readonly [Name in keyof Value]: JsonOf<Value[Name]> }
+
+type Successes = 200 | 201 | 202 | 203 | 204 | 205 | 206 | 207 | 208 | 226
+type Redirects = 300 | 301 | 302 | 303 | 304 | 305 | 307 | 308
+type Refusals =
+  | (400 | 401 | 402 | 403 | 404 | 405 | 406 | 407 | 408 | 409 | 410 | 411 | 412 | 413 | 414 | 415 | 416 | 417 | 418)
+  | (421 | 422 | 423 | 424 | 425 | 426 | 428 | 429 | 431 | 451)
+type Faults = 500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 510 | 511
+type Failures = Redirects | Refusals | Faults
+
+type IsSuccess<Status> = Status extends number ? (`${Status}` extends `2${string}` ? true : false) : never
+
+/** An answer with a status that the contract has. */
+export interface Answer<Status, Body> {
+  /** Whether the status is 2xx. */
+  readonly ok: IsSuccess<Status>
+  readonly status: Status
+  readonly body: Body
+  readonly headers: Headers
+}
+
+/** An answer with a status that is not among the `Declared` ones, which may be anything. */
+export interface OtherAnswer<Declared> {
+  readonly ok: true extends IsSuccess<Declared> ? false : boolean
+  readonly status: Exclude<true extends IsSuccess<Declared> ? Failures : Successes | Failures, Declared>
+  readonly body: unknown
+  readonly headers: Headers
+}
+
+type StatusOf<Key> = Key extends number ? Key : Key extends `${infer Status extends number}` ? Status : never
+
+type BodyOf<Verb, Status, Schema> = Verb extends 'HEAD'
+  ? undefined
+  : Status extends 204 | 205 | 304
+    ? undefined
+    : JsonOf<OutputOf<Schema>>
+
+/** What a call of one route gives: a union by status. */
+export type AnswerOf<Route> = Route extends { readonly method: infer Verb; readonly responses: infer Responses }
+  ?
+      | {
+          [Key in keyof Responses]: Answer<StatusOf<Key>, BodyOf<Verb, StatusOf<Key>, Responses[Key]>>
+        }[keyof Responses]
+      | OtherAnswer<StatusOf<keyof Responses>>
+  : OtherAnswer<never>
+
+type Call<Route> =
+  {} extends CallInput<Route>
+    ? (input?: CallInput<Route>) => Promise<AnswerOf<Route>>
+    : (input: CallInput<Route>) => Promise<AnswerOf<Route>>
+
+/** The client of a contract: one function for each of its routes. */
+export type ContractClient<Routes> = { readonly [Name in keyof Routes]: Call<Routes[Name]> }

@@ -1,0 +1,139 @@
+import { defineMiddleware, definePlugin, implement, PolicyManager, RouteCollection, Server } from 'framework'
+import { contractClient, defineContract } from 'framework/contract'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+
+const Post = z.object({ id: z.string(), title: z.string() })
+const shop = defineContract({
+  readPost: {
+    method: 'GET',
+    path: '/posts/:id',
+    query: z.object({ page: z.coerce.number().default(1) }),
+    responses: { 200: Post },
+  },
+  addPost: { method: 'POST', path: '/posts', body: z.object({ title: z.string() }), responses: { 201: Post } },
+})
+const user = defineMiddleware<{ user: string }>((req, _res, next) => {
+  Object.assign(req, { user: 'ada' })
+  return next()
+})
+const policies = new PolicyManager({ site: { closed: () => false, open: () => true } })
+
+function shopServer(handler: 'closed' | 'open' = 'open') {
+  const routes = new RouteCollection()
+  implement(routes, shop, {
+    readPost: (req) => ({ id: req.params.id, title: `page ${req.query.page}`, secret: 'kept back' }),
+    addPost: {
+      middlewares: [user],
+      policy: { manager: policies, scope: 'site', handler },
+      handler: (req, res) => res.created({ id: '7', title: `${req.body.title} by ${req.user}` }),
+    },
+  })
+  return new Server({
+    router: routes,
+    plugins: { openapi: { info: { title: 'Shop', version: '1' }, ui: false } },
+  })
+}
+
+describe('what is implemented is a route like all others', () => {
+  test('requests are validated, answers shaped, middlewares run', async () => {
+    const { inject } = shopServer()
+    expect((await inject.get('/posts/1?page=2')).body()).toEqual({ id: '1', title: 'page 2' })
+    expect((await inject.get('/posts/1?page=x')).statusCode()).toBe(422)
+    const added = await inject.post('/posts', { body: { title: 'Dawn' } })
+    expect([added.statusCode(), added.body()]).toEqual([201, { id: '7', title: 'Dawn by ada' }])
+    expect((await inject.post('/posts', { body: {} })).statusCode()).toBe(422)
+  })
+
+  test('policies are asked', async () => {
+    const { inject } = shopServer('closed')
+    expect((await inject.post('/posts', { body: { title: 'Dawn' } })).statusCode()).toBe(401)
+  })
+
+  test('explain knows it, and the API description has the name of the contract', async () => {
+    const server = shopServer()
+    await server.ready()
+    expect(server.explain('POST', '/posts')).toMatchObject({ route: 'POST /posts' })
+    const { paths } = (await server.inject.get('/docs/json')).body<{
+      paths: Record<string, Record<string, { operationId: string }>>
+    }>()
+    expect([paths['/posts/{id}']!.get!.operationId, paths['/posts']!.post!.operationId]).toEqual([
+      'readPost',
+      'addPost',
+    ])
+  })
+
+  test('apidoc of the implementation holds over the name, and can leave the route out', async () => {
+    const routes = new RouteCollection()
+    implement(routes, shop, {
+      readPost: { apidoc: { operationId: 'other', summary: 'Reads' }, handler: () => undefined },
+      addPost: { apidoc: false, handler: () => undefined },
+    })
+    expect(routes.routes.map(({ options }) => options.apidoc)).toEqual([
+      { operationId: 'other', summary: 'Reads' },
+      false,
+    ])
+  })
+
+  test('in a group, a server and a plugin, each with its prefix', async () => {
+    const one = defineContract({ one: { method: 'GET', path: '/one' } })
+    const server = new Server({
+      router: new RouteCollection(),
+      plugins: [
+        definePlugin({ name: 'a', prefix: '/plugin', setup: (ctx) => implement(ctx, one, { one: () => 'plugin' }) })(),
+      ],
+    })
+    implement(server, one, { one: () => 'server' })
+    server.group('/shops/:shop', (routes) => implement(routes, one, { one: (req) => req.params.shop }))
+    for (const [path, body] of [
+      ['/one', 'server'],
+      ['/shops/a/one', 'a'],
+      ['/plugin/one', 'plugin'],
+    ] as const)
+      expect((await server.inject.get(path)).body()).toBe(body)
+    const client = contractClient(one, { baseUrl: 'http://a.test/shops/b', fetch: (request) => server.fetch(request) })
+    expect((await client.one()).body).toBe('b')
+  })
+})
+
+describe('an implementation is refused that', () => {
+  const refused = (given: object, what: string, contract: object = shop) => {
+    const routes = new RouteCollection()
+    const wrong = expect.objectContaining({ code: 'ContractError', message: expect.stringContaining(what) })
+    expect(() => implement(routes, contract, given as {})).toThrow(wrong)
+    expect(routes.routes).toEqual([])
+  }
+  const handler = () => 1
+
+  test('lacks a name', () => refused({ readPost: handler }, 'no implementation of addPost was given'))
+  test('has one more', () =>
+    refused(
+      { readPost: handler, addPost: handler, addPots: handler },
+      '"addPots" is implemented, and not a route of the contract. Did you mean "addPost"?',
+    ))
+  test('has no handler', () => refused({ readPost: handler, addPost: { log: false } }, 'of addPost has no handler'))
+  test('is no function', () => refused({ readPost: handler, addPost: 5 }, 'of addPost has no handler'))
+  test('says what the contract says', () =>
+    refused(
+      { readPost: handler, addPost: { handler, path: '/x' } },
+      'of addPost has "path", which is said by the contract',
+    ))
+  test('is none', () => refused(null as unknown as {}, 'implement takes handlers'))
+  test('is of what is no contract', () => refused({}, 'its method is one of', { one: {} }))
+
+  test('is there twice', () => {
+    const routes = new RouteCollection()
+    implement(routes, shop, { readPost: handler as never, addPost: handler as never })
+    expect(() => implement(routes, shop, { readPost: handler as never, addPost: handler as never })).toThrow(
+      expect.objectContaining({ code: 'DuplicateRouteError' }),
+    )
+  })
+
+  test('has an option that no plugin takes fails the boot, and the place is that of the call', async () => {
+    const routes = new RouteCollection()
+    implement(routes, shop, { readPost: handler as never, addPost: { handler, polcy: 1 } as never })
+    await expect(new Server({ router: routes }).ready()).rejects.toThrow(
+      /POST \/posts \(registered at .*implement\.test\.ts/,
+    )
+  })
+})
