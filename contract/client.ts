@@ -4,8 +4,9 @@ import { ContractError, type NamedRoute, readContract } from './define.ts'
 import type { CallOptions, ContractClient, HeaderValues } from './types.ts'
 
 const ContractCallError = defineError(
+  // What a server makes of it when a handler throws it: addresses of other servers are not for clients.
   'ContractCallError',
-  502,
+  500,
   (name: string, request: string, why: string) => `${name} (${request}): ${why}`,
 )
 

@@ -61,10 +61,11 @@ type CheckedPath<Route, Name, Names> = Route extends {
   readonly method: infer M extends string
   readonly path: infer P extends `/${string}`
 }
-  ? `${M} ${P}` extends keyof Names
-    ? [Names[`${M} ${P}`]] extends [Name]
+  ? // By inference: `keyof Names` would be made anew for each route, of all of them.
+    Names extends { readonly [Key in `${M} ${P}`]: infer Found }
+    ? [Found] extends [Name]
       ? string
-      : `${M} ${P} is the route ${Exclude<Names[`${M} ${P}`], Name> & string} as well`
+      : `${M} ${P} is the route ${Exclude<Found, Name> & string} as well`
     : string
   : `/${string}`
 

@@ -153,6 +153,13 @@ describe('a project that installs nothing else', () => {
     expect(packages.filter(isHeavy)).toEqual([])
   })
 
+  test('has contracts, which load no package and nothing of the server', async () => {
+    const { packages, exports, urls } = await loadedBy('framework/contract', consumer)
+    expect([packages, exports.sort()]).toEqual([['framework'], ['contractClient', 'defineContract']])
+    const own = urls.filter((url) => url.includes('/node_modules/'))
+    expect(own.filter((url) => !/dist\/(contract\/index|chunks\/contract)\.js$/.test(url))).toEqual([])
+  })
+
   test('runs a server', async () => {
     writeFileSync(join(consumer, 'hello.mjs'), hello)
     const output = await execOutput(process.execPath, ['hello.mjs'], consumer)
