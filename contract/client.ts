@@ -3,8 +3,8 @@ import { checkOptions } from '../kernel/support/options.ts'
 import { ContractError, type NamedRoute, readContract } from './define.ts'
 import type { CallOptions, ContractClient, HeaderValues } from './types.ts'
 
+// A handler that throws it is answered for with an empty 500: addresses of other servers are not for clients.
 const ContractCallError = defineError(
-  // What a server makes of it when a handler throws it: addresses of other servers are not for clients.
   'ContractCallError',
   500,
   (name: string, request: string, why: string) => `${name} (${request}): ${why}`,
