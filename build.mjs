@@ -22,7 +22,7 @@ process.stdout.write(compiled.stdout)
 // another process: both by their files, so they are doors.
 const doors = [
   'index',
-  'contract/index',
+  'plugins/contract/index',
   'plugins/authors',
   'plugins/index',
   ...pluginDoors(),
@@ -62,7 +62,7 @@ const kernel = modulesOf(loadedBy('plugins/authors.js', apart))
 const all = modulesOf(loadedBy('index.js', apart))
 const light = sharedWithCommandLine(apart)
 // What browsers load: nothing of a server may come with it.
-const contract = modulesOf(loadedBy('contract/index.js', apart))
+const contract = modulesOf(loadedBy('plugins/contract/index.js', apart))
 const { output } = await bundle.write({
   ...options,
   codeSplitting: {

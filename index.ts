@@ -1,4 +1,3 @@
-export { implement } from './contract/implement.ts'
 export type {
   Address,
   Context,
@@ -63,6 +62,7 @@ export {
   type LockBehavior,
 } from './plugins/cache/index.ts'
 export type { CompressionOptions, Encoding } from './plugins/compression/index.ts'
+export { implement } from './plugins/contract/implement.ts'
 export {
   type ControllerClass,
   type ControllerMethod,

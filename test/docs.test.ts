@@ -16,10 +16,7 @@ const pages = [
     .map(read),
   ...readFolder('docs', '.md'),
 ]
-const sources = [
-  read('server.ts'),
-  ...['kernel', 'plugins', 'contract', 'cli'].flatMap((folder) => readFolder(folder, '.ts')),
-]
+const sources = [read('server.ts'), ...['kernel', 'plugins', 'cli'].flatMap((folder) => readFolder(folder, '.ts'))]
 
 describe('the code in the documentation compiles', () => {
   const inPages = pages.flatMap(({ file, text }) => markdownBlocks(file, text))

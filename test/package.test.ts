@@ -157,7 +157,7 @@ describe('a project that installs nothing else', () => {
     const { packages, exports, urls } = await loadedBy('framework/contract', consumer)
     expect([packages, exports.sort()]).toEqual([['framework'], ['contractClient', 'defineContract']])
     const own = urls.filter((url) => url.includes('/node_modules/'))
-    expect(own.filter((url) => !/dist\/(contract\/index|chunks\/contract)\.js$/.test(url))).toEqual([])
+    expect(own.filter((url) => !/dist\/(plugins\/contract\/index|chunks\/contract)\.js$/.test(url))).toEqual([])
   })
 
   test('runs a server', async () => {

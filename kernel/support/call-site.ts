@@ -6,7 +6,7 @@ const isBuilt = import.meta.url.includes('/chunks/')
 // With source maps the frames of a build are in the sources, beside `dist`.
 const roots = (isBuilt ? ['../', '../../'] : ['../../']).map((up) => fileURLToPath(new URL(up, import.meta.url)))
 const ownFolders = roots.flatMap((root) =>
-  ['chunks/', 'kernel/', 'plugins/', 'contract/', 'cli/', 'server.', 'index.'].map((part) => root + part),
+  ['chunks/', 'kernel/', 'plugins/', 'cli/', 'server.', 'index.'].map((part) => root + part),
 )
 
 /**

@@ -12,7 +12,7 @@ export interface Project {
   companions: readonly string[]
 }
 
-const sourceFolders = ['kernel', 'plugins', 'contract', 'cli']
+const sourceFolders = ['kernel', 'plugins', 'cli']
 const doors = ['index.ts', 'server.ts']
 
 export function readProject(root: string): Project {

@@ -25,7 +25,7 @@ const levels = [
 ]
 
 /** Folders of `plugins/` that are a public door of functions and classes, with nothing to register. */
-const notRegistered: ReadonlySet<string> = new Set(['serializer', 'testing'])
+const notRegistered: ReadonlySet<string> = new Set(['serializer', 'testing', 'contract'])
 const isRegistered = (plugin: string | undefined) => plugin !== undefined && !notRegistered.has(plugin)
 
 /** Who may load a plugin folder from outside: the catalog, the public doors and the command line. */
@@ -34,6 +34,9 @@ const plugAnything = (path: string) =>
 
 /** What authors of plugins need and the kernel does not: no plugin, and no door of the package. */
 const toolkit = 'plugins/toolkit'
+
+/** Its door is for browsers: it imports files of the kernel that need no runtime, and what needs the server has an entry of its own. */
+const contract = 'plugins/contract'
 
 const maxLines = 300
 
@@ -61,6 +64,7 @@ export const rules: Record<string, Rule> = {
       const plugin = pluginOf(edge.from)
       if (plugin === undefined || edge.to === undefined) return false
       if (pluginOf(edge.to) === plugin || edge.to === 'kernel/index.ts' || isIn(edge.to, toolkit)) return false
+      if (isIn(edge.from, contract) && isIn(edge.to, 'kernel')) return false
       if (edge.kind === 'augment') return !isIn(edge.to, 'kernel')
       return pluginOf(edge.to) === undefined || edge.kind !== 'type'
     }),
@@ -91,6 +95,7 @@ export const rules: Record<string, Rule> = {
       (edge) =>
         pluginOf(edge.to) !== undefined &&
         pluginOf(edge.from) !== pluginOf(edge.to) &&
+        edge.to !== `${contract}/implement.ts` &&
         !/^plugins\/[^/]+\/(index|plugin)\.ts$/.test(edge.to ?? ''),
     ),
 

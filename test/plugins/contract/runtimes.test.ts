@@ -1,9 +1,9 @@
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { commandOf, targets } from '../conformance/targets.ts'
-import { makeProject, type Project, runIn } from '../support/cli.ts'
-import { buildIfMissing } from '../support/package/tarball.ts'
-import { runTsc } from '../support/typescript.ts'
+import { commandOf, targets } from '../../conformance/targets.ts'
+import { makeProject, type Project, runIn } from '../../support/cli.ts'
+import { buildIfMissing } from '../../support/package/tarball.ts'
+import { runTsc } from '../../support/typescript.ts'
 
 const contract = `
 import { defineContract } from 'framework/contract'
@@ -79,7 +79,7 @@ test('a bundle for browsers has nothing of Node.js or of the server in it', asyn
   const own = Object.keys(metafile.inputs)
     .filter((path) => path.includes('/framework/'))
     .map((path) => path.replace(/^.*\/dist\//, ''))
-  expect(own.sort()).toEqual(['chunks/contract.js', 'contract/index.js'])
+  expect(own.sort()).toEqual(['chunks/contract.js', 'plugins/contract/index.js'])
   expect(text.length).toBeLessThan(16_000)
 })
 
@@ -105,7 +105,7 @@ export const answer = await contractClient(shop).one({ params: { id: '1' } })`,
   const files = output.split('\n').filter((line) => line.includes('/framework/'))
   expect(output).not.toContain('error TS')
   expect(
-    files.filter((file) => !/dist\/(contract|kernel\/(routing\/pattern|support)|plugins\/toolkit\/schema)/.test(file)),
+    files.filter((file) => !/dist\/(plugins\/contract|kernel\/(routing\/pattern|support)|plugins\/toolkit\/schema)/.test(file)),
   ).toEqual([])
   expect(files.length).toBeGreaterThan(3)
 })

@@ -1,5 +1,5 @@
-import type { PathParams } from '../kernel/routing/pattern.ts'
-import type { InputOf, OutputOf } from '../plugins/toolkit/schema/from-schema.ts'
+import type { PathParams } from '../../kernel/routing/pattern.ts'
+import type { InputOf, OutputOf } from '../toolkit/schema/from-schema.ts'
 
 /** What headers may be; what is not there is not sent. */
 export interface HeaderValues {

@@ -1,6 +1,6 @@
-import { type Method, methods, parsePattern, type Shape } from '../kernel/routing/pattern.ts'
-import { defineError, withCause } from '../kernel/support/errors.ts'
-import { nearest } from '../kernel/support/nearest.ts'
+import { type Method, methods, parsePattern, type Shape } from '../../kernel/routing/pattern.ts'
+import { defineError, withCause } from '../../kernel/support/errors.ts'
+import { nearest } from '../../kernel/support/nearest.ts'
 
 export const ContractError = defineError('ContractError', 500, (what: string) => what)
 

@@ -1,5 +1,5 @@
-import { defineError, withCause } from '../kernel/support/errors.ts'
-import { checkOptions } from '../kernel/support/options.ts'
+import { defineError, withCause } from '../../kernel/support/errors.ts'
+import { checkOptions } from '../../kernel/support/options.ts'
 import { ContractError, type NamedRoute, readContract } from './define.ts'
 import type { CallOptions, ContractClient, HeaderValues } from './types.ts'
 

@@ -1,7 +1,7 @@
-import type { Handler, OptionChecks, RouteOptions, Routes } from '../kernel/index.ts'
-import type { BodilessOptions } from '../kernel/routing/options.ts'
-import type { OptionsExtension } from '../kernel/routing/params.ts'
-import { nearest } from '../kernel/support/nearest.ts'
+import type { Handler, OptionChecks, RouteOptions, Routes } from '../../kernel/index.ts'
+import type { BodilessOptions } from '../../kernel/routing/options.ts'
+import type { OptionsExtension } from '../../kernel/routing/params.ts'
+import { nearest } from '../../kernel/support/nearest.ts'
 import { type Bodiless, ContractError, type ContractRoute, contractMembers, readContract } from './define.ts'
 
 type HandlerOf<Route, Extension, Prefix extends string, Options> = Route extends {
