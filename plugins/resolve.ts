@@ -22,10 +22,10 @@ const PluginFormError = defineError(
 )
 
 /** One member of the array form. */
-export type PluginListItem = Registration | PluginFactory<never, object> | Middleware | false | undefined
+export type PluginListItem = Registration | PluginFactory<undefined, object> | Middleware | false | undefined
 
 /** The options of a plugin of the catalog. */
-export type CatalogOptions<Key extends CatalogKey> = Exclude<OptionsOf<Catalog[Key]>, undefined> & object
+export type CatalogOptions<Key extends CatalogKey> = Extract<OptionsOf<Catalog[Key]>, object>
 
 /** What a key of the catalog takes: its options, `true` for the defaults, `false` for off, or a plugin in its place. */
 export type CatalogValue<Key extends CatalogKey> =
@@ -49,18 +49,20 @@ export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
     ? 'one plugin stands in a list: plugins: [myPlugin()]'
     : string extends keyof Plugins
       ? Plugins
-      : {
-          readonly [Key in keyof Plugins]: Key extends CatalogKey
-            ? Plugins[Key] extends Registration
-              ? Registration
-              : Plugins[Key] extends object
-                ? // Alone, so that the compiler can suggest the name that was meant.
-                  CatalogOptions<Key>
-                : CatalogValue<Key>
-            : CheckedFreeValue<Key, Plugins[Key]>
-        }
+      : Plugins extends object | undefined
+        ? {
+            readonly [Key in keyof Plugins]: Key extends CatalogKey
+              ? Plugins[Key] extends Registration
+                ? Registration
+                : Plugins[Key] extends object
+                  ? // Alone, so that the compiler can suggest the name that was meant.
+                    CatalogOptions<Key>
+                  : CatalogValue<Key>
+              : CheckedFreeValue<Key, Plugins[Key]>
+          }
+        : PluginsOption
 
-type FreeValue = Registration | PluginFactory<never, object> | false | undefined
+type FreeValue = Registration | PluginFactory<undefined, object> | false | undefined
 
 type CheckedFreeValue<Key, Value> = Value extends FreeValue
   ? Value

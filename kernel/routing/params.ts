@@ -41,7 +41,11 @@ export type OptionsExtension<Options> = (Options extends { readonly middlewares:
   : {}) &
   ([keyof Options & keyof RequestExtensions<{}>] extends [never]
     ? {}
-    : UnionToIntersection<RequestExtensions<Options>[keyof Options & keyof RequestExtensions<Options>]>)
+    : // Each by itself: of an option that is one of two, only what both add is certain.
+      { [Name in keyof RequestExtensions<{}>]: (one: RequestExtensions<Options>[Name]) => void }[keyof Options &
+          keyof RequestExtensions<{}>] extends (all: infer All) => void
+      ? All
+      : {})
 
 /** What the options of a route say about its handler: in `returns`, what it may return. */
 // biome-ignore lint/correctness/noUnusedVariables: named by those who merge

@@ -55,12 +55,18 @@ type CheckedMember<Options, Name extends keyof Options, Refused> = Name extends 
       : RouteOptions[Name]
     : `${Name & string} is not a route option`
 
+/** A path with its prefix; without one the path itself, so that functions which are generic over it may call a verb. */
+type Behind<Prefix extends string, Path extends string> = Prefix extends '' ? NoInfer<Path> : `${Prefix}${Path}`
+
+/** What a group is defined by. A promise is refused: its routes would come after the boot. */
+type Defined = void | null | boolean | number | string | (object & { readonly then?: never })
+
 /**
  * The call forms of one verb; `Prefix` is what the groups around it put in front of the path, `Refused` what its options must not
  * have.
  */
 export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> {
-  <const Path extends string>(path: Path, handler: Handler<`${Prefix}${Path}`, Extension>): void
+  <const Path extends string>(path: Path, handler: Handler<Behind<Prefix, Path>, Extension>): void
   // One signature for options and the older form: of several the compiler reports the last, and on the wrong line.
   <const Path extends string, const Options extends RouteOptionsOrMiddlewares>(
     path: Path,
@@ -69,7 +75,7 @@ export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> 
     // Of a handler whose type is declared elsewhere they would be inferred as well, as no options at all.
     handler: [Options] extends [never]
       ? never
-      : Handler<`${Prefix}${Path}`, Extension & SecondExtension<NoInfer<Options>>, SecondOptions<NoInfer<Options>>>,
+      : Handler<Behind<Prefix, Path>, Extension & SecondExtension<NoInfer<Options>>, SecondOptions<NoInfer<Options>>>,
     apidoc?: Options extends Function | readonly unknown[] ? RouteDescription : 'apidoc is a member of the options',
   ): void
 }
@@ -98,7 +104,10 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
   /** Registers the route for GET, POST, PUT, PATCH, DELETE and OPTIONS. */
   readonly any: Verb<Extension, Prefix>
   /** Registers everything that `define` registers under a prefix and behind middlewares. */
-  group<const Path extends string>(prefix: Path, define: (routes: Routes<Extension, `${Prefix}${Path}`>) => void): void
+  group<const Path extends string>(
+    prefix: Path,
+    define: (routes: Routes<Extension, `${Prefix}${NoInfer<Path>}`>) => Defined,
+  ): void
   group<
     const Path extends string,
     const Middlewares extends readonly Middleware[] = readonly MiddlewareAt<`${Prefix}${Path}`>[],
@@ -106,7 +115,7 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
     prefix: Path,
     // A mapped type, of which both compilers infer each member by itself.
     middlewares: { readonly [Index in keyof Middlewares]: Middlewares[Index] },
-    define: (routes: Routes<Extension & ExtensionOf<Middlewares>, `${Prefix}${Path}`>) => void,
+    define: (routes: Routes<Extension & ExtensionOf<Middlewares>, `${Prefix}${NoInfer<Path>}`>) => Defined,
   ): void
 }
 

@@ -1,6 +1,7 @@
 import { described, type OptionPlace, quoted, type Request } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
 import type { Ask, PolicyRecord } from './manager.ts'
+import type { ResourceMark } from './resource.ts'
 
 /** One check that a route asks for: of which manager, and its name there. */
 export interface PolicyRequirement {
@@ -17,7 +18,11 @@ export type PolicyOption = PolicyRequirement | readonly PolicyRequirement[]
  * in its place, and compare what neither has.
  */
 export type RouteCheckName<Checks> = {
-  [Name in keyof Checks]: Checks[Name] extends (user: never, req: Request) => unknown ? Name : never
+  [Name in keyof Checks]: Checks[Name] extends ResourceMark
+    ? never
+    : Checks[Name] extends (user: never, req: Request) => unknown
+      ? Name
+      : never
 }[keyof Checks]
 
 /** What one requirement must be: names that its manager has. */
@@ -39,9 +44,11 @@ type CheckedHandler<Given, Checks> = Given extends { readonly handler: infer Han
   : RouteCheckName<Checks> & string
 
 /** Checks the names in a `policy` option against its manager: an unknown one does not compile. */
-export type CheckedPolicy<Given> = Given extends readonly unknown[]
-  ? { readonly [Index in keyof Given]: CheckedRequirement<Given[Index]> }
-  : CheckedRequirement<Given>
+export type CheckedPolicy<Given> = Given extends readonly []
+  ? 'an empty list would leave the route open'
+  : Given extends readonly unknown[]
+    ? { readonly [Index in keyof Given]: CheckedRequirement<Given[Index]> }
+    : CheckedRequirement<Given>
 
 const form = '{ manager, scope, handler } or a list of such objects'
 

@@ -3,6 +3,12 @@ import { OptionError } from '../../kernel/index.ts'
 /** `Symbol.for`, so that a check of another copy of the package is recognised. */
 const brand = Symbol.for('framework.policy.resource')
 
+/** A check that is marked. */
+export interface ResourceMark {
+  /** Exists for the type checker only. */
+  readonly '~resource': true
+}
+
 /**
  * Marks a check that asks about a resource: `canAccess` gives it one, a route has none to give, and refuses it at boot.
  *
@@ -17,13 +23,13 @@ const brand = Symbol.for('framework.policy.resource')
  */
 export function forResource<This, Args extends unknown[], Answer extends boolean | Promise<boolean>>(
   check: (this: This, ...args: Args) => Answer,
-): (this: This, ...args: Args) => Answer {
+): ((this: This, ...args: Args) => Answer) & ResourceMark {
   if (typeof check !== 'function') throw OptionError('forResource', check, 'a function (user, resource) => boolean')
   // A function of its own: the one that was given may be a check of a route elsewhere.
   const marked = function (this: This, ...args: Args): Answer {
     return check.apply(this, args)
   }
-  return Object.defineProperty(marked, brand, { value: true })
+  return Object.defineProperty(marked, brand, { value: true }) as typeof marked & ResourceMark
 }
 
 export function isForResource(check: Function): boolean {

@@ -149,3 +149,24 @@ router.get('/8', { responses: { 200: z.object({ kind: z.literal('x') }) } }, asy
   return { kind: 'x' }
 })
 router.get('/9', { responses: { 200: z.literal('x') } }, () => 'x')
+
+// Functions around a verb that are generic over the path.
+export function read<const Path extends string>(path: Path, one: Handler<Path>, guards: Middleware[] = []) {
+  router.get(path, one)
+  router.get(path, { middlewares: guards }, one)
+}
+export function resource<const Path extends string>(path: Path, one: Handler<`${Path}/:id`>) {
+  router.get(`${path}/:id`, one)
+}
+read('/users/:id', (req) => req.params.id)
+resource('/users', (req) => req.params.id)
+
+// Groups that are defined elsewhere, whatever they return.
+const mount = (group: Routes) => group.get('/', handler)
+const found: string[] = []
+router.group('/teams/:team', mount)
+router.group('/teams', (group) => {
+  group.group('/:team', [mw], mount)
+  return group
+})
+router.group('/teams', () => found.push('teams'))

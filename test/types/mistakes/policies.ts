@@ -1,4 +1,4 @@
-import { controller, get, PolicyManager, router } from 'framework'
+import { controller, forResource, get, PolicyManager, proves, router } from 'framework'
 
 interface User {
   id: string
@@ -65,3 +65,47 @@ class Posts {
   site() {}
 }
 new Posts()
+
+router.get('/', { policy: [] }, handler)
+//! "an empty list would leave the route open"
+
+// Of one of two checks only what both prove is certain.
+const proofs = new PolicyManager({
+  site: { user: proves<{ user: User }>(() => true), tenant: proves<{ user: User; tenant: string }>(() => true) },
+  open: { user: () => true },
+  posts: { marked: forResource((_user: User | undefined, post: any) => post.isOpen as boolean) },
+})
+declare const isTenant: boolean
+router.get(
+  '/',
+  { policy: { manager: proofs, scope: 'site', handler: isTenant ? 'tenant' : 'user' } },
+  (req) => req.user.id + req.tenant,
+  //! Property 'tenant' does not exist on type
+)
+
+router.get(
+  '/',
+  { policy: { manager: proofs, scope: isTenant ? 'site' : 'open', handler: 'user' } },
+  (req) => req.user.id,
+  //! Property 'user' does not exist on type
+)
+
+const tenants = [
+  { manager: proofs, scope: 'site', handler: 'user' },
+  { manager: proofs, scope: 'site', handler: 'tenant' },
+] as const
+router.get(
+  '/',
+  { policy: isTenant ? tenants : [tenants[0]] },
+  (req) => req.tenant,
+  //! Property 'tenant' does not exist on type
+)
+
+router.get(
+  '/',
+  {
+    policy: { manager: proofs, scope: 'posts', handler: 'marked' },
+    //! "the check marked asks about a resource: ask it in the handler, with canAccess"
+  },
+  handler,
+)

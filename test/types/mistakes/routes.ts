@@ -1,4 +1,4 @@
-import { router } from 'framework'
+import { type Handler, router } from 'framework'
 import { Type } from 'typebox'
 
 const Post = Type.Object({ id: Type.Number() })
@@ -96,3 +96,12 @@ router.get(
   },
   handler,
 )
+
+router.group('/posts', async (routes) => {
+  //! Type 'Promise<void>' is not assignable to type 'Defined'
+  routes.get('/', handler)
+})
+
+declare const ofPosts: Handler<'/posts/:post'>
+router.get('/posts/:id', ofPosts)
+//! Argument of type 'Handler<"/posts/:post">' is not assignable to parameter of type

@@ -1,5 +1,5 @@
 import { Server } from 'framework'
-import { cors } from 'framework/plugins'
+import { cors, session } from 'framework/plugins'
 
 new Server({
   port: 3000,
@@ -68,4 +68,31 @@ new Server({
 new Server({
   plugins: cors({ origin: '*' }),
   //! "one plugin stands in a list: plugins: [myPlugin()]"
+})
+
+const corsOptions = { originn: '*' }
+new Server({
+  plugins: {
+    cors: corsOptions,
+    //! has no properties in common with type
+  },
+})
+
+new Server({
+  plugins: {
+    cors: ['*'],
+    //! has no properties in common with type
+  },
+})
+
+new Server({
+  plugins: true,
+  //! Type 'boolean' is not assignable to type 'PluginsOption'
+})
+
+new Server({
+  plugins: [
+    session,
+    //! is not assignable to type
+  ],
 })
