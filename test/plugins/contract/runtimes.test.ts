@@ -105,7 +105,9 @@ export const answer = await contractClient(shop).one({ params: { id: '1' } })`,
   const files = output.split('\n').filter((line) => line.includes('/framework/'))
   expect(output).not.toContain('error TS')
   expect(
-    files.filter((file) => !/dist\/(plugins\/contract|kernel\/(routing\/pattern|support)|plugins\/toolkit\/schema)/.test(file)),
+    files.filter(
+      (file) => !/dist\/(plugins\/contract|kernel\/(routing\/pattern|support)|plugins\/toolkit\/schema)/.test(file),
+    ),
   ).toEqual([])
   expect(files.length).toBeGreaterThan(3)
 })
