@@ -1,3 +1,4 @@
+import type { Response, RouteResponse } from '../../kernel/index.ts'
 import type { CookieCodec } from './codec.ts'
 import type { SetCookieOptions } from './set-cookie.ts'
 
@@ -39,5 +40,13 @@ declare module '../../kernel/plugin/services.ts' {
   interface Services {
     /** Signs, checks and writes cookies, for plugins that keep something in one. */
     cookie: CookieCodec
+  }
+}
+
+declare module '../../kernel/routing/params.ts' {
+  interface ResponseTypes<Options> {
+    // What goes on, goes on with its types.
+    cookie(...given: Parameters<Response['cookie']>): RouteResponse<Options>
+    clearCookie(...given: Parameters<Response['clearCookie']>): RouteResponse<Options>
   }
 }

@@ -1,3 +1,4 @@
+import type { Response, RouteResponse } from '../../kernel/index.ts'
 import type { Responses } from './service.ts'
 import type { AnswerStatus, ReturnsOf, TypedShorthands, WithStatus } from './types.ts'
 
@@ -22,6 +23,14 @@ declare module '../../kernel/routing/options.ts' {
 
 declare module '../../kernel/routing/params.ts' {
   interface ResponseTypes<Options> extends TypedShorthands<Options> {
+    // What goes on, goes on with its types.
+    header(...given: Parameters<Response['header']>): RouteResponse<Options>
+    setHeader(...given: Parameters<Response['setHeader']>): RouteResponse<Options>
+    setHeaders(...given: Parameters<Response['setHeaders']>): RouteResponse<Options>
+    removeHeader(...given: Parameters<Response['removeHeader']>): RouteResponse<Options>
+    appendHeader(...given: Parameters<Response['appendHeader']>): RouteResponse<Options>
+    vary(...given: Parameters<Response['vary']>): RouteResponse<Options>
+    type(...given: Parameters<Response['type']>): RouteResponse<Options>
     status<const Status extends number>(code: AnswerStatus<Options, Status>): WithStatus<Options, Status>
   }
   interface HandlerTypes<Options> {

@@ -29,14 +29,20 @@ export type TypedShorthands<Options> = {
   [Name in StatusName]: (...body: BodyArguments<Options, Statuses[Name]>) => Response
 }
 
+interface StatusChosen<Options, Status extends number> {
+  json(...body: BodyArguments<Options, Status>): Response
+  send(...body: BodyArguments<Options, Status>): Response
+  header(...given: Parameters<Response['header']>): WithStatus<Options, Status>
+  setHeader(...given: Parameters<Response['setHeader']>): WithStatus<Options, Status>
+  setHeaders(...given: Parameters<Response['setHeaders']>): WithStatus<Options, Status>
+  type(...given: Parameters<Response['type']>): WithStatus<Options, Status>
+}
+
 /** A response whose status was just chosen. */
 export type WithStatus<Options, Status extends number> = number extends Status
   ? RouteResponse<Options>
   : Status extends AnswerStatus<Options, Status>
-    ? Omit<RouteResponse<Options>, 'json' | 'send'> & {
-        json(...body: BodyArguments<Options, Status>): Response
-        send(...body: BodyArguments<Options, Status>): Response
-      }
+    ? Omit<RouteResponse<Options>, keyof StatusChosen<Options, Status>> & StatusChosen<Options, Status>
     : RouteResponse<Options>
 
 type StatusOf<Key> = Key extends number ? Key : Key extends `${infer Status extends number}` ? Status : never

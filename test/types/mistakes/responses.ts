@@ -40,4 +40,8 @@ router.get('/', { responses }, (_req, res) => {
   //! "status 201 is not among the responses of this route"
   res.status(409).json({ code: 'x' })
   //! Argument of type '409' is not assignable to parameter of type '200 | 404'
+  res.header('x-a', 'b').ok({ id: '1' })
+  //! Type 'string' is not assignable to type 'number'
+  res.type('json').status(404).header('x-a', 'b').json({ code: 1 })
+  //! Type 'number' is not assignable to type 'string'
 })
