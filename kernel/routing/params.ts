@@ -3,16 +3,18 @@ import type { Response } from '../http/response/response.ts'
 import type { TypedMiddleware } from './middleware.ts'
 import type { PathParams } from './pattern.ts'
 
-/** What the handlers behind a list of middlewares find on the request in addition. */
-export type ExtensionOf<Middlewares> = Middlewares extends readonly (infer One)[]
-  ? UnionToIntersection<One extends TypedMiddleware<infer Extension> ? Extension : {}>
-  : {}
+/**
+ * What the handlers after a list of middlewares find on the request in addition. Only what is certain counts: of a list that is one of
+ * two, and of a middleware that is one of two, what both add; of a list whose length is not known, nothing.
+ */
+export type ExtensionOf<Middlewares> = Middlewares extends readonly [infer First, ...infer Rest]
+  ? ExtensionOfOne<First> & ExtensionOf<Rest>
+  : // `[...guards, user]`: the last one is certain.
+    Middlewares extends readonly [...infer Others, infer Last]
+    ? ExtensionOf<Others> & ExtensionOfOne<Last>
+    : {}
 
-type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : {}
+type ExtensionOfOne<One> = One extends TypedMiddleware<infer Extension> ? Extension : {}
 
 /**
  * What the options of a route say about the members of its request: `body` by its schema, for example. A plugin merges

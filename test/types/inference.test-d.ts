@@ -1,4 +1,4 @@
-import { type ApiDoc, defineMiddleware, definePlugin, type Handler, router, Server } from 'framework'
+import { type ApiDoc, defineMiddleware, definePlugin, type Handler, type Middleware, router, Server } from 'framework'
 import type { Equal, Expect } from './expect.ts'
 
 const user = defineMiddleware<{ user: { id: string } }>((req, res, next) => {
@@ -156,3 +156,18 @@ definePlugin({
     ctx.get('/', (req) => req.params.shp)
   },
 })
+
+// Only what is certain to run proves anything.
+declare const isOpen: boolean
+declare const guards: readonly Middleware[]
+// @ts-expect-error perhaps nobody has asked for a user
+router.get('/perhaps', isOpen ? [] : [user], (req) => req.user.id)
+// @ts-expect-error nor here
+router.get('/perhaps', { middlewares: isOpen ? [] : [user] }, (req) => req.user.id)
+// @ts-expect-error nor with a spread
+router.get('/perhaps', { middlewares: [...(isOpen ? [] : [user])] }, (req) => req.user.id)
+// @ts-expect-error nor with one of two
+router.get('/perhaps', { middlewares: [isOpen ? user : (_req, _res, next) => next()] }, (req) => req.user.id)
+router.get('/certain', { middlewares: [...guards, user] }, (req) => req.user.id)
+const certain = [user] as const
+router.get('/certain', { middlewares: certain }, (req) => req.user.id)
