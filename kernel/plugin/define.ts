@@ -124,7 +124,7 @@ export function definePlugin<
   const factory = (...args: readonly unknown[]): Registration<Provided> => {
     const [options] = args
     if (args.length > 1) {
-      const takes = `its options alone; a prefix stands behind it: register(${definition.name}(), { prefix: '/path' })`
+      const takes = `its options alone; a prefix follows it: register(${definition.name}(), { prefix: '/path' })`
       throw ArgumentsError(definition.name, takes)
     }
     const registration = { plugin, options, site: new CallSite() }

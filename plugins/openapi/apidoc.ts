@@ -20,7 +20,7 @@ export interface ApiDoc {
   requestBody?: object
   /** By status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
   responses?: { readonly [status: string]: object }
-  /** In place of what the policies stand for; an empty list: nobody is asked who he is. */
+  /** In place of what the policies stand for; an empty list: no one is asked who they are. */
   security?: readonly { readonly [scheme: string]: readonly string[] }[]
   servers?: readonly { url: string; description?: string }[]
   externalDocs?: { url: string; description?: string }

@@ -66,7 +66,7 @@ export function policyOfRoute(given: unknown, place: OptionPlace): readonly Poli
   if (!Array.isArray(given)) return [requirementOf(given, place)]
   // A list that came out empty would leave the route open without a word.
   if (given.length === 0) place.wrong(described('an empty list'), `${form}; leave it out for an open route`)
-  // A hole of a list is no requirement either.
+  // A hole of a list is not a requirement either.
   return Array.from<unknown, PolicyRequirement>(given, (one, i) => requirementOf(one, place.in(i)))
 }
 

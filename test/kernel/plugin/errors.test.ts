@@ -171,7 +171,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
   test('a factory that is given more than its options', () => {
     const factory = empty('limited') as unknown as (...args: unknown[]) => unknown
     expect(() => factory({}, { prefix: '/api' })).toThrow(
-      "ARGUMENTS: limited() takes its options alone; a prefix stands behind it: register(limited(), { prefix: '/path' })",
+      "ARGUMENTS: limited() takes its options alone; a prefix follows it: register(limited(), { prefix: '/path' })",
     )
   })
 
