@@ -38,11 +38,12 @@ export {
   type PluginData,
   type PluginDefinition,
   type PluginFactory,
+  type RegisterOptions,
   type Registration,
 } from './plugin/define.ts'
 export type { ErrorHandler, HookName, HookTypes, Thrown } from './plugin/hooks.ts'
 export type { OptionReader, OptionRoute, OptionsReader, RouteOptionReader } from './plugin/options.ts'
-export type { PluginTimes, RegisterOptions, Registrable } from './plugin/scope.ts'
+export type { PluginTimes, Registrable } from './plugin/scope.ts'
 export type { ServiceStore, Services } from './plugin/services.ts'
 export { RouteCollection, type RouteRecord, router } from './routing/collection.ts'
 export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } from './routing/middleware.ts'

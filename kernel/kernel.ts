@@ -11,17 +11,10 @@ import { Dispatcher, type NotFoundHandler } from './pipeline/dispatch.ts'
 import type { AbsentPlugin } from './pipeline/route-options.ts'
 import { type ContextHost, HookError, PluginAfterBootError } from './plugin/context.ts'
 import { decorate } from './plugin/decorate.ts'
-import type { Registration } from './plugin/define.ts'
+import type { RegisterOptions, Registration } from './plugin/define.ts'
 import { enroll } from './plugin/enroll.ts'
 import type { ErrorHandler } from './plugin/hooks.ts'
-import {
-  checkRegistrable,
-  type RegisterOptions,
-  type Registrable,
-  registerArguments,
-  registeredName,
-  rootEntry,
-} from './plugin/scope.ts'
+import { checkRegistrable, type Registrable, registerArguments, registeredName, rootEntry } from './plugin/scope.ts'
 import type { ServiceStore, Services } from './plugin/services.ts'
 import { type RouteCollection, router as sharedRouter } from './routing/collection.ts'
 import type { Middleware } from './routing/middleware.ts'

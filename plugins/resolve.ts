@@ -22,7 +22,7 @@ const PluginFormError = defineError(
 )
 
 /** One member of the array form. */
-export type PluginListItem = Registration | PluginFactory<undefined, object> | Middleware | false | undefined
+export type PluginListItem = Registration | PluginFactory<undefined, object> | Middleware | false
 
 /** The options of a plugin of the catalog. */
 export type CatalogOptions<Key extends CatalogKey> = Extract<OptionsOf<Catalog[Key]>, object>
@@ -34,7 +34,6 @@ export type CatalogValue<Key extends CatalogKey> =
   | (undefined extends OptionsOf<Catalog[Key]> ? true : never)
   | Registration
   | CatalogOptions<Key>
-  | undefined
 
 /** What the `plugins` option can be before its keys are checked. */
 export type PluginsOption =
@@ -62,7 +61,7 @@ export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
           }
         : PluginsOption
 
-type FreeValue = Registration | PluginFactory<undefined, object> | false | undefined
+type FreeValue = Registration | PluginFactory<undefined, object> | false
 
 type CheckedFreeValue<Key, Value> = Value extends FreeValue
   ? Value
@@ -99,7 +98,7 @@ export type ProvidedBy<Plugins> = UnionToIntersection<
 function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFactory<unknown, object> | undefined {
   if (value === false) return undefined
   if (isRegistration(value) || isPluginFactory(value)) return value
-  if (value === true || value === undefined) return factoryOf(key)()
+  if (value === true) return factoryOf(key)()
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return factoryOf(key)(value)
   // `static` takes a list of roots; no other first-party plugin takes an array.
   if (Array.isArray(value)) return factoryOf(key)(value)
@@ -110,7 +109,7 @@ function fromCatalog(key: CatalogKey, value: unknown): Registration | PluginFact
 }
 
 function fromFreeKey(key: string, value: unknown): Registration | PluginFactory<unknown, object> | undefined {
-  if (value === false || value === undefined) return undefined
+  if (value === false) return undefined
   if (isRegistration(value) || isPluginFactory(value)) return value
   if (typeof value === 'function') {
     throw PluginFormError(
@@ -138,19 +137,27 @@ const byItself = (factory: unknown): Resolved => ({
   path: undefined,
 })
 
+/** What an import or a configuration did not give may be what keeps strangers out: only `false` leaves a plugin out. */
+function present(key: string, value: unknown): unknown {
+  if (value === undefined) throw PluginFormError(key, 'is undefined. Write false to leave it out')
+  return value
+}
+
 function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[] {
   const list: Resolved[] = []
   for (const key of Object.keys(catalog) as CatalogKey[]) {
-    const given = Object.hasOwn(plugins, key) ? plugins[key] : undefined
-    if (given !== undefined) list.push(at(`plugins.${key}`, given, fromCatalog(key, given)))
-    else if (onByDefault.includes(key)) list.push(byItself(factoryOf(key)))
+    if (Object.hasOwn(plugins, key)) {
+      const given = present(key, plugins[key])
+      list.push(at(`plugins.${key}`, given, fromCatalog(key, given)))
+    } else if (onByDefault.includes(key)) list.push(byItself(factoryOf(key)))
   }
   // Inherited ones too: those of a promise, a Map or a Set are its methods, and an application that gives one would get no plugin of it.
   for (const key of optionNames(plugins)) {
     if (typeof key === 'symbol') throw PluginFormError(String(key), 'is a symbol. Every plugin has a name')
     const isOwn = Object.hasOwn(plugins, key)
     if (!isOwn && Object.hasOwn(catalog, key)) throw PluginFormError(key, 'is inherited. Name it in the object itself')
-    if (!Object.hasOwn(catalog, key)) list.push({ plugin: fromFreeKey(key, plugins[key]), path: undefined })
+    if (!Object.hasOwn(catalog, key))
+      list.push({ plugin: fromFreeKey(key, present(key, plugins[key])), path: undefined })
   }
   return list.filter(({ plugin }) => plugin !== undefined)
 }
@@ -161,8 +168,9 @@ function namesOf(list: readonly Resolved[]): Set<string | undefined> {
 }
 
 function resolveArray(plugins: readonly unknown[]): Resolved[] {
-  const given = plugins
-    .filter((one) => one !== false && one !== undefined)
+  // Holes too, which `filter` would skip.
+  const given = Array.from(plugins, (one, i) => present(String(i), one))
+    .filter((one) => one !== false)
     .map((plugin) => ({ plugin, path: undefined }))
   const names = namesOf(given)
   const missing = onByDefault.map(factoryOf).filter(({ plugin }) => !names.has(plugin.name))

@@ -60,7 +60,6 @@ describe('the plugins option', () => {
             }),
         })(),
         false,
-        undefined,
       ],
     })
     server.use((_req, _res, next) => {
@@ -87,6 +86,9 @@ describe('the plugins option', () => {
     ],
     [{ mine: () => {} }, /plugins\.mine is a bare function\. Pass middlewares in the array form/],
     [{ cors: 'x' }, /plugins\.cors is a string/],
+    [{ cors: undefined }, 'plugins.cors is undefined. Write false to leave it out'],
+    [{ audit: undefined }, 'plugins.audit is undefined. Write false to leave it out'],
+    [[undefined], 'plugins.0 is undefined. Write false to leave it out'],
     [5, /is a number\. It takes an object or an array/],
     [
       definePlugin({ name: 'audit', setup() {} })(),

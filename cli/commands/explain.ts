@@ -1,12 +1,11 @@
 import { parseTarget } from '../../kernel/http/request/target.ts'
 import { type Explanation, type Kernel, nearest } from '../../kernel/index.ts'
+import { methods } from '../../kernel/routing/pattern.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { columns } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
-
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 export const explain = ownCommand({
   details: `Boots the application, without listening, and closes it again. Exit code 1 where no route answers; the steps that

@@ -1,11 +1,10 @@
+import { methods } from '../../kernel/routing/pattern.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { describeRoute, notesOf, type RouteDescription } from '../application/route-description.ts'
 import { columns } from '../columns.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
-
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export const routes = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening. Controllers of controllerPatterns are
@@ -18,8 +17,8 @@ among them; routes that plugins register in their setup are only known after boo
     json: { type: 'boolean', description: 'As JSON, with where each route was registered' },
   },
   async run({ flags, print, note, boot }) {
-    const method = flags.method?.toUpperCase()
-    if (method !== undefined && !methods.includes(method)) {
+    const method = methods.find((one) => one === flags.method?.toUpperCase())
+    if (flags.method !== undefined && method === undefined) {
       throw new CommandFailure(`routes: --method takes one of ${methods.join(', ')}; "${flags.method}" is none`, {
         usage: true,
       })

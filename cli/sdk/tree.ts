@@ -2,7 +2,7 @@ import { type ApiDocument, type Operation, type Parameter, type PathItem, sorted
 import { assign, camel, capitalized } from './names.ts'
 import { parametersOf } from './operation.ts'
 
-export const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const
+export const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'query', 'options'] as const
 export type MethodName = (typeof methods)[number]
 
 /** How a path goes on from one place. */
@@ -38,7 +38,8 @@ export function treeOf(document: ApiDocument): Node {
       node = next.node
     })
     for (const method of methods) {
-      const operation = item[method]
+      // OpenAPI 3.2 has QUERY, 3.1 takes it as an extension.
+      const operation = item[method] ?? (method === 'query' ? item['x-query'] : undefined)
       if (typeof operation !== 'object' || operation === null) continue
       node.operations.set(method, { item, operation: operation as Operation })
       const declared = parametersOf(document, item, operation as Operation).filter((one) => one.in === 'path')

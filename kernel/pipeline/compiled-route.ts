@@ -2,6 +2,7 @@ import { type Serialize, toJson } from '../http/response/json.ts'
 import type { ErrorHandler, Hook } from '../plugin/hooks.ts'
 import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { DuplicateRouteError, RouteCollection, type RouteRecord } from '../routing/collection.ts'
+import type { Shape } from '../routing/pattern.ts'
 import { Route, type Step } from '../routing/route.ts'
 import { RouteTable } from '../routing/table.ts'
 import type { AddRoute } from '../routing/verbs.ts'
@@ -149,7 +150,7 @@ export class CompiledRoutes {
 
   /** Every route with what it was compiled to, in order of registration, the server's own first. */
   *entries(): Iterable<{ record: RouteRecord; compiled: CompiledRoute }> {
-    for (const record of [...this.#own.routes, ...this.#mounted.routes]) {
+    for (const record of shapesOf([...this.#own.routes, ...this.#mounted.routes]).keys()) {
       const compiled = this.#compiled.get(record)
       if (compiled !== undefined) yield { record, compiled }
     }
@@ -160,7 +161,7 @@ export class CompiledRoutes {
     if (logger !== undefined) this.current(logger)
     const version = `${this.#own.version} ${this.#mounted.version} ${logger !== undefined}`
     if (this.#records?.version !== version) {
-      const all = [...this.#own.routes, ...this.#mounted.routes]
+      const all = [...shapesOf([...this.#own.routes, ...this.#mounted.routes]).keys()]
       this.#records = { version, list: logger === undefined ? all : all.filter((record) => this.#compiled.has(record)) }
     }
     return this.#records.list
@@ -174,11 +175,8 @@ export class CompiledRoutes {
   #build(logger: Logger, failed: (error: unknown) => void): void {
     const idle: IdleOption[] = []
     const table = new RouteTable<CompiledRoute>()
-    const taken = new Map<string, RouteRecord>()
-    const own = new Set<RouteRecord>(this.#own.routes)
-    for (const record of [...this.#own.routes, ...this.#mounted.routes]) {
+    for (const [record, shapes] of shapesOf([...this.#own.routes, ...this.#mounted.routes], failed)) {
       try {
-        if (own.size > 0) claim(record, taken)
         let compiled = this.#compiled.get(record)
         if (compiled === undefined) {
           const owner = this.#owners.get(record)
@@ -188,7 +186,7 @@ export class CompiledRoutes {
           idle.push(...this.#options.check(record, owner, scope, read))
           this.#compiled.set(record, compiled)
         }
-        table.add(record, compiled)
+        table.add({ method: record.method, shapes }, compiled)
       } catch (error) {
         failed(error)
       }
@@ -200,12 +198,31 @@ export class CompiledRoutes {
   }
 }
 
-/** Each collection refuses duplicates itself; here the server's own routes meet the mounted ones. */
-function claim(record: RouteRecord, taken: Map<string, RouteRecord>): void {
-  for (const shape of record.shapes) {
-    const key = `${record.method} ${shape.key}`
-    const there = taken.get(key)
-    if (there !== undefined && there !== record) throw DuplicateRouteError(record, there)
-    taken.set(key, record)
+/**
+ * The shapes that each record answers: those of `any` make way for a route of one method. Each collection refuses its own
+ * duplicates; here the server's own routes meet the mounted ones.
+ */
+function shapesOf(
+  records: readonly RouteRecord[],
+  failed: (error: unknown) => void = () => {},
+): Map<RouteRecord, readonly Shape[]> {
+  const taken = new Map<string, RouteRecord>()
+  const left = new Set<RouteRecord>()
+  for (const record of records) {
+    const keys = record.shapes.map(({ key }) => `${record.method} ${key}`)
+    const same = keys.map((key) => taken.get(key)).find((one) => one?.isAny === record.isAny)
+    if (same !== undefined) {
+      left.add(record)
+      failed(DuplicateRouteError(record, same))
+      continue
+    }
+    for (const key of keys) if (!record.isAny || !taken.has(key)) taken.set(key, record)
   }
+  const answered = records
+    .filter((record) => !left.has(record))
+    .map((record) => {
+      const shapes = record.shapes.filter(({ key }) => taken.get(`${record.method} ${key}`) === record)
+      return [record, shapes] as const
+    })
+  return new Map(answered.filter(([, shapes]) => shapes.length > 0))
 }

@@ -1,17 +1,17 @@
 import type { HostServer, Request } from '../http/request/request.ts'
 import type { Rewriter } from '../http/request/rewrite.ts'
 import type { Response } from '../http/response/response.ts'
-import { type Middleware, NotAMiddlewareError, nameOf } from '../routing/middleware.ts'
+import { type Middleware, NotAMiddlewareError } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
 import { defineError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import type { Logger } from '../support/logger.ts'
-import { isPluginFactory } from './define.ts'
+import { isPluginFactory, type RegisterOptions } from './define.ts'
 import { enroll } from './enroll.ts'
 import type { ErrorHandler, Hook, HookLists, HookName, HookTypes, LifeCycleHookName } from './hooks.ts'
-import { type PluginEntry, type RegisterOptions, type Registrable, registerArguments, registeredName } from './scope.ts'
+import { type PluginEntry, type Registrable, registerArguments, registeredName } from './scope.ts'
 import type { ServiceStore, Services } from './services.ts'
 
 export const PluginAfterBootError = defineError(
@@ -94,7 +94,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   /** Adds middlewares for every route of this scope and below, in the order of writing; the root's also run for 404 and 405. */
   use(...middlewares: readonly [Middleware, ...Middleware[]]): void {
     const { name: plugin, scope } = this.#entry
-    const names = middlewares.map((one) => (typeof one === 'function' ? nameOf(one, plugin) : typeof one))
+    const names = middlewares.map((one) => (typeof one === 'function' ? one.name || plugin : typeof one))
     this.#mustBoot(`the plugin "${plugin}" adds the middleware ${names.join(', ')}`)
     // All or none: one that is dropped may be the one that asks who somebody is.
     if (names.length === 0 || middlewares.some((one) => typeof one !== 'function')) throw HookError('use', plugin)

@@ -4,6 +4,7 @@ import { ArgumentsError } from '../support/arguments.ts'
 import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
+import { checkOptions, OptionError, quoted } from '../support/options.ts'
 import type { Context } from './context.ts'
 import { isReader, type OptionsReader, type RouteOptionReader } from './options.ts'
 import type { Services } from './services.ts'
@@ -71,7 +72,15 @@ export interface PluginDefinition<
 export interface Registration<Provided extends object = object> {
   readonly plugin: PluginDefinition<never, Provided>
   readonly options: unknown
+  /** The prefix that the factory was given. Another name, so that no registration counts as options of `register`. */
+  readonly mountPath?: string | undefined
   readonly site: CallSite
+}
+
+/** How a plugin is registered. */
+export interface RegisterOptions {
+  /** Path prefix of all its routes; gives the plugin a scope of its own. */
+  prefix?: string
 }
 
 /** What `provide` is held against: services that are declared are of the type that is declared, and nothing is a promise. */
@@ -82,9 +91,19 @@ type CheckedProvided<Provided> = [Provided] extends [never]
     ? 'services exist as soon as the plugin is registered: make what takes time in setup, and give it to ctx.provide'
     : { readonly [Name in keyof Provided]: Name extends keyof Services ? Services[Name] : Provided[Name] }
 
-/** Makes registrations; its options may be left out exactly when the plugin can do without them. */
+/**
+ * Makes registrations; its options may be left out exactly when the plugin can do without them.
+ *
+ * @example
+ * const admin = definePlugin({ name: 'admin', setup: (ctx, options: { title: string }) => ctx.get('/', () => options) })
+ * new Server({ plugins: [admin({ title: 'Shop' }, { prefix: '/admin' })] })
+ */
 export interface PluginFactory<Options, Provided extends object = {}> {
-  (...args: undefined extends Options ? [options?: Options] : [options: Options]): Registration<Provided>
+  (
+    ...args: undefined extends Options
+      ? [options?: Options, register?: RegisterOptions]
+      : [options: Options, register?: RegisterOptions]
+  ): Registration<Provided>
   readonly plugin: PluginDefinition<never, Provided>
 }
 
@@ -122,12 +141,11 @@ export function definePlugin<
   const plugin = definition as unknown as PluginDefinition<never, Provided>
   checkDefinition(plugin)
   const factory = (...args: readonly unknown[]): Registration<Provided> => {
-    const [options] = args
-    if (args.length > 1) {
-      const takes = `its options alone; a prefix follows it: register(${definition.name}(), { prefix: '/path' })`
-      throw ArgumentsError(definition.name, takes)
-    }
-    const registration = { plugin, options, site: new CallSite() }
+    const [options, register, ...more] = args
+    if (more.length > 0)
+      throw ArgumentsError(definition.name, "its options and how to register it: { prefix: '/path' }, nothing more")
+    const mountPath = readPrefix(definition.name, register)
+    const registration = { plugin, options, mountPath, site: new CallSite() }
     Object.defineProperty(registration, pluginMark, { value: contractVersion })
     return registration
   }
@@ -173,6 +191,18 @@ function checkDefinition(definition: PluginDefinition<never, object>): void {
       throw PluginDefinitionError(name, `${member} must be a function, and its type is ${typeof value}`)
     }
   }
+}
+
+/** The prefix of `{ prefix }`, which is what a registration takes beside the plugin and its options. */
+export function readPrefix(call: string, given: unknown): string | undefined {
+  if (given === undefined) return undefined
+  checkOptions(call, given as object, ['prefix'])
+  const { prefix } = given as RegisterOptions
+  if (prefix === '' || !('prefix' in (given as object))) return undefined
+  // Undefined too: what a variable did not give would put the routes at the root.
+  if (typeof prefix !== 'string') throw OptionError(`${call}.prefix`, quoted(prefix), "a path: '/admin'")
+  parsePattern(prefix)
+  return prefix
 }
 
 function checkPrefix(plugin: string, prefix: unknown): void {

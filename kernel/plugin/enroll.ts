@@ -1,5 +1,6 @@
 import { type Middleware, nameOf } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
+import { CallSite } from '../support/call-site.ts'
 import { isFrameworkError } from '../support/errors.ts'
 import { OptionPlace } from '../support/options.ts'
 import { isPromise } from '../support/within.ts'
@@ -17,12 +18,12 @@ export function enroll(owner: PluginEntry, given: unknown, options: EnrollOption
   const registration: unknown = uncalled ? given() : given
   if (typeof registration === 'function') return enrollMiddleware(owner, registration as Middleware)
   if (!isRegistration(registration)) throw NotAPluginError(describe(given))
-  const { plugin: definition, site } = registration as Registration
+  const { plugin: definition, site, mountPath = options.prefix ?? '' } = registration as Registration
   const parent = owner.scope
-  const prefix = joinPaths(options.prefix ?? '', definition.prefix ?? '')
+  const prefix = joinPaths(mountPath, definition.prefix ?? '')
   checkMembers(definition)
-  const before = parent.plugins.get(definition.name)
-  if (before !== undefined) throw DuplicatePluginError(definition.name, before.site, String(site))
+  const first = parent.plugins.get(definition.name)
+  if (first !== undefined) throw DuplicatePluginError(definition.name, first.site, String(site))
   const settings = settingsOf(registration, parent, options.path, uncalled)
   const isScoped = definition.scoped === true || prefix !== ''
   const scope = isScoped ? new Scope(definition.name, prefix, parent) : parent
@@ -37,7 +38,7 @@ export function enroll(owner: PluginEntry, given: unknown, options: EnrollOption
 }
 
 function enrollMiddleware(owner: PluginEntry, middleware: Middleware): PluginEntry {
-  const name = nameOf(middleware, 'middleware')
+  const name = nameOf(middleware, 'anonymous', new CallSite())
   const entry = new PluginEntry({ name, setup: (ctx) => ctx.use(middleware) }, owner.scope)
   owner.children.push(entry)
   return entry

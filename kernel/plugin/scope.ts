@@ -1,9 +1,15 @@
 import { type Middleware, nameOf } from '../routing/middleware.ts'
-import { joinPaths, parsePattern } from '../routing/pattern.ts'
+import { joinPaths } from '../routing/pattern.ts'
 import type { Step } from '../routing/route.ts'
 import { defineError } from '../support/errors.ts'
-import { checkOptions, OptionError, quoted } from '../support/options.ts'
-import { isPluginFactory, isRegistration, type PluginDefinition, type Registration } from './define.ts'
+import {
+  isPluginFactory,
+  isRegistration,
+  type PluginDefinition,
+  type RegisterOptions,
+  type Registration,
+  readPrefix,
+} from './define.ts'
 import { type ErrorHandler, emptyHooks, type Hook, type HookLists, type HookName } from './hooks.ts'
 import { ServiceStore } from './services.ts'
 
@@ -166,12 +172,6 @@ export function rootEntry(): PluginEntry {
   return new PluginEntry({ name: 'root' }, new Scope('root'))
 }
 
-/** How a plugin is registered. */
-export interface RegisterOptions {
-  /** Path prefix of all its routes; gives the plugin a scope of its own. */
-  prefix?: string
-}
-
 /** The same from within: where the options were written, for messages. */
 export interface EnrollOptions extends RegisterOptions {
   /** `plugins.cors`; else the name of the plugin, with the place of its registration. */
@@ -192,27 +192,26 @@ export function checkRegistrable(list: readonly unknown[]): void {
 }
 
 /** What `register` was called with; more than it takes is an error, for it may be what asks who somebody is. */
-export function registerArguments(args: readonly unknown[]): [plugin: unknown, options: RegisterOptions | undefined] {
+export function registerArguments(args: readonly unknown[]): [plugin: unknown, options: RegisterOptions] {
   const [plugin, options, ...more] = args
   if (more.length > 0) throw RegisterArgumentsError(`It was given ${args.length} arguments`)
   if (typeof options === 'function' || isRegistration(options)) {
     throw RegisterArgumentsError(`The second argument is ${registeredName(options)}: register it by a call of its own`)
   }
-  if (options === undefined) return [plugin, undefined]
-  checkOptions('register', options as object, ['prefix'])
-  const { prefix } = options as { prefix?: unknown }
-  if (prefix !== undefined && typeof prefix !== 'string')
-    throw OptionError('register.prefix', quoted(prefix), "a path: '/admin'")
-  if (prefix !== undefined && prefix !== '') {
-    parsePattern(prefix)
-    // It would have a scope to itself, which no route is ever in, and guard nothing.
-    if (typeof plugin === 'function' && !isPluginFactory(plugin)) {
-      throw RegisterArgumentsError(
-        `${nameOf(plugin)} is a middleware, which has no routes for a prefix: write group('${prefix}', [${nameOf(plugin)}], define) around the routes`,
-      )
-    }
+  const prefix = readPrefix('register', options)
+  if (prefix === undefined) return [plugin, {}]
+  // It would have a scope to itself, which no route is ever in, and guard nothing.
+  if (typeof plugin === 'function' && !isPluginFactory(plugin)) {
+    throw RegisterArgumentsError(
+      `${nameOf(plugin)} is a middleware, which has no routes for a prefix: write group('${prefix}', [${nameOf(plugin)}], define) around the routes`,
+    )
   }
-  return [plugin, options as RegisterOptions]
+  if (isRegistration(plugin) && plugin.mountPath !== undefined) {
+    throw RegisterArgumentsError(
+      `${registeredName(plugin)} was given the prefix ${plugin.mountPath} before: keep one of the two`,
+    )
+  }
+  return [plugin, { prefix }]
 }
 
 /** What was given in place of a plugin, in words. */

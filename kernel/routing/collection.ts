@@ -22,6 +22,8 @@ export interface RouteRecord {
   /** Middlewares of the groups around it, outermost first. */
   readonly groupMiddlewares: readonly Middleware[]
   readonly shapes: readonly Shape[]
+  /** Whether `any` wrote it: a route of this method alone goes before it. */
+  readonly isAny: boolean
   readonly site: CallSite
 }
 
@@ -51,6 +53,7 @@ export class RouteCollection extends RouteVerbs {
     options: RouteOptions,
     handler: Function,
     groupMiddlewares: readonly Middleware[] = [],
+    isAny = false,
   ): RouteRecord {
     const shapes = parsePattern(path)
     const record: RouteRecord = {
@@ -60,13 +63,15 @@ export class RouteCollection extends RouteVerbs {
       handler: handler as RouteRecord['handler'],
       groupMiddlewares,
       shapes,
+      isAny,
       site: new CallSite(),
     }
-    for (const shape of shapes) {
-      const there = this.#records.get(`${method} ${shape.key}`)
-      if (there !== undefined) throw DuplicateRouteError(record, there)
+    const keys = shapes.map(({ key }) => `${isAny ? 'any ' : ''}${method} ${key}`)
+    for (const key of keys) {
+      const existing = this.#records.get(key)
+      if (existing !== undefined) throw DuplicateRouteError(record, existing)
     }
-    for (const shape of shapes) this.#records.set(`${method} ${shape.key}`, record)
+    for (const key of keys) this.#records.set(key, record)
     this.#all.push(record)
     this.#version++
     return record

@@ -1,5 +1,6 @@
 import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
+import { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 
 /**
@@ -48,6 +49,7 @@ export function defineMiddleware<Extension extends object = {}>(
   if (more.length > 0)
     throw NotAMiddlewareError('defineMiddleware() was given several; define each by a call of its own')
   if (typeof middleware !== 'function') throw NotAMiddlewareError('defineMiddleware() was given no function')
+  if (middleware.name === '') places.set(middleware, new CallSite())
   return middleware
 }
 
@@ -79,7 +81,15 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** The name that a listing, a trace or an error message shows for a function. */
-export function nameOf(fn: Function, fallback = 'anonymous'): string {
-  return fn.name === '' ? fallback : fn.name
+/** Where functions without a name were defined. */
+const places = new WeakMap<Function, CallSite>()
+
+/**
+ * The name that a listing, a trace or an error message shows for a function; in place of a name, where it was defined, or else `site`,
+ * where it was registered.
+ */
+export function nameOf(fn: Function, fallback = 'anonymous', site = places.get(fn)): string {
+  if (fn.name !== '') return fn.name
+  const place = (places.get(fn) ?? site)?.toLine()
+  return place === undefined ? fallback : `${fallback} (${place})`
 }

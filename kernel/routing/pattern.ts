@@ -2,7 +2,7 @@ import { decodePath } from '../http/request/target.ts'
 import { defineError } from '../support/errors.ts'
 
 /** The methods a route can be registered for, in the order that `Allow` lists them. */
-export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS'] as const
 export type Method = (typeof methods)[number]
 
 export const RoutePatternError = defineError(

@@ -1,3 +1,4 @@
+import type { CallSite } from '../support/call-site.ts'
 import { defineError } from '../support/errors.ts'
 import type { RouteRecord } from './collection.ts'
 import { type Middleware, nameOf } from './middleware.ts'
@@ -46,7 +47,7 @@ export class Route<out Parsed = {}> {
   readonly path: string
   readonly handler: Function
   /** Where it was registered, as `file:line:column`. */
-  readonly site: { toString(): string }
+  readonly site: CallSite
   /** What plugins keep for this route, see RouteValue. @internal */
   readonly values = new Map<object, unknown>()
   /** @internal */
@@ -91,7 +92,17 @@ export class Route<out Parsed = {}> {
     if (this.#sealed) throw RouteSealedError(`${this.method} ${this.path}`)
     const steps = this.#steps[slot]
     if (steps === undefined) throw RouteSlotError(String(slot), `${this.method} ${this.path}`)
-    steps.push({ slot, name: nameOf(middleware), run: middleware, ...this.#owner })
+    const { site } = this
+    // A stack is formatted when somebody asks: it takes longer than the rest of a registration.
+    const name = () => nameOf(middleware, 'anonymous', site)
+    steps.push({
+      slot,
+      get name() {
+        return name()
+      },
+      run: middleware,
+      ...this.#owner,
+    })
   }
 
   /**

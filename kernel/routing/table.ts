@@ -1,4 +1,4 @@
-import findMyWay from 'find-my-way'
+import findMyWay, { type HTTPMethod } from 'find-my-way'
 import type { RouteRecord } from './collection.ts'
 import type { Shape } from './pattern.ts'
 import { type Method, methods } from './pattern.ts'
@@ -30,11 +30,11 @@ export class RouteTable<Target> {
   })
   readonly #entries = new Map<string, Entry<Target>[]>()
 
-  /** Adds a route. Collections have refused duplicates before. */
-  add(record: RouteRecord, target: Target): void {
+  /** Adds a route. Duplicates were refused before. */
+  add(record: Pick<RouteRecord, 'method' | 'shapes'>, target: Target): void {
     for (const shape of record.shapes) {
       const entry: Entry<Target> = { shape, target }
-      this.#router.on(record.method, shape.pattern, noop, entry)
+      this.#router.on(record.method as HTTPMethod, shape.pattern, noop, entry)
       const entries = this.#entries.get(record.method)
       if (entries === undefined) this.#entries.set(record.method, [entry])
       else entries.push(entry)
@@ -57,7 +57,7 @@ export class RouteTable<Target> {
   }
 
   #find(method: string, path: string): Match<Target> | undefined {
-    const found = this.#router.find(method as Method, path)
+    const found = this.#router.find(method as HTTPMethod, path)
     if (found === null) return undefined
     const params = found.params as Record<string, string>
     for (const name in params) {

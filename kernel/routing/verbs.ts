@@ -13,7 +13,7 @@ import type {
   RouteResponse,
   TypedRequest,
 } from './params.ts'
-import { joinPaths, type Method, type PathParams, parsePattern } from './pattern.ts'
+import { joinPaths, type Method, methods, type PathParams, parsePattern } from './pattern.ts'
 
 /** Answers a request; a value it returns is sent as the body with status 200. */
 export type Handler<Path extends string = string, Extension = {}, Options = {}> = (
@@ -100,8 +100,10 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
   readonly put: Verb<Extension, Prefix>
   readonly patch: Verb<Extension, Prefix>
   readonly delete: Verb<Extension, Prefix>
+  /** Safe like GET, with a body that says what is asked for (RFC 10008). */
+  readonly query: Verb<Extension, Prefix>
   readonly options: Verb<Extension, Prefix, BodilessOptions>
-  /** Registers the route for GET, POST, PUT, PATCH, DELETE and OPTIONS. */
+  /** Registers the route for every method; a route of one method at the same path goes before it, in whatever order they are written. */
   readonly any: Verb<Extension, Prefix>
   /** Registers everything that `define` registers under a prefix and behind middlewares. */
   group<const Path extends string>(
@@ -119,13 +121,14 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
   ): void
 }
 
-/** One route to add: method, path, options, handler, and the middlewares of the groups around it. */
+/** One route to add: method, path, options, handler, the middlewares of the groups around it, and whether `any` wrote it. */
 export type AddRoute = [
   method: Method,
   path: string,
   options: RouteOptions,
   handler: Function,
   groups: readonly Middleware[],
+  isAny: boolean,
 ]
 type Register = (...route: AddRoute) => void
 
@@ -136,7 +139,7 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
     (path: string, ...rest: unknown[]) => {
       const { options, handler } = readRouteArguments(names[0]!, path, rest)
       if (typeof path === 'string' && path.startsWith('/')) parsePattern(path)
-      for (const name of names) register(name, joinPaths(prefix, path), options, handler, groups)
+      for (const name of names) register(name, joinPaths(prefix, path), options, handler, groups, names.length > 1)
     }
   return {
     get: verb('GET'),
@@ -145,8 +148,10 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
     put: verb('PUT'),
     patch: verb('PATCH'),
     delete: verb('DELETE'),
+    query: verb('QUERY'),
     options: verb('OPTIONS'),
-    any: verb('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'),
+    // HEAD comes of GET.
+    any: verb(...methods.filter((method) => method !== 'HEAD')),
     group(path: string, ...rest: unknown[]) {
       if (rest.length > 2) throw GroupArgumentsError(String(path), `it was given ${rest.length + 1} arguments`)
       const define = rest.at(-1)
@@ -184,6 +189,7 @@ export abstract class RouteVerbs<Prefix extends string = ''> implements Routes<{
   readonly put: Verb<{}, Prefix>
   readonly patch: Verb<{}, Prefix>
   readonly delete: Verb<{}, Prefix>
+  readonly query: Verb<{}, Prefix>
   readonly options: Routes<{}, Prefix>['options']
   readonly any: Verb<{}, Prefix>
   readonly group: Routes<{}, Prefix>['group']
@@ -196,6 +202,7 @@ export abstract class RouteVerbs<Prefix extends string = ''> implements Routes<{
     this.put = routes.put
     this.patch = routes.patch
     this.delete = routes.delete
+    this.query = routes.query
     this.options = routes.options
     this.any = routes.any
     this.group = routes.group

@@ -35,6 +35,11 @@ export class CallSite {
     }
     return 'an unknown place'
   }
+
+  /** The same in short, `src/auth.ts:12`: folder, file and line. */
+  toLine(): string {
+    return this.toString().split('/').slice(-2).join('/').replace(/:\d+$/, '')
+  }
 }
 
 function toPath(url: string): string {

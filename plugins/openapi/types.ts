@@ -83,7 +83,8 @@ export interface OpenApiOperation extends Extensible {
 
 /** The operations of one path, by method in lower case. */
 export type OpenApiPathItem = {
-  readonly [Method in 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options']?: OpenApiOperation
+  // OpenAPI 3.1 has no QUERY; what it does not know is an extension.
+  readonly [Method in 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options' | 'x-query']?: OpenApiOperation
 }
 
 /** The parts of a description that others refer to. */

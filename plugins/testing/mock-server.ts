@@ -17,6 +17,7 @@ export interface MockMethods {
   readonly put: MockVerb
   readonly patch: MockVerb
   readonly delete: MockVerb
+  readonly query: MockVerb
   readonly options: MockVerb
   request<Body = unknown, Query extends object = MockQuery, Answer = unknown>(
     method: string,
@@ -65,6 +66,7 @@ export function mockMethods(inject: Inject): MockMethods {
     put: verb('PUT'),
     patch: verb('PATCH'),
     delete: verb('DELETE'),
+    query: verb('QUERY'),
     options: verb('OPTIONS'),
     request: (method, path, options) => send(inject, method, path, options),
   }
@@ -86,6 +88,7 @@ export class MockServer implements MockMethods {
   readonly put: MockVerb
   readonly patch: MockVerb
   readonly delete: MockVerb
+  readonly query: MockVerb
   readonly options: MockVerb
   readonly request: MockMethods['request']
 
@@ -98,6 +101,7 @@ export class MockServer implements MockMethods {
     this.put = methods.put
     this.patch = methods.patch
     this.delete = methods.delete
+    this.query = methods.query
     this.options = methods.options
     this.request = methods.request
   }

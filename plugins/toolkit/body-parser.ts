@@ -7,7 +7,7 @@ interface BodyRoute {
 }
 
 /** Methods whose requests have a body. */
-export const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+export const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'QUERY'])
 
 /** Whether requests of a route are meant to have a body. */
 export const takesBody = ({ method, options }: BodyRoute): boolean => withBody.has(method) || options.body !== undefined

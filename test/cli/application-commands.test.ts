@@ -214,7 +214,7 @@ describe('what cannot be meant is exit code 2, and nothing is imported', () => {
   test.each([
     [
       ['routes', '--method', 'FETCH'],
-      'routes: --method takes one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS; "FETCH" is none',
+      'routes: --method takes one of GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS; "FETCH" is none',
     ],
     [['routes', '/books'], 'routes: "/books" is one argument too many'],
     [['routes', '--methd', 'GET'], 'routes: there is no --methd; did you mean --method?'],
@@ -222,7 +222,7 @@ describe('what cannot be meant is exit code 2, and nothing is imported', () => {
     [['explain', 'GET', 'books'], 'explain: <path> begins with "/"; "books" does not'],
     [
       ['explain', '__proto__', '/'],
-      'explain: <method> is one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS; "__proto__" is none',
+      'explain: <method> is one of GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS; "__proto__" is none',
     ],
     [['plugins', '--timeout', '0'], '--timeout takes seconds, more than 0 and at most a day; 0 is not'],
     [['cron-start', '--entry'], 'cron-start: --entry needs a value'],

@@ -15,6 +15,7 @@ const expected = {
   created: { id: 7, name: 'Grace', born: '1906-12-09T00:00:00Z', role: 'guest' },
   invalid: ['/name'],
   thrown: ['ApiError', 404, invalidName, 'GET /users/404 was answered with 404'],
+  asked: 'a',
   denied: 401,
   removed: [204, true],
   search: { tags: ['a&b', 'ü', ''], exact: false, limit: 10 },

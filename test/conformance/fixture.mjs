@@ -40,6 +40,7 @@ export function makeApp(Server, options, file) {
   // Validated, and every kind of value is valid.
   const any = { type: /** @type {const} */ (['object', 'array', 'string', 'number', 'boolean', 'null']) }
   server.post('/json/checked', { body: any }, (req) => ({ body: req.body }))
+  server.query('/json', { body: any }, (req) => ({ asked: req.body }))
   server.delete('/json', (req) => ({ body: req.body ?? null }))
   server.post('/unread', () => 'early')
   server.get('/headers', (req) => ({ headers: req.headers, ip: req.ip, method: req.method }))

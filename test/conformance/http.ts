@@ -45,6 +45,14 @@ export function httpConformance(target: Target): void {
       expect((await send('GET', '/listen-again')).json).toBe('PortInUseError')
     })
 
+    test('QUERY has a body, and is one of the methods of its path', async () => {
+      const json = { 'content-type': 'application/json' }
+      const found = await send('QUERY', '/json', json, '{"year":1972}')
+      expect([found.status, found.json]).toEqual([200, { asked: { year: 1972 } }])
+      expect((await send('QUERY', '/json', {}, 'year=1972')).status).toBe(415)
+      expect((await send('PATCH', '/json')).headers.allow).toBe('POST, DELETE, QUERY')
+    })
+
     test('answers a returned object as JSON with length and charset', async () => {
       const { status, headers, text } = await send('GET', '/hello')
       expect([status, text]).toEqual([200, '{"hello":"world"}'])

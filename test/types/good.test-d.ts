@@ -110,7 +110,7 @@ new Server({
     log: conditional && { logResponse: true },
   },
 })
-new Server({ plugins: [conditional && definePlugin({ name: 'x', setup() {} })(), undefined] })
+new Server({ plugins: [conditional && definePlugin({ name: 'x', setup() {} })()] })
 new Server({ ...(conditional ? { port: 1 } : {}), plugins: { cors: { origin: (origin, req) => req.path === '/' } } })
 const base = { port: 1, host: 'x' }
 new Server({ ...base, plugins: { json: { sizeLimit: '1mb' } } })

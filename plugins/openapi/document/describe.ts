@@ -225,7 +225,10 @@ class Described {
     for (const entry of this.#entries) {
       const { method, path, operation } = entry
       if (!Object.hasOwn(paths, path.template)) put(paths, path.template, {})
-      put(paths[path.template] as object, method.toLowerCase(), { operationId: ids.get(entry), ...operation })
+      put(paths[path.template] as object, method === 'QUERY' ? 'x-query' : method.toLowerCase(), {
+        operationId: ids.get(entry),
+        ...operation,
+      })
     }
     return paths as { [path: string]: OpenApiPathItem }
   }

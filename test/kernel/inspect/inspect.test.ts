@@ -1,4 +1,4 @@
-import { definePlugin } from 'framework/kernel'
+import { defineMiddleware, definePlugin } from 'framework/kernel'
 import { expect, test } from 'vitest'
 import { makeKernel, pause } from '../../support/kernel.ts'
 
@@ -128,6 +128,19 @@ test('explain shows what a request meets that a fallback may answer', async () =
   // A 405 of the root meets no guard of the scope, and none of its files.
   expect(steps('PUT', '/posts/1')).toEqual([everywhere, page])
   expect(steps('GET', '/%zz')).toEqual([everywhere])
+})
+
+test('a middleware without a name has its place in place of one', async () => {
+  const { kernel, router } = makeKernel()
+  const user = defineMiddleware((_req, _res, next) => next())
+  kernel.use(user, (_req, _res, next) => next())
+  router.get('/x', { middlewares: [user, (_req, _res, next) => next()] }, () => 'x')
+  await kernel.ready()
+  const names = kernel.explain('GET', '/x').steps.map(({ name }) => name.replace(/\d+/, 'LINE'))
+  const anonymous = 'anonymous (inspect/inspect.test.ts:LINE)'
+  expect(names).toEqual([anonymous, anonymous, anonymous, anonymous, 'handler'])
+  expect(kernel.explain('GET', '/x').steps[0]).toMatchObject({ name: kernel.explain('GET', '/x').steps[2]?.name })
+  expect(kernel.printPlugins()).toContain('anonymous (inspect/inspect.test.ts:')
 })
 
 test('explain lists the steps with slot, plugin and scope', async () => {

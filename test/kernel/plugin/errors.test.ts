@@ -168,10 +168,26 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     expect(kernel.services.names()).toEqual(['one', 'two'])
   })
 
-  test('a factory that is given more than its options', () => {
+  test.each([
+    [
+      [{}, { prefix: '/api' }, {}],
+      "limited() takes its options and how to register it: { prefix: '/path' }, nothing more",
+    ],
+    [[{}, { prefx: '/api' }], '"limited.prefx" is not an option. Did you mean "prefix"?'],
+    [[{}, { prefix: undefined }], 'the option "limited.prefix" is undefined; it takes a path: \'/admin\''],
+    [[{}, { prefix: 5 }], 'the option "limited.prefix" is 5'],
+    [[{}, { prefix: 'api' }], 'the path "api" does not begin with "/"'],
+    [[{}, '/api'], 'limited'],
+    [[{}, null], 'limited'],
+  ])('a factory that is given %j', (args, message) => {
     const factory = empty('limited') as unknown as (...args: unknown[]) => unknown
-    expect(() => factory({}, { prefix: '/api' })).toThrow(
-      "ARGUMENTS: limited() takes its options alone; a prefix follows it: register(limited(), { prefix: '/path' })",
+    expect(() => factory(...args)).toThrow(message)
+  })
+
+  test('two prefixes for one registration', () => {
+    const { kernel } = makeKernel()
+    expect(() => kernel.register(empty('a')(undefined, { prefix: '/one' }), { prefix: '/two' })).toThrow(
+      'the plugin "a" was given the prefix /one before: keep one of the two',
     )
   })
 

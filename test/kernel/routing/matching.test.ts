@@ -119,12 +119,39 @@ describe('methods', () => {
     expect(await send(kernel, '/x', 'HEAD')).toMatchObject({ status: 204, headers: { 'x-own': '1' } })
   })
 
-  test('any registers GET, POST, PUT, PATCH, DELETE and OPTIONS', async () => {
+  test('any registers every method but HEAD', async () => {
     const { kernel, router } = makeKernel()
     router.any('/x', (req) => req.method)
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS']) {
       expect((await send(kernel, '/x', method)).json).toBe(method)
     }
+  })
+
+  test('a route of one method goes before any at the same path, whichever is written first', async () => {
+    const { kernel, router } = makeKernel()
+    router.any('/x/:id?', () => 'any')
+    router.get('/x', () => 'get')
+    router.post('/y/:name', () => 'post')
+    router.any('/y/:id', () => 'any')
+    kernel.any('/z', () => 'any of the server')
+    router.put('/z', () => 'put of the collection')
+    const answers = ['GET /x', 'POST /x', 'GET /x/5', 'POST /y/5', 'GET /y/5', 'PUT /z', 'PATCH /z'].map(
+      async (line) => {
+        const [method, path] = line.split(' ') as [string, string]
+        return (await send(kernel, path, method)).json
+      },
+    )
+    expect(await Promise.all(answers)).toEqual([
+      'get',
+      'any',
+      'any',
+      'post',
+      'any',
+      'put of the collection',
+      'any of the server',
+    ])
+    expect(kernel.printRoutes().match(/^PUT +\/z/gm)).toHaveLength(1)
+    expect(() => router.any('/x/:name?', () => 'again')).toThrow('is registered twice')
   })
 
   test.each(['TRACE', 'CONNECT', 'PROPFIND', 'get', 'JUNK'])('%s never reaches a handler', async (method) => {

@@ -49,6 +49,14 @@ describe('the document', () => {
     expect(await problemsOf(service(server).document())).toEqual([])
   })
 
+  test('has QUERY, which OpenAPI 3.1 does not know, as an extension', async () => {
+    const { server } = makeServer()
+    server.router.query('/books', { body: { type: 'object', properties: { year: { type: 'integer' } } } }, handler)
+    const document = service(server).document()
+    expect(document.paths['/books']?.['x-query']).toMatchObject({ operationId: 'queryBooks', requestBody: {} })
+    expect(await problemsOf(document)).toEqual([])
+  })
+
   test('changes with the routes and not without', async () => {
     const { server } = makeServer()
     const paths = async () => Object.keys(((await server.inject.get('/docs/json')).body() as { paths: object }).paths)

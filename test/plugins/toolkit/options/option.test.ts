@@ -87,6 +87,7 @@ The plugin "limited" is registered at HERE`,
 
   test('a factory that was passed without being called is named', () => {
     const needy = definePlugin({ name: 'needy', options: option.shape({ url: option.name().required() }), setup() {} })
+    // @ts-expect-error it needs options
     expect(() => new Server([needy])).toThrow('write needy({ … })')
   })
 
