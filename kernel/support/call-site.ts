@@ -29,7 +29,8 @@ export class CallSite {
   toString(): string {
     for (const line of (this.#trace?.stack ?? '').split('\n').slice(1)) {
       const place = /\(?((?:file:\/\/)?\/?[^()\s]+:\d+:\d+)\)?\s*$/.exec(line)?.[1]
-      if (place === undefined || place.startsWith('node:')) continue
+      // Frames of the runtime itself: its helpers for decorators, for example.
+      if (place === undefined || /^(?:node|bun|deno|ext):/.test(place)) continue
       const path = place.startsWith('file://') ? toPath(place) : place
       if (!ownFolders.some((folder) => path.startsWith(folder))) return path
     }
