@@ -14,8 +14,10 @@ export type RouteDescription = RouteOptions extends { apidoc?: infer Doc } ? Exc
  * needs of another. A plugin merges its line; the name of the type parameter is the same everywhere.
  */
 // biome-ignore lint/correctness/noUnusedVariables: named by those who merge
-// biome-ignore lint/suspicious/noEmptyInterface: open for merging
-export interface OptionChecks<Options> {}
+export interface OptionChecks<Options> {
+  /** A list that an import did not give would leave the route without its guards. */
+  middlewares: readonly Middleware[]
+}
 
 /** What the options of a route must be whose requests have no body: GET, HEAD and OPTIONS. A plugin merges its lines. */
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging

@@ -25,7 +25,9 @@ export const reportDeprecated = deprecation(
 // Without a default: with one, functions among the options would not be typed by their place.
 export type VerbDecorator = <const Options extends RouteOptions>(
   path: string,
-  options?: Options & OptionChecks<Options> & { readonly [Name in Exclude<keyof Options, keyof RouteOptions>]: never },
+  options?: Options & {
+    readonly [Name in keyof Options & keyof OptionChecks<Options>]?: OptionChecks<Options>[Name]
+  } & { readonly [Name in Exclude<keyof Options, keyof RouteOptions>]: never },
   ...more: never[]
 ) => MethodMark<ControllerMethod>
 

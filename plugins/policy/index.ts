@@ -17,7 +17,7 @@ declare module '../../kernel/routing/options.ts' {
     policy?: PolicyOption
   }
   interface OptionChecks<Options> {
-    policy?: Options extends { readonly policy: infer Given } ? CheckedPolicy<Given> : unknown
+    policy: Options extends { readonly policy: infer Given } ? CheckedPolicy<Given> : unknown
   }
 }
 

@@ -44,11 +44,13 @@ type CheckedHandler<Given, Checks> = Given extends { readonly handler: infer Han
   : RouteCheckName<Checks> & string
 
 /** Checks the names in a `policy` option against its manager: an unknown one does not compile. */
-export type CheckedPolicy<Given> = Given extends readonly []
-  ? 'an empty list would leave the route open'
-  : Given extends readonly unknown[]
-    ? { readonly [Index in keyof Given]: CheckedRequirement<Given[Index]> }
-    : CheckedRequirement<Given>
+export type CheckedPolicy<Given> = Given extends undefined
+  ? 'undefined would leave the route open: leave the option out'
+  : Given extends readonly []
+    ? 'an empty list would leave the route open'
+    : Given extends readonly unknown[]
+      ? { readonly [Index in keyof Given]: CheckedRequirement<Given[Index]> }
+      : CheckedRequirement<Given>
 
 const form = '{ manager, scope, handler } or a list of such objects'
 

@@ -1,6 +1,6 @@
 import type { Response, RouteResponse } from '../../kernel/index.ts'
 import type { Responses } from './service.ts'
-import type { AnswerStatus, ReturnsOf, TypedShorthands, WithStatus } from './types.ts'
+import type { AnswerStatus, AnyBodyArguments, ReturnsOf, TypedShorthands, WithStatus } from './types.ts'
 
 export type { ResponsesOptions } from './options.ts'
 export { responses } from './plugin.ts'
@@ -23,6 +23,8 @@ declare module '../../kernel/routing/options.ts' {
 
 declare module '../../kernel/routing/params.ts' {
   interface ResponseTypes<Options> extends TypedShorthands<Options> {
+    json(...body: AnyBodyArguments<Options>): Response
+    send(...body: AnyBodyArguments<Options>): Response
     // What goes on, goes on with its types.
     header(...given: Parameters<Response['header']>): RouteResponse<Options>
     setHeader(...given: Parameters<Response['setHeader']>): RouteResponse<Options>

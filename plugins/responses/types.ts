@@ -24,6 +24,14 @@ export type BodyArguments<Options, Status extends number> =
         : never
     : never
 
+/** What `res.json` takes where no status is in front of it: the body of one of the responses, anything where the route declares none. */
+export type AnyBodyArguments<Options> =
+  SchemasOf<Options> extends infer Schemas
+    ? Schemas extends undefined
+      ? [body?: unknown]
+      : [body?: { [Status in keyof Schemas]: InputOf<Schemas[Status]> }[keyof Schemas]]
+    : never
+
 /** The shorthands of a response, each with the body that the route's schema for its status describes. */
 export type TypedShorthands<Options> = {
   [Name in StatusName]: (...body: BodyArguments<Options, Statuses[Name]>) => Response
@@ -40,7 +48,7 @@ interface StatusChosen<Options, Status extends number> {
 
 /** A response whose status was just chosen. */
 export type WithStatus<Options, Status extends number> = number extends Status
-  ? RouteResponse<Options>
+  ? RouteResponse<Options> & Pick<Response, 'json' | 'send'>
   : Status extends AnswerStatus<Options, Status>
     ? Omit<RouteResponse<Options>, keyof StatusChosen<Options, Status>> & StatusChosen<Options, Status>
     : RouteResponse<Options>

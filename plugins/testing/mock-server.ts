@@ -1,4 +1,4 @@
-import type { Inject } from '../../kernel/index.ts'
+import { ArgumentsError, type Inject } from '../../kernel/index.ts'
 import { cookieHeader, type MockOptions, type MockQuery, mockOptions, withQuery } from './options.ts'
 import { payloadOf } from './payload.ts'
 import { MockResponse } from './response.ts'
@@ -33,7 +33,11 @@ async function send(
   path: string,
   given?: MockOptions<unknown, object>,
 ): Promise<MockResponse<never>> {
-  const options = mockOptions.parse(given, `inject.${method.toLowerCase()}`)
+  const call = `inject.${method.toLowerCase()}`
+  const options = mockOptions.parse(given, call)
+  // A client would say the same; sent as it is, it is a request that no client makes.
+  if (typeof path !== 'string' || !/^(?:\/|https?:)/.test(path))
+    throw ArgumentsError(call, `a path that begins with "/": ${call}('/users')`)
   const { query, ip, signal } = options
   const payload = await payloadOf(options)
   const url = withQuery(path, query)

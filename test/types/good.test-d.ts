@@ -170,3 +170,16 @@ router.group('/teams', (group) => {
   return group
 })
 router.group('/teams', () => found.push('teams'))
+
+// What is returned is read and never changed.
+const frozen: readonly string[] = ['a']
+const pair = ['a', 1] as const
+router.get('/10', { responses: { 200: { type: 'array', items: { type: 'string' } } } }, () => frozen)
+router.get(
+  '/11',
+  { responses: { 200: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }], items: false } } },
+  () => pair,
+)
+router.get('/12', { responses: { 200: Type.Object({ tags: Type.Array(Type.String()) }) } }, (_req, res) =>
+  res.json({ tags: frozen }),
+)

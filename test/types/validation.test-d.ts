@@ -186,7 +186,7 @@ const marked = Type.Object({
 })
 type Marked = [
   Expect<Equal<OutputOf<typeof marked>, { b: string; e: string; 5: number; a?: bigint; c?: { d?: null }[] }>>,
-  Expect<Equal<InputOf<typeof marked>, { b: string; 5: number; a?: bigint; c?: { d?: null }[]; e?: string }>>,
+  Expect<Equal<InputOf<typeof marked>, { b: string; 5: number; a?: bigint; c?: readonly { d?: null }[]; e?: string }>>,
   Expect<Equal<OutputOf<typeof none>, {}>>,
 ]
 const none = Type.Object({})

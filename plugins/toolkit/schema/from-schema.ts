@@ -79,7 +79,14 @@ type ObjectOf<S, Root, D extends Direction, Depth extends Level> = S extends { r
 
 type TupleOf<Items extends readonly unknown[], Root, D extends Direction, Depth extends Level> = {
   -readonly [Index in keyof Items]: From<Items[Index], Root, D, Deeper[Depth]>
-}
+} extends infer Tuple extends unknown[]
+  ? D extends 'input'
+    ? Readonly<Tuple>
+    : Tuple
+  : never
+
+/** What may be given is read and never changed. */
+type ListOf<Item, D extends Direction> = D extends 'input' ? readonly Item[] : Item[]
 
 type ArrayOf<S, Root, D extends Direction, Depth extends Level> = S extends {
   readonly prefixItems: infer Items extends readonly unknown[]
@@ -88,8 +95,8 @@ type ArrayOf<S, Root, D extends Direction, Depth extends Level> = S extends {
   : S extends { readonly items: infer Items }
     ? Items extends readonly unknown[]
       ? TupleOf<Items, Root, D, Depth>
-      : From<Items, Root, D, Deeper[Depth]>[]
-    : unknown[]
+      : ListOf<From<Items, Root, D, Deeper[Depth]>, D>
+    : ListOf<unknown, D>
 
 type Typed<Name, S, Root, D extends Direction, Depth extends Level> = Name extends 'object'
   ? ObjectOf<S, S extends { readonly $id: string } ? S : Root, D, Depth>

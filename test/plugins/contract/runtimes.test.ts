@@ -1,6 +1,11 @@
 import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { implement, RouteCollection, Server } from 'framework'
+import { defineContract } from 'framework/contract'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { commandOf, targets } from '../../conformance/targets.ts'
+import { hasChromium, startChromium } from '../../support/chromium.ts'
 import { makeProject, type Project, runIn } from '../../support/cli.ts'
 import { buildIfMissing } from '../../support/package/tarball.ts'
 import { runTsc } from '../../support/typescript.ts'
@@ -81,6 +86,57 @@ test('a bundle for browsers has nothing of Node.js or of the server in it', asyn
     .map((path) => path.replace(/^.*\/dist\//, ''))
   expect(own.sort()).toEqual(['chunks/contract.js', 'plugins/contract/index.js'])
   expect(text.length).toBeLessThan(16_000)
+})
+
+describe.skipIf(!hasChromium)('in a browser', () => {
+  let chromium: Browser
+  beforeAll(async () => {
+    chromium = await startChromium()
+  })
+  afterAll(() => chromium?.close())
+
+  test('the bundled client calls the server of its page, and is told what is refused', async () => {
+    const { outputFiles } = await build({
+      entryPoints: [`${project.folder}/browser.js`],
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'browser',
+      logLevel: 'silent',
+    })
+    const Post = z.object({ id: z.string(), words: z.array(z.string()) })
+    const shop = defineContract({
+      readPost: {
+        method: 'GET',
+        path: '/posts/:id',
+        query: z.object({ words: z.array(z.string()) }),
+        responses: { 200: Post },
+      },
+      addPost: { method: 'POST', path: '/posts', body: Post, responses: { 201: Post } },
+    })
+    const routes = new RouteCollection()
+    implement(routes, shop, {
+      readPost: (req) => ({ id: req.params.id, words: req.query.words }),
+      addPost: (req, res) => res.created(req.body),
+    })
+    await using server = new Server({ port: 0, host: '127.0.0.1', router: routes, plugins: { helmet: true } })
+    server.get('/', (_req, res) => res.html('<!doctype html><script type="module" src="/client.js"></script>'))
+    server.get('/client.js', (_req, res) => res.type('text/javascript').bytes(outputFiles[0]!.contents))
+    await server.listen()
+    const page = await chromium.newPage()
+    const problems: string[] = []
+    page.on('pageerror', (error) => problems.push(error.message))
+    await page.goto(server.url)
+    await page.waitForFunction('globalThis.client !== undefined')
+    const seen = await page.evaluate(`(async () => {
+      const read = await client.readPost({ params: { id: 'a/ü' }, query: { words: ['x', 'y'] } })
+      const added = await client.addPost({ body: { id: '1', words: [] } })
+      const refused = await client.addPost({ body: {} })
+      return [read.status, read.body, added.status, added.body, refused.status, refused.body.code]
+    })()`)
+    const expected = [200, { id: 'a/ü', words: ['x', 'y'] }, 201, { id: '1', words: [] }, 422, 'ValidationError']
+    expect([seen, problems]).toEqual([expected, []])
+  })
 })
 
 test('the types of the door need neither those of Node.js nor those of the server', () => {

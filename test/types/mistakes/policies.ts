@@ -43,6 +43,12 @@ router.get(
   handler,
 )
 
+router.get('/', { policy: undefined }, handler)
+//! Type 'undefined' is not assignable to type '"undefined would leave the route open: leave the option out"'
+
+router.get('/', { middlewares: undefined }, handler)
+//! Type 'undefined' is not assignable to type 'readonly
+
 router.get(
   '/',
   {

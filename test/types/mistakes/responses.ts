@@ -30,6 +30,10 @@ router.get('/', { responses }, (_req, res) => {
 router.get('/', { responses }, (_req, res) => {
   res.ok({ id: '1' })
   //! Type 'string' is not assignable to type 'number'
+  res.json({ id: '1' })
+  //! Type 'string' is not assignable to type 'number'
+  res.header('x-a', 'b').send({ kode: 'x' })
+  //! 'kode' does not exist in type
   res.notFound({ kode: 'x' })
   //! 'kode' does not exist in type '{ code: string; }'
   res.status(404).json({ code: 1 })
