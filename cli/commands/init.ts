@@ -113,8 +113,6 @@ async function ask(given: Answers, packageManager: PackageManager): Promise<Answ
   } catch (error) {
     if (error instanceof Cancelled) return undefined
     throw error
-  } finally {
-    prompts.close()
   }
 }
 

@@ -38,8 +38,6 @@ async function ask<Choice extends string>(
   } catch (error) {
     if (error instanceof Cancelled) return undefined
     throw error
-  } finally {
-    prompts.close()
   }
 }
 

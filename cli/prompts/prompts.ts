@@ -1,83 +1,49 @@
-import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import * as clack from '@clack/prompts'
 
 /** Questions on a terminal, one after the other. */
 export interface Prompts {
   /** Asks until `check` has nothing to say against the answer; Enter alone takes `fallback`. */
   text(question: string, fallback: string, check?: (answer: string) => string | undefined): Promise<string>
-  /** One of several, by number or name. */
+  /** One of several, chosen with the arrow keys. */
   choice<Name extends string>(question: string, names: readonly Name[], fallback: Name): Promise<Name>
-  /** Any of several, by numbers or names with commas or spaces between them; Enter alone is none. */
+  /** Any of several, marked with the space bar; Enter alone is none. */
   several<Name extends string>(question: string, options: Readonly<Partial<Record<Name, string>>>): Promise<Name[]>
   confirm(question: string, fallback: boolean): Promise<boolean>
-  close(): void
 }
 
-/** Ctrl+C or Ctrl+D in place of an answer. */
+/** Ctrl+C or Escape in place of an answer. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled'
 }
 
-export function openPrompts(input: Readable, output: Writable & { isTTY?: boolean }): Prompts {
-  const terminal = output.isTTY === true
-  const reader = createInterface({ input, output, terminal })
-  // Lines that come faster than questions, of a paste for one, are kept; Ctrl+C and Ctrl+D end the iteration.
-  const lines = reader[Symbol.asyncIterator]()
-  let isOpen = true
-  reader.once('close', () => {
-    isOpen = false
-  })
-  const ask = async (question: string): Promise<string> => {
-    reader.setPrompt(question)
-    // Left before this question: newer versions of Node.js throw.
-    if (isOpen) reader.prompt()
-    const { value, done } = await lines.next()
-    if (done === true) throw new Cancelled('cancelled')
-    return (value as string).trim()
-  }
-  const text: Prompts['text'] = async (question, fallback, check = () => undefined) => {
-    const above = question.lastIndexOf('\n') + 1
-    output.write(question.slice(0, above))
-    for (;;) {
-      const answer = (await ask(`${question.slice(above)} (${fallback}): `)) || fallback
-      const wrong = check(answer)
-      if (wrong === undefined) return answer
-      output.write(`  ${wrong}\n`)
-    }
-  }
+/** Whoever leaves one question has left all of them. */
+function answered<Answer>(answer: Answer | symbol): Answer {
+  if (clack.isCancel(answer)) throw new Cancelled('cancelled')
+  return answer as Answer
+}
+
+export function openPrompts(input: Readable, output: Writable): Prompts {
+  const streams = { input, output }
   return {
-    text,
-    async choice(question, names, fallback) {
-      const shown = names.map((name, at) => `${at + 1} ${name}`).join('  ')
-      const pick = (answer: string) =>
-        names.find((name, at) => name === answer.toLowerCase() || String(at + 1) === answer)
-      const answer = await text(`${question}\n  ${shown}\n  name or number`, fallback, (typed) =>
-        pick(typed) === undefined ? `One of ${names.join(', ')}, or its number.` : undefined,
-      )
-      return pick(answer)!
+    async text(message, fallback, check = () => undefined) {
+      const validate = (typed: string | undefined) => check(typed?.trim() || fallback)
+      const typed = await clack.text({ ...streams, message, placeholder: fallback, defaultValue: fallback, validate })
+      return answered<string>(typed).trim()
     },
-    async several<Name extends string>(question: string, options: Readonly<Partial<Record<Name, string>>>) {
-      const names = Object.keys(options) as Name[]
-      const shown = names.map((name, at) => `  ${at + 1} ${name.padEnd(8)} ${options[name]}`).join('\n')
-      const words = (answer: string) =>
-        answer
-          .toLowerCase()
-          .split(/[\s,]+/)
-          .filter((word) => word !== '' && word !== 'none')
-      const pick = (word: string) => names.find((name, at) => name === word || String(at + 1) === word)
-      const answer = await text(`${question}\n${shown}\n  names or numbers`, 'none', (typed) =>
-        words(typed).every((word) => pick(word) !== undefined)
-          ? undefined
-          : `Of ${names.join(', ')}, or their numbers.`,
-      )
-      return names.filter((name) => words(answer).some((word) => pick(word) === name))
+    async choice<Name extends string>(message: string, names: readonly Name[], fallback: Name) {
+      const options = names.map((name) => ({ value: name as string }))
+      return answered(await clack.select<string>({ ...streams, message, options, initialValue: fallback })) as Name
     },
-    async confirm(question, fallback) {
-      const answer = await text(question, fallback ? 'yes' : 'no', (typed) =>
-        /^(y|yes|n|no)$/i.test(typed) ? undefined : 'yes or no',
-      )
-      return /^y/i.test(answer)
+    async several<Name extends string>(message: string, hints: Readonly<Partial<Record<Name, string>>>) {
+      const options = Object.entries<string>(hints as Record<string, string>).map(([value, hint]) => ({
+        value,
+        label: `${value.padEnd(8)} ${hint}`,
+      }))
+      return answered(await clack.multiselect<string>({ ...streams, message, options, required: false })) as Name[]
     },
-    close: () => reader.close(),
+    async confirm(message, fallback) {
+      return answered<boolean>(await clack.confirm({ ...streams, message, initialValue: fallback }))
+    },
   }
 }

@@ -7,7 +7,7 @@ let stdin: PassThrough & { isTTY?: boolean }
 let asked: string
 
 beforeEach(() => {
-  const terminal = () => Object.assign(new PassThrough(), { isTTY: true })
+  const terminal = () => Object.assign(new PassThrough(), { isTTY: true, setRawMode() {} })
   stdin = terminal()
   const stderr = terminal()
   asked = ''
@@ -24,20 +24,27 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
+const down = '\u001b[B'
+
+/** Presses keys when the question is there. */
+async function choose(...keys: string[]) {
+  const choice = oneOf('--type', undefined, kinds)
+  await vi.waitUntil(() => asked.includes('Which type?'))
+  for (const key of keys) stdin.write(key)
+  return choice
+}
+
 test.each([
-  ['local\n', 'local'],
-  ['2\n', 'azure'],
-  ['\n', 's3'],
-  ['no such\n__proto__\n3\n', 'local'],
-])('on a terminal %j is an answer', async (typed, kind) => {
-  stdin.write(typed)
-  expect(await oneOf('--type', undefined, kinds)).toBe(kind)
-  expect(asked).toContain('Which type?\n  1 s3  2 azure  3 local\n')
+  [['\r'], 's3'],
+  [[down, '\r'], 'azure'],
+  [[down, down, '\r'], 'local'],
+])('on a terminal %j is an answer', async (keys, kind) => {
+  expect(await choose(...keys)).toBe(kind)
+  for (const name of kinds) expect(asked).toContain(name)
 })
 
-test.each([['\u0003'], ['\u0004']])('%j takes the question back', async (typed) => {
-  stdin.write(typed)
-  expect(await oneOf('--type', undefined, kinds)).toBeUndefined()
+test.each([['\u0003'], ['\u001b']])('%j takes the question back', async (key) => {
+  expect(await choose(key)).toBeUndefined()
 })
 
 test('nothing is asked when the kind was typed, where nobody can answer, and in CI', async () => {

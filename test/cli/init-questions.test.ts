@@ -18,52 +18,49 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Types lines, each as soon as the question before it has come, or all at once. */
-async function answer(lines: readonly string[], given: Answers = {}, atOnce = false) {
-  const input = new PassThrough()
-  const output = Object.assign(new PassThrough(), { isTTY: true })
-  const [left, shown]: [string[], string[]] = [[...lines], []]
+const down = '\u001b[B'
+const enter = '\r'
+const clear = '\u0015'
+
+/** Presses the keys of each question as soon as it is shown. */
+async function answer(keys: readonly (readonly string[])[], given: Answers = {}) {
+  const { input, output, shown } = terminal()
+  const left = [...keys]
   output.on('data', (chunk: Buffer) => {
-    const text = stripVTControlCharacters(chunk.toString())
-    shown.push(text)
-    if (!atOnce && text.endsWith(': ') && left.length > 0) setImmediate(() => input.write(`${left.shift()}\r`))
+    // What a question begins with, and what is wrong with its answer.
+    if (/[◆▲]/.test(chunk.toString()) && left.length > 0)
+      for (const key of left.shift()!) setImmediate(() => input.write(key))
   })
-  if (atOnce) input.write(left.map((line) => `${line}\r`).join(''))
   const prompts = openPrompts(input, output)
-  try {
-    const answers = await askFor(
-      { folder: join(folder, 'app'), git: false, ...given },
-      { prompts, packageManager: 'npm' },
-    )
-    return { ...answers, shown: shown.join('') }
-  } finally {
-    prompts.close()
-  }
+  const answers = await askFor(
+    { folder: join(folder, 'app'), git: false, ...given },
+    { prompts, packageManager: 'npm' },
+  )
+  return { ...answers, shown: shown() }
+}
+
+function terminal() {
+  const input = new PassThrough()
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 100 })
+  let text = ''
+  output.on('data', (chunk: Buffer) => {
+    text += stripVTControlCharacters(chunk.toString())
+  })
+  return { input, output, shown: () => text }
 }
 
 const nothing = { packageManager: 'npm', parts: new Set(), install: true, git: false }
 
-test('Enter alone takes what stands in brackets', async () => {
-  const { shown, ...answers } = await answer(['', '', ''])
+test('Enter alone takes what is offered', async () => {
+  const { shown, ...answers } = await answer([[enter], [enter], [enter]])
   expect(answers).toEqual({ ...nothing, folder: join(folder, 'app'), name: 'app' })
-  expect(shown).toContain('1 npm  2 pnpm  3 yarn  4 bun  5 deno')
+  for (const manager of ['● npm', '○ pnpm', '○ yarn', '○ bun', '○ deno']) expect(shown).toContain(manager)
 })
 
-test('answers are names or numbers, and what is neither is asked again', async () => {
-  const lines = ['cargo', '9', '2', '1, crons', 'cron graphql', 'maybe', 'n']
-  const { shown, ...answers } = await answer(lines)
+test('the arrow keys choose, and the space bar marks', async () => {
+  const { shown, ...answers } = await answer([[down, enter], [down, ' ', down, ' ', enter], ['n']])
   expect(answers).toMatchObject({ packageManager: 'pnpm', parts: new Set(['cron', 'graphql']), install: false })
-  expect(shown.match(/One of npm, pnpm, yarn, bun, deno, or its number\./g)).toHaveLength(2)
-  expect(shown).toContain('Of mqtt, cron, graphql, or their numbers.')
-  expect(shown).toContain('yes or no')
-})
-
-test('lines of a paste, which come before their questions, are answers all the same', async () => {
-  expect(await answer(['bun', 'mqtt', 'no'], {}, true)).toMatchObject({
-    packageManager: 'bun',
-    parts: new Set(['mqtt']),
-    install: false,
-  })
+  expect(shown).toContain('cron     scheduled jobs')
 })
 
 test('what a flag has said is not asked', async () => {
@@ -73,15 +70,24 @@ test('what a flag has said is not asked', async () => {
 })
 
 test('scheduled jobs are offered for Node.js only', async () => {
-  expect(await answer(['bun', '2', ''])).toMatchObject({ parts: new Set(['graphql']) })
+  const answers = await answer([[down, down, down, enter], [down, ' ', enter], [enter]])
+  expect(answers).toMatchObject({ packageManager: 'bun', parts: new Set(['graphql']) })
 })
 
 test('a folder whose name is no name of a package, or that has a project, is asked about', async () => {
   mkdirSync(join(folder, 'taken/src'), { recursive: true })
   writeFileSync(join(folder, 'taken/src/server.ts'), '')
   writeFileSync(join(folder, 'notes.txt'), '')
-  const lines = [join(folder, 'taken'), join(folder, 'My App'), 'No Name', '', '', '', '']
-  const { shown, ...answers } = await answer(lines, { folder: undefined })
+  const keys = [
+    [join(folder, 'taken'), enter],
+    [clear, join(folder, 'My App'), enter],
+    ['No Name', enter],
+    [clear, enter],
+    [enter],
+    [enter],
+    [enter],
+  ]
+  const { shown, ...answers } = await answer(keys, { folder: undefined })
   expect(answers).toMatchObject({ folder: join(folder, 'My App'), name: 'my-app' })
   expect(shown).toContain('There is a src/server.ts already.')
   expect(shown).toContain('it has upper-case letters')
@@ -91,19 +97,16 @@ test('a folder in which the framework was installed is taken as it is', async ()
   writeFileSync(join(folder, 'package.json'), '{ "name": "shop" }')
   writeFileSync(join(folder, 'package-lock.json'), '{}')
   mkdirSync(join(folder, 'node_modules'))
-  expect(await answer(['', '', '', ''], { folder: undefined })).toMatchObject({ folder: '.', name: 'shop' })
+  expect(await answer([[enter], [enter], [enter], [enter]], { folder: undefined })).toMatchObject({
+    folder: '.',
+    name: 'shop',
+  })
 })
 
 test.each([
   ['Ctrl+C', '\u0003'],
-  ['Ctrl+D', '\u0004'],
+  ['Escape', '\u001b'],
 ])('%s leaves', async (_name, key) => {
-  const input = new PassThrough()
-  const output = Object.assign(new PassThrough(), { isTTY: true })
-  const prompts = openPrompts(input, output)
-  const answers = askFor({ folder: 'app' }, { prompts, packageManager: 'npm' })
-  input.write('1\r')
-  input.write(key)
-  await expect(answers).rejects.toBeInstanceOf(Cancelled)
+  await expect(answer([[enter], [key]])).rejects.toBeInstanceOf(Cancelled)
   expect(existsSync(join(folder, 'app'))).toBe(false)
 })
