@@ -23,6 +23,12 @@ export const PluginDependencyMissingError = defineError(
         : ` Did you mean "${near}"? Else register "${wanted}".`
     } Registered: ${there}`,
 )
+const PluginPrefixError = defineError(
+  'PluginPrefixError',
+  500,
+  (name: string, prefix: string, site: string) =>
+    `the plugin "${name}" is registered under the prefix ${prefix} (at ${site}), and no route is in it: what it adds would reach no request. Register it within the plugin whose routes it is for, or without a prefix`,
+)
 
 /**
  * Boots the tree: every `setup` once, depth first, in order of dependencies; the first failure ends it.
@@ -58,11 +64,26 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
     // Three parameters: with fewer, avvio keeps the error to itself.
     boot.ready((error: unknown, _context: unknown, done: Function) => {
       done()
-      if (error) reject(error)
+      const failure = error ?? emptyPrefix(root)
+      if (failure) reject(failure)
       else resolve()
     })
   })
 }
+
+/** A limit under `/api` limits what is registered in it, and not the application's routes of that path: one that has none guards nothing. */
+function emptyPrefix(owner: PluginEntry): Error | undefined {
+  for (const entry of owner.children) {
+    const { name, site, scope, scoped } = entry
+    if (scoped && scope.prefix !== scope.parent?.prefix && !hasRoutes(entry))
+      return PluginPrefixError(name, scope.prefix, site)
+    const below = emptyPrefix(entry)
+    if (below !== undefined) return below
+  }
+  return undefined
+}
+
+const hasRoutes = ({ routes, children }: PluginEntry): boolean => routes.length > 0 || children.some(hasRoutes)
 
 async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
   checkDependencies(entry)

@@ -234,6 +234,7 @@ test('ctx.scope names each scope of a server once', async () => {
       scoped: name !== 'plain',
       setup(ctx) {
         seen.push(ctx.scope)
+        ctx.get(`/${seen.length}`, () => name)
         if (inner !== undefined) ctx.register(inner())
       },
     })()

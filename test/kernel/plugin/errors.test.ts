@@ -1,6 +1,6 @@
 import { type Context, definePlugin, option } from 'framework/kernel'
 import { describe, expect, test } from 'vitest'
-import { makeKernel } from '../../support/kernel.ts'
+import { makeKernel, send } from '../../support/kernel.ts'
 
 const empty = (name: string, dependencies: string[] = []) => definePlugin({ name, dependencies, setup() {} })
 
@@ -184,6 +184,27 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     expect(() => factory(...args)).toThrow(message)
   })
 
+  test('a prefix under which nothing has a route: what guards there would guard nothing', async () => {
+    const { kernel, router } = makeKernel()
+    router.get('/api/books', () => [])
+    const limit = definePlugin({ name: 'limit', setup: (ctx) => ctx.use((_req, res) => res.tooManyRequests()) })
+    kernel.register(limit(undefined, { prefix: '/api' }))
+    await expect(kernel.ready()).rejects.toThrow(
+      /the plugin "limit" is registered under the prefix \/api \(at .*errors\.test\.ts:\d+:\d+\), and no route is in it: what it adds would reach no request/,
+    )
+    const { kernel: other } = makeKernel()
+    const books = definePlugin({ name: 'books', setup: (ctx) => ctx.get('/books', () => []) })
+    const api = definePlugin({
+      name: 'api',
+      setup(ctx) {
+        ctx.register(limit())
+        ctx.register(books())
+      },
+    })
+    other.register(api(undefined, { prefix: '/api' }))
+    expect(await send(other, '/api/books')).toMatchObject({ status: 429 })
+  })
+
   test('two prefixes for one registration', () => {
     const { kernel } = makeKernel()
     expect(() => kernel.register(empty('a')(undefined, { prefix: '/one' }), { prefix: '/two' })).toThrow(
@@ -285,7 +306,10 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     const user = definePlugin({
       name: 'user',
       scoped: true,
-      setup: (ctx) => ctx.decorate('request', { user: { value: 'ann' } }),
+      setup: (ctx) => {
+        ctx.decorate('request', { user: { value: 'ann' } })
+        ctx.get('/user', () => 'ann')
+      },
     })
     kernel.register(user(), { prefix: '/a' })
     kernel.register(definePlugin({ name: 'area', scoped: true, setup: (ctx) => ctx.register(user()) })())

@@ -104,7 +104,7 @@ describe('paths', () => {
     server.any('/all', handler)
     server.head('/head', handler)
     const { paths } = await documentOf(server)
-    expect(Object.keys(paths['/all']!)).toEqual(['get', 'post', 'put', 'patch', 'delete', 'options'])
+    expect(Object.keys(paths['/all']!)).toEqual(['get', 'post', 'put', 'patch', 'delete', 'x-query', 'options'])
     expect(Object.keys(paths['/head']!)).toEqual(['head'])
   })
 })
@@ -130,7 +130,7 @@ describe('ids and tags', () => {
       'find',
       'findWithoutId',
     ])
-    expect(ids.slice(7)).toEqual(['same', 'same2', 'same3', 'same4', 'same5', 'same6'])
+    expect(ids.slice(7)).toEqual(['same', 'same2', 'same3', 'same4', 'same5', 'same6', 'same7'])
   })
 
   test('the tag is the first word of the path that says something, unless the route names others', async () => {

@@ -52,6 +52,7 @@ describe('the document', () => {
   test('has QUERY, which OpenAPI 3.1 does not know, as an extension', async () => {
     const { server } = makeServer()
     server.router.query('/books', { body: { type: 'object', properties: { year: { type: 'integer' } } } }, handler)
+    await server.ready()
     const document = service(server).document()
     expect(document.paths['/books']?.['x-query']).toMatchObject({ operationId: 'queryBooks', requestBody: {} })
     expect(await problemsOf(document)).toEqual([])
