@@ -28,6 +28,12 @@ export const ServiceNameError = defineError(
   (name: string, plugin: string) =>
     `the plugin "${plugin}" provides a service named "${name}", which the store keeps for itself. Rename it`,
 )
+export const ServiceUndefinedError = defineError(
+  'ServiceUndefinedError',
+  500,
+  (name: string, plugin: string) =>
+    `the plugin "${plugin}" provides the service "${name}", which is undefined. Leave the name out where there is nothing to provide`,
+)
 
 const reserved = new Set(['get', 'find', 'has', 'provide', 'names', 'constructor', '__proto__', 'then'])
 
@@ -74,8 +80,9 @@ export class ServiceStore {
 
   /** Adds services to this scope, all of them or none. @internal */
   provide(services: object, plugin: string): void {
-    for (const name of Object.keys(services)) {
+    for (const [name, value] of Object.entries(services)) {
       if (reserved.has(name)) throw ServiceNameError(name, plugin)
+      if (value === undefined) throw ServiceUndefinedError(name, plugin)
       const there = this.#own.get(name)
       if (there !== undefined) throw ServiceProvidedTwiceError(name, there.plugin, plugin)
     }

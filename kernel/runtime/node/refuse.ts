@@ -13,7 +13,7 @@ import { isBun } from '../runtime-name.ts'
 import { pipelineOf } from './pipelining.ts'
 
 /** The methods that a server may have at all; only for answers that are given before a route can be known. */
-const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 
 /** Answers what the HTTP parser refused, if there is still somebody who can read it, and closes the connection. */
 export function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {

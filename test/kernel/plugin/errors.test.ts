@@ -158,6 +158,15 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     }
   })
 
+  test('a service that is undefined; none of the others is left', async () => {
+    const { kernel } = makeKernel()
+    const lost = definePlugin({ name: 'lost', provide: () => ({ one: 1, two: undefined }) })
+    expect(() => kernel.register(lost())).toThrow('the plugin "lost" provides the service "two", which is undefined')
+    expect(kernel.services.names()).toEqual([])
+    kernel.register(definePlugin({ name: 'late', setup: (ctx) => ctx.provide('three' as never, undefined as never) })())
+    await expect(kernel.ready()).rejects.toThrow('the plugin "late" provides the service "three", which is undefined')
+  })
+
   test('a service that is there already; none of the others is left', () => {
     const { kernel } = makeKernel()
     const plugin = (name: string, services: object) => definePlugin({ name, provide: () => services })()
