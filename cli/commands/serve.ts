@@ -32,6 +32,7 @@ It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.jso
       description: 'Looks for changes, where the file system tells of none (containers, networks)',
     },
     inspect: { type: 'boolean', description: 'Opens the inspector of Node.js, for a debugger' },
+    json: { type: 'boolean', description: 'Leaves the lines of the log as JSON, for programs' },
     quiet: { type: 'boolean', short: 'q', description: 'Tells of failures alone' },
   },
   async run({ flags, note }) {
@@ -56,6 +57,7 @@ It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.jso
       port,
       report,
       inspect,
+      log: flags.json ? 'json' : 'text',
       env: {
         NODE_ENV: 'development',
         ...process.env,

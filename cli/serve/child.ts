@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import own from 'node:process'
 import { within } from '../../kernel/support/within.ts'
-import { type EndSignal, type Inspect, isNews, type News, type Order, variable } from './protocol.ts'
+import { type EndSignal, isNews, type Left, type Load, type News, type Order, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
 /** What a server that listens says of itself. */
@@ -20,7 +20,7 @@ export type Failure = Ended | { readonly kind: 'failed'; readonly message: strin
 /** One version of the application, in a process of its own. */
 export interface Child {
   /** Lets it load the application; before that it has nothing of it. */
-  load(inspect?: Inspect): void
+  load(load: Load): void
   /** Settles when it could not read the packages that it is to have ready. */
   readonly unfit: Promise<unknown>
   /** Settles when its first server has booted, or will not. Never, for one that neither listens nor ends. */
@@ -28,8 +28,10 @@ export interface Child {
   readonly ended: Promise<Ended>
   /** Settles when it could not open a port before it was let listen. */
   readonly taken: Promise<{ readonly kind: 'taken' }>
+  /** What it has ended by, so far as it could say that. */
+  readonly failure: string | undefined
   /** Lets it listen. */
-  go(): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
+  go(left: Left): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
   /** Ends it as a signal does, and by force when it takes longer than `patience` milliseconds. */
   stop(signal: EndSignal, patience: number): Promise<void>
   kill(): void
@@ -39,7 +41,12 @@ export interface Child {
 export interface Start {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
+  /** Gets what its stores keep. */
+  kept(change: Kept): void
 }
+
+/** A change of what a store keeps. */
+export type Kept = Extract<News, { framework: 'kept' }>
 
 /** Milliseconds that a channel may stay open behind the end of its process. */
 const lastWords = 100
@@ -48,7 +55,7 @@ const lastWords = 100
  * Starts a process that gets all ready that is the same for every version (the runtime, the framework, the compiler), and
  * then waits for the word to load the application. What it writes is not touched: its streams are those of this process.
  */
-export function startChild({ program, args }: Launch, { folder, env }: Start): Child {
+export function startChild({ program, args }: Launch, { folder, env, kept }: Start): Child {
   const process = spawn(program, args, {
     cwd: folder,
     env: { ...env, [variable]: String(own.pid) },
@@ -73,16 +80,25 @@ export function startChild({ program, args }: Launch, { folder, env }: Start): C
         if (isNews(message) && message.framework === kind) resolve(message as Extract<News, { framework: Kind }>)
       })
     })
+  let failure: string | undefined
+  process.on('message', (message) => {
+    if (!isNews(message)) return
+    if (message.framework === 'kept') kept(message)
+    else if (message.framework === 'crashed') failure = message.failure
+  })
   const failed = news('failed').then(({ message }) => ({ kind: 'failed', message }) as const)
   const listening = news('listening').then((news) => ({ kind: 'listening', news }) as const)
   return {
-    load: (inspect) => give(process, { framework: 'load', ...(inspect !== undefined && { inspect }) }),
+    load: (load) => give(process, { framework: 'load', ...load }),
     unfit: news('unfit'),
     booted: Promise.race([news('booted').then(() => ({ kind: 'booted' }) as const), failed, ended]),
     ended,
     taken: news('taken').then(() => ({ kind: 'taken' }) as const),
-    go() {
-      give(process, { framework: 'go' })
+    get failure() {
+      return failure
+    },
+    go(left) {
+      give(process, { framework: 'go', left })
       return Promise.race([listening, failed, ended])
     },
     async stop(signal, patience) {

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel as AnyKernel } from '../../kernel/index.ts'
+import { pagesOf } from '../../plugins/toolkit/pages.ts'
 import type { News } from './protocol.ts'
 
 type KernelClass = { readonly prototype: AnyKernel }
@@ -40,7 +41,8 @@ export async function holdListening(tell: (news: News) => void): Promise<Held> {
         const alive = setInterval(() => {}, 1 << 30)
         await opened.finally(() => clearInterval(alive))
         const address = await listen.call(this, callback)
-        tell({ framework: 'listening', url: this.url, port: address.port, plugins: this.plugins })
+        const { url, plugins } = this
+        tell({ framework: 'listening', url, port: address.port, plugins, pages: pagesOf(this) })
         return address
       } catch (error) {
         if (!this.isListening)

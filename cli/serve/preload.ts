@@ -1,7 +1,10 @@
 import { EventEmitter } from 'node:events'
 import module from 'node:module'
 import { isMainThread, Worker } from 'node:worker_threads'
+import { setLogForm } from '../../plugins/toolkit/readable/form.ts'
 import { registerTypeScript } from '../typescript/register.ts'
+import { showCrashes } from './crash.ts'
+import { bringHandover } from './handover.ts'
 import { holdListening } from './hold.ts'
 import { type EndSignal, isOrder, type News, type Order, variable } from './protocol.ts'
 import { warmUp } from './warm.ts'
@@ -49,13 +52,19 @@ async function attend(parent: number): Promise<void> {
   watchOver(parent)
   // Nothing else keeps a process alive that only waits for a word.
   const alive = setInterval(() => {}, 1 << 30)
-  const tell = (news: News) => void process.send?.(news)
+  const tell = (news: News) => {
+    // A channel that is closed cannot take anything any more.
+    if (process.connected) process.send?.(news)
+  }
   // Until the go; what comes then is told by the server itself.
   const tellTaken = (error: { readonly code?: unknown } | null | undefined) => {
     if (error?.code === 'EADDRINUSE') tell({ framework: 'taken' })
   }
   process.on('uncaughtExceptionMonitor', tellTaken)
   void go.then(() => process.off('uncaughtExceptionMonitor', tellTaken))
+  let before: string | undefined
+  showCrashes(() => before, tell)
+  const restore = bringHandover(tell)
   const { open, isComplete } = await holdListening(tell)
   // Behind the framework's own modules, which then pass no hook.
   const failure = await registerTypeScript().then(
@@ -64,14 +73,23 @@ async function attend(parent: number): Promise<void> {
   )
   if (!isComplete || failure !== undefined) tell({ framework: 'unfit' })
   if (isEarly) await warmUp()
-  const { inspect } = await load
+  const { inspect, log, failure: shown } = await load
+  before = shown
+  setLogForm(log)
   clearInterval(alive)
   // An application that has nothing left to do ends, as it would without a channel.
   ;(process as { channel?: { unref?(): void } }).channel?.unref?.()
   if (failure !== undefined) giveUp(failure)
   const inspector = async () => (await import('node:inspector')).open()
   if (inspect === 'at once') await inspector()
-  void go.then(() => (inspect === 'later' ? inspector() : undefined)).then(open, open)
+  void go
+    .then(({ left }) => {
+      // What comes from now on is no start that fails.
+      before = undefined
+      restore(left)
+      return inspect === 'later' ? inspector() : undefined
+    })
+    .then(open, open)
 }
 
 /** Modules of JavaScript need no compiler. */

@@ -1,4 +1,7 @@
 import type { PluginNode } from '../../kernel/inspect/tree.ts'
+import type { HandedOver } from '../../plugins/toolkit/handover.ts'
+import type { Page } from '../../plugins/toolkit/pages.ts'
+import type { LogForm } from '../../plugins/toolkit/readable/form.ts'
 
 /** The variable that tells a child the number of this process; gone before the application reads the environment. */
 export const variable = 'FRAMEWORK_SERVE'
@@ -9,12 +12,23 @@ export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 /** When the inspector of Node.js opens: before the application is loaded, or with the go, for another has its port. */
 export type Inspect = 'at once' | 'later'
 
+/** What goes with the word to load the application. */
+export interface Load {
+  readonly inspect?: Inspect
+  readonly log: LogForm
+  /** What the version before it has failed with, which was shown. */
+  readonly failure?: string
+}
+
+/** Texts that stores keep, by the name of the store. */
+export type Left = { readonly [store: string]: HandedOver }
+
 /** To a child. Named by its first member: an application may use the channel too. */
 export type Order =
   /** The word to load the application. */
-  | { readonly framework: 'load'; readonly inspect?: Inspect }
-  /** The port is free: listen. */
-  | { readonly framework: 'go' }
+  | ({ readonly framework: 'load' } & Load)
+  /** The port is free: listen, with what the version before has left. */
+  | { readonly framework: 'go'; readonly left: Left }
   | { readonly framework: 'stop'; readonly signal: EndSignal }
 
 /** From a child. */
@@ -23,7 +37,23 @@ export type News =
   | { readonly framework: 'unfit' }
   /** It has booted and waits at `listen()`. */
   | { readonly framework: 'booted' }
-  | { readonly framework: 'listening'; readonly url: string; readonly port: number; readonly plugins: PluginNode }
+  | {
+      readonly framework: 'listening'
+      readonly url: string
+      readonly port: number
+      readonly plugins: PluginNode
+      readonly pages: readonly Page[]
+    }
+  /** What it ends by, and has shown, unless the version before had failed with the same. */
+  | { readonly framework: 'crashed'; readonly failure: string }
+  /** A text that a store keeps, and has no longer where there is none. */
+  | {
+      readonly framework: 'kept'
+      readonly store: string
+      readonly id: string
+      readonly text?: string
+      readonly until?: number
+    }
   /** Another process has a port that it opens while it is loaded. */
   | { readonly framework: 'taken' }
   /** `listen()` rejects. */

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { relative } from 'node:path'
+import { aligned } from '../../kernel/inspect/columns.ts'
 import { type PluginNode, printTree } from '../../kernel/inspect/tree.ts'
 import type { Ended, Listening } from './child.ts'
 
@@ -12,6 +13,8 @@ export interface Report {
   otherPort(asked: number, port: number): void
   /** A version does not come up; `serves` tells whether the one before goes on. */
   notStarted(why: Ended | string, serves: boolean): void
+  /** The same, for what it has shown itself; `again` is what the version before had failed with, too, and is not shown twice. */
+  failed(again: string | undefined, serves: boolean): void
   /** It was up. */
   ended(why: Ended): void
   silent(seconds: number, serves: boolean): void
@@ -25,6 +28,7 @@ export interface Report {
 
 /** @param quiet leaves out what is only nice to know. */
 export function reportTo(note: (line: string) => void, startFile: string, folder: string, quiet: boolean): Report {
+  let shownPages = ''
   const talk = quiet ? () => {} : note
   const goesOn = (serves: boolean) =>
     serves ? 'the version before goes on answering; the next change tries again' : 'the next change tries again'
@@ -35,6 +39,9 @@ export function reportTo(note: (line: string) => void, startFile: string, folder
         talk(printTree(timesOnly(news.plugins)))
         talk(`${news.url} (ready in ${ms} ms)`)
       } else talk(`restarted in ${ms} ms (${listed(changed, folder)})`)
+      const pages = aligned(news.pages.map(({ what, path }) => [`  ${what}`, new URL(path, news.url).href])).join('\n')
+      if (pages !== '' && pages !== shownPages) talk(pages)
+      shownPages = pages
     },
     otherPort: (asked, port) =>
       note(
@@ -42,6 +49,10 @@ export function reportTo(note: (line: string) => void, startFile: string, folder
       ),
     notStarted: (why, serves) =>
       note(`${startFile} did not start: ${typeof why === 'string' ? firstLine(why) : told(why)}; ${goesOn(serves)}`),
+    failed: (again, serves) =>
+      note(
+        `${startFile} did not start${again === undefined ? '' : `, as before: ${firstLine(again)}`}; ${goesOn(serves)}`,
+      ),
     ended: (why) => note(`${startFile}: ${told(why)}; the next change starts it again`),
     silent: (seconds, serves) =>
       talk(

@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isInTime } from '../../kernel/support/within.ts'
+import type { LogForm } from '../../plugins/toolkit/readable/form.ts'
 import { isCode, isSetting } from '../project/sources.ts'
 import { type Child, type Failure, startChild } from './child.ts'
+import { makeLegacy } from './legacy.ts'
 import type { EndSignal } from './protocol.ts'
 import type { Report } from './report.ts'
 import type { Launch } from './runtime.ts'
@@ -28,6 +30,7 @@ export interface Supervision {
   /** The port that was asked for. */
   readonly port: number | undefined
   readonly report: Report
+  readonly log: LogForm
   /** Starts watching; returns how to stop. */
   watch(changed: (files: readonly string[]) => void): () => void
 }
@@ -39,7 +42,16 @@ export interface Supervision {
  * boot never gets that far. So at no time do two versions listen, or run jobs. A spare process, which has nothing of the
  * application yet, is what most of a start does not have to wait for: 0.7 s of a small one on Node.js 20 become 0.2.
  */
-export async function supervise({ launch, folder, env, inspect, port, report, watch }: Supervision): Promise<number> {
+export async function supervise({
+  launch,
+  folder,
+  env,
+  inspect,
+  port,
+  report,
+  log,
+  watch,
+}: Supervision): Promise<number> {
   /** The one that listens. */
   let live: Child | undefined
   /** All that are alive: that, one that boots, one that closes, and the spare one. */
@@ -104,8 +116,9 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
     if (!(await isInTime(child.ended, last))) await drop(child)
   }
 
+  const legacy = makeLegacy()
   const spawn = () => {
-    const child = startChild(launch, { folder, env })
+    const child = startChild(launch, { folder, env, kept: legacy.take })
     children.add(child)
     void child.ended.then(() => children.delete(child))
     return child
@@ -123,6 +136,8 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
     live = undefined
     await stopChild(before, 'SIGTERM')
   }
+  /** What the version before has failed with, which was shown. */
+  let failure: string | undefined
   /** Whether a version opens a port of its own while it is loaded, for which the one before has to end first. */
   let isAlone = false
 
@@ -139,7 +154,11 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
   }
 
   const bringUp = async (child: Child, changed: readonly string[] | undefined, since: number): Promise<boolean> => {
-    child.load(inspect ? (live === undefined ? 'at once' : 'later') : undefined)
+    child.load({
+      log,
+      ...(inspect && { inspect: live === undefined ? 'at once' : 'later' }),
+      ...(failure !== undefined && { failure }),
+    })
     const outcome = await Promise.race([...(live === undefined ? [] : [child.taken]), child.booted, news()])
     if (outcome === 'change') {
       await drop(child)
@@ -155,13 +174,16 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
     await endLive()
     // A change has time until this one answers, unless a listen hook of it never ends; a signal has not.
     const hung = pause(patience).then(news)
-    const result = stopping ? 'change' : await Promise.race([child.go(), hung, end.then(() => 'change' as const)])
+    const result = stopping
+      ? 'change'
+      : await Promise.race([child.go(legacy.left()), hung, end.then(() => 'change' as const)])
     if (result === 'change') {
       await stopChild(child, 'SIGTERM')
       return false
     }
     if (result.kind !== 'listening') return giveUp(child, result)
     take(child)
+    failure = undefined
     report.serving(result.news, Math.round(performance.now() - since), changed)
     if (port !== undefined && port !== 0 && result.news.port !== port) report.otherPort(port, result.news.port)
     return true
@@ -170,7 +192,11 @@ export async function supervise({ launch, folder, env, inspect, port, report, wa
   const giveUp = async (child: Child, why: Failure): Promise<true> => {
     // The message alone is for those that go on.
     if (why.kind === 'failed') await leave(child)
-    if (!stopping) report.notStarted(why.kind === 'failed' ? why.message : why, live !== undefined)
+    if (stopping) return true
+    const before = failure
+    failure = child.failure
+    if (failure === undefined) report.notStarted(why.kind === 'failed' ? why.message : why, live !== undefined)
+    else report.failed(failure === before ? failure : undefined, live !== undefined)
     return true
   }
 

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
+import { announcePage } from '../toolkit/pages.ts'
 import { getDoc, postDoc } from './http/apidoc.ts'
 import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'
@@ -28,6 +29,7 @@ export const graphql = definePlugin({
     const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
     ctx.get('/graphql', { apidoc: getDoc, ...settings.route }, handler.get)
     ctx.post('/graphql', { apidoc: postDoc, ...settings.route }, handler.post)
+    announcePage(ctx.server, page === undefined ? 'GraphQL' : 'GraphiQL', `${ctx.prefix}/graphql`)
     if (page !== undefined) ctx.get('/graphql/assets/:file', { apidoc: false, log: false }, page.asset)
   },
 })

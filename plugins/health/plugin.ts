@@ -1,5 +1,6 @@
 import { announcePluginData, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
 import type { ApiDoc } from '../openapi/index.ts'
+import { announcePage } from '../toolkit/pages.ts'
 import { type Outcome, watchChecks } from './checks.ts'
 import { gatherChecks } from './gather.ts'
 import { healthOptions } from './options.ts'
@@ -46,6 +47,7 @@ export const health = definePlugin({
     }
 
     const quiet = { log: false, rateLimit: false, timeout: false } as const
+    for (const path of [live, ready]) if (path !== false) announcePage(ctx.server, 'health', ctx.prefix + path)
     if (live !== false) ctx.get(live, { ...quiet, apidoc: liveDoc }, answerLive)
     if (ready !== false) ctx.get(ready, { ...quiet, apidoc: readyDoc }, answerReady)
   },

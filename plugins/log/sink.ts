@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isatty } from 'node:tty'
 import type { pino as Pino } from 'pino'
+import { textFor } from '../toolkit/readable/form.ts'
+import { ReadableLines } from '../toolkit/readable/lines.ts'
 import { safeLine } from './line.ts'
 import type { LogStream } from './options.ts'
 
@@ -85,7 +86,8 @@ function standardOutput(pino: typeof Pino): Sink {
   if (stdout === undefined) {
     let waiting = 0
     let closed = false
-    const destination = pino.destination({ dest: descriptor(), sync: false })
+    const dest = descriptor()
+    const destination = pino.destination({ dest, sync: false })
     destination.on('write', (bytes: number) => {
       waiting = Math.max(0, waiting - bytes)
     })
@@ -98,24 +100,21 @@ function standardOutput(pino: typeof Pino): Sink {
       waiting += Buffer.byteLength(line)
       destination.write(line)
     }
-    stdout = sinkOver({ write }, () => waiting)
+    const paint = textFor(dest)
+    if (paint === undefined) stdout = sinkOver({ write }, () => waiting)
+    else {
+      const lines = new ReadableLines(write, paint, { hasRequests: true })
+      process.once('exit', () => {
+        lines.flush()
+        if (!closed) destination.flushSync()
+      })
+      stdout = sinkOver(lines, () => waiting)
+    }
   }
   return stdout
 }
 
-/** pino-pretty, if somebody develops, looks on and has installed it. */
-function readable(): Sink | undefined {
-  if (process.env.NODE_ENV !== 'development' || !isatty(1)) return undefined
-  try {
-    const pretty = load('pino-pretty') as (options: object) => Target
-    return sinkOver(pretty({ sync: true, ignore: 'pid,hostname' }), () => 0)
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'MODULE_NOT_FOUND') return undefined
-    throw error
-  }
-}
-
 export function openSink(pino: typeof Pino, stream: Target | undefined): Sink {
-  if (stream === undefined) return readable() ?? standardOutput(pino)
+  if (stream === undefined) return standardOutput(pino)
   return sinkOver(stream, () => stream.writableLength ?? 0)
 }

@@ -1,4 +1,5 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
+import { announcePage } from '../toolkit/pages.ts'
 import { apidocOfRoute } from './apidoc.ts'
 import { openapiOptions } from './options.ts'
 import { ApiDescription } from './service.ts'
@@ -33,6 +34,7 @@ export const openapi = definePlugin({
     const { json, yaml } = documentRoutes(service)
     ctx.get(`${path}/json`, routeOptions, json)
     ctx.get(`${path}/yaml`, routeOptions, yaml)
+    announcePage(ctx.server, ui ? 'API docs' : 'API description', `${ctx.prefix}${path}${ui ? '' : '/json'}`)
     if (!ui) return
     const { pageRoutes } = await import('./page/routes.ts')
     const { page, asset } = await pageRoutes(service, `${ctx.prefix}${path}`, ctx.log)

@@ -30,7 +30,7 @@ export const session = definePlugin({
   async setup(ctx, { secret, name, ttl, rolling, store, cookie }) {
     const codec = ctx.services.get('cookie')
     const signer = codec.signer('session.secret', secret, ctx.log)
-    const { named, close } = await openStore(store, ctx.log)
+    const { named, close } = await openStore(store, `${ctx.prefix}/${name}`, ctx.log)
     if (close !== undefined) ctx.onClose(close)
     // Here and in `openStore`: only who has sessions loads what keeps them.
     const { SessionKeeper } = await import('./keeper.ts')

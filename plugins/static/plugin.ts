@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { definePlugin, OptionError, quoted } from '../../kernel/index.ts'
+import { announcePage } from '../toolkit/pages.ts'
 import { staticOptions } from './options.ts'
 
 /**
@@ -20,6 +23,9 @@ export const staticFiles = definePlugin({
     const { fileServer } = await import('./serve.ts')
     for (const settings of folders) {
       const prefix = joined(ctx.prefix, settings.prefix)
+      if (settings.index.some((index) => existsSync(join(settings.root, index)))) {
+        announcePage(ctx.server, 'pages', prefix.endsWith('/') ? prefix : `${prefix}/`)
+      }
       ctx.fallback(settings.prefix, fileServer(settings, segmentsIn(prefix)))
       ctx.onRoute(function warnOfHiding(route) {
         if (route.method !== 'GET' || !route.path.endsWith('/*') || !`${prefix}/`.startsWith(route.path.slice(0, -1)))

@@ -1,4 +1,6 @@
 import type { Logger } from '../../kernel/support/logger.ts'
+import { textFor } from './readable/form.ts'
+import { ReadableLines } from './readable/lines.ts'
 
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const
 type Level = keyof typeof levels
@@ -102,13 +104,20 @@ export function applicationLogger(logger: Logger): Logger {
   return logger instanceof LineLogger ? logger.talkative : logger
 }
 
-let guarded = false
+let standardError: ((line: string) => void) | undefined
 
 function writeToStandardError(line: string): void {
+  standardError ??= openStandardError()
+  standardError(line)
+}
+
+function openStandardError(): (line: string) => void {
   // Without a listener the first line after the reader has gone would end the process.
-  if (!guarded) process.stderr.on('error', () => {})
-  guarded = true
-  process.stderr.write(`${line}\n`)
+  process.stderr.on('error', () => {})
+  const paint = textFor(2)
+  if (paint === undefined) return (line) => void process.stderr.write(`${line}\n`)
+  const lines = new ReadableLines((text) => void process.stderr.write(text), paint, { hasRequests: false })
+  return (line) => lines.write(line)
 }
 
 /** The loggers of servers that were given none. */

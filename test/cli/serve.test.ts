@@ -133,18 +133,24 @@ test.concurrent('a version that does not boot is told of, and the one before goe
   project.write({ 'src/text.ts': "export const text = 'two\n" })
   await goesOn(
     /src\/text\.ts:1:25: Unterminated string literal\n\n {2}1 │ export const text = 'two\n {4}│ {25}\^/,
-    'src/index.ts did not start: it ended with code 1',
+    'src/index.ts did not start; ',
   )
   project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = ''\n" })
-  await goesOn('Error: at import', 'text.ts:1', 'it ended with code 1')
+  await goesOn("Error: at import\n  src/text.ts:1:7\n  > 1 │ throw new Error('at import')\n", 'did not start; ')
+  // The same failure again, after a change that does not mend it, is one line.
+  project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = 'more'\n" })
+  await goesOn('src/index.ts did not start, as before: Error: at import; ')
+  expect(serving.output().match(/Error: at import\n/g)).toHaveLength(1)
   project.write({ 'src/text.ts': "import './nowhere.ts'\nexport const text = ''\n" })
   await goesOn('nowhere.ts')
   const plugin = "definePlugin({ name: 'teapot', setup() { throw new Error('no water') } })"
   project.write({
     'src/server.ts': `import { definePlugin, Server } from 'framework'\nexport const server = new Server()\nserver.register(${plugin})\n`,
   })
-  await goesOn(/teapot.*no water/s)
-  // An application that has the failure of its start to itself goes on without a server.
+  await goesOn(/^PluginSetupError: .*teapot.*\ncaused by: Error: no water\n {2}Object\.setup src\/server\.ts:3:\d+\n/m)
+  // No frame, and no line of code, of the framework itself.
+  expect(serving.output()).not.toMatch(/node_modules|dist\/|node:internal/)
+  // An application that keeps the failure of its start to itself goes on without a server.
   project.write({
     'src/index.ts':
       "import { server } from './server.ts'\nawait server.listen().catch(() => {})\nsetInterval(() => {}, 1000)\n",
@@ -162,6 +168,58 @@ test.concurrent('a version that does not boot is told of, and the one before goe
   await serving.answers('two')
   await until('one version', () => serving.versions().length === 1)
   await serving.end()
+})
+
+describe('what a person sees of it', () => {
+  const app = {
+    'src/server.ts': `import { Server } from 'framework'
+import { text } from './text.ts'
+export const server = new Server({ plugins: { log: true, health: true, session: { secret: 'x'.repeat(32) } } })
+declare module 'framework' { interface SessionData { user: string } }
+server.get('/', () => ({ text, pid: process.pid }))
+server.get('/boom', () => boom(undefined))
+server.get('/login', (req) => { req.session.user = 'ada'; return 'in' })
+server.get('/who', (req) => ({ user: req.session.user ?? 'no one' }))
+server.get('/crash', () => void setTimeout(() => { throw new Error('later') }))
+function boom(thing: any): string {
+  return thing.name
+}
+`,
+  }
+
+  test.concurrent('a line a request, failures below theirs with the line of the source, and where things are', async () => {
+    const { serving } = await serveProject(app)
+    await serving.answers('one')
+    await serving.says(`  health  http://127.0.0.1:${serving.port}/health/ready\n`)
+    await serving.get('/boom')
+    await serving.says(/\n\d\d:\d\d:\d\d GET {4}\/boom 500 [\d.]+ ms\n {9}TypeError: Cannot read prop.*\n/)
+    await serving.says(/^ {11}boom src\/server\.ts:11:16\n.*\n.*\n {11}> 11 │ {3}return thing\.name\n {16}│ {16}\^\n/m)
+    await serving.says(/^ {11}at src\/server\.ts:6:\d+\n/m)
+    expect(serving.output()).not.toMatch(/"level"|node_modules|dist\//)
+    await serving.end()
+  })
+
+  test.concurrent('sessions in memory go on in the next version, also after one that has crashed', async () => {
+    const { serving, edit } = await serveProject(app, ['--json'])
+    await serving.answers('one')
+    const answer = await fetch(`http://127.0.0.1:${serving.port}/login`)
+    const [cookie = ''] = answer.headers.get('set-cookie')!.split(';')
+    const who = async () => {
+      const answer = await fetch(`http://127.0.0.1:${serving.port}/who`, { headers: { cookie, connection: 'close' } })
+      return answer.json()
+    }
+    edit('two')
+    await serving.answers('two')
+    expect(await who()).toEqual({ user: 'ada' })
+    await serving.get('/crash')
+    await serving.says('it ended with code 1; the next change starts it again')
+    edit('three')
+    await serving.answers('three')
+    expect(await who()).toEqual({ user: 'ada' })
+    // As programs take it.
+    await serving.says(/^\{"level":30,.*"path":"\/who","status":200,.*\}$/m)
+    await serving.end()
+  })
 })
 
 test.concurrent('200 rapid edits end with the last version and one process', async () => {
@@ -345,10 +403,10 @@ await server.listen()
   await serving.answers('three')
   // Nothing is left that could go on.
   project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = ''\n" })
-  await serving.says('it ended with code 1; the next change tries again')
+  await serving.says('src/index.ts did not start; the next change tries again')
   edit('four')
   await serving.answers('four')
-  expect(serving.output().match(/EADDRINUSE|opens a port/g)).toHaveLength(3)
+  expect(serving.output().match(/EADDRINUSE|opens a port/g)).toHaveLength(2)
   await serving.end()
 })
 

@@ -1,4 +1,5 @@
 import { definePlugin, type Request } from '../../../kernel/index.ts'
+import { announcePage } from '../../toolkit/pages.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { cronUiOptions } from '../options.ts'
 
@@ -59,6 +60,7 @@ export const cronUi = definePlugin({
       return res.html(renderPage(jobs, view))
     })
 
+    announcePage(ctx.server, isGuarded ? 'jobs (guarded)' : 'jobs', `${ctx.prefix}${path}`)
     if (!isGuarded) return
     ctx.post(path, { middlewares: [...middlewares], apidoc: { tags: ['cron'] } }, async function runCron(req, res) {
       if (!isFromHere(req)) return res.forbidden({ code: 'ForbiddenError', message: 'this comes from another site' })

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { HandedOver, Heir } from '../../toolkit/handover.ts'
 import type { ExactStore } from './contract.ts'
 
 /** Sessions in the memory of this process: gone with it, not shared with another, and bounded. */
@@ -6,20 +7,39 @@ export class MemoryStore implements ExactStore {
   // Text and not objects: what a request changes without saving stays its own.
   readonly #entries: LRUCache<string, string>
 
-  /** `onFull` is called when the first session that had not expired was dropped for want of room. */
-  constructor(max: number, onFull: () => void = () => {}) {
+  readonly #heir: Heir | undefined
+
+  /**
+   * `onFull` is called when the first session that had not expired was dropped for want of room. What `handOver` gives keeps the
+   * sessions for the process after this one.
+   */
+  constructor(
+    max: number,
+    onFull: () => void = () => {},
+    handOver: (restore: (entries: HandedOver) => void) => Heir | undefined = () => undefined,
+  ) {
     let told = false
     this.#entries = new LRUCache({
       max,
       // The clock on the wall, as in Redis; by default one reading of it is used for a while.
       perf: Date,
       ttlResolution: 0,
-      dispose: (_text, _id, reason) => {
+      dispose: (_text, id, reason) => {
+        if (reason !== 'set') this.#heir?.delete(id)
         if (reason !== 'evict' || told) return
         told = true
         onFull()
       },
     })
+    this.#heir = handOver((entries) => {
+      for (const [id, text, until] of entries) this.#entries.set(id, text, { ttl: Math.max(1, until - Date.now()) })
+    })
+  }
+
+  #keep(id: string, text: string, ttlSeconds: number): void {
+    const ttl = ttlSeconds * 1_000
+    this.#entries.set(id, text, { ttl })
+    this.#heir?.set(id, text, Date.now() + ttl)
   }
 
   get(id: string): object | undefined {
@@ -28,7 +48,7 @@ export class MemoryStore implements ExactStore {
   }
 
   set(id: string, data: object, ttlSeconds: number): void {
-    this.#entries.set(id, JSON.stringify(data), { ttl: ttlSeconds * 1_000 })
+    this.#keep(id, JSON.stringify(data), ttlSeconds)
   }
 
   update(id: string, data: object, ttlSeconds: number): boolean {
@@ -45,7 +65,7 @@ export class MemoryStore implements ExactStore {
 
   touch(id: string, ttlSeconds: number): boolean {
     const text = this.#entries.get(id)
-    if (text !== undefined) this.#entries.set(id, text, { ttl: ttlSeconds * 1_000 })
+    if (text !== undefined) this.#keep(id, text, ttlSeconds)
     return text !== undefined
   }
 }

@@ -1,12 +1,17 @@
 import type { Logger } from '../../../kernel/index.ts'
+import { handover } from '../../toolkit/handover.ts'
 import type { StoreChoice } from '../options.ts'
 import type { ExactStore, NamedStore, SessionStore } from './contract.ts'
 
-/** The store that the options name, and how to close it where the plugin has opened it. */
-export async function openStore(choice: StoreChoice, log: Logger): Promise<{ named: NamedStore; close?: () => void }> {
+/** The store that the options name, for the sessions of `owner`, and how to close it where the plugin has opened it. */
+export async function openStore(
+  choice: StoreChoice,
+  owner: string,
+  log: Logger,
+): Promise<{ named: NamedStore; close?: () => void }> {
   switch (choice.kind) {
     case 'memory':
-      return { named: { name: 'memory', store: await memoryStore(choice.max, log) } }
+      return { named: { name: 'memory', store: await memoryStore(choice.max, owner, log) } }
     case 'redis': {
       const { openConnection, RedisStore } = await import('./redis.ts')
       const { client, close } = await openConnection(choice.options, log)
@@ -29,17 +34,17 @@ function redisStore(store: ExactStore & { stop(): void }, disconnect?: () => voi
   return { named: { name: 'redis', store }, close }
 }
 
-async function memoryStore(max: number, log: Logger): Promise<NamedStore['store']> {
+async function memoryStore(max: number, owner: string, log: Logger): Promise<NamedStore['store']> {
   const { MemoryStore } = await import('./memory.ts')
   if (process.env.NODE_ENV === 'production') {
     log.warn('sessions are kept in memory: they end with this process, and no other one sees them. Set session.store')
   }
-  return new MemoryStore(max, () => {
+  const onFull = () =>
     log.warn(
       { max },
       'the session store is full: who was away longest is forgotten. Raise session.store.memory.max, or use Redis',
     )
-  })
+  return new MemoryStore(max, onFull, (restore) => handover()?.open(`session ${owner}`, restore))
 }
 
 async function exactStore(store: SessionStore, log: Logger): Promise<ExactStore> {

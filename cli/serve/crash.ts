@@ -1,0 +1,32 @@
+import { writeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+import { saidBy, stackOf } from '../../plugins/toolkit/readable/failure.ts'
+import { failureText } from '../../plugins/toolkit/readable/lines.ts'
+import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
+import type { News } from './protocol.ts'
+
+/**
+ * Shows what the application ends by, in place of the runtime: that shows the line of the framework which has thrown, and the
+ * same again for each attempt. An application that hears of such failures itself is left alone.
+ *
+ * @param before what the version before has failed with
+ */
+export function showCrashes(before: () => string | undefined, tell: (news: News) => void): void {
+  process.on('uncaughtExceptionMonitor', (error: unknown) => {
+    if (process.listenerCount('uncaughtException') > 0) return
+    const failure = saidBy(stackOf(error))
+    tell({ framework: 'crashed', failure })
+    if (failure !== before()) show(`${failureText(error, paintFor(isatty(2)))}\n`)
+    // As it would end.
+    process.exit(1)
+  })
+}
+
+function show(text: string): void {
+  try {
+    // At once: nothing is written any more when this process has ended.
+    writeSync(2, text)
+  } catch {
+    process.stderr.write(text)
+  }
+}

@@ -1,0 +1,87 @@
+import { inspect } from 'node:util'
+import type { Paint } from './paint.ts'
+import { type Place, placesOf, placeText, sourceFrame } from './stack.ts'
+
+/** How many errors of a chain of causes are shown. */
+const maxCauses = 5
+const causedBy = '\ncaused by: '
+
+/** An error with its causes as one text, as pino writes it: every stack, `caused by:` before each but the first. */
+export function stackOf(thrown: unknown, depth = 0): string {
+  if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : inspect(thrown)
+  const inner = [
+    ...(thrown.cause === undefined || thrown.cause === null ? [] : [thrown.cause]),
+    ...(thrown instanceof AggregateError ? thrown.errors.slice(0, 3) : []),
+  ]
+  const below = depth < maxCauses ? inner.map((one) => causedBy + stackOf(one, depth + 1)) : []
+  return ownStack(thrown) + below.join('')
+}
+
+/** Some errors have a stack that does not begin with what they say. */
+function ownStack({ name, message, stack = '' }: Error): string {
+  const [first = ''] = message.split('\n')
+  return stack.includes(first) ? stack : `${name}: ${message}\n${stack}`
+}
+
+/** What errors say, without where: the same failure again has the same. */
+export const saidBy = (stack: string): string =>
+  partsOf(stack)
+    .map(({ said }) => said)
+    .join('\n')
+
+interface Part {
+  readonly said: string
+  readonly frames: readonly string[]
+}
+
+function partsOf(stack: string): Part[] {
+  return stack.split(causedBy).map((text) => {
+    const lines = text.split('\n')
+    const end = lines.findIndex((line) => /^\s+at\s/.test(line))
+    const said = (end === -1 ? lines : lines.slice(0, end)).join('\n').trimEnd()
+    // In front of a syntax error stands where it is.
+    const isPlaceFirst = /^(?:file:\/\/)?\S+:\d+$/.test(lines[0]!)
+    return { said, frames: [...(isPlaceFirst ? [lines[0]!] : []), ...(end === -1 ? [] : lines.slice(end))] }
+  })
+}
+
+/**
+ * A failure for people: what it says, where in the application, with the lines around that place, and the same of its causes.
+ * Frames of packages are left out, unless there are no others or `DEBUG` asks for them.
+ */
+export function failureLines(stack: string, paint: Paint): string[] {
+  const parts = partsOf(stack)
+  const isAllForeign = !process.env.DEBUG && parts.every(({ frames }) => placesOf(frames).length === 0)
+  const shown = new Set<string>()
+  return parts.flatMap(({ said, frames }, at) => {
+    const [first = '', ...rest] = said.split('\n')
+    const label = at === 0 ? '' : paint('dim', 'caused by: ')
+    // The compiler has told the place already, with a frame of its own.
+    const isFramed = said.includes(' │ ')
+    const where = isFramed
+      ? []
+      : isAllForeign
+        ? foreignFrames(frames.filter(isOfPackage), 4, paint)
+        : ownFrames(frames, shown, paint)
+    const all = process.env.DEBUG ? foreignFrames(frames, 50, paint) : []
+    return [label + paint('red', first), ...rest, ...[...where, ...all].map((line) => `  ${line}`)]
+  })
+}
+
+/** Those of the runtime, and of what loads TypeScript, say nothing that the message does not. */
+const isOfPackage = (frame: string) => !frame.includes('node:') && !frame.includes('/dist/cli/')
+
+const foreignFrames = (frames: readonly string[], count: number, paint: Paint) =>
+  frames.slice(0, count).map((line) => paint('dim', line.trim()))
+
+function ownFrames(frames: readonly string[], shown: Set<string>, paint: Paint): string[] {
+  const [first, ...others] = placesOf(frames)
+  if (first === undefined || shown.has(placeText(first))) return []
+  shown.add(placeText(first))
+  const colors = { source: 'dim', mark: 'red' } as const
+  const code = sourceFrame(first).map(({ text, kind }) => (kind === 'place' ? text : paint(colors[kind], text)))
+  const callers = others.slice(0, 4).map((place) => paint('dim', `at ${named(place)}`))
+  return [paint('cyan', named(first)), ...code, ...callers]
+}
+
+const named = (place: Place) => `${place.name === undefined ? '' : `${place.name} `}${placeText(place)}`

@@ -1,0 +1,22 @@
+import { isatty } from 'node:tty'
+import { type Paint, paintFor } from './paint.ts'
+
+/**
+ * How the log of this process is written. A development server says so before it loads the application, which may have another
+ * copy of this package, so it is a mark.
+ */
+const mark = Symbol.for('framework.log.form')
+
+export type LogForm = 'text' | 'json'
+
+export function setLogForm(form: LogForm): void {
+  Object.assign(globalThis, { [mark]: form })
+}
+
+/** The colours of text for people; `undefined` where programs read what is written. By itself it is text while developing, on a terminal. */
+export function textFor(descriptor: number): Paint | undefined {
+  const said = (globalThis as { readonly [mark]?: unknown })[mark]
+  const isTerminal = isatty(descriptor)
+  const isText = said === undefined ? process.env.NODE_ENV === 'development' && isTerminal : said === 'text'
+  return isText ? paintFor(isTerminal) : undefined
+}

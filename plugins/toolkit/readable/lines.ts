@@ -1,0 +1,173 @@
+import { failureLines, saidBy, stackOf } from './failure.ts'
+import type { Paint } from './paint.ts'
+
+/** Milliseconds for which a failure waits for the line of its request, to stand below that. */
+const patience = 200
+/** Characters of the other members of an entry. */
+const maxMembers = 500
+
+type Entry = Record<string, unknown>
+
+/** Those that every line has, or that the line shows in its own way. */
+const own = new Set(['level', 'time', 'pid', 'hostname', 'reqId', 'msg', 'err', 'error', 'name', 'v'])
+
+/** An entry as text: its own line, and what is below it. */
+interface Text {
+  readonly first: string
+  readonly below: readonly string[]
+  /** Whether the line of the request says it as well. */
+  readonly isOfRequest: boolean
+}
+
+/** Writes the JSON lines of a log as text for people: a line a request, and what failed below it. */
+export class ReadableLines {
+  readonly #write: (text: string) => void
+  readonly #paint: Paint
+  readonly #hasRequests: boolean
+  /** Failures whose request has not been answered yet, by its id. */
+  readonly #waiting = new Map<string, { readonly texts: readonly Text[]; readonly timer: NodeJS.Timeout }>()
+
+  /** `hasRequests`: a line for each request comes, too. */
+  constructor(write: (text: string) => void, paint: Paint, { hasRequests }: { readonly hasRequests: boolean }) {
+    this.#write = write
+    this.#paint = paint
+    this.#hasRequests = hasRequests
+  }
+
+  write(line: string): void {
+    const entry = entryOf(line)
+    const reqId = entry?.reqId
+    if (entry === undefined) this.#write(line)
+    else if (isOfRequest(entry)) {
+      const failures = this.#taken(entry.reqId)
+      this.#put([this.#request(entry), ...failures.flatMap((one) => (one.isOfRequest ? one.below : linesOf(one)))])
+    } else if (this.#hasRequests && entry.level === 50 && typeof reqId === 'string' && entry.err !== undefined) {
+      this.#keep(reqId, this.#other(entry))
+    } else this.#put(linesOf(this.#other(entry)))
+  }
+
+  /** Writes what still waits. */
+  flush(): void {
+    for (const id of [...this.#waiting.keys()]) this.#release(id)
+  }
+
+  #put(lines: readonly string[]): void {
+    if (lines.length > 0) this.#write(`${lines.join('\n')}\n`)
+  }
+
+  #keep(id: string, text: Text): void {
+    const texts = [...this.#taken(id), text]
+    const timer = setTimeout(() => this.#release(id), patience)
+    timer.unref()
+    this.#waiting.set(id, { texts, timer })
+  }
+
+  #release(id: string): void {
+    this.#put(this.#taken(id).flatMap(linesOf))
+  }
+
+  #taken(id: string): readonly Text[] {
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined) return []
+    clearTimeout(waiting.timer)
+    this.#waiting.delete(id)
+    return waiting.texts
+  }
+
+  #request({ time, method, path, status, ms }: Entry & Answered): string {
+    const color = status >= 500 ? 'red' : status >= 400 ? 'yellow' : status >= 300 ? 'cyan' : 'green'
+    const took = ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`
+    const what = `${onOneLine(method).padEnd(6)} ${onOneLine(path)}`
+    return `${this.#clock(time)} ${what} ${this.#paint(color, String(status))} ${this.#paint('dim', took)}`
+  }
+
+  #other(entry: Entry): Text {
+    const { time, level, err, error } = entry
+    const number = typeof level === 'number' ? level : 30
+    const msg = typeof entry.msg === 'string' ? entry.msg : ''
+    const thrown = stackIn(err ?? error)
+    // What it failed with stands below, in full.
+    const said = thrown === undefined ? undefined : / failed(?= with )/.exec(msg)
+    const isOfRequest = said !== undefined && said !== null
+    const [text = '', ...more] = clean(isOfRequest ? msg.slice(0, said.index + said[0].length) : msg).split('\n')
+    const label = number >= 50 ? this.#paint('red', 'error ') : number >= 40 ? this.#paint('yellow', 'warn ') : ''
+    const failure = thrown === undefined ? [] : failureLines(clean(thrown), this.#paint)
+    const hint = isOfRequest ? hintIn(clean(msg.slice(said.index + ' failed with '.length)), clean(thrown!)) : ''
+    return {
+      first: `${this.#clock(time)} ${label}${text}${this.#members(entry)}`,
+      below: [...more, ...failure, ...(hint === '' ? [] : [hint])].map((line) => indent + line),
+      isOfRequest,
+    }
+  }
+
+  #members(entry: Entry): string {
+    const members = Object.entries(entry).filter(([name]) => !own.has(name))
+    if (members.length === 0) return ''
+    const text = members.map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    const all = onOneLine(text.join(' '))
+    return this.#paint('dim', ` ${all.length > maxMembers ? `${all.slice(0, maxMembers)}…` : all}`)
+  }
+
+  #clock(time: unknown): string {
+    const date = new Date(typeof time === 'number' ? time : Date.now())
+    const two = (number: number) => String(number).padStart(2, '0')
+    return this.#paint('dim', [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':'))
+  }
+}
+
+interface Answered {
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly ms: number
+}
+
+/** What a message says of an error beside what that says itself: a remedy, say. */
+function hintIn(message: string, stack: string): string {
+  const said = saidBy(stack).split('\n')[0]!
+  return message.startsWith(said) ? message.slice(said.length).replace(/^[.\s]+/, '') : ''
+}
+
+const linesOf = ({ first, below }: Text) => [first, ...below]
+
+/** Below the message, which is behind the time. */
+const indent = ' '.repeat(9)
+
+/** The line of an answered request. */
+function isOfRequest(entry: Entry): entry is Entry & Answered & { readonly reqId: string } {
+  const { reqId, method, path, status, ms } = entry
+  const texts = [reqId, method, path].every((one) => typeof one === 'string')
+  return texts && typeof status === 'number' && typeof ms === 'number'
+}
+
+function entryOf(line: string): Entry | undefined {
+  try {
+    const entry: unknown = JSON.parse(line)
+    return typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? (entry as Entry) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The stack of an error as loggers write it, with those of its causes. */
+function stackIn(err: unknown): string | undefined {
+  if (typeof err === 'string') return err
+  if (typeof err !== 'object' || err === null) return undefined
+  const { stack, type, name, message, cause, errors } = err as Entry
+  const said = `${String(type ?? name ?? 'Error')}: ${String(message ?? '')}`
+  const inner = [cause, ...(Array.isArray(errors) ? errors.slice(0, 3) : [])].flatMap((one) => stackIn(one) ?? [])
+  return [typeof stack === 'string' ? stack : said, ...inner].join('\ncaused by: ')
+}
+
+// A terminal takes U+001B and U+009B for the start of a command, and a mark of direction turns the rest of a line around.
+const dangerous = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+
+const clean = (text: string) =>
+  text.replace(dangerous, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const onOneLine = (text: string) => clean(text).replaceAll('\n', '\\n')
+
+/** What was thrown, as text for people. */
+export function failureText(thrown: unknown, paint: Paint): string {
+  return failureLines(clean(stackOf(thrown)), paint).join('\n')
+}

@@ -1,0 +1,106 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readRegularFileSync } from '../read-file.ts'
+
+/** A place in a file of the application. */
+export interface Place {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  /** The function, as far as it has a name. */
+  readonly name: string | undefined
+}
+
+/** Files larger than this are no sources that somebody writes. */
+const maxSource = 1024 * 1024
+const maxLine = 160
+
+/**
+ * The frames of a stack that are in files of the application, nearest first: neither those of the runtime, nor of packages, nor
+ * of the framework, wherever that lies. Stacks have the lines of the sources where the runtime reads source maps.
+ */
+export function placesOf(frames: readonly string[]): Place[] {
+  return frames.flatMap((line) => placeIn(line) ?? [])
+}
+
+/** A frame as V8 and JavaScriptCore write it, or the line in front of a syntax error. */
+const frame =
+  /^\s*(?:at\s+(?:async\s+)?)?(?:(.*?)\s*\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+)(?::(\d+))?\)?$/
+
+function placeIn(line: string): Place | undefined {
+  const [, name = '', given = '', at = '', column = '1'] = frame.exec(line) ?? []
+  if (given === '') return undefined
+  const file = given.startsWith('file:') ? pathOf(given) : given
+  if (file === undefined || isOfPackage(file)) return undefined
+  const isNamed = name !== '' && !name.includes('<anonymous>')
+  return { file, line: Number(at), column: Number(column), name: isNamed ? name : undefined }
+}
+
+function pathOf(url: string): string | undefined {
+  try {
+    // What was imported with a query is the same file.
+    return fileURLToPath(url.replace(/[?#].*$/, ''))
+  } catch {
+    return undefined
+  }
+}
+
+/** Where this framework lies: linked to another folder it is not below `node_modules`. */
+const own = ownFolders()
+
+function isOfPackage(file: string): boolean {
+  return file.includes(`${sep}node_modules${sep}`) || own.some((folder) => file.startsWith(folder))
+}
+
+function ownFolders(): string[] {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
+  // Beside these the repository has examples and tests, which are applications.
+  return ['dist', 'kernel', 'plugins', 'cli'].map((name) => join(folder, name) + sep)
+}
+
+/** `src/boom.ts:7:21`, below the working directory, as terminals and editors take it. */
+export function placeText({ file, line, column }: Place): string {
+  const short = relative(process.cwd(), file)
+  return `${short.startsWith('..') ? file : short}:${line}:${column}`
+}
+
+/** A line of what `sourceFrame` shows: one of the source, the one of the place, or the mark below that. */
+export interface FrameLine {
+  readonly kind: 'source' | 'place' | 'mark'
+  readonly text: string
+}
+
+/** The lines around a place with a mark below it; none where the file is not there, or is another one by now. */
+export function sourceFrame({ file, line, column }: Place): FrameLine[] {
+  const lines = sourceOf(file)
+  const text = lines?.[line - 1]
+  if (lines === undefined || text === undefined || text.length > maxLine || column > text.length + 1) return []
+  const first = Math.max(1, line - 2)
+  const shown = lines.slice(first - 1, line + 1)
+  if (shown.at(-1)?.trim() === '') shown.pop()
+  const width = String(first + shown.length - 1).length
+  const gutter = (mark: string, number: string | number) => `${mark} ${String(number).padStart(width)} │ `
+  // Tabs stay tabs, for the mark to stand where the mistake is.
+  const indent = text.slice(0, column - 1).replace(/[^\t]/g, ' ')
+  return shown.flatMap((one, at): FrameLine[] => {
+    const number = first + at
+    const cut = one.length > maxLine ? `${one.slice(0, maxLine)}…` : one
+    if (number !== line) return [{ kind: 'source', text: gutter(' ', number) + cut }]
+    const mark = `${gutter(' ', '')}${indent}^`
+    return [
+      { kind: 'place', text: gutter('>', number) + cut },
+      { kind: 'mark', text: mark },
+    ]
+  })
+}
+
+function sourceOf(file: string): string[] | undefined {
+  try {
+    if (statSync(file).size > maxSource) return undefined
+    return readRegularFileSync(file).toString('utf8').split(/\r?\n/)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,202 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { saidBy, stackOf } from '../../../plugins/toolkit/readable/failure.ts'
+import { setLogForm, textFor } from '../../../plugins/toolkit/readable/form.ts'
+import { failureText, ReadableLines } from '../../../plugins/toolkit/readable/lines.ts'
+import { paintFor } from '../../../plugins/toolkit/readable/paint.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'framework-readable-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.useRealTimers()
+})
+
+const plain = (_color: string, text: string) => text
+const at = new Date(2026, 0, 5, 9, 4, 7).getTime()
+
+/** What becomes of entries, with the time left out. */
+function written(entries: readonly object[], { hasRequests = true } = {}) {
+  const texts: string[] = []
+  const lines = new ReadableLines((text) => texts.push(text), plain, { hasRequests })
+  for (const entry of entries)
+    lines.write(`${JSON.stringify({ level: 30, time: at, pid: 1, hostname: 'h', ...entry })}\n`)
+  return { lines, texts, text: () => texts.join('').replaceAll('09:04:07 ', '') }
+}
+
+const request = { reqId: 'a-1', method: 'GET', path: '/books', status: 200, ms: 1.234, msg: 'request' }
+const err = { type: 'TypeError', message: 'no', stack: 'TypeError: no\n    at x (node:fs:1:1)' }
+
+describe('lines of a log for people', () => {
+  test('a request is one line', () => {
+    expect(written([request]).texts).toEqual(['09:04:07 GET    /books 200 1.2 ms\n'])
+    expect(
+      written([
+        { ...request, method: 'DELETE', ms: 45.678 },
+        { ...request, ms: 2345 },
+      ]).text(),
+    ).toBe('DELETE /books 200 46 ms\nGET    /books 200 2.3 s\n')
+  })
+
+  test('the status has its colour on a terminal', () => {
+    const colorOf = (status: number) => {
+      const texts: string[] = []
+      const paint = (color: string, text: string) => (text === String(status) ? color : text)
+      new ReadableLines((text) => texts.push(text), paint, { hasRequests: true }).write(
+        JSON.stringify({ ...request, status }),
+      )
+      return /books (\w+)/.exec(texts[0]!)?.[1]
+    }
+    expect([200, 304, 404, 500].map(colorOf)).toEqual(['green', 'cyan', 'yellow', 'red'])
+  })
+
+  test('another entry is its message, with its level and its other members', () => {
+    const entries = [
+      { msg: 'imported', jobs: 3, from: { a: [1] } },
+      { level: 40, msg: 'slow' },
+      { level: 50, msg: 'two\nlines' },
+    ]
+    expect(written(entries).text()).toBe('imported jobs=3 from={"a":[1]}\nwarn slow\nerror two\n         lines\n')
+  })
+
+  test('what failed stands below the line of its request, which comes later', () => {
+    const failed = {
+      level: 50,
+      reqId: 'a-1',
+      err,
+      msg: 'GET /books failed with TypeError: no. Register the plugin cookie',
+    }
+    const own = { level: 50, reqId: 'a-1', err, msg: 'the payment failed' }
+    const { texts, text } = written([failed, { msg: 'between' }, own, { ...request, status: 500 }])
+    expect(texts).toHaveLength(2)
+    expect(text()).toBe(
+      [
+        'between',
+        'GET    /books 500 1.2 ms',
+        '         TypeError: no',
+        '         Register the plugin cookie',
+        'error the payment failed',
+        '         TypeError: no',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('a failure whose request is never answered is not lost', () => {
+    vi.useFakeTimers()
+    const failed = { level: 50, reqId: 'a-1', err, msg: 'GET /books failed with TypeError: no' }
+    const { texts, lines, text } = written([failed])
+    expect(texts).toEqual([])
+    vi.advanceTimersByTime(1_000)
+    expect(text()).toBe('error GET /books failed\n         TypeError: no\n')
+    lines.flush()
+    expect(texts).toHaveLength(1)
+    const other = written([failed])
+    other.lines.flush()
+    expect(other.text()).toBe(text())
+    // Where no requests are logged, nothing is waited for.
+    expect(written([failed], { hasRequests: false }).text()).toBe(text())
+  })
+
+  test('nothing that comes in forges a line or commands a terminal', () => {
+    const text = written([
+      { ...request, path: '/\u001b[2J\u009b1m\n09:04:07 GET' },
+      { msg: '\u001b]0;x\u0007\rover\u202e', name: '\u001b' },
+      { msg: 'a', more: 'x\ny\u001b' },
+    ]).text()
+    for (const char of ['\u001b', '\u0007', '\u009b', '\r', '\u202e']) expect(text).not.toContain(char)
+    expect(text.split('\n')).toHaveLength(4)
+    expect(text).toContain('\\u001b]0;x\\u0007\\u000dover\\u202e')
+  })
+
+  test('what is no entry is written as it is', () => {
+    const texts: string[] = []
+    const lines = new ReadableLines((text) => texts.push(text), plain, { hasRequests: true })
+    for (const line of ['not JSON\n', '5\n', 'null\n', '[]\n']) lines.write(line)
+    expect(texts).toEqual(['not JSON\n', '5\n', 'null\n', '[]\n'])
+  })
+})
+
+describe('a failure for people', () => {
+  const file = join(folder, 'shop.ts')
+  writeFileSync(file, "import x from 'x'\n\n\tthrow new Error('no')\n")
+  const stack = (message: string, ...frames: string[]) =>
+    Object.assign(new Error(message), { stack: [`Error: ${message}`, ...frames].map((l) => `${l}`).join('\n    at ') })
+  const foreign = ['f (/app/node_modules/x/index.js:1:1)', 'processTicks (node:internal/process:1:1)']
+
+  test('has the first place of the application, with the lines around it, and who called it', () => {
+    const text = failureText(
+      stack('no', ...foreign, `async sell (file://${file}?v=2:3:2)`, `Object.<anonymous> (${file}:1:1)`, ...foreign),
+      plain,
+    )
+    expect(text.split('\n')).toEqual([
+      'Error: no',
+      `  sell ${file}:3:2`,
+      "    1 │ import x from 'x'",
+      '    2 │ ',
+      "  > 3 │ \tthrow new Error('no')",
+      '      │ \t^',
+      `  at ${file}:1:1`,
+    ])
+  })
+
+  test('of the framework and of packages there is no frame, unless there is no other', () => {
+    const own = new URL('../../../dist/chunks/kernel.js', import.meta.url).pathname
+    expect(failureText(stack('no', `run (${own}:5:1)`, ...foreign, `here (${file}:3:8)`), plain)).not.toMatch(
+      /dist|modules/,
+    )
+    expect(failureText(stack('no', ...foreign), plain).split('\n')).toEqual(['Error: no', `  at ${foreign[0]}`])
+    vi.stubEnv('DEBUG', '1')
+    expect(failureText(stack('no', `here (${file}:3:8)`, ...foreign), plain)).toContain('node:internal')
+  })
+
+  test('causes and what an AggregateError holds are shown, each place once', () => {
+    const inner = stack('inner', `here (${file}:3:8)`)
+    const outer = Object.assign(stack('outer', `here (${file}:3:8)`), { cause: inner })
+    const text = failureText(outer, plain)
+    expect(text).toMatch(/^Error: outer\n {2}here .*\ncaused by: Error: inner$/s)
+    expect(text.match(/throw new/g)).toHaveLength(1)
+    expect(saidBy(stackOf(new AggregateError([inner, inner], 'all')))).toBe(
+      'AggregateError: all\nError: inner\nError: inner',
+    )
+    const circle = new Error('round')
+    circle.cause = circle
+    expect(saidBy(stackOf(circle)).split('\n')).toHaveLength(6)
+  })
+
+  test('a file that is not there, or is shorter by now, has no lines', () => {
+    expect(failureText(stack('no', `${file}:99:1`), plain)).toBe(`Error: no\n  ${file}:99:1`)
+    expect(failureText(stack('no', `/nowhere/a.ts:1:1`), plain)).toBe('Error: no\n  /nowhere/a.ts:1:1')
+    expect(failureText('a text', plain)).toBe('a text')
+    expect(failureText({ a: 1 }, plain)).toBe('{ a: 1 }')
+  })
+})
+
+describe('the form', () => {
+  const mark = Symbol.for('framework.log.form')
+  afterEach(() => Reflect.deleteProperty(globalThis, mark))
+
+  test('is JSON, unless a development server says otherwise', () => {
+    vi.stubEnv('NODE_ENV', 'development')
+    // Neither is a terminal here.
+    expect(textFor(1)).toBeUndefined()
+    setLogForm('text')
+    expect(textFor(1)).toBeDefined()
+    setLogForm('json')
+    expect(textFor(1)).toBeUndefined()
+  })
+
+  test('has colours on a terminal, and as NO_COLOR and FORCE_COLOR say', () => {
+    const red = (isTerminal: boolean) => paintFor(isTerminal)('red', 'x')
+    for (const name of ['NO_COLOR', 'FORCE_COLOR', 'TERM']) vi.stubEnv(name, '')
+    expect([red(true), red(false)]).toEqual(['\x1b[31mx\x1b[0m', 'x'])
+    vi.stubEnv('TERM', 'dumb')
+    expect(red(true)).toBe('x')
+    vi.stubEnv('FORCE_COLOR', '1')
+    expect(red(false)).toBe('\x1b[31mx\x1b[0m')
+    vi.stubEnv('NO_COLOR', '1')
+    expect(red(true)).toBe('x')
+  })
+})
