@@ -78,6 +78,18 @@ describe.each(targets)('plugins of the web: $name', (target) => {
     expect((await ask(port, '/who', { headers: { 'x-forwarded-host': 'evil:x@good' } })).status).toBe(400)
   })
 
+  test('helmet asks a browser for https only where the request came by it, through a proxy as well', async () => {
+    const policyOf = async (headers: IncomingHttpHeaders, path: string) =>
+      (await ask(port, path, { headers })).headers['content-security-policy']
+    for (const path of ['/who', '/nowhere', '/json']) {
+      const http = await policyOf({ host: 'demo.test' }, path)
+      expect(http).toContain("default-src 'self'")
+      expect(http).not.toContain('upgrade-insecure-requests')
+      const https = { host: 'demo.test', 'x-forwarded-for': '10.0.0.1', 'x-forwarded-proto': 'https' }
+      expect(await policyOf(https, path)).toBe(`${http};upgrade-insecure-requests`)
+    }
+  })
+
   test('a method in a header', async () => {
     const headers = { 'x-http-method-override': 'DELETE', 'content-type': 'application/json', 'content-length': '0' }
     expect(await json('/who', { method: 'POST', headers })).toEqual({ method: 'DELETE' })

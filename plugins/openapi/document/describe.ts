@@ -54,7 +54,7 @@ export function describeListing({ routes, plugins }: Listing, options: Descripti
   const { info, servers, security, tags, externalDocs } = formed(documentForm, around as Json) as DescriptionOptions
   const place = (schema: OpenApiSchema) => schemas.use(schema, 'output', 'Failure', () => {})
   const responses = new SharedResponses(own.responses, place)
-  const policies = new Policies(security)
+  const policies = new Policies(security, own.securitySchemes)
   const described = new Described({ schemas, own, responses, policies, hasFailures: options.failures, note })
   for (const route of routes) if (isIncluded(route, options)) described.add(route)
 

@@ -2,28 +2,51 @@ import { plainName } from '../../toolkit/schema/names.ts'
 import type { OpenApiSecurity } from '../types.ts'
 import { isObject, type Json, put } from './json.ts'
 import type { Scene } from './operation-context.ts'
-import { Names } from './schemas/names.ts'
 
-/** The policies of all routes as security schemes. */
+/** The scheme of all policies that have none of their own. */
+const credential = 'credential'
+
+/**
+ * What the policies of routes ask for. All of them see the same caller, so that one credential is enough: a reader of the
+ * document gives it once, and not again for each policy.
+ */
 export class Policies {
-  readonly #schemes = new Map<string, string>()
-  readonly #names = new Names()
+  readonly #defined: Json
   readonly #always: readonly OpenApiSecurity[]
+  #isAsked = false
 
-  /** `always`: what every operation asks for. */
-  constructor(always: readonly OpenApiSecurity[] | undefined) {
+  /** `always`: what every operation asks for; `defined`: the security schemes of the application. */
+  constructor(always: readonly OpenApiSecurity[] | undefined, defined: Json = {}) {
     this.#always = always ?? []
+    this.#defined = defined
   }
 
   /** What an operation asks for, `undefined` where it has no policy: all of its policies, on top of what every one asks for. */
   of({ sets }: Scene): OpenApiSecurity[] | undefined {
-    const policies = sets.flatMap((set) => (set as { policy?: unknown }).policy ?? [])
-    const names = policies.filter(isNamed).map(({ scope, handler }) => this.#scheme(`${scope}.${handler}`))
-    if (names.length === 0) return undefined
+    const policies = sets.flatMap((set) => (set as { policy?: unknown }).policy ?? []).filter(isNamed)
+    if (policies.length === 0) return undefined
     const own: Json = {}
-    for (const name of names) put(own, name, [])
+    const roles: string[] = []
+    for (const { scope, handler } of policies) {
+      const policy = `${scope}.${handler}`
+      const name = plainName(policy)
+      if (Object.hasOwn(this.#defined, name)) put(own, name, [])
+      else if (!roles.includes(policy)) roles.push(policy)
+    }
+    // Where the application says how callers are known, that is how policies know them, too.
+    const isKnown = this.#always.length > 0 && !Object.hasOwn(this.#defined, credential)
+    if (roles.length > 0 && !isKnown) {
+      this.#isAsked = true
+      put(own, credential, this.#takesRoles ? roles : [])
+    }
     const around = this.#always.length === 0 ? [{}] : this.#always
     return around.map((one) => ({ ...one, ...own }) as OpenApiSecurity)
+  }
+
+  /** In the list of an OAuth scheme stand scopes of its own, in that of others names of roles (OpenAPI 3.1, Security Requirement Object). */
+  get #takesRoles(): boolean {
+    const { type } = (this.#defined[credential] ?? {}) as { readonly type?: unknown }
+    return type !== 'oauth2' && type !== 'openIdConnect'
   }
 
   /** Schemes for names that operations ask for and nobody defines: without one the document would not be valid. */
@@ -37,21 +60,11 @@ export class Policies {
     return schemes
   }
 
-  #scheme(policy: string): string {
-    const there = this.#schemes.get(policy)
-    if (there !== undefined) return there
-    const name = this.#names.claim(plainName(policy))
-    this.#schemes.set(policy, name)
-    return name
-  }
-
-  /** A policy says whom it lets in and not how he is known: a bearer token, unless the application says otherwise. */
+  /** A policy says whom it lets in and not how they are known: by a bearer token, unless the application says otherwise. */
   get schemes(): Json {
-    const schemes: Json = {}
-    for (const [policy, name] of this.#schemes) {
-      put(schemes, name, { type: 'http', scheme: 'bearer', description: `Whoever the policy ${policy} lets in.` })
-    }
-    return schemes
+    if (!this.#isAsked) return {}
+    const description = 'Says who is calling. The roles of an operation are the policies that let its callers in.'
+    return { [credential]: { type: 'http', scheme: 'bearer', description } }
   }
 }
 

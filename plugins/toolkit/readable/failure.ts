@@ -17,9 +17,14 @@ export function stackOf(thrown: unknown, depth = 0): string {
   return ownStack(thrown) + below.join('')
 }
 
-/** Some errors have a stack that does not begin with what they say. */
-function ownStack({ name, message, stack = '' }: Error): string {
+/** Some errors have a stack that does not begin with what they say; Bun has the place of a syntax error in a member. */
+function ownStack(error: Error): string {
+  const { name, message, stack = '' } = error
   const [first = ''] = message.split('\n')
+  const { position } = error as { readonly position?: { file?: unknown; line?: unknown; column?: unknown } | null }
+  if (typeof position?.file === 'string') {
+    return `${name}: ${message}\n    at ${position.file}:${position.line}:${position.column}`
+  }
   return stack.includes(first) ? stack : `${name}: ${message}\n${stack}`
 }
 

@@ -1,4 +1,4 @@
-import { definePlugin, RouteCollection, Server } from 'framework'
+import { definePlugin, PolicyManager, RouteCollection, Server } from 'framework'
 import { openapi } from 'framework/plugins'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -107,6 +107,35 @@ describe.skipIf(!hasChromium)('the page in a browser', () => {
     await page.locator('.opblock-post .opblock-summary-control').click()
     const color = page.locator('table.headers td').first()
     expect(await color.evaluate((cell) => getComputedStyle(cell).color)).toBe('rgb(228, 230, 230)')
+    await page.close()
+  })
+
+  test('one credential is enough for all routes that need one', async () => {
+    const policies = new PolicyManager({ books: { sell: () => true, lend: () => true } })
+    const asked: unknown[] = []
+    const server = await listen({ openapi: true, helmet: true }, (one) => {
+      for (const handler of ['sell', 'lend'] as const) {
+        one.get(`/${handler}`, { policy: { manager: policies, scope: 'books', handler } }, ({ headers }) => {
+          asked.push(headers.authorization)
+          return handler
+        })
+      }
+    })
+    open.push(server)
+    const { page, wrong } = await visit(`${server.url}/docs`)
+    await page.locator('.auth-wrapper .authorize').first().click()
+    expect(await page.locator('.auth-container').count()).toBe(1)
+    await page.locator('.auth-container input').fill('a-token')
+    await page.locator('.auth-btn-wrapper .authorize').click()
+    await page.locator('.auth-btn-wrapper .btn-done').click()
+    for (const path of ['sell', 'lend']) {
+      const route = page.locator('.opblock-get', { hasText: `/${path}` })
+      await route.locator('.opblock-summary-control').click()
+      await route.getByRole('button', { name: 'Try it out' }).click()
+      await route.getByRole('button', { name: 'Execute' }).click()
+      await route.locator('.live-responses-table .response-col_description code').first().waitFor()
+    }
+    expect([asked, wrong]).toEqual([['Bearer a-token', 'Bearer a-token'], []])
     await page.close()
   })
 

@@ -18,5 +18,5 @@ test('the demo is described, controllers and plugins included', async () => {
       schema: { type: 'object', properties: { cover: { type: 'string', format: 'binary' } }, required: ['cover'] },
     },
   })
-  expect(document.paths['/books']?.post?.security).toEqual([{ 'books.add': [] }])
+  expect(document.paths['/books']?.post?.security).toEqual([{ credential: ['books.add'] }])
 })

@@ -345,23 +345,42 @@ describe('answers', () => {
 })
 
 describe('security', () => {
-  test('each policy is a requirement of its own, and all of them are asked for', async () => {
+  test('all policies ask for one credential, and name the roles that it must have', async () => {
     const server = makeServer()
     server.get('/a', { policy: [edit, admin] }, handler)
     server.get('/b', { policy: { manager: policies, scope: 'posts', handler: 'read all' } }, handler)
     server.get('/c', handler)
     const { paths, components } = await documentOf(server)
-    expect(paths['/a']?.get?.security).toEqual([{ 'posts.edit': [], 'site.admin': [] }])
-    expect(paths['/b']?.get?.security).toEqual([{ 'posts.read_all': [] }])
+    expect(paths['/a']?.get?.security).toEqual([{ credential: ['posts.edit', 'site.admin'] }])
+    expect(paths['/b']?.get?.security).toEqual([{ credential: ['posts.read all'] }])
     expect(paths['/c']?.get?.security).toBeUndefined()
-    expect(components?.securitySchemes?.['posts.edit']).toEqual({
-      type: 'http',
-      scheme: 'bearer',
-      description: 'Whoever the policy posts.edit lets in.',
+    expect(components?.securitySchemes).toEqual({
+      credential: { type: 'http', scheme: 'bearer', description: expect.stringContaining('who is calling') },
     })
   })
 
-  test('on top of what every operation asks for; the application says what a scheme is, and a route says nobody', async () => {
+  test('the application says what that credential is', async () => {
+    const flows = { clientCredentials: { tokenUrl: 'https://a.test', scopes: {} } }
+    for (const [scheme, roles] of [
+      [{ type: 'apiKey', name: 'sid', in: 'cookie' }, ['posts.edit']],
+      [{ type: 'oauth2', flows }, []],
+    ] as const) {
+      const server = makeServer()
+      server.get('/a', { policy: edit }, handler)
+      const options = { security: [{ key: [] }], components: { securitySchemes: { credential: scheme } } }
+      const { paths, components } = await documentOf(server, options)
+      expect(paths['/a']?.get?.security).toEqual([{ key: [], credential: roles }])
+      expect(components?.securitySchemes?.credential).toEqual(scheme)
+    }
+    // Where it says how every caller is known, policies ask for nothing else.
+    const server = makeServer()
+    server.get('/a', { policy: [edit, admin] }, handler)
+    const { paths, components } = await documentOf(server, { security: [{ token: [] }] })
+    expect(paths['/a']?.get?.security).toEqual([{ token: [] }])
+    expect(Object.keys(components?.securitySchemes ?? {})).toEqual(['token'])
+  })
+
+  test('on top of what every operation asks for; the application says what a scheme is, and a route says no one', async () => {
     const server = makeServer()
     server.get('/a', { policy: edit }, handler)
     server.get('/open', { apidoc: { security: [] } }, handler)
