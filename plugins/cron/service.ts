@@ -156,6 +156,11 @@ export class CronService {
     return new Date(this.#settings.clock?.now() ?? Date.now())
   }
 
+  /** The zone of jobs that name none; `undefined`: that of the process. @internal */
+  get timezone(): string | undefined {
+    return this.#settings.timezone
+  }
+
   /** Every job with its next time, its last runs and its numbers, in order of their names. */
   jobs(): CronJobInfo[] {
     return [...this.#jobs.values()].map((job) => job.info).sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -12,7 +12,7 @@ const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
 export const hasChromium = executablePath !== undefined
 
 /** Starts a headless browser that talks to nobody by itself. Close it in `afterAll`. */
-export function startChromium(): Promise<Browser> {
+export function startChromium(...more: readonly string[]): Promise<Browser> {
   return chromium.launch({
     ...(executablePath === undefined ? {} : { executablePath }),
     args: [
@@ -24,6 +24,7 @@ export function startChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   })
 }

@@ -17,8 +17,10 @@ function welcome(url: string): string {
   return `
 A library on ${url}
 
-  ${url}/app/   in a browser
-  ${url}/docs   the API, where each route can be tried
+  ${url}/app/      in a browser
+  ${url}/docs      the API, where each route can be tried; the token of a librarian is ada
+  ${url}/graphql   GraphiQL
+  ${url}/crons     the scheduled jobs, on Node.js; name and password are ada
 
   curl ${url}/books
   curl '${url}/books?author=Italo%20Calvino'

@@ -65,7 +65,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
           { name: 'loans', description: 'What members have at home' },
         ],
       },
-      cron: isNode && { crons: [], ui: { path: '/crons', middlewares: [librariansOnly] } },
+      cron: isNode && { crons: [], timezone: 'Europe/Rome', ui: { path: '/crons', middlewares: [librariansOnly] } },
       queues: { run: true },
       // With `{ connect: { host } }` the box talks to a real broker.
       mqtt: { connect: { provider: 'memory' }, subscribe: [] },

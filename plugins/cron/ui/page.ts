@@ -5,6 +5,8 @@ import type { CronJobInfo, CronRecord } from '../jobs/run.ts'
 /** What the page shows besides the jobs. */
 export interface PageView {
   readonly now: Date
+  /** The zone of every time on the page, a name of the IANA database. */
+  readonly timezone: string
   /** Whether whoever sees it may run jobs. */
   readonly canRun: boolean
   /** Seconds between reloads. */
@@ -27,15 +29,16 @@ p{margin:.25rem 0}
 article{border:1px solid var(--line);border-radius:6px;padding:1rem;margin:1rem 0}
 h2{font-size:1.1rem;margin:0;overflow-wrap:anywhere}
 header{display:flex;flex-wrap:wrap;gap:.5rem 1rem;justify-content:space-between;align-items:center}
-dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(14rem,1fr));gap:.5rem 1rem;margin:.75rem 0 0}
+dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,12rem),1fr));gap:.5rem 1rem;margin:.75rem 0 0}
 dt{color:var(--dim);font-size:.875rem}dd{margin:0;overflow-wrap:anywhere}
 code{font:.9em ui-monospace,monospace}
-button{font:inherit;color:var(--act);background:none;border:1px solid currentColor;border-radius:6px;padding:.25rem .75rem;cursor:pointer}
+button{font:inherit;color:var(--act);background:none;border:1px solid currentColor;border-radius:6px;padding:.4rem .9rem;cursor:pointer}
 :focus-visible{outline:3px solid var(--act);outline-offset:2px}
 summary{cursor:pointer;margin-top:.75rem}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;margin-top:.5rem;font-size:.9rem}
 th,td{text-align:left;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+td time{white-space:nowrap}
 td:last-child{overflow-wrap:anywhere;min-width:12rem}`
 
 const styleHash = createHash('sha256').update(style).digest('base64')
@@ -57,39 +60,39 @@ export function renderPage(jobs: readonly CronJobInfo[], view: PageView): string
   const list = jobs.length === 0 ? '<p>No job is running.</p>' : jobs.map((job) => article(job, view)).join('')
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Scheduled jobs</title>${refresh}<style>${style}</style></head>
-<body><main><h1>Scheduled jobs</h1><p class="dim">${plural(jobs.length, 'job')}, as of ${timeTag(view.now, undefined)}. ${toggle}</p>${notice}${list}</main></body></html>`
+<body><main><h1>Scheduled jobs</h1><p class="dim">${plural(jobs.length, 'job')}, as of ${timeTag(view.now, view)}. All times are in <strong>${escapeHtml(view.timezone)}</strong>. ${toggle}</p>${notice}${list}</main></body></html>`
 }
 
 function article(job: CronJobInfo, view: PageView): string {
   const { name, pattern, timezone, state, runningSince: since, next, runs } = job
   const [last] = runs
   const described = view.describe(pattern)
-  const when = `<code>${escapeHtml(pattern)}</code>${described === '' ? '' : `<br>${escapeHtml(described)}`}<br><span class="dim">${escapeHtml(timezone ?? 'the time zone of the process')}</span>`
+  // A pattern is read in the zone of its job, which need not be that of the page.
+  const zone = `<span class="dim">in ${escapeHtml(timezone ?? ofProcess())}</span>`
+  const when = `<code>${escapeHtml(pattern)}</code>${described === '' ? '' : `<br>${escapeHtml(described)}`}<br>${zone}`
   const due =
-    next === undefined ? 'none' : `${timeTag(next, timezone)} <span class="dim">(${within(next, view.now)})</span>`
+    next === undefined ? 'none' : `${timeTag(next, view)} <span class="dim">(${within(next, view.now)})</span>`
   const lastly =
-    last === undefined
-      ? 'none yet'
-      : `${timeTag(last.startedAt, timezone)}, ${outcome(last)}, ${duration(last.durationMs)}`
+    last === undefined ? 'none yet' : `${timeTag(last.startedAt, view)}, ${outcome(last)}, ${duration(last.durationMs)}`
   const run = view.canRun
     ? `<form method="post" action="?run=${escapeHtml(encodeURIComponent(name))}"><button aria-label="Run ${escapeHtml(name)} now">Run now</button></form>`
     : ''
   return `<article><header><h2>${escapeHtml(name)}</h2>${run}</header><dl>${[
     ['When', when],
-    ['State', since === undefined ? state : `${state} since ${timeTag(since, timezone)}`],
+    ['State', since === undefined ? state : `${state} since ${timeTag(since, view)}`],
     ['Next run', due],
     ['Last run', lastly],
     ['Ticks', escapeHtml(counted(job))],
   ]
     .map(([term, text]) => `<div><dt>${term}</dt><dd>${text}</dd></div>`)
-    .join('')}</dl>${history(job)}</article>`
+    .join('')}</dl>${history(job, view)}</article>`
 }
 
-function history({ name, runs, timezone }: CronJobInfo): string {
+function history({ name, runs }: CronJobInfo, view: PageView): string {
   if (runs.length === 0) return ''
   const rows = runs.map(
     (run) =>
-      `<tr><td>${timeTag(run.scheduledAt, timezone)}</td><td>${timeTag(run.startedAt, timezone)}</td><td>${duration(run.durationMs)}</td><td>${outcome(run)}</td><td>${escapeHtml(run.error ?? '')}</td></tr>`,
+      `<tr><td>${timeTag(run.scheduledAt, view)}</td><td>${timeTag(run.startedAt, view)}</td><td>${duration(run.durationMs)}</td><td>${outcome(run)}</td><td>${escapeHtml(run.error ?? '')}</td></tr>`,
   )
   const heads = ['Tick', 'Started', 'Duration', 'Outcome', 'Error'].map((head) => `<th scope="col">${head}</th>`)
   return `<details><summary>Last ${plural(runs.length, 'run')}</summary><div class="wide" role="region" tabindex="0" aria-label="Last runs of ${escapeHtml(name)}"><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div></details>`
@@ -109,19 +112,18 @@ const outcome = ({ outcome }: CronRecord) => `<span class="${outcome}">${outcome
 // A page has hundreds of times, and to make a format takes as long as to write thirty of them.
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-function formatFor(timezone: string | undefined): Intl.DateTimeFormat {
-  const key = timezone ?? `of the process: ${process.env.TZ}`
-  const known = formats.get(key)
-  if (known !== undefined) return known
-  const format = new Intl.DateTimeFormat('en-GB', {
-    ...{ dateStyle: 'medium', timeStyle: 'medium' },
-    ...(timezone === undefined ? {} : { timeZone: timezone }),
-  })
-  formats.set(key, format)
+function formatFor(timeZone: string): Intl.DateTimeFormat {
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en-GB', { ...styles, timeZone })
+  formats.set(timeZone, format)
   return format
 }
 
-function timeTag(time: Date, timezone: string | undefined): string {
+const styles = { dateStyle: 'medium', timeStyle: 'medium' } as const
+
+/** The zone of whatever names none. */
+export const ofProcess = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+function timeTag(time: Date, { timezone }: PageView): string {
   const text = formatFor(timezone).format(time)
   return `<time datetime="${time.toISOString()}">${escapeHtml(text)}</time>`
 }

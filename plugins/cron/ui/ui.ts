@@ -28,7 +28,10 @@ export const cronUi = definePlugin({
         `everybody can see the cron jobs at ${ctx.prefix}${path}: guard the page with cronUi({ middlewares })`,
       )
     }
-    const [describe, { contentSecurityPolicy, renderPage }] = await Promise.all([loadDescriber(), import('./page.ts')])
+    const [describe, { contentSecurityPolicy, ofProcess, renderPage }] = await Promise.all([
+      loadDescriber(),
+      import('./page.ts'),
+    ])
     const headers = {
       'content-security-policy': contentSecurityPolicy,
       'cache-control': 'no-store',
@@ -51,6 +54,7 @@ export const cronUi = definePlugin({
           : undefined
       const view = {
         now: service.now(),
+        timezone: service.timezone ?? ofProcess(),
         canRun: isGuarded,
         refresh: seconds >= 5 && seconds <= 3600 ? Math.round(seconds) : undefined,
         notice,

@@ -108,6 +108,14 @@ function assetsOf(found: Found | undefined): Map<string, Asset> {
   return assets
 }
 
+// On a phone the answer stands below the query: beside it neither could be read.
+const style = `html, body, #graphiql { height: 100%; margin: 0 }
+@media (max-width: 45rem) {
+  .graphiql-container .graphiql-session { flex-direction: column }
+  .graphiql-container .graphiql-session > .graphiql-horizontal-drag-bar, .graphiql-container .graphiql-logo { display: none !important }
+  .graphiql-container .graphiql-session > div { min-height: 0 }
+}`
+
 function page(urls: readonly string[]): string {
   const tags = urls.map((url) =>
     url.endsWith('.css') ? `<link rel="stylesheet" href="${url}">` : `<script src="${url}" defer></script>`,
@@ -119,7 +127,7 @@ function page(urls: readonly string[]): string {
 <meta name="viewport" content="width=device-width">
 <title>GraphiQL</title>
 <link rel="icon" href="data:,">
-<style>html, body, #graphiql { height: 100%; margin: 0 }</style>
+<style>${style}</style>
 ${tags.join('\n')}
 </head>
 <body><div id="graphiql"></div><noscript>This page needs JavaScript.</noscript></body>

@@ -62,9 +62,23 @@ export const pageScript = String.raw`'use strict'
 export const pageStyle = `html { box-sizing: border-box; overflow-y: scroll; background: #fff; color: #3b4151 }
 *, *::before, *::after { box-sizing: inherit }
 body { margin: 0 }
-.page-links { display: flex; gap: 1rem; justify-content: flex-end; max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0 }
+.page-links { display: flex; gap: 1rem; justify-content: flex-end; max-width: 1460px; margin: 0 auto; padding: 1rem 20px }
 .page-links a { color: #2a5db0; font: 600 14px sans-serif }
 .page-error { margin: 3rem auto; max-width: 40rem; font: 16px sans-serif }
+.swagger-ui .info { margin: 0 0 1.5rem }
+.swagger-ui .info .title { font-size: 2rem }
+.swagger-ui .scheme-container { margin: 0 0 1rem; padding: 0 0 1.5rem; box-shadow: none }
+html:not(.dark-mode) .swagger-ui .info .title small { background: #5c6370 }
+html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #4d7a00 }
+html:not(.dark-mode) .swagger-ui .btn.authorize { border-color: #177245; color: #177245 }
+html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: #177245 }
+html:not(.dark-mode) .swagger-ui .opblock-get .opblock-summary-method { background: #1c66b8 }
+html:not(.dark-mode) .swagger-ui .opblock-post .opblock-summary-method { background: #177245 }
+html:not(.dark-mode) .swagger-ui .opblock-put .opblock-summary-method { background: #a35200 }
+html:not(.dark-mode) .swagger-ui .opblock-patch .opblock-summary-method { background: #0b7468 }
+html:not(.dark-mode) .swagger-ui .opblock-delete .opblock-summary-method { background: #c22b2b }
+html:not(.dark-mode) .swagger-ui .opblock-head .opblock-summary-method { background: #7c1fd1 }
+html:not(.dark-mode) .swagger-ui .opblock-options .opblock-summary-method { background: #0d5aa7 }
 html.dark-mode { background: #1c2022; color: #e4e6e6 }
 html.dark-mode .swagger-ui table.headers td { color: inherit }
 html.dark-mode .page-links a { color: #8fb8ff }

@@ -37,10 +37,12 @@ export function pageHtml({ title, path, version }: Page): string {
 `
 }
 
+const style = '<style>body { font: 1rem/1.5 system-ui; margin: 4rem auto; max-width: 40rem; padding: 0 1rem }</style>\n'
+
 /** In place of the page where its package is not installed. */
 export function missingHtml({ title, path }: Pick<Page, 'title' | 'path'>, why: string): string {
   const from = escapeHtml(base(encodeURI(path)))
-  return `${head(title)}<body>
+  return `${head(title, style)}<body>
 <h1>${escapeHtml(title)}</h1>
 <p>${escapeHtml(why)}</p>
 <p>The description itself is there: <a href="${from}json">JSON</a>, <a href="${from}yaml">YAML</a>.</p>

@@ -56,6 +56,25 @@ describe('the page', () => {
     expect(second).not.toContain('<form')
   })
 
+  test('has every time in one zone, and says which; a pattern is read in that of its job', async () => {
+    const job = cron('0 8 * * *', { name: 'tokyo', timezone: 'Asia/Tokyo' })
+    stop.push(() => job.destroy())
+    await job.start(() => {})
+    await start('30 9 * * *', 'rome')
+    const { server, clock } = await listen({ ui: true })
+    await clock.advance(24 * 3_600_000)
+    const page = (await server.inject.get('/crons')).text()
+    expect(page).toContain('All times are in <strong>Europe/Rome</strong>.')
+    expect(page).toContain('<time datetime="2026-01-06T10:00:00.000Z">6 Jan 2026, 11:00:00</time>')
+    // At 08:00 in Tokyo it is midnight in Rome.
+    expect(page).toContain('<time datetime="2026-01-06T23:00:00.000Z">7 Jan 2026, 00:00:00</time>')
+    expect(page).toContain('<time datetime="2026-01-07T08:30:00.000Z">7 Jan 2026, 09:30:00</time>')
+    expect(page.match(/in Asia\/Tokyo/g)).toHaveLength(1)
+    vi.stubEnv('TZ', 'America/New_York')
+    const other = await listen({ ui: true, timezone: undefined })
+    expect((await other.server.inject.get('/crons')).text()).toContain('<strong>America/New_York</strong>')
+  })
+
   test('brings a policy that lets nothing be loaded, also behind helmet', async () => {
     const { server } = await listen({ ui: { path: '/jobs/' } }, (given) => [helmet(), cronPlugin(given)])
     const page = await server.inject.get('/jobs')

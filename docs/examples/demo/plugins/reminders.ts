@@ -8,7 +8,7 @@ export const reminders = definePlugin({
   dependencies: ['library', 'cron'],
   setup(ctx) {
     const library = ctx.services.get('library')
-    const reminding = cron('0 8 * * *', { name: 'reminders', timezone: 'Europe/Rome' })
+    const reminding = cron('0 8 * * *', { name: 'reminders' })
     ctx.onListen(() =>
       reminding.start(({ scheduledAt, logger }) => {
         const late = library.shelf.loans.filter((loan) => scheduledAt.getTime() - Date.parse(loan.since) > 30 * dayMs)

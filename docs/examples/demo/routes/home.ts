@@ -1,13 +1,19 @@
 import { router } from 'framework'
 
 // Where to go from here, for whoever opens the address in a browser.
-router.get('/', { apidoc: false }, () => ({
-  page: '/app/',
-  books: '/books',
-  authors: '/authors',
-  loans: '/loans',
-  list: '/list',
-  events: '/events',
-  health: '/health/ready',
-  docs: '/docs',
-}))
+router.get('/', { apidoc: false }, (req) => {
+  const { services } = req.server
+  return {
+    page: '/app/',
+    books: '/books',
+    authors: '/authors',
+    loans: '/loans',
+    list: '/list',
+    events: '/events',
+    health: '/health/ready',
+    docs: '/docs',
+    graphql: '/graphql',
+    // Scheduled jobs run on Node.js only.
+    ...(services.find('cron') !== undefined && { jobs: '/crons' }),
+  }
+})
