@@ -41,7 +41,7 @@ export class ReadableLines {
     else if (isOfRequest(entry)) {
       const failures = this.#taken(entry.reqId)
       this.#put([this.#request(entry), ...failures.flatMap((one) => (one.isOfRequest ? one.below : linesOf(one)))])
-    } else if (this.#hasRequests && entry.level === 50 && typeof reqId === 'string' && entry.err !== undefined) {
+    } else if (this.#hasRequests && typeof reqId === 'string' && entry.err !== undefined) {
       this.#keep(reqId, this.#other(entry))
     } else this.#put(linesOf(this.#other(entry)))
   }

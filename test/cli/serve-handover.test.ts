@@ -1,0 +1,83 @@
+import { type Context, definePlugin, RouteCollection, Server } from 'framework'
+import { afterEach, expect, test, vi } from 'vitest'
+import { bringHandover } from '../../cli/serve/handover.ts'
+import { makeLegacy } from '../../cli/serve/legacy.ts'
+import type { News } from '../../cli/serve/protocol.ts'
+import { MemoryStore } from '../../plugins/session/stores/memory.ts'
+import { handover } from '../../plugins/toolkit/handover.ts'
+import { memoryLogger } from '../support/kernel.ts'
+
+const servers: Server[] = []
+afterEach(async () => {
+  vi.useRealTimers()
+  Reflect.deleteProperty(globalThis, Symbol.for('framework.handover'))
+  for (const server of servers.splice(0)) await server.close()
+})
+
+/** What one version says, as it arrives at the development server. */
+function version(legacy: ReturnType<typeof makeLegacy>) {
+  return bringHandover((news: News) => {
+    if (news.framework === 'kept') legacy.take(JSON.parse(JSON.stringify(news)))
+  })
+}
+
+const open = (max = 10) => new MemoryStore(max, undefined, (restore) => handover()?.open('session /sid', restore))
+
+test('what a store keeps is there in the next version: changed, ended, expired and evicted sessions as they are', () => {
+  vi.useFakeTimers({ now: 1_000_000 })
+  const legacy = makeLegacy()
+  version(legacy)(legacy.left())
+  const first = open(4)
+  for (const id of ['a', 'b', 'c', 'd']) first.set(id, { id }, id === 'd' ? 5 : 60)
+  first.update('a', { id: 'changed' }, 60)
+  first.destroy('b')
+  vi.advanceTimersByTime(4_000)
+  first.touch('c', 100)
+  const restore = version(legacy)
+  const second = open(4)
+  expect(second.get('a')).toBeUndefined()
+  vi.advanceTimersByTime(2_000)
+  restore(legacy.left())
+  expect(['a', 'b', 'c', 'd'].map((id) => second.get(id))).toEqual([
+    { id: 'changed' },
+    undefined,
+    { id: 'c' },
+    undefined,
+  ])
+  vi.advanceTimersByTime(60_000)
+  expect([second.get('a'), second.get('c')]).toEqual([undefined, { id: 'c' }])
+  // The one that has had to go does not come back either.
+  for (const id of ['e', 'f', 'g', 'h']) second.set(id, { id }, 60)
+  expect(Object.values(legacy.left()).flatMap((all) => all.map(([id]) => id))).toEqual(['e', 'f', 'g', 'h'])
+})
+
+test('a store that is opened late gets what was left, and stores that are called alike stay apart', () => {
+  const legacy = makeLegacy()
+  version(legacy)(legacy.left())
+  const [one, two] = [open(), open()]
+  one.set('a', { of: 'one' }, 60)
+  two.set('a', { of: 'two' }, 60)
+  version(legacy)(legacy.left())
+  expect([open().get('a'), open().get('a')]).toEqual([{ of: 'one' }, { of: 'two' }])
+})
+
+test('without a development server nothing is kept, and sessions of another scope or name are not mixed up', async () => {
+  expect(handover()).toBeUndefined()
+  const stores: string[] = []
+  Object.assign(globalThis, {
+    [Symbol.for('framework.handover')]: {
+      open(store: string) {
+        stores.push(store)
+        return { set() {}, delete() {} }
+      },
+    },
+  })
+  const { session } = await import('framework/plugins')
+  const secret = 'x'.repeat(32)
+  const server = new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins: { session: { secret } } })
+  servers.push(server)
+  const setup = (ctx: Context) => void ctx.register(session({ secret, name: 'staff' }))
+  server.register(definePlugin({ name: 'admin', prefix: '/admin', setup })())
+  await server.ready()
+  expect(stores.sort()).toEqual(['session /admin/staff', 'session /sid'])
+})
