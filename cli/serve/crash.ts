@@ -14,11 +14,14 @@ import type { News } from './protocol.ts'
 export function showCrashes(before: () => string | undefined, tell: (news: News) => void): void {
   process.on('uncaughtExceptionMonitor', (error: unknown) => {
     if (process.listenerCount('uncaughtException') > 0) return
-    const failure = saidBy(stackOf(error))
-    tell({ framework: 'crashed', failure })
-    if (failure !== before()) show(`${failureText(error, paintFor(isatty(2)))}\n`)
-    // As it would end.
-    process.exit(1)
+    // After all others that watch for failures, tools that report them for one.
+    process.once('uncaughtException', () => {
+      const failure = saidBy(stackOf(error))
+      tell({ framework: 'crashed', failure })
+      if (failure !== before()) show(`${failureText(error, paintFor(isatty(2)))}\n`)
+      // As it would end.
+      process.exit(1)
+    })
   })
 }
 
