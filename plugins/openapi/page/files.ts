@@ -68,6 +68,7 @@ body { margin: 0 }
 .swagger-ui .info { margin: 0 0 1.5rem }
 .swagger-ui .info .title { font-size: 2rem }
 .swagger-ui .scheme-container { margin: 0 0 1rem; padding: 0 0 1.5rem; box-shadow: none }
+@media (max-width: 45rem) { .swagger-ui .response-col_links { display: none } }
 html:not(.dark-mode) .swagger-ui .info .title small { background: #5c6370 }
 html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #4d7a00 }
 html:not(.dark-mode) .swagger-ui .btn.authorize { border-color: #177245; color: #177245 }

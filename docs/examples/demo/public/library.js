@@ -50,8 +50,10 @@ function row({ id, title, author }) {
 
 /** @param {string} id @param {boolean} isWanted */
 async function put(id, isWanted) {
-  await trying(() => ask(`../list/${id}`, { method: isWanted ? 'PUT' : 'DELETE' }))
-  await trying(showList)
+  await trying(async () => {
+    await ask(`../list/${id}`, { method: isWanted ? 'PUT' : 'DELETE' })
+    await showList()
+  })
 }
 
 async function showBooks() {
@@ -106,11 +108,9 @@ find('command').textContent = [
 ].join('\n')
 await trying(showBooks)
 listen()
-// Not every page is on every runtime.
-await trying(async () => {
-  const pages = await ask('../')
-  for (const link of document.querySelectorAll('[data-page]')) {
-    const { page } = /** @type {HTMLElement} */ (link).dataset
-    if (pages[page ?? ''] === undefined) link.remove()
-  }
-})
+// Not every page is on every runtime; where it is not known which, the links stay.
+const pages = await ask('../').catch(() => undefined)
+for (const link of document.querySelectorAll('[data-page]')) {
+  const { page } = /** @type {HTMLElement} */ (link).dataset
+  if (pages !== undefined && pages[page ?? ''] === undefined) link.remove()
+}
