@@ -30,9 +30,11 @@ test.concurrent.each([
     'src/index.ts': "import './started.ts'\nimport { server } from './server.ts'\nawait server.listen()\n",
     'src/server.ts': `import { Server } from 'framework'
 import { text } from './text.ts'
-export const server = new Server()
+export const server = new Server({ plugins: { session: { secret: 'x'.repeat(32) } } })
 const runtime = 'Bun' in globalThis ? 'Bun' : 'Deno' in globalThis ? 'Deno' : 'Node.js'
 server.get('/', () => ({ text, runtime, pid: process.pid, setting: process.env.SETTING }))
+server.get('/visits', (req) => ({ visits: (req.session.visits = (req.session.visits ?? 0) + 1) }))
+server.get('/boom', () => { throw new Error('boom') })
 `,
     'src/text.ts': text('one'),
     ...lock,
@@ -49,9 +51,14 @@ server.get('/', () => ({ text, runtime, pid: process.pid, setting: process.env.S
     project.write({ '.env': 'SETTING=new\n' })
     await serving.says(/restarted in \d+ ms \(\.env\)/)
     expect(((await serving.get()) as { setting?: string }).setting).toBe(name === 'Bun' ? 'new' : undefined)
+    const visit = async (cookie = '') => fetch(`http://127.0.0.1:${serving.port}/visits`, { headers: { cookie } })
+    const [cookie = ''] = (await visit()).headers.get('set-cookie')!.split(';')
     project.write({ 'src/text.ts': text('two') })
     await serving.answers('two')
     await serving.says(/restarted in \d+ ms \(src\/text\.ts\)/)
+    expect(await (await visit(cookie)).json()).toEqual({ visits: 2 })
+    await serving.get('/boom')
+    await serving.says(/error GET \/boom failed\n {9}Error: boom\n {11}.*src\/server\.ts:7:\d+\n/)
     project.write({ 'src/text.ts': "export const text = 'three\n" })
     await serving.says(place)
     await serving.says('the version before goes on answering; the next change tries again')

@@ -170,12 +170,11 @@ test.concurrent('a version that does not boot is told of, and the one before goe
   await serving.end()
 })
 
-describe('what a person sees of it', () => {
-  const app = {
+test.concurrent('a line a request, what failed below it, where things are; sessions go on, also after a crash', async () => {
+  const { serving, edit } = await serveProject({
     'src/server.ts': `import { Server } from 'framework'
 import { text } from './text.ts'
 export const server = new Server({ plugins: { log: true, health: true, session: { secret: 'x'.repeat(32) } } })
-declare module 'framework' { interface SessionData { user: string } }
 server.get('/', () => ({ text, pid: process.pid }))
 server.get('/boom', () => boom(undefined))
 server.get('/login', (req) => { req.session.user = 'ada'; return 'in' })
@@ -185,41 +184,27 @@ function boom(thing: any): string {
   return thing.name
 }
 `,
-  }
-
-  test.concurrent('a line a request, failures below theirs with the line of the source, and where things are', async () => {
-    const { serving } = await serveProject(app)
-    await serving.answers('one')
-    await serving.says(`  health  http://127.0.0.1:${serving.port}/health/ready\n`)
-    await serving.get('/boom')
-    await serving.says(/\n\d\d:\d\d:\d\d GET {4}\/boom 500 [\d.]+ ms\n {9}TypeError: Cannot read prop.*\n/)
-    await serving.says(/^ {11}boom src\/server\.ts:11:16\n.*\n.*\n {11}> 11 │ {3}return thing\.name\n {16}│ {16}\^\n/m)
-    await serving.says(/^ {11}at src\/server\.ts:6:\d+\n/m)
-    expect(serving.output()).not.toMatch(/"level"|node_modules|dist\//)
-    await serving.end()
   })
-
-  test.concurrent('sessions in memory go on in the next version, also after one that has crashed', async () => {
-    const { serving, edit } = await serveProject(app, ['--json'])
-    await serving.answers('one')
-    const answer = await fetch(`http://127.0.0.1:${serving.port}/login`)
-    const [cookie = ''] = answer.headers.get('set-cookie')!.split(';')
-    const who = async () => {
-      const answer = await fetch(`http://127.0.0.1:${serving.port}/who`, { headers: { cookie, connection: 'close' } })
-      return answer.json()
-    }
-    edit('two')
-    await serving.answers('two')
-    expect(await who()).toEqual({ user: 'ada' })
-    await serving.get('/crash')
-    await serving.says('it ended with code 1; the next change starts it again')
-    edit('three')
-    await serving.answers('three')
-    expect(await who()).toEqual({ user: 'ada' })
-    // As programs take it.
-    await serving.says(/^\{"level":30,.*"path":"\/who","status":200,.*\}$/m)
-    await serving.end()
-  })
+  const url = `http://127.0.0.1:${serving.port}`
+  await serving.answers('one')
+  await serving.says(`  health  ${url}/health/ready\n`)
+  await serving.get('/boom')
+  await serving.says(/\n\d\d:\d\d:\d\d GET {4}\/boom 500 [\d.]+ ms\n {9}TypeError: Cannot read prop.*\n/)
+  await serving.says(/^ {11}boom src\/server\.ts:10:16\n.*\n.*\n {11}> 10 │ {3}return thing\.name\n {16}│ {16}\^\n/m)
+  await serving.says(/^ {11}at src\/server\.ts:5:\d+\n/m)
+  expect(serving.output()).not.toMatch(/"level"|node_modules|dist\//)
+  const [cookie = ''] = (await fetch(`${url}/login`)).headers.get('set-cookie')!.split(';')
+  const who = async () => (await fetch(`${url}/who`, { headers: { cookie, connection: 'close' } })).json()
+  edit('two')
+  await serving.answers('two')
+  expect(await who()).toEqual({ user: 'ada' })
+  await serving.get('/crash')
+  await serving.says(/^Error: later\n {2}.*src\/server\.ts:8:\d+\n/m)
+  await serving.says('it ended with code 1; the next change starts it again')
+  edit('three')
+  await serving.answers('three')
+  expect(await who()).toEqual({ user: 'ada' })
+  await serving.end()
 })
 
 test.concurrent('200 rapid edits end with the last version and one process', async () => {
@@ -418,10 +403,14 @@ test('what warms a process up does not fail by its environment', async () => {
 })
 
 test.concurrent('a pipe among the sources is not waited for, and the application does not hear what is not for it', async () => {
-  const { project, serving, edit } = await serveProject({
-    'src/server.ts': `process.on('message', (message) => console.log('heard', message))\n${files['src/server.ts']}`,
-  })
+  const listening = `process.on('message', (message) => console.log('heard', message))\n${files['src/server.ts']}`
+  const { project, serving, edit } = await serveProject(
+    { 'src/server.ts': listening.replace('new Server(', 'new Server({ plugins: { log: true } }') },
+    ['--json'],
+  )
   await serving.answers('one')
+  // For programs.
+  await serving.says(/^\{"level":30,.*"path":"\/","status":200,.*\}$/m)
   execFileSync('mkfifo', [join(project.folder, 'src/pipe.json')])
   edit('two')
   await serving.answers('two')

@@ -25,11 +25,12 @@ export function placesOf(frames: readonly string[]): Place[] {
 }
 
 /** A frame as V8 and JavaScriptCore write it, or the line in front of a syntax error. */
-const frame =
-  /^\s*(?:at\s+(?:async\s+)?)?(?:(.*?)\s*\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+)(?::(\d+))?\)?$/
+const frame = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+)(?::(\d+))?\)?$/
+/** What is longer is no frame, but a message that looks like one. */
+const maxFrame = 1_000
 
 function placeIn(line: string): Place | undefined {
-  const [, name = '', given = '', at = '', column = '1'] = frame.exec(line) ?? []
+  const [, name = '', given = '', at = '', column = '1'] = (line.length < maxFrame && frame.exec(line.trim())) || []
   if (given === '') return undefined
   const file = given.startsWith('file:') ? pathOf(given) : given
   if (file === undefined || isOfPackage(file)) return undefined
