@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isatty } from 'node:tty'
+import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Runtime } from '../project/project.ts'
 import { namedRoot, rootsOf } from '../project/sources.ts'
@@ -9,7 +11,6 @@ import { endWithScript } from '../run/orphan.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { reportTo } from '../serve/report.ts'
 import { chooseLaunch, nameOf, runtimes } from '../serve/runtime.ts'
-
 import { supervise } from '../serve/supervisor.ts'
 import { watchFiles } from '../serve/watch.ts'
 
@@ -48,7 +49,7 @@ It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.jso
       })
     }
     const roots = [...rootsOf(folder, startFile), ...named(flags.watch)]
-    const report = reportTo(note, startFile, folder, flags.quiet)
+    const report = reportTo(note, paintFor(isatty(2)), startFile, folder, flags.quiet)
     report.starting(nameOf(launch.runtime))
     endWithScript()
     return supervise({

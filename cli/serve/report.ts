@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import { relative } from 'node:path'
 import { aligned } from '../../kernel/inspect/columns.ts'
 import { type PluginNode, printTree } from '../../kernel/inspect/tree.ts'
+import type { Paint } from '../../plugins/toolkit/readable/paint.ts'
 import type { Ended, Listening } from './child.ts'
 
 /** Everything that the development server says, to whoever sits in front of it. */
@@ -27,7 +28,16 @@ export interface Report {
 }
 
 /** @param quiet leaves out what is only nice to know. */
-export function reportTo(note: (line: string) => void, startFile: string, folder: string, quiet: boolean): Report {
+export function reportTo(
+  note: (line: string) => void,
+  paint: Paint,
+  startFile: string,
+  folder: string,
+  quiet: boolean,
+): Report {
+  // Notes are dim; what somebody has to read, or may open, is not.
+  const stress = (color: 'cyan' | 'red', text: string) => paint('bright', paint(color, text))
+  const alarm = (line: string) => note(stress('red', line))
   let shownPages = ''
   const talk = quiet ? () => {} : note
   const goesOn = (serves: boolean) =>
@@ -37,9 +47,11 @@ export function reportTo(note: (line: string) => void, startFile: string, folder
     serving(news, ms, changed) {
       if (changed === undefined) {
         talk(printTree(timesOnly(news.plugins)))
-        talk(`${news.url} (ready in ${ms} ms)`)
+        talk(`${stress('cyan', news.url)} (ready in ${ms} ms)`)
       } else talk(`restarted in ${ms} ms (${listed(changed, folder)})`)
-      const pages = aligned(news.pages.map(({ what, path }) => [`  ${what}`, new URL(path, news.url).href])).join('\n')
+      const pages = aligned(
+        news.pages.map(({ what, path }) => [`  ${what}`, stress('cyan', new URL(path, news.url).href)]),
+      ).join('\n')
       if (pages !== '' && pages !== shownPages) talk(pages)
       shownPages = pages
     },
@@ -48,12 +60,12 @@ export function reportTo(note: (line: string) => void, startFile: string, folder
         `--port ${asked} is in the environment as PORT, but the application listens on ${port}: its option "port" says so`,
       ),
     notStarted: (why, serves) =>
-      note(`${startFile} did not start: ${typeof why === 'string' ? firstLine(why) : told(why)}; ${goesOn(serves)}`),
+      alarm(`${startFile} did not start: ${typeof why === 'string' ? firstLine(why) : told(why)}; ${goesOn(serves)}`),
     failed: (again, serves) =>
-      note(
+      alarm(
         `${startFile} did not start${again === undefined ? '' : `, as before: ${firstLine(again)}`}; ${goesOn(serves)}`,
       ),
-    ended: (why) => note(`${startFile}: ${told(why)}; the next change starts it again`),
+    ended: (why) => alarm(`${startFile}: ${told(why)}; the next change starts it again`),
     silent: (seconds, serves) =>
       talk(
         `${startFile} has run for ${seconds} s and neither listens nor ends: does it await something that never comes?` +

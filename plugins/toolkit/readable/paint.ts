@@ -1,4 +1,5 @@
-const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
+// `bright` ends a dim text around.
+const codes = { bright: 22, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 
 /** Colours a text, or leaves it as it is. */
 export type Paint = (color: keyof typeof codes, text: string) => string
