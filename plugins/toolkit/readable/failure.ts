@@ -43,10 +43,14 @@ function partsOf(stack: string): Part[] {
   return stack.split(causedBy).map((text) => {
     const lines = text.split('\n')
     const end = lines.findIndex((line) => /^\s+at\s/.test(line))
-    const said = (end === -1 ? lines : lines.slice(0, end)).join('\n').trimEnd()
-    // In front of a syntax error stands where it is.
+    // In front of a syntax error stands where it is, with a line of code.
     const isPlaceFirst = /^(?:file:\/\/)?\S+:\d+$/.test(lines[0]!)
-    return { said, frames: [...(isPlaceFirst ? [lines[0]!] : []), ...(end === -1 ? [] : lines.slice(end))] }
+    const start = isPlaceFirst ? lines.findIndex((line) => /^\w*Error\b/.test(line)) : 0
+    const said = lines.slice(Math.max(0, start), end === -1 ? undefined : end)
+    return {
+      said: said.join('\n').trimEnd(),
+      frames: [...(isPlaceFirst ? [lines[0]!] : []), ...(end === -1 ? [] : lines.slice(end))],
+    }
   })
 }
 
@@ -55,32 +59,40 @@ function partsOf(stack: string): Part[] {
  * Frames of packages are left out, unless there are no others or `DEBUG` asks for them.
  */
 export function failureLines(stack: string, paint: Paint): string[] {
-  const parts = partsOf(stack)
-  const isAllForeign = !process.env.DEBUG && parts.every(({ frames }) => placesOf(frames).length === 0)
+  const parts = partsOf(stack).map((part) => ({
+    ...part,
+    places: [...placesNamedIn(part.said), ...placesOf(part.frames)],
+  }))
+  const hasPlaces = parts.some(({ places }) => places.length > 0)
   const shown = new Set<string>()
-  return parts.flatMap(({ said, frames }, at) => {
+  return parts.flatMap(({ said, frames, places }, at) => {
     const [first = '', ...rest] = said.split('\n')
     const label = at === 0 ? '' : paint('dim', 'caused by: ')
     // The compiler has told the place already, with a frame of its own.
     const isFramed = said.includes(' │ ')
-    const where = isFramed
-      ? []
-      : isAllForeign
-        ? foreignFrames(frames.filter(isOfPackage), 4, paint)
-        : ownFrames(frames, shown, paint)
-    const all = process.env.DEBUG ? foreignFrames(frames, 50, paint) : []
+    const where = isFramed ? [] : hasPlaces ? placeLines(places, shown, paint) : packageFrames(said, frames, paint)
+    const all = process.env.DEBUG ? dim(frames.slice(0, 50), paint) : []
     return [label + paint('red', first), ...rest, ...[...where, ...all].map((line) => `  ${line}`)]
   })
 }
 
-/** Those of the runtime, and of what loads TypeScript, say nothing that the message does not. */
-const isOfPackage = (frame: string) => !frame.includes('node:') && !frame.includes('/dist/cli/')
+/** How an error of the framework begins, which says what is wrong and what to do about it. */
+const ours = /^\w+Error(?: \[\w+\])?: [A-Z][A-Z_]+: /
 
-const foreignFrames = (frames: readonly string[], count: number, paint: Paint) =>
-  frames.slice(0, count).map((line) => paint('dim', line.trim()))
+function packageFrames(said: string, frames: readonly string[], paint: Paint): string[] {
+  if (ours.test(said)) return []
+  // Those of the runtime, and of what loads TypeScript, say nothing that the message does not.
+  const telling = frames.filter((frame) => !frame.includes('node:') && !frame.includes('/dist/cli/'))
+  return dim(telling.slice(0, 4), paint)
+}
 
-function ownFrames(frames: readonly string[], shown: Set<string>, paint: Paint): string[] {
-  const [first, ...others] = placesOf(frames)
+const dim = (frames: readonly string[], paint: Paint) => frames.map((line) => paint('dim', line.trim()))
+
+/** Where a route was registered, say, is more than where the boot began. */
+const placesNamedIn = (said: string) =>
+  placesOf((said.match(/(?<=\bat )(?:\/|[A-Za-z]:[\\/])[^\s():]{1,500}:\d+:\d+/g) ?? []).slice(0, 4))
+
+function placeLines([first, ...others]: readonly Place[], shown: Set<string>, paint: Paint): string[] {
   if (first === undefined || shown.has(placeText(first))) return []
   shown.add(placeText(first))
   const colors = { source: 'dim', mark: 'red' } as const

@@ -7,6 +7,7 @@ import { readRegularFileSync } from '../read-file.ts'
 export interface Place {
   readonly file: string
   readonly line: number
+  /** 0 where it is not known. */
   readonly column: number
   /** The function, as far as it has a name. */
   readonly name: string | undefined
@@ -30,7 +31,7 @@ const frame = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[
 const maxFrame = 1_000
 
 function placeIn(line: string): Place | undefined {
-  const [, name = '', given = '', at = '', column = '1'] = (line.length < maxFrame && frame.exec(line.trim())) || []
+  const [, name = '', given = '', at = '', column = '0'] = (line.length < maxFrame && frame.exec(line.trim())) || []
   if (given === '') return undefined
   const file = given.startsWith('file:') ? pathOf(given) : given
   if (file === undefined || isOfPackage(file)) return undefined
@@ -64,7 +65,7 @@ function ownFolders(): string[] {
 /** `src/boom.ts:7:21`, below the working directory, as terminals and editors take it. */
 export function placeText({ file, line, column }: Place): string {
   const short = relative(process.cwd(), file)
-  return `${short.startsWith('..') ? file : short}:${line}:${column}`
+  return `${short.startsWith('..') ? file : short}:${line}${column === 0 ? '' : `:${column}`}`
 }
 
 /** A line of what `sourceFrame` shows: one of the source, the one of the place, or the mark below that. */
@@ -84,16 +85,14 @@ export function sourceFrame({ file, line, column }: Place): FrameLine[] {
   const width = String(first + shown.length - 1).length
   const gutter = (mark: string, number: string | number) => `${mark} ${String(number).padStart(width)} │ `
   // Tabs stay tabs, for the mark to stand where the mistake is.
-  const indent = text.slice(0, column - 1).replace(/[^\t]/g, ' ')
+  const indent = text.slice(0, Math.max(0, column - 1)).replace(/[^\t]/g, ' ')
   return shown.flatMap((one, at): FrameLine[] => {
     const number = first + at
     const cut = one.length > maxLine ? `${one.slice(0, maxLine)}…` : one
     if (number !== line) return [{ kind: 'source', text: gutter(' ', number) + cut }]
     const mark = `${gutter(' ', '')}${indent}^`
-    return [
-      { kind: 'place', text: gutter('>', number) + cut },
-      { kind: 'mark', text: mark },
-    ]
+    const place: FrameLine = { kind: 'place', text: gutter('>', number) + cut }
+    return column === 0 ? [place] : [place, { kind: 'mark', text: mark }]
   })
 }
 

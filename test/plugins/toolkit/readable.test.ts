@@ -152,6 +152,25 @@ describe('a failure for people', () => {
     expect(failureText(stack('no', `here (${file}:3:8)`, ...foreign), plain)).toContain('node:internal')
   })
 
+  test('of an error of the framework it is the place that its message names, and nothing of the framework', () => {
+    const own = new URL('../../../kernel/kernel.ts', import.meta.url).pathname
+    const error = (message: string, ...frames: string[]) =>
+      Object.assign(new Error(message), { stack: [`RouteError: ROUTE: ${message}`, ...frames].join('\n    at ') })
+    const named = error(`GET / (registered at ${file}:3:8) is wrong`, `boot (${own}:1:1)`, `start (${file}:1:1)`)
+    expect(failureText(named, plain).split('\n')[1]).toBe(`  ${file}:3:8`)
+    expect(failureText(named, plain)).toContain(`\n  at start ${file}:1:1`)
+    expect(failureText(error('the port is taken', `listen (${own}:1:1)`), plain)).toBe(
+      'RouteError: ROUTE: the port is taken',
+    )
+  })
+
+  test('in front of a syntax error stands where it is', () => {
+    const error = new SyntaxError('no export y')
+    const code = "import { y } from 'x'\n         ^\n"
+    error.stack = `file://${file}:1\n${code}\nSyntaxError: no export y\n    at x (node:a:1:1)`
+    expect(failureText(error, plain)).toBe(`SyntaxError: no export y\n  ${file}:1\n  > 1 │ import x from 'x'`)
+  })
+
   test('causes and what an AggregateError holds are shown, each place once', () => {
     const inner = stack('inner', `here (${file}:3:8)`)
     const outer = Object.assign(stack('outer', `here (${file}:3:8)`), { cause: inner })
