@@ -76,7 +76,10 @@ test('without a development server nothing is kept, and sessions of another scop
   const secret = 'x'.repeat(32)
   const server = new Server({ router: new RouteCollection(), logger: memoryLogger(), plugins: { session: { secret } } })
   servers.push(server)
-  const setup = (ctx: Context) => void ctx.register(session({ secret, name: 'staff' }))
+  const setup = (ctx: Context) => {
+    ctx.register(session({ secret, name: 'staff' }))
+    ctx.get('/', () => 'staff')
+  }
   server.register(definePlugin({ name: 'admin', prefix: '/admin', setup })())
   await server.ready()
   expect(stores.sort()).toEqual(['session /admin/staff', 'session /sid'])
