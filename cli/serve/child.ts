@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import own from 'node:process'
 import { within } from '../../kernel/support/within.ts'
-import { type EndSignal, isNews, type Left, type Load, type News, type Order, variable } from './protocol.ts'
+import { type EndSignal, isNews, type Load, type News, type Order, type StoreContents, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
 /** What a server that listens says of itself. */
@@ -31,7 +31,7 @@ export interface Child {
   /** What it has ended by, so far as it could say that. */
   readonly failure: string | undefined
   /** Lets it listen. */
-  go(left: Left): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
+  go(left: StoreContents): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
   /** Ends it as a signal does, and by force when it takes longer than `patience` milliseconds. */
   stop(signal: EndSignal, patience: number): Promise<void>
   kill(): void

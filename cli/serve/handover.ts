@@ -1,5 +1,5 @@
 import { type HandedOver, setHandover } from '../../plugins/toolkit/handover.ts'
-import type { Left, News } from './protocol.ts'
+import type { News, StoreContents } from './protocol.ts'
 
 /**
  * Lets stores of this process keep what they have beyond its end: each change goes to the development server at once, since a
@@ -7,9 +7,9 @@ import type { Left, News } from './protocol.ts'
  *
  * Returns how to give the stores what the version before has left.
  */
-export function bringHandover(tell: (news: News) => void): (left: Left) => void {
+export function bringHandover(tell: (news: News) => void): (left: StoreContents) => void {
   const stores = new Map<string, (entries: HandedOver) => void>()
-  let left: Left | undefined
+  let left: StoreContents | undefined
   setHandover({
     open(name, restore) {
       // Two servers of one application may call their sessions alike.

@@ -21,14 +21,14 @@ export interface Load {
 }
 
 /** Texts that stores keep, by the name of the store. */
-export type Left = { readonly [store: string]: HandedOver }
+export type StoreContents = { readonly [store: string]: HandedOver }
 
 /** To a child. Named by its first member: an application may use the channel too. */
 export type Order =
   /** The word to load the application. */
   | ({ readonly framework: 'load' } & Load)
   /** The port is free: listen, with what the version before has left. */
-  | { readonly framework: 'go'; readonly left: Left }
+  | { readonly framework: 'go'; readonly left: StoreContents }
   | { readonly framework: 'stop'; readonly signal: EndSignal }
 
 /** From a child. */

@@ -5,7 +5,7 @@ import { isInTime } from '../../kernel/support/within.ts'
 import type { LogForm } from '../../plugins/toolkit/readable/form.ts'
 import { isCode, isSetting } from '../project/sources.ts'
 import { type Child, type Failure, startChild } from './child.ts'
-import { makeLegacy } from './legacy.ts'
+import { makeKeptStores } from './kept-stores.ts'
 import type { EndSignal } from './protocol.ts'
 import type { Report } from './report.ts'
 import type { Launch } from './runtime.ts'
@@ -116,9 +116,9 @@ export async function supervise({
     if (!(await isInTime(child.ended, last))) await drop(child)
   }
 
-  const legacy = makeLegacy()
+  const kept = makeKeptStores()
   const spawn = () => {
-    const child = startChild(launch, { folder, env, kept: legacy.take })
+    const child = startChild(launch, { folder, env, kept: kept.take })
     children.add(child)
     void child.ended.then(() => children.delete(child))
     return child
@@ -176,7 +176,7 @@ export async function supervise({
     const hung = pause(patience).then(news)
     const result = stopping
       ? 'change'
-      : await Promise.race([child.go(legacy.left()), hung, end.then(() => 'change' as const)])
+      : await Promise.race([child.go(kept.left()), hung, end.then(() => 'change' as const)])
     if (result === 'change') {
       await stopChild(child, 'SIGTERM')
       return false

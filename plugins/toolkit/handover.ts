@@ -2,7 +2,7 @@
 export type HandedOver = readonly (readonly [id: string, text: string, until: number])[]
 
 /** Where a store says what has changed in it. */
-export interface Heir {
+export interface HandoverWriter {
   /** `until`: milliseconds since 1970. */
   set(id: string, text: string, until: number): void
   delete(id: string): void
@@ -11,7 +11,7 @@ export interface Heir {
 /** Keeps what stores have in memory from one version of an application to the next, while it is developed. */
 export interface Handover {
   /** `restore` gets what the version before has left, before the server listens. */
-  open(store: string, restore: (entries: HandedOver) => void): Heir
+  open(store: string, restore: (entries: HandedOver) => void): HandoverWriter
 }
 
 // A development server brings it before it loads the application, which may have another copy of this package.

@@ -1,7 +1,7 @@
 import { type Context, definePlugin, RouteCollection, Server } from 'framework'
 import { afterEach, expect, test, vi } from 'vitest'
 import { bringHandover } from '../../cli/serve/handover.ts'
-import { makeLegacy } from '../../cli/serve/legacy.ts'
+import { makeKeptStores } from '../../cli/serve/kept-stores.ts'
 import type { News } from '../../cli/serve/protocol.ts'
 import { MemoryStore } from '../../plugins/session/stores/memory.ts'
 import { handover } from '../../plugins/toolkit/handover.ts'
@@ -15,9 +15,9 @@ afterEach(async () => {
 })
 
 /** What one version says, as it arrives at the development server. */
-function version(legacy: ReturnType<typeof makeLegacy>) {
+function version(kept: ReturnType<typeof makeKeptStores>) {
   return bringHandover((news: News) => {
-    if (news.framework === 'kept') legacy.take(JSON.parse(JSON.stringify(news)))
+    if (news.framework === 'kept') kept.take(JSON.parse(JSON.stringify(news)))
   })
 }
 
@@ -25,19 +25,19 @@ const open = (max = 10) => new MemoryStore(max, undefined, (restore) => handover
 
 test('what a store keeps is there in the next version: changed, ended, expired and evicted sessions as they are', () => {
   vi.useFakeTimers({ now: 1_000_000 })
-  const legacy = makeLegacy()
-  version(legacy)(legacy.left())
+  const kept = makeKeptStores()
+  version(kept)(kept.left())
   const first = open(4)
   for (const id of ['a', 'b', 'c', 'd']) first.set(id, { id }, id === 'd' ? 5 : 60)
   first.update('a', { id: 'changed' }, 60)
   first.destroy('b')
   vi.advanceTimersByTime(4_000)
   first.touch('c', 100)
-  const restore = version(legacy)
+  const restore = version(kept)
   const second = open(4)
   expect(second.get('a')).toBeUndefined()
   vi.advanceTimersByTime(2_000)
-  restore(legacy.left())
+  restore(kept.left())
   expect(['a', 'b', 'c', 'd'].map((id) => second.get(id))).toEqual([
     { id: 'changed' },
     undefined,
@@ -48,16 +48,16 @@ test('what a store keeps is there in the next version: changed, ended, expired a
   expect([second.get('a'), second.get('c')]).toEqual([undefined, { id: 'c' }])
   // The one that has had to go does not come back either.
   for (const id of ['e', 'f', 'g', 'h']) second.set(id, { id }, 60)
-  expect(Object.values(legacy.left()).flatMap((all) => all.map(([id]) => id))).toEqual(['e', 'f', 'g', 'h'])
+  expect(Object.values(kept.left()).flatMap((all) => all.map(([id]) => id))).toEqual(['e', 'f', 'g', 'h'])
 })
 
 test('a store that is opened late gets what was left, and stores that are called alike stay apart', () => {
-  const legacy = makeLegacy()
-  version(legacy)(legacy.left())
+  const kept = makeKeptStores()
+  version(kept)(kept.left())
   const [one, two] = [open(), open()]
   one.set('a', { of: 'one' }, 60)
   two.set('a', { of: 'two' }, 60)
-  version(legacy)(legacy.left())
+  version(kept)(kept.left())
   expect([open().get('a'), open().get('a')]).toEqual([{ of: 'one' }, { of: 'two' }])
 })
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { HandedOver, Heir } from '../../toolkit/handover.ts'
+import type { HandedOver, HandoverWriter } from '../../toolkit/handover.ts'
 import type { ExactStore } from './contract.ts'
 
 /** Sessions in the memory of this process: gone with it, not shared with another, and bounded. */
@@ -7,7 +7,7 @@ export class MemoryStore implements ExactStore {
   // Text and not objects: what a request changes without saving stays its own.
   readonly #entries: LRUCache<string, string>
 
-  readonly #heir: Heir | undefined
+  readonly #writer: HandoverWriter | undefined
 
   /**
    * `onFull` is called when the first session that had not expired was dropped for want of room. What `handOver` gives keeps the
@@ -16,7 +16,7 @@ export class MemoryStore implements ExactStore {
   constructor(
     max: number,
     onFull: () => void = () => {},
-    handOver: (restore: (entries: HandedOver) => void) => Heir | undefined = () => undefined,
+    handOver: (restore: (entries: HandedOver) => void) => HandoverWriter | undefined = () => undefined,
   ) {
     let told = false
     this.#entries = new LRUCache({
@@ -25,13 +25,13 @@ export class MemoryStore implements ExactStore {
       perf: Date,
       ttlResolution: 0,
       dispose: (_text, id, reason) => {
-        if (reason !== 'set') this.#heir?.delete(id)
+        if (reason !== 'set') this.#writer?.delete(id)
         if (reason !== 'evict' || told) return
         told = true
         onFull()
       },
     })
-    this.#heir = handOver((entries) => {
+    this.#writer = handOver((entries) => {
       for (const [id, text, until] of entries) this.#entries.set(id, text, { ttl: Math.max(1, until - Date.now()) })
     })
   }
@@ -39,7 +39,7 @@ export class MemoryStore implements ExactStore {
   #keep(id: string, text: string, ttlSeconds: number): void {
     const ttl = ttlSeconds * 1_000
     this.#entries.set(id, text, { ttl })
-    this.#heir?.set(id, text, Date.now() + ttl)
+    this.#writer?.set(id, text, Date.now() + ttl)
   }
 
   get(id: string): object | undefined {

@@ -1,14 +1,14 @@
 import type { Kept } from './child.ts'
-import type { Left } from './protocol.ts'
+import type { StoreContents } from './protocol.ts'
 
 /** What the stores of all versions keep, from one to the next: in the memory of this process, and nowhere else. */
-export interface Legacy {
+export interface KeptStores {
   take(change: Kept): void
   /** What has not expired. */
-  left(): Left
+  left(): StoreContents
 }
 
-export function makeLegacy(): Legacy {
+export function makeKeptStores(): KeptStores {
   const stores = new Map<string, Map<string, { readonly text: string; readonly until: number }>>()
   return {
     take({ store, id, text, until }) {
