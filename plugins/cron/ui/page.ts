@@ -38,7 +38,7 @@ summary{cursor:pointer;margin-top:.75rem}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;margin-top:.5rem;font-size:.9rem}
 th,td{text-align:left;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-td time{white-space:nowrap}
+@media (min-width:40rem){td time{white-space:nowrap}}
 td:last-child{overflow-wrap:anywhere;min-width:12rem}`
 
 const styleHash = createHash('sha256').update(style).digest('base64')

@@ -104,7 +104,8 @@ find('command').textContent = [
   `curl ${new URL('../books', location.href)} \\`,
   `  -H 'authorization: Bearer ada' \\`,
   `  -H 'content-type: application/json' \\`,
-  `  -d '{"title":"Kindred","author":"Octavia E. Butler"}'`,
+  `  -d '{"title": "Kindred",`,
+  `       "author": "Octavia E. Butler"}'`,
 ].join('\n')
 await trying(showBooks)
 listen()
