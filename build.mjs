@@ -26,6 +26,8 @@ const doors = [
   'plugins/authors',
   'plugins/index',
   ...pluginDoors(),
+  // `import 'framework/env'`, for what it does.
+  'plugins/env/load',
   'cli/index',
   'cli/typescript/hooks',
   'cli/serve/preload',

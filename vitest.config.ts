@@ -30,6 +30,7 @@ export default defineConfig({
       // Vite would take the package's modules, and Node.js takes these files: two copies, which do not know each other's types.
       { find: /^graphql$/, replacement: path('./node_modules/graphql/index.js') },
       { find: /^framework$/, replacement: path('./index.ts') },
+      { find: /^framework\/env$/, replacement: path('./plugins/env/load.ts') },
       { find: /^framework\/contract$/, replacement: path('./plugins/contract/index.ts') },
       { find: /^framework\/kernel$/, replacement: path('./plugins/authors.ts') },
       { find: /^framework\/plugins$/, replacement: path('./plugins/index.ts') },

@@ -86,6 +86,9 @@ export function importQuietly<Result>(
 ): Promise<Result> {
   return quietly(async () => {
     if (/^\.[cm]?tsx?$/.test(extname(file))) await registerTypeScript()
+    // Before its first module, as 'framework/env' does.
+    const { loadEnvironment } = await import('../../plugins/toolkit/environment/process.ts')
+    loadEnvironment()
     const allowListening = await forbidListening(file, shown)
     try {
       return await guardImport(shown, limit, async () => take(await import(pathToFileURL(file).href)))

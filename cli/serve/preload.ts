@@ -80,6 +80,7 @@ async function attend(parent: number): Promise<void> {
   // An application that has nothing left to do ends, as it would without a channel.
   ;(process as { channel?: { unref?(): void } }).channel?.unref?.()
   if (failure !== undefined) giveUp(failure)
+  await loadFiles()
   const inspector = async () => (await import('node:inspector')).open()
   if (inspect === 'at once') await inspector()
   void go
@@ -90,6 +91,17 @@ async function attend(parent: number): Promise<void> {
       return inspect === 'later' ? inspector() : undefined
     })
     .then(open, open)
+}
+
+/** The application's first module finds in `process.env` what `.env` and its siblings have, as with `framework/env`. */
+async function loadFiles(): Promise<void> {
+  try {
+    const { loadEnvironment } = await import('../../plugins/toolkit/environment/process.ts')
+    loadEnvironment()
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exit(1)
+  }
 }
 
 /** Modules of JavaScript need no compiler. */

@@ -37,7 +37,8 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
   const preload = join(packageFolder(), 'dist/cli/serve/preload.js')
   const args = {
     node: ['--import', pathToFileURL(preload).href, startFile],
-    bun: ['--preload', preload, startFile],
+    // It would have read the files of the environment by rules of its own, other variables in place of `$NAME` for one.
+    bun: ['--no-env-file', '--preload', preload, startFile],
     deno: ['run', '-A', '--preload', preload, startFile],
   }
   return { runtime, program, preload, args: args[runtime] }

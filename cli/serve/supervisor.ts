@@ -211,7 +211,7 @@ export async function supervise({
     await news()
     clearTimeout(rested)
     if (pending === undefined) continue
-    // They decide what it has ready, and on Bun its environment.
+    // They decide what it has ready.
     if ([...pending.files].some((file) => isSetting(basename(file)))) spare.drop()
     // Those of a version that was overtaken are told of with the one that has overtaken it.
     const before = isSettled ? [] : (changed ?? [])

@@ -1,14 +1,17 @@
-import { defineError, OptionError } from '../../kernel/index.ts'
+import { OptionError } from '../../kernel/index.ts'
+import { type Found, filesOf, readFiles } from '../toolkit/environment/files.ts'
+import {
+  isOfFile,
+  modeOf,
+  readProcessFiles,
+  refuseEnvironment,
+  textOf,
+  usualFile,
+} from '../toolkit/environment/process.ts'
 import { joinedOptions } from '../toolkit/two-arguments.ts'
-import { type Found, filesOf, readFiles } from './files.ts'
 import { type EnvFileOptions, type EnvSettings, type EnvTypes, envOptions } from './options.ts'
 import { readValue } from './schema.ts'
 import type { EnvSchema, EnvValues } from './types.ts'
-
-const EnvError = defineError('EnvError', 500, (problems: readonly string[], read: readonly string[]) => {
-  const files = read.length === 0 ? 'no file' : read.join(', ')
-  return `the environment cannot be used (read: ${files} and the environment of the process):\n  ${problems.join('\n  ')}`
-})
 
 /** The first branch is never taken: it is what `Name` is inferred from. Without a schema every name will do. */
 type CheckedName<Name extends string, Known extends string> = [Name] extends [never]
@@ -45,39 +48,49 @@ export class Env<Values extends object = {}> {
   get(name: string): unknown {
     this.load()
     if (Object.hasOwn(this.#settings.types, name)) return this.#values!.get(name)
-    return this.#fromProcess(name) ?? this.#found.get(name)?.value
+    return this.#sourceOf(name, this.#found, this.#fromProcess(name))?.value
   }
 
   /** Reads and checks everything, the first time. @internal */
   load(): void {
     if (this.#values !== undefined) return
     const problems: string[] = []
-    const { file, fileIsNamed } = this.#settings
-    const files = file === false ? [] : filesOf(file, this.#mode(problems))
-    const { found, read } = readFiles(files, fileIsNamed, (path, problem) => problems.push(`${path} ${problem}`))
+    const { found, read } = this.#readFiles(problems)
     const values = new Map<string, unknown>()
     for (const [name, type] of Object.entries(this.#settings.types)) {
       const before = problems.length
       const own = this.#tryProcess(name, problems)
       if (problems.length > before) continue
-      const { value, file: source } = own === undefined ? (found.get(name) ?? {}) : { value: own }
+      const { value, file: source } = this.#sourceOf(name, found, own) ?? {}
       const report = (path: string, problem: string) =>
         problems.push(`${path}${source === undefined ? '' : ` (of ${source})`} ${problem}`)
       values.set(name, readValue(type, value, name, report, false))
     }
-    if (problems.length > 0) throw Object.assign(EnvError(problems, read), { problems })
+    if (problems.length > 0) refuseEnvironment(problems, read)
     this.#found = found
     this.#values = values
   }
 
-  /** The part of the file names that `NODE_ENV` stands for. */
-  #mode(problems: string[]): string | undefined {
-    const mode = this.#tryProcess('NODE_ENV', problems)
-    if (mode === undefined || mode === '') return undefined
-    // It becomes part of a path.
-    if (/^[\w-]+(\.[\w-]+)*$/.test(mode)) return mode
-    problems.push('NODE_ENV is not usable; it takes letters, digits, "_", "-" and single dots')
-    return undefined
+  /** The usual files become part of the environment of the process; others are those of this schema alone. */
+  #readFiles(problems: string[]) {
+    const { file, fileIsNamed, environment } = this.#settings
+    if (file === false) return readFiles([], false, () => {})
+    const mode = modeOf(
+      (name) => this.#tryProcess(name, problems),
+      (problem) => problems.push(problem),
+    )
+    const report = (path: string, problem: string) => problems.push(`${path} ${problem}`)
+    return file === usualFile && environment === undefined
+      ? readProcessFiles(mode, fileIsNamed, report)
+      : readFiles(filesOf(file, mode), fileIsNamed, report)
+  }
+
+  /** Where a variable comes from: the process, unless it has it from a file. */
+  #sourceOf(name: string, found: ReadonlyMap<string, Found>, own: string | undefined): Partial<Found> | undefined {
+    const inFile = found.get(name)
+    if (own === undefined) return inFile
+    const isFiles = textOf(inFile?.value) === own || (this.#settings.environment === undefined && isOfFile(name))
+    return inFile !== undefined && isFiles ? inFile : { value: own }
   }
 
   #tryProcess(name: string, problems: string[]): string | undefined {
@@ -91,7 +104,7 @@ export class Env<Values extends object = {}> {
 
   /** One at a time, never all: Deno lets a process have some variables and not others. */
   #fromProcess(name: string): string | undefined {
-    const value: unknown = this.#settings.environment[name]
+    const value: unknown = (this.#settings.environment ?? process.env)[name]
     // The members of Object.prototype are there too.
     return typeof value === 'string' ? value : undefined
   }
@@ -101,8 +114,9 @@ export class Env<Values extends object = {}> {
  * Reads environment variables as a schema types them: from `.env` and its siblings, in the form of dotenv or as JSON, and
  * from the environment of the process, which wins.
  *
- * Every problem is told at once, by name and without any value. The environment of the process is not changed. Variables
- * without a type are readable too, as they are.
+ * Every problem is told at once, by name and without any value. What `.env` and its siblings have becomes part of
+ * `process.env`, as with `framework/env`; a file of another name is that of the schema alone. Variables without a type are
+ * readable too, as they are.
  *
  * @throws EnvError, whose `problems` lists them; OptionError for options or a schema that cannot be meant.
  * @example

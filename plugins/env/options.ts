@@ -1,4 +1,5 @@
 import { isOptions, OptionError } from '../../kernel/index.ts'
+import { usualFile } from '../toolkit/environment/process.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { checkTypes, schema } from './schema.ts'
 import type { EnvSchema, EnvType } from './types.ts'
@@ -51,10 +52,10 @@ export const envOptions = option
   })
   .into(({ schema: types = {}, file, environment }) => ({
     types,
-    file: file ?? '.env',
+    file: file ?? usualFile,
     /** Whether its absence is a mistake. */
     fileIsNamed: file !== undefined,
-    environment: environment ?? process.env,
+    environment,
   }))
   .typed<EnvOptions>()
 

@@ -1,7 +1,7 @@
 import { hidden, OptionError } from '../../kernel/index.ts'
+import { isObject, jsonOf } from '../toolkit/environment/parse.ts'
 import { option } from '../toolkit/options/index.ts'
 import type { EnvTypes } from './options.ts'
-import { isObject, jsonOf } from './parse.ts'
 import type { EnvSchema, EnvType, Report } from './types.ts'
 
 type Read = EnvType<unknown>['read']

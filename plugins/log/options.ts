@@ -1,4 +1,5 @@
 import { OptionPlace, quoted } from '../../kernel/index.ts'
+import { variable } from '../toolkit/environment/process.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { loadPino } from './sink.ts'
 
@@ -51,9 +52,9 @@ export const logOptions = option
 export type LogSettings = SettingsOf<typeof logOptions>
 
 function levelOfEnvironment(place: OptionPlace): LogLevel {
-  const variable = new OptionPlace('LOG_LEVEL of the environment')
-  const found = level.default('info').read((process.env.LOG_LEVEL || undefined) as LogLevel | undefined, variable)
-  for (const problem of variable.problems) place.problem(problem)
+  const where = new OptionPlace('LOG_LEVEL of the environment')
+  const found = level.default('info').read(variable('LOG_LEVEL') as LogLevel | undefined, where)
+  for (const problem of where.problems) place.problem(problem)
   return found
 }
 

@@ -1,4 +1,5 @@
 import { OptionError } from '../../kernel/index.ts'
+import { variable } from './environment/process.ts'
 import { option } from './options/index.ts'
 
 const kinds = {
@@ -34,11 +35,11 @@ export const addressOption = (kind: keyof typeof kinds) =>
 
 /** The address that is given, or that of the environment, or the usual one. */
 export function addressOf(kind: 'redis' | 'postgres', given: string | undefined): string {
-  const { variable, fallback } = kinds[kind]
-  const address = given ?? (process.env[variable] || fallback)
+  const { variable: name, fallback } = kinds[kind]
+  const address = given ?? variable(name) ?? fallback
   if (isAddress(kind, address)) return address
   throw OptionError(
-    given === undefined ? `${variable} (of the environment)` : `the ${kind} url`,
+    given === undefined ? `${name} (of the environment)` : `the ${kind} url`,
     address,
     addressLike(kind),
   )

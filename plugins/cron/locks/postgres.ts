@@ -1,3 +1,4 @@
+import { variable } from '../../toolkit/environment/process.ts'
 import { peer } from '../../toolkit/peer.ts'
 import type { CronPostgresSettings } from '../options.ts'
 import { aheadMs, type CronClaim, type CronClaimed, type CronLock, type CronPostgresClient } from './contract.ts'
@@ -84,7 +85,7 @@ async function makeTable(pool: CronPostgresClient, table: string): Promise<void>
 
 async function connect(url: string | undefined, given: { readonly [option: string]: unknown }) {
   const loaded = await peer('pg', () => import('pg'), 'the cron plugin (lock postgres)')
-  const address = given.host === undefined ? { connectionString: url ?? process.env.DATABASE_URL } : {}
+  const address = given.host === undefined ? { connectionString: url ?? variable('DATABASE_URL') } : {}
   const pool = new loaded.default.Pool({
     max: 2,
     connectionTimeoutMillis: 2_000,

@@ -1,4 +1,5 @@
 import { hidden, OptionError, type OptionPlace, quoted } from '../../../kernel/index.ts'
+import { variable } from '../../toolkit/environment/process.ts'
 import type { ConnectionSettings } from './connection-options.ts'
 
 /** Where a broker is. */
@@ -43,8 +44,8 @@ function decode(text: string, place: OptionPlace): string | undefined {
 }
 
 function portOfEnvironment(): number | undefined {
-  const text = process.env.MQTT_PORT
-  if (text === undefined || text === '') return undefined
+  const text = variable('MQTT_PORT')
+  if (text === undefined) return undefined
   const port = Number(text)
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port
   throw OptionError('MQTT_PORT (of the environment)', quoted(text), 'a number from 1 to 65535')
@@ -59,7 +60,7 @@ export function addressOf({ url, ...options }: ConnectionSettings, place: Option
     }
   }
   const protocol = fromUrl.protocol ?? options.protocol ?? 'mqtt'
-  const host = fromUrl.host ?? options.host ?? (process.env.MQTT_HOST || 'localhost')
+  const host = fromUrl.host ?? options.host ?? variable('MQTT_HOST') ?? 'localhost'
   const port = fromUrl.port ?? options.port ?? (url === undefined ? portOfEnvironment() : undefined) ?? ports[protocol]
   return {
     protocol,

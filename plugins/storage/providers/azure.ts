@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ContainerClient } from '@azure/storage-blob'
 import { OptionError } from '../../../kernel/index.ts'
+import { variable } from '../../toolkit/environment/process.ts'
 import { Kept } from '../../toolkit/kept.ts'
 import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { peer } from '../../toolkit/peer.ts'
@@ -55,7 +56,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
     const { client, container } = this.#options
     if (client !== undefined) return client as ContainerClient
     const sdk = await peer('@azure/storage-blob', () => import('@azure/storage-blob'), feature)
-    const { connectionString = process.env.AZURE_STORAGE_CONNECTION_STRING ?? '' } = this.#options
+    const { connectionString = variable('AZURE_STORAGE_CONNECTION_STRING') ?? '' } = this.#options
     const retryOptions = { maxTries: 3, retryDelayInMs: 100, maxRetryDelayInMs: 1000 }
     try {
       return sdk.BlobServiceClient.fromConnectionString(connectionString, { retryOptions }).getContainerClient(

@@ -3,6 +3,7 @@ import type { RouteCollection } from '../../../kernel/routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from '../../../kernel/runtime/adapter.ts'
 import type { Logger } from '../../../kernel/support/logger.ts'
 import { type OptionPlace, quoted } from '../../../kernel/support/options.ts'
+import { variable } from '../environment/process.ts'
 import { fallbackLogger } from '../logger.ts'
 import type { Check, SettingsOf } from './check.ts'
 import * as option from './option.ts'
@@ -57,7 +58,7 @@ const members = option.shape(kernelMembers)
 export function kernelSettings(given: SettingsOf<typeof members>, place: OptionPlace): ResolvedKernelOptions {
   const fromEnvironment = <Value>(check: Check<never, Value>, name: string): Value | undefined =>
     // In the environment empty is as good as missing.
-    check.read(process.env[name] || undefined, place.in(`${name} (of the environment)`))
+    check.read(variable(name), place.in(`${name} (of the environment)`))
   return {
     ...given,
     logger: given.logger ?? fallbackLogger(),

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
-import { readRegularFileSync } from '../toolkit/read-file.ts'
+import { readRegularFileSync } from '../read-file.ts'
 import { variablesOf } from './parse.ts'
 
 /** Where a variable comes from, and what it is there. */

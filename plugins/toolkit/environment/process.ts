@@ -1,0 +1,151 @@
+import { defineError } from '../../../kernel/index.ts'
+import { type Found, filesOf, readFiles } from './files.ts'
+
+export const EnvError = defineError('EnvError', 500, (problems: readonly string[], read: readonly string[]) => {
+  const files = read.length === 0 ? 'no file' : read.join(', ')
+  return `the environment cannot be used (read: ${files} and the environment of the process):\n  ${problems.join('\n  ')}`
+})
+
+/** Throws what is wrong with the environment, all of it. */
+export function refuseEnvironment(problems: readonly string[], read: readonly string[]): never {
+  throw Object.assign(EnvError(problems, read), { problems })
+}
+
+/** The file whose variables, with those of its siblings, are the process's own. */
+export const usualFile = '.env'
+
+/** What files have put into the environment of this process. */
+interface Loaded {
+  /** By name, to be told from a variable that the process was started with. */
+  readonly put: Map<string, string>
+  /** The folder and the mode that they are of. */
+  from?: string
+}
+
+// One for all copies of the package: the command line loads the files, and the application may have another copy.
+const loaded = ofAllCopies()
+
+function ofAllCopies(): Loaded {
+  const known = globalThis as { [key: symbol]: Loaded | undefined }
+  const key = Symbol.for('framework.environment')
+  known[key] ??= { put: new Map() }
+  return known[key]
+}
+
+/** What is read of a process; Deno throws for what it was not told to allow. */
+type Read = (name: string) => string | undefined
+
+/**
+ * The part of the file names that `NODE_ENV` stands for. Without one it is `development`, as for Bun, which reads these
+ * files before anybody can say otherwise.
+ */
+export function modeOf(read: Read, report: (problem: string) => void): string {
+  const mode = read('NODE_ENV') || 'development'
+  // It becomes part of a path.
+  if (/^[\w-]+(\.[\w-]+)*$/.test(mode)) return mode
+  report('NODE_ENV is not usable; it takes letters, digits, "_", "-" and single dots')
+  return 'development'
+}
+
+/** A value of a file as the environment of a process can have it. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  return value === null || value === undefined ? undefined : JSON.stringify(value)
+}
+
+/** Whether the process has a variable because a file has it. */
+export function isOfFile(name: string): boolean {
+  const text = loaded.put.get(name)
+  return text !== undefined && process.env[name] === text
+}
+
+/**
+ * Reads `.env` and its siblings of the working folder, and puts what they have into `process.env`, where the process has no
+ * variable of that name. Where they were read before, what has changed since follows.
+ */
+export function readProcessFiles(mode: string, mustExist: boolean, report: (path: string, problem: string) => void) {
+  let isUsable = true
+  const refuse = (path: string, problem: string) => {
+    isUsable = false
+    report(path, problem)
+  }
+  const result = readFiles(filesOf(usualFile, mode), mustExist, refuse)
+  putAll(result.found, refuse)
+  // Who asks again hears again what is wrong.
+  if (isUsable) loaded.from = `${process.cwd()}\0${mode}`
+  return result
+}
+
+function putAll(found: ReadonlyMap<string, Found>, report: (path: string, problem: string) => void): void {
+  for (const name of loaded.put.keys()) {
+    if (found.has(name)) continue
+    if (isOfFile(name)) delete process.env[name]
+    loaded.put.delete(name)
+  }
+  for (const [name, { value, file }] of found) {
+    const text = textOf(value)
+    if (text === undefined || !/^[A-Za-z_]/.test(name) || name === '__proto__' || /[=\0]/.test(name + text)) continue
+    try {
+      if (name === 'NODE_ENV') {
+        // Half of a server has asked for it before any file is read: it would be production for the other half.
+        if (!process.env.NODE_ENV)
+          report(`NODE_ENV (of ${file})`, 'is not read from files: set it where the process starts')
+      } else put(name, text)
+      warnOfExpansion(name, text, file)
+    } catch {
+      // Deno keeps it from this process: whoever asks for the variable is told so by Deno.
+    }
+  }
+}
+
+function put(name: string, text: string): void {
+  if (process.env[name] !== undefined && !isOfFile(name)) return
+  process.env[name] = text
+  loaded.put.set(name, text)
+}
+
+/** Bun reads these files itself, unless it is told not to, and puts other variables in the place of `$NAME`. */
+function warnOfExpansion(name: string, text: string, file: string): void {
+  if (!('Bun' in globalThis) || !/\$\{?\w/.test(text) || process.env[name] === text) return
+  process.emitWarning(
+    `${name} of ${file} has a "$", and the process another value: where that is Bun's, which reads the file first, put "env = false" into bunfig.toml`,
+    { code: 'FRAMEWORK_ENV_BUN' },
+  )
+}
+
+/**
+ * Reads the files of the environment into `process.env`, unless that has been done.
+ *
+ * @throws EnvError for a file that cannot be read.
+ */
+export function loadEnvironment(): void {
+  const problems: string[] = []
+  const mode = modeOf(
+    (name) => process.env[name],
+    (problem) => problems.push(problem),
+  )
+  if (problems.length === 0 && loaded.from === `${process.cwd()}\0${mode}`) return
+  const { read } = readProcessFiles(mode, false, (path, problem) => problems.push(`${path} ${problem}`))
+  if (problems.length > 0) refuseEnvironment(problems, read)
+}
+
+/** Whether the files may be looked at without a question on the terminal: only Deno has to be told. */
+function mayLoad(): boolean {
+  const { Deno } = globalThis as {
+    Deno?: { permissions: { querySync(what: object): { readonly state: string } } }
+  }
+  if (Deno === undefined) return true
+  const isGranted = (what: object) => Deno.permissions.querySync(what).state === 'granted'
+  return isGranted({ name: 'env', variable: 'NODE_ENV' }) && isGranted({ name: 'read', path: process.cwd() })
+}
+
+/**
+ * A variable that the framework itself knows, such as `PORT`; an empty one counts as absent. The files are read before the
+ * first, for a program of one file: where an application begins with `framework/env`, they have been.
+ *
+ * @throws EnvError for a file that cannot be read. A program that Deno does not let read has the environment alone.
+ */
+export function variable(name: string): string | undefined {
+  if (mayLoad()) loadEnvironment()
+  return process.env[name] || undefined
+}
