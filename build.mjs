@@ -8,6 +8,7 @@ import { rolldown } from 'rolldown'
 // for benchmarks that look inside.
 const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist' }, keep: { type: 'boolean' } } })
 const root = import.meta.dirname
+console.error(`Building to ${values.out} (some seconds) …`)
 const out = join(root, relative(root, values.out))
 rmSync(out, { recursive: true, force: true })
 
@@ -52,6 +53,8 @@ const options = {
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
   sourcemap: true,
+  // Types and maps have them, each once more.
+  comments: { jsdoc: false },
 }
 /**
  * One file for each door, one for what `framework/kernel` loads, and one for what `framework` loads beside it: a server that

@@ -1,6 +1,7 @@
 import type { CommandDefinition, CommandFlag } from '../plugins/toolkit/command-definition.ts'
 import { columns } from './columns.ts'
 import type { Output } from './output.ts'
+import { programName } from './package.ts'
 import { ownCommands } from './registry.ts'
 
 type Described = Pick<CommandDefinition, 'name' | 'description'>
@@ -20,7 +21,7 @@ function printRows(page: Page, rows: readonly (readonly [left: string, right: st
 /** What `framework` alone and `framework list` show. */
 export function printCommands(page: Page, groups: readonly CommandGroup[] = []): void {
   const row = ({ name, description }: Described) => [name, description] as const
-  page.print(page.bold('Usage: framework <command> [options]'))
+  page.print(page.bold(`Usage: ${programName} <command> [options]`))
   page.print('')
   printRows(page, ownCommands.map(row))
   for (const { heading, commands } of groups) {
@@ -30,7 +31,7 @@ export function printCommands(page: Page, groups: readonly CommandGroup[] = []):
     printRows(page, commands.map(row))
   }
   page.print('')
-  page.print('framework <command> --help tells more about one, framework --version the version.')
+  page.print(`${programName} <command> --help tells more about one, ${programName} --version the version.`)
 }
 
 /** What `framework <command> --help` shows. */
@@ -41,7 +42,7 @@ export function printHelp(page: Page, command: Omit<CommandDefinition, 'run'>): 
     .map(({ name, variadic }) => (variadic === true ? `${name}...` : name))
     .map((name, at) => (places[at]?.required === true ? ` <${name}>` : ` [${name}]`))
     .join('')
-  page.print(page.bold(`Usage: framework ${command.name}${named}${flags.length > 0 ? ' [options]' : ''}`))
+  page.print(page.bold(`Usage: ${programName} ${command.name}${named}${flags.length > 0 ? ' [options]' : ''}`))
   page.print('')
   page.print(`${command.description.replace(/\.$/, '')}.`)
   if (command.details !== undefined) page.print(`\n${command.details}`)

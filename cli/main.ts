@@ -4,7 +4,7 @@ import type { CommandDefinition } from '../plugins/toolkit/command-definition.ts
 import { CommandFailure } from './failure.ts'
 import { printCommands, printHelp } from './help.ts'
 import { type Output, outputTo, type Streams } from './output.ts'
-import { version } from './package.ts'
+import { programName, version } from './package.ts'
 import { enterProject } from './project/working-folder.ts'
 import { ownCommands } from './registry.ts'
 import { sendLogsTo } from './run/standard-output.ts'
@@ -42,7 +42,7 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
   }
   if (name.startsWith('-')) {
     const close = nearest(name, ['--help', '--version'])
-    const hint = close === undefined ? '"framework --help" shows what there is' : `did you mean ${close}?`
+    const hint = close === undefined ? `"${programName} --help" shows what there is` : `did you mean ${close}?`
     throw new CommandFailure(`there is no ${name} before a command; ${hint}`, { usage: true })
   }
   sendLogsTo('stderr')

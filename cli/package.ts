@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url'
 /** What the command line wants to know of its own `package.json`, which is published as it is. */
 export interface Manifest {
   readonly name: string
+  readonly bin: Readonly<Record<string, string>>
   readonly version: string
+  readonly files: readonly string[]
   readonly engines: { readonly node: string }
   readonly devDependencies: Readonly<Record<string, string>>
 }
@@ -17,9 +19,17 @@ export function packageFolder(): string {
   return folder
 }
 
+const own = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as Manifest
+
 export function manifest(): Manifest {
-  return JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as Manifest
+  return own
 }
+
+/** What an application imports: the `package.json` alone says how the package is called. */
+export const packageName = own.name
+
+/** What is typed for a command. */
+export const programName = Object.keys(own.bin)[0]!
 
 export function version(): string {
   return manifest().version

@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import type { Kernel, Registration } from '../../kernel/index.ts'
 import { CommandFailure } from '../failure.ts'
+import { packageName } from '../package.ts'
 import { endWithScript } from '../run/orphan.ts'
 import type { Application } from './load.ts'
 import { resolveFrom } from './resolve.ts'
@@ -13,8 +14,9 @@ import { resolveFrom } from './resolve.ts'
  */
 export async function ensurePlugin({ server, entry, file }: Application, name: 'cron' | 'queues'): Promise<void> {
   if (server.services.find(name) !== undefined) return
-  const door = resolveFrom(file, `framework/plugins/${name}`)
-  if (door === undefined) throw new CommandFailure(`${entry} has no package "framework": npm install framework`)
+  const door = resolveFrom(file, `${packageName}/plugins/${name}`)
+  if (door === undefined)
+    throw new CommandFailure(`${entry} has no package "${packageName}": install what its package.json asks for`)
   const { [name]: plugin } = (await import(pathToFileURL(door).href)) as {
     readonly [plugin: string]: () => Registration
   }

@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import type { Kernel } from '../../kernel/index.ts'
 import { CommandFailure } from '../failure.ts'
+import { packageName } from '../package.ts'
 import { resolveFrom } from './resolve.ts'
 
 /** What is said of a module that starts the server while it is imported. */
@@ -13,7 +14,7 @@ export const listens = (file: string) =>
  * Makes `listen()` of the framework that a module uses an error, before it could bind a port. Returns how to allow it again.
  */
 export async function forbidListening(file: string, shown: string): Promise<() => void> {
-  const door = resolveFrom(file, 'framework')
+  const door = resolveFrom(file, packageName)
   if (door === undefined) return () => {}
   // Where it cannot be imported, another layout, what listens is found out afterwards.
   const { Server } = await import(pathToFileURL(door).href).catch(() => ({}) as { Server?: never })

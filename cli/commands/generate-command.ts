@@ -1,4 +1,5 @@
 import { CommandFailure } from '../failure.ts'
+import { programName } from '../package.ts'
 import { ownCommands } from '../registry.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { namesOf } from '../scaffold/names.ts'
@@ -6,7 +7,7 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { command } from '../scaffold/templates/command.ts'
 
 export const generateCommand = ownCommand({
-  details: `Writes src/commands/<name>.ts, a command that "framework <name>" runs, and a test.`,
+  details: `Writes src/commands/<name>.ts, a command that "${programName} <name>" runs, and a test.`,
   arguments: [{ name: 'name', description: 'What is typed: send-report', required: true }],
   flags: generateFlags,
   run(input) {

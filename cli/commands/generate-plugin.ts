@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import { installAll, runCommand } from '../init/commands.ts'
+import { packageName, programName } from '../package.ts'
 import { readManifest } from '../project/project.ts'
 import { fromHere } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
@@ -13,7 +14,7 @@ import { pluginPackage } from '../scaffold/templates/plugin-package.ts'
 
 export const generatePlugin = ownCommand({
   details: `Writes src/plugins/<name>/: the plugin with its options, its service, their types, and a test. With --package a package
-of its own, framework-<name>, that can be published.`,
+of its own, ${programName}-<name>, that can be published.`,
   arguments: [{ name: 'name', description: 'The name of the plugin: audit, feature-flags', required: true }],
   flags: {
     package: { type: 'boolean', description: 'Writes a package, into packages/ where there is such a folder' },
@@ -58,7 +59,7 @@ function packageIn({ project, folder }: Place, names: Names, dir: string | undef
 /** Where the project has the framework from a tarball or a folder, so has the package that lies in it. */
 function installedFrom(root: string, target: string): string | undefined {
   const { dependencies } = readManifest(join(root, 'package.json')) as { dependencies?: Record<string, unknown> }
-  const path = /^file:(.+)$/.exec(String(dependencies?.framework))?.[1]
+  const path = /^file:(.+)$/.exec(String(dependencies?.[packageName]))?.[1]
   return path === undefined
     ? undefined
     : `file:${relative(join(root, target), resolve(root, path)).replaceAll('\\', '/')}`

@@ -6,6 +6,7 @@ import type { CommandInput } from '../../plugins/toolkit/command-definition.ts'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
+import { programName } from '../package.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
@@ -88,7 +89,7 @@ function commandLine(flags: CommandInput['flags']): string {
     const value = text(flags[flag])
     return value === undefined || (flag === 'name' && value === 'Client') ? [] : [`--${flag}`, quote(value)]
   })
-  return ['framework generate-sdk', ...words, ...(flags.boot ? ['--boot'] : [])].join(' ')
+  return [`${programName} generate-sdk`, ...words, ...(flags.boot ? ['--boot'] : [])].join(' ')
 }
 
 const quote = (word: string) => (/^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -1,4 +1,5 @@
 import { dirname, relative, resolve } from 'node:path'
+import { CommandFailure } from '../failure.ts'
 import type { Answers } from '../init/questions.ts'
 import type { Part } from '../init/settings.ts'
 import type { PackageManager } from '../project/project.ts'
@@ -26,7 +27,11 @@ export const init = ownCommand({
     framework: {
       type: 'string',
       value: 'version',
-      description: 'The framework it asks for: a version, a tarball or a folder (default: this version)',
+      description: 'The framework it asks for: a version, a tarball or a folder (default: where this one is from)',
+    },
+    vendor: {
+      type: 'boolean',
+      description: 'Keeps a copy of the framework in vendor/, as a project from a clone has it',
     },
     ...scaffoldFlags,
   },
@@ -36,9 +41,12 @@ export const init = ownCommand({
     'a README.md, files of .env and settings, such as tsconfig.json, stay.',
   async run({ arguments: { folder }, flags, print, note }) {
     const { callingManager } = await import('../project/project.ts')
-    const { checkedName, checkedPackageManager, checkParts, frameworkFrom, ownName } = await import(
+    const { checkedName, checkedPackageManager, checkParts, frameworkFrom, ownName, vendored } = await import(
       '../init/settings.ts'
     )
+    if (flags.vendor && flags.framework !== undefined) {
+      throw new CommandFailure('--vendor is a copy of this version: leave --framework out', { usage: true })
+    }
     const typed = {
       folder,
       name: flags.name === undefined ? undefined : checkedName(flags.name),
@@ -62,7 +70,7 @@ export const init = ownCommand({
       name: answers.name ?? ownName(root),
       packageManager,
       parts: answers.parts ?? new Set(),
-      framework: frameworkFrom(flags.framework, root, packageManager),
+      framework: flags.vendor ? vendored(packageManager) : frameworkFrom(flags.framework, root, packageManager),
     } as const
     checkParts(settings.parts, settings.packageManager)
     const { projectFiles } = await import('../init/files.ts')
@@ -78,6 +86,11 @@ export const init = ownCommand({
       if (packageManager === 'pnpm') note('Its pnpm-workspace.yaml needs "allowBuilds: { esbuild: false }", or true.')
     }
     if (flags['dry-run']) return
+    if (flags.vendor) {
+      const { vendor, vendoredPath } = await import('../init/vendor.ts')
+      vendor(root, packageManager)
+      note(`The framework is in ${vendoredPath(packageManager)}.`)
+    }
     const { gitInit, inRepository, install, installAll, runCommand } = await import('../init/commands.ts')
     if (answers.git === true && !inRepository(root)) {
       const why = gitInit(root)

@@ -1,5 +1,6 @@
 import { type CommandGroup, printCommands } from '../help.ts'
 import { widthOf } from '../output.ts'
+import { programName } from '../package.ts'
 import { ownCommands } from '../registry.ts'
 import { ownCommand } from '../run/own-command.ts'
 
@@ -12,7 +13,7 @@ application is imported. What cannot be loaded is noted, and is no failure.`,
     const { own, plugins, problems } = await listedCommands()
     for (const { message } of problems) note(message)
     if (flags.json) {
-      const builtIn = ownCommands.map(({ name, description }) => ({ name, description, from: 'framework' }))
+      const builtIn = ownCommands.map(({ name, description }) => ({ name, description, from: programName }))
       return print(JSON.stringify([...builtIn, ...own, ...plugins], undefined, 2))
     }
     const groups: CommandGroup[] = [

@@ -11,7 +11,7 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
   return [
     { path: 'package.json', text: packageJson(settings), existing: 'update' },
     ...(runtimeOf(settings.packageManager) === 'deno'
-      ? [setting('deno.json', denoJson())]
+      ? [setting('deno.json', denoJson(settings))]
       : [setting('tsconfig.json', tsconfigJson(settings))]),
     ...(runtimeOf(settings.packageManager) === 'node' ? [setting('vitest.config.ts', vitestConfig)] : []),
     ...(isPart ? [] : (ofManager[settings.packageManager] ?? [])),

@@ -1,4 +1,4 @@
-import { manifest } from '../package.ts'
+import { manifest, packageName, programName } from '../package.ts'
 import { runtimeOf } from '../project/project.ts'
 import { completed, existingIndent } from './existing.ts'
 import type { InitSettings, Part } from './settings.ts'
@@ -13,24 +13,32 @@ const packagesOf: Readonly<Record<Part, readonly string[]>> = {
 const tools = {
   node: ['@types/node', 'esbuild', 'typescript', 'vitest'],
   bun: ['@types/bun', 'typescript'],
-  // Deno checks types and runs tests itself.
-  deno: [],
+  // Deno checks types and runs tests itself; the types of the framework name those of Node.js.
+  deno: ['@types/node'],
 } as const
+
+/**
+ * The command line by its file. `bun framework` would run the script of that name, which is this one, and Deno makes no program of
+ * a package that it has from a folder.
+ */
+const program = `node_modules/${packageName}/${manifest().bin[programName]!.replace(/^\.\//, '')}`
 
 const scripts = {
   node: {
-    dev: 'framework serve',
-    build: 'framework build',
+    dev: `${programName} serve`,
+    build: `${programName} build`,
     start: 'node --enable-source-maps dist/index.js',
     test: 'vitest run',
     check: 'tsc',
+    [programName]: programName,
   },
-  // With `--bun` on machines without Node.js too.
+  // By Bun on machines without Node.js too.
   bun: {
-    dev: 'bun --bun framework serve',
+    dev: `bun ${program} serve`,
     start: 'bun src/index.ts',
     test: 'bun test',
     check: 'bun --bun tsc',
+    [programName]: `bun ${program}`,
   },
   deno: {},
 } as const
@@ -47,7 +55,7 @@ export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'par
   const versioned = (names: readonly string[]) =>
     Object.fromEntries([...names].sort().map((name) => [name, versions[name] ?? '*']))
   const optional = [...settings.parts].flatMap((part) => packagesOf[part])
-  const dependencies = { framework: settings.framework, ...versioned(optional) }
+  const dependencies: Record<string, string> = { [packageName]: settings.framework.spec, ...versioned(optional) }
   return {
     dependencies: Object.fromEntries(Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1))),
     devDependencies: versioned(tools[runtimeOf(settings.packageManager)]),
@@ -65,7 +73,7 @@ export function packageJson(settings: InitSettings): string {
     ...(runtime === 'node' && { engines: { node: manifest().engines.node } }),
     ...(runtime !== 'deno' && { scripts: scripts[runtime] }),
     dependencies,
-    ...(runtime !== 'deno' && { devDependencies }),
+    devDependencies,
     // It has a script that only makes it start faster; npm warns, or does not run it, until somebody has decided about it.
     ...(settings.packageManager === 'npm' && { allowScripts: { esbuild: false } }),
   }
@@ -94,15 +102,17 @@ export function tsconfigJson({ packageManager }: InitSettings): string {
 }
 
 const denoTasks = {
-  dev: 'framework serve',
+  dev: `deno run -A ${program} serve`,
   start: 'deno run -A src/index.ts',
   test: 'NODE_ENV=test deno test -A',
   check: 'deno check src',
+  [programName]: `deno run -A ${program}`,
 } as const
 
-export function denoJson(): string {
+export function denoJson({ framework: { link } }: InitSettings): string {
   return json({
     tasks: denoTasks,
+    ...(link !== undefined && { links: [link] }),
     compilerOptions: { noUncheckedIndexedAccess: true, verbatimModuleSyntax: true },
   })
 }

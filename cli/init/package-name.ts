@@ -1,4 +1,5 @@
 import { builtinModules } from 'node:module'
+import { packageName } from '../package.ts'
 
 /** Why npm would refuse a name, or a project could not have it; `undefined` when it is fine. */
 export function whyNoPackageName(name: string): string | undefined {
@@ -31,5 +32,5 @@ const reserved = new Set([
   'node_modules',
   'favicon.ico',
   ...builtinModules,
-  ...['framework', 'vitest', 'typescript', 'esbuild', 'mqtt', 'graphql', 'node-schedule'],
+  ...[packageName, 'vitest', 'typescript', 'esbuild', 'mqtt', 'graphql', 'node-schedule'],
 ])

@@ -1,3 +1,4 @@
+import { packageName } from '../package.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import type { InitSettings, Part } from './settings.ts'
 import { testModuleOf } from './sources.ts'
@@ -23,9 +24,9 @@ const folders: Readonly<Record<Part, (from: string) => ScaffoldFile[]>> = {
   ],
 }
 
-const temperatures = `import { mqtt } from 'framework'
+const temperatures = `import { mqtt } from '${packageName}'
 
-declare module 'framework' {
+declare module '${packageName}' {
   /** What the messages of a topic are, for those who publish and those who subscribe. */
   interface MqttTopics {
     'sensors/+/temperature': { celsius: number }
@@ -41,7 +42,7 @@ mqtt.subscribe('sensors/+/temperature', (topic, { celsius }) => {
 })
 `
 
-const temperaturesTest = (from: string) => `import { MqttService, mqtt } from 'framework'
+const temperaturesTest = (from: string) => `import { MqttService, mqtt } from '${packageName}'
 import { test } from '${from}'
 import { server } from '../server.ts'
 
@@ -56,7 +57,7 @@ test('shows the latest temperature of each sensor', async () => {
 })
 `
 
-const heartbeat = `import { cron } from 'framework'
+const heartbeat = `import { cron } from '${packageName}'
 
 /** How often the job has run in this process. */
 export const beats = { count: 0 }
@@ -69,7 +70,7 @@ await cron('* * * * *', { name: 'heartbeat' }).start(({ scheduledAt, logger }) =
 `
 
 const heartbeatTest = (from: string) => `import assert from 'node:assert/strict'
-import { CronService, memoryClock } from 'framework'
+import { CronService, memoryClock } from '${packageName}'
 import { test } from '${from}'
 import { beats } from './heartbeat.ts'
 

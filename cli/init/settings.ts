@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
-import { basename, relative, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure, quoted } from '../failure.ts'
-import { version } from '../package.ts'
-import { type PackageManager, packageManagers, runtimeOf } from '../project/project.ts'
+import { packageFolder, packageName, version } from '../package.ts'
+import { type PackageManager, packageManagers, readManifest, runtimeOf } from '../project/project.ts'
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
+import { vendoredPath } from './vendor.ts'
 
 /** The optional parts, by the names of their flags. */
 export const parts = ['mqtt', 'cron', 'graphql'] as const
@@ -18,8 +19,15 @@ export interface InitSettings {
   readonly name: string
   readonly packageManager: PackageManager
   readonly parts: ReadonlySet<Part>
-  /** What its `package.json` asks for as the framework. */
-  readonly framework: string
+  readonly framework: Framework
+}
+
+/** Where a project has the framework from. */
+export interface Framework {
+  /** What its `package.json` asks for. */
+  readonly spec: string
+  /** The folder, relative to the project, that Deno takes for the package. */
+  readonly link?: string
 }
 
 /** @throws CommandFailure for a name that npm would refuse, with one that it takes. */
@@ -64,23 +72,49 @@ export function checkParts(chosen: ReadonlySet<Part>, manager: PackageManager): 
 }
 
 /**
- * What `package.json` asks for, from what was typed behind `--framework`: a version, a range or a tag; or the path of a
- * tarball or a folder, which is made relative to the project; or an address.
+ * What was typed behind `--framework`: a version, a range or a tag; or the path of a tarball or a folder, which is made
+ * relative to the project; or an address. Without it, what this copy of the package is itself installed from.
  */
-export function frameworkFrom(typed: string | undefined, folder: string, manager: PackageManager): string {
-  if (typed === undefined) return `^${version()}`
-  if (/^(file|https?|git\+\w+|npm|workspace|link|portal|catalog):/.test(typed)) return typed
+export function frameworkFrom(typed: string | undefined, folder: string, manager: PackageManager): Framework {
+  if (typed === undefined) return ownSource(folder, manager)
+  if (/^(file|https?|git\+\w+|npm|workspace|link|portal|catalog):/.test(typed)) return { spec: typed }
   if (/[/\\]|\.t(ar\.)?gz$/.test(typed)) {
-    if (manager === 'deno') {
-      throw new CommandFailure(`--framework: Deno installs no ${typed}, only what a registry has: name a version`, {
+    const found = statSync(typed, { throwIfNoEntry: false })
+    if (found === undefined) throw new CommandFailure(`--framework: ${typed} does not exist`, { usage: true })
+    if (manager === 'deno' && !found.isDirectory()) {
+      throw new CommandFailure(`--framework: Deno takes no tarball such as ${typed}: name the folder of the package`, {
         usage: true,
       })
     }
-    if (!existsSync(typed)) throw new CommandFailure(`--framework: ${typed} does not exist`, { usage: true })
-    return `file:${relative(folder, resolve(typed)).replaceAll('\\', '/')}`
+    return fromPath(resolve(typed), folder, manager)
   }
-  if (/^[\w.^~<>=|*+ -]+$/.test(typed)) return typed
+  if (/^[\w.^~<>=|*+ -]+$/.test(typed)) return { spec: typed }
   throw new CommandFailure(`--framework takes a version, a tarball or a folder; ${JSON.stringify(typed)} is none`, {
     usage: true,
   })
+}
+
+/** The copy that `vendor` puts into the project. */
+export function vendored(manager: PackageManager): Framework {
+  const path = vendoredPath(manager)
+  return manager === 'deno' ? { spec: `^${version()}`, link: `./${path}` } : { spec: `file:${path}` }
+}
+
+function fromPath(path: string, folder: string, manager: PackageManager): Framework {
+  const between = relative(folder, path).replaceAll('\\', '/')
+  return manager === 'deno' ? { spec: `^${version()}`, link: between } : { spec: `file:${between}` }
+}
+
+/**
+ * A name alone would be looked up in the registry, where it may be somebody else's: it is only written where this copy has
+ * come from there. A project has it from its file, and whoever has cloned the repository from that folder.
+ */
+function ownSource(folder: string, manager: PackageManager): Framework {
+  const [root, ...inside] = packageFolder().split(`${sep}node_modules${sep}`)
+  if (inside.length === 0) return fromPath(packageFolder(), folder, manager)
+  const installed = readManifest(join(root!, 'package.json')) as { readonly dependencies?: Record<string, unknown> }
+  const path = /^file:(.+)$/.exec(String(installed.dependencies?.[packageName]))?.[1]
+  if (path === undefined) return { spec: `^${version()}` }
+  // Deno takes no tarball, and has the package itself.
+  return fromPath(manager === 'deno' ? packageFolder() : resolve(root!, path), folder, manager)
 }

@@ -1,3 +1,4 @@
+import { packageName } from '../package.ts'
 import { runtimeOf } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { testModule } from '../scaffold/test-runner.ts'
@@ -24,7 +25,9 @@ export function testModuleOf(settings: InitSettings): string {
   })
 }
 
-const index = `import { server } from './server.ts'
+// A package before a path: formatters that sort imports leave it the first, and its lines apart in any case.
+const index = `import '${packageName}/env'
+import { server } from './server.ts'
 
 await server.listen(() => console.log(\`Listening on \${server.url}\`))
 `
@@ -35,7 +38,7 @@ const lines = (...all: readonly (string | false)[]) => `${all.filter((line) => l
 function server({ parts }: InitSettings): string {
   const [mqtt, cron, graphql] = [parts.has('mqtt'), parts.has('cron'), parts.has('graphql')]
   return lines(
-    `import { router, Server } from 'framework'`,
+    `import { router, Server } from '${packageName}'`,
     `import { env } from './env.ts'`,
     graphql && `import { schema } from './graphql/schema.ts'`,
     `import { logOptions } from './logger.ts'`,
@@ -89,7 +92,7 @@ test('greets nobody without a name', async () => {
 })
 `
 
-const logger = `import type { LogOptions } from 'framework/plugins/log'
+const logger = `import type { LogOptions } from '${packageName}/plugins/log'
 import { env } from './env.ts'
 
 /** What is logged. A handler logs with \`req.log\`, which adds the id of the request: \`req.log.info({ user }, 'signed in')\`. */
@@ -102,7 +105,7 @@ export const logOptions: LogOptions = {
 
 const env = ({ parts }: InitSettings) =>
   lines(
-    `import { createEnvSchema } from 'framework'`,
+    `import { createEnvSchema } from '${packageName}'`,
     ``,
     `/** Read from .env and the environment, and checked when the application starts: \`env.get('PORT')\` is a number. */`,
     `export const env = createEnvSchema((schema) => ({`,

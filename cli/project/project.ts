@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { CommandFailure } from '../failure.ts'
+import { programName } from '../package.ts'
 
 export type Runtime = 'node' | 'bun' | 'deno'
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun' | 'deno'
@@ -46,7 +47,7 @@ export function findProject(folder: string = process.cwd()): Project {
   const root = projectRoot(folder)
   if (root === undefined) {
     throw new CommandFailure(
-      `${folder} is in no project: there is no package.json here or above; "framework init" makes one`,
+      `${folder} is in no project: there is no package.json here or above; "${programName} init" makes one`,
     )
   }
   const manifest = readManifest(join(root, 'package.json'))
@@ -75,14 +76,17 @@ export function callingManager(env: NodeJS.ProcessEnv = process.env): PackageMan
   )
 }
 
-/** How the command line is typed in a project. */
+/**
+ * How the command line is typed in a project: by the script of its `package.json`. `npx` would fetch whatever the registry
+ * has under that name, where it is not installed.
+ */
 export const commandLineOf = (manager: PackageManager): string =>
   ({
-    npm: 'npx framework',
-    pnpm: 'pnpm framework',
-    yarn: 'yarn framework',
-    bun: 'bunx --bun framework',
-    deno: 'deno run -A npm:framework',
+    npm: `npm run ${programName} --`,
+    pnpm: `pnpm ${programName}`,
+    yarn: `yarn ${programName}`,
+    bun: `bun run ${programName}`,
+    deno: `deno task ${programName}`,
   })[manager]
 
 /** What to type to add packages: `npm install --save-dev esbuild`. */

@@ -1,6 +1,7 @@
 import { nearest } from '../../kernel/support/nearest.ts'
 import type { CommandDefinition, CommandInput } from '../../plugins/toolkit/command-definition.ts'
 import { CommandFailure } from '../failure.ts'
+import { programName } from '../package.ts'
 
 type Shape = Pick<CommandDefinition, 'arguments' | 'flags'>
 type Values = Pick<CommandInput, 'arguments' | 'flags'>
@@ -62,7 +63,7 @@ async function parse(name: string, shape: Shape, argv: readonly string[]): Promi
     }
     override async execute(): Promise<void> {}
   }
-  const cli = new Cli({ binaryName: 'framework', enableColors: false })
+  const cli = new Cli({ binaryName: programName, enableColors: false })
   cli.register(Reading)
   try {
     const read = cli.process([name, ...argv]) as unknown as Reading & {

@@ -1,3 +1,4 @@
+import { programName } from '../package.ts'
 import { union } from './combine.ts'
 import type { ApiDocument, Operation, Parameter } from './document.ts'
 import { camel, pascal } from './names.ts'
@@ -38,7 +39,7 @@ export function generateClient(document: ApiDocument, options: GenerateOptions =
   const { title, version } = document.info ?? {}
   const about = [title, version].filter((one) => typeof one === 'string').join(' ')
   return [
-    header(options.command ?? 'framework generate-sdk'),
+    header(options.command ?? `${programName} generate-sdk`),
     printer.declarations(),
     shared.declarations(),
     comment([about === '' ? 'The routes of the server.' : `The routes of ${about}.`], ''),
@@ -57,7 +58,7 @@ export function create${name}(options: ClientOptions = {}): ${name} {
 }
 
 /** How the first line begins. */
-const mark = '// Written by `framework generate-sdk'
+const mark = `// Written by \`${programName} generate-sdk`
 
 /** Whether a file is such a client, and may be overwritten by a newer one. */
 export const isGenerated = (file: string) => file.startsWith(mark)

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kernel as AnyKernel } from '../../kernel/index.ts'
 import { pagesOf } from '../../plugins/toolkit/pages.ts'
+import { packageName } from '../package.ts'
 import type { News } from './protocol.ts'
 
 type KernelClass = { readonly prototype: AnyKernel }
@@ -60,10 +61,10 @@ async function load(): Promise<{ readonly kernels: ReadonlySet<KernelClass>; rea
   const own = createRequire(resolve(process.argv[1] ?? 'index.js'))
   const importDoor = (door: string) => import(pathToFileURL(own.resolve(door)).href)
   try {
-    kernels.add(((await importDoor('framework/kernel')) as { Kernel: KernelClass }).Kernel)
+    kernels.add(((await importDoor(`${packageName}/kernel`)) as { Kernel: KernelClass }).Kernel)
     // What the application is about to import. Before the hooks are there, it does not have to pass them: on Node.js 20
     // a start takes 0.48 s of processor time in place of 0.72.
-    await importDoor('framework')
+    await importDoor(packageName)
     return { kernels, isComplete: true }
   } catch {
     // Being installed just now; or Deno, which may have packages elsewhere.

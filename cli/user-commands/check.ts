@@ -1,4 +1,5 @@
 import type { CommandArgument, CommandDefinition, CommandFlag } from '../../plugins/toolkit/command-definition.ts'
+import { programName } from '../package.ts'
 
 const namePattern = /^[a-z][\w.:-]*$/i
 const wordPattern = /^[a-z][\w-]*$/i
@@ -10,7 +11,7 @@ export function faultOf(command: CommandDefinition): string | undefined {
   if (typeof name !== 'string') return "has no name: name = 'greet'"
   if (!namePattern.test(name))
     return `has the name "${name}", which is not letters, digits, "-", "_", "." and ":" after a letter`
-  if (name === 'help') return 'has the name "help", which "framework help" has'
+  if (name === 'help') return `has the name "help", which "${programName} help" has`
   if (typeof description !== 'string' || description.trim() === '')
     return `has no description: description = 'What ${name} does'`
   if (typeof run !== 'function') return 'has no method run'

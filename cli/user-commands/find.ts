@@ -3,6 +3,7 @@ import { nearest } from '../../kernel/support/nearest.ts'
 import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
 import { findEntry, loadApplication, noServer } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
+import { programName } from '../package.ts'
 import { ownCommands } from '../registry.ts'
 import { asFailure, checkCommand, type FoundCommand, type FoundCommands, userCommands } from './files.ts'
 
@@ -45,7 +46,7 @@ export async function findCommand(name: string, note: (line: string) => void): P
   for (const { message } of all.problems) note(message)
   const names = [...ownCommands, ...[...all.own, ...all.plugins].map(({ command }) => command)].map((one) => one.name)
   const close = nearest(name, names)
-  const hint = close === undefined ? `"framework list" shows what there is${unseen()}` : `did you mean "${close}"?`
+  const hint = close === undefined ? `"${programName} list" shows what there is${unseen()}` : `did you mean "${close}"?`
   // With a problem nobody knows whether it was typed wrongly.
   throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: all.problems.length === 0 })
 }

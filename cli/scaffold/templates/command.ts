@@ -1,3 +1,4 @@
+import { packageName } from '../../package.ts'
 import { commandLineOf } from '../../project/project.ts'
 import type { Names } from '../names.ts'
 import { inFolder, type Place } from '../place.ts'
@@ -17,7 +18,7 @@ export function command(place: Place, { kebab, pascal }: Names): Scaffold {
   }
 }
 
-const source = (kebab: string, name: string) => `import { Command, type CommandInput } from 'framework'
+const source = (kebab: string, name: string) => `import { Command, type CommandInput } from '${packageName}'
 
 export class ${name} extends Command {
   readonly name = '${kebab}'

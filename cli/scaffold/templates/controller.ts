@@ -1,3 +1,4 @@
+import { packageName } from '../../package.ts'
 import type { Names } from '../names.ts'
 import { decoratorNotes, globOf, importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
@@ -40,7 +41,7 @@ const items = new Map<string, OutputOf<typeof Item>>()
 `
 
 const functionalForm = (path: string) => `import { randomUUID } from 'node:crypto'
-import { type OutputOf, router } from 'framework'
+import { type OutputOf, router } from '${packageName}'
 
 ${schemas}
 router.group('${path}', (routes) => {
@@ -64,7 +65,7 @@ router.group('${path}', (routes) => {
 `
 
 const classForm = (path: string, name: string) => `import { randomUUID } from 'node:crypto'
-import { controller, del, get, type OutputOf, post, type Response, type RouteRequest } from 'framework'
+import { controller, del, get, type OutputOf, post, type Response, type RouteRequest } from '${packageName}'
 
 ${schemas}
 @controller('${path}')
@@ -96,7 +97,7 @@ export class ${name} {
 const test = (module: string, kebab: string) => `${imports(
   ['node:assert/strict', 'assert'],
   [module, '{ test }'],
-  ['framework', '{ Server }'],
+  [packageName, '{ Server }'],
   [`./${kebab}.ts`],
 )}
 

@@ -1,3 +1,4 @@
+import { packageName } from '../../package.ts'
 import type { Names } from '../names.ts'
 import { decoratorNotes, globOf, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
@@ -36,7 +37,7 @@ export function cron(place: Place, { kebab, camel, pascal }: Names, settings: Cr
   }
 }
 
-const functionalForm = (declaration: string, name: string) => `import { type CronRun, cron } from 'framework'
+const functionalForm = (declaration: string, name: string) => `import { type CronRun, cron } from '${packageName}'
 
 export const ${name} = ${declaration}
 
@@ -48,7 +49,7 @@ export async function run({ scheduledAt, signal, logger }: CronRun): Promise<voi
 await ${name}.start(run)
 `
 
-const classForm = (declaration: string, name: string) => `import { BaseCron, type CronRun, cron } from 'framework'
+const classForm = (declaration: string, name: string) => `import { BaseCron, type CronRun, cron } from '${packageName}'
 
 /** One instance is made when the server listens. */
 export class ${name} extends BaseCron {
@@ -63,7 +64,7 @@ export class ${name} extends BaseCron {
 const test = (module: string, kebab: string, className: string, asClass: boolean) => `${imports(
   ['node:assert/strict', 'assert'],
   [module, '{ test }'],
-  ['framework', '{ CronService, memoryClock }'],
+  [packageName, '{ CronService, memoryClock }'],
   asClass ? [`./${kebab}.ts`, `{ ${className} }`] : [`./${kebab}.ts`],
 )}
 

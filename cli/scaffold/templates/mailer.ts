@@ -1,3 +1,4 @@
+import { packageName } from '../../package.ts'
 import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { imports, named } from '../source.ts'
@@ -84,7 +85,7 @@ function source(adapter: Adapter, template: string | undefined, isCustom: boolea
       ? `.text(\`Hello \${name}, it is good that you are here.\`)`
       : `.templateFile('${template}', { name })`
   const line = adapter.made === undefined ? '' : `        templateAdapter: ${adapter.made},\n`
-  return `${imports(['framework', named(...own, ...types, 'createEnvSchema', 'logger', 'memoryTransport')])}
+  return `${imports([packageName, named(...own, ...types, 'createEnvSchema', 'logger', 'memoryTransport')])}
 
 ${environment({ SMTP_URL: secret, MAIL_FROM: textOr('shop@example.org') })}
 ${isCustom ? custom : ''}
@@ -139,7 +140,7 @@ const html = (variable: (name: string) => string) => `<p>Hello ${variable('name'
 
 const test = (module: string, body: 'html' | 'text') => `${imports(
   [module, '{ test }'],
-  ['framework', '{ memoryTransport, Server }'],
+  [packageName, '{ memoryTransport, Server }'],
   ['./mailer.ts', '{ mailOptions, welcome }'],
 )}
 

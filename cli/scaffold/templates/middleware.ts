@@ -1,3 +1,4 @@
+import { packageName } from '../../package.ts'
 import type { Names } from '../names.ts'
 import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
@@ -42,7 +43,7 @@ const source = ({
   member,
   extension,
   header,
-}: Parts & { readonly extension: string }) => `import { defineMiddleware } from 'framework'
+}: Parts & { readonly extension: string }) => `import { defineMiddleware } from '${packageName}'
 
 /** What handlers behind it find in their requests. */
 export interface ${extension} {
@@ -66,7 +67,7 @@ const test = ({
   header,
 }: Parts & { readonly module: string; readonly kebab: string }) => `${imports(
   [module, '{ test }'],
-  ['framework', '{ RouteCollection, Server }'],
+  [packageName, '{ RouteCollection, Server }'],
   [`./${kebab}.ts`, `{ ${name} }`],
 )}
 

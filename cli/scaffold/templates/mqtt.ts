@@ -1,3 +1,4 @@
+import { packageName } from '../../package.ts'
 import type { Names } from '../names.ts'
 import { decoratorNotes, globOf, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
@@ -47,11 +48,11 @@ interface Parts extends TopicSettings {
 function source(parts: Parts): string {
   const { filter, asClass, isOfBroker } = parts
   const names = [...(asClass ? ['BaseMqtt', 'mqtt'] : ['logger', 'mqtt']), ...(isOfBroker ? [] : ['type OutputOf'])]
-  return `import { ${names.join(', ')} } from 'framework'
+  return `import { ${names.join(', ')} } from '${packageName}'
 
 ${isOfBroker ? 'export type Message = string | number' : schema}
 
-declare module 'framework' {
+declare module '${packageName}' {
   interface MqttTopics {
     ${propertyName(filter)}: Message
   }
@@ -112,7 +113,7 @@ test('${kebab}: messages are handled', async () => {
   return `${imports(
     ['node:assert/strict', 'assert'],
     [module, '{ test }'],
-    ['framework', '{ MqttService, mqtt, setMqttGlobalErrorHandler }'],
+    [packageName, '{ MqttService, mqtt, setMqttGlobalErrorHandler }'],
     asClass ? [`./${kebab}.ts`, `{ ${className} }`] : [`./${kebab}.ts`],
   )}
 

@@ -1,11 +1,11 @@
-import { manifest } from '../../package.ts'
+import { manifest, packageName, programName } from '../../package.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { indexSource, type PluginParts, pluginSource, serviceSource, testSource } from './plugin.ts'
 
 /** A plugin as a package that can be published, in a folder of its own. `installed` is what it installs to be tried with. */
 export function pluginPackage(folder: string, parts: PluginParts, installed?: string): ScaffoldFile[] {
   const { kebab } = parts
-  const name = `framework-${kebab}`
+  const name = `${programName}-${kebab}`
   const files: Readonly<Record<string, string>> = {
     'package.json': json(packageJson(name, kebab, installed)),
     'tsconfig.json': json(tsconfig),
@@ -30,8 +30,8 @@ function packageJson(name: string, kebab: string, installed: string | undefined)
   return {
     name,
     version: '0.1.0',
-    description: `The plugin ${kebab} of framework`,
-    keywords: ['framework', 'framework-plugin', kebab],
+    description: `The plugin ${kebab} of ${packageName}`,
+    keywords: [programName, `${programName}-plugin`, kebab],
     license: 'MIT',
     type: 'module',
     exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
@@ -44,9 +44,9 @@ function packageJson(name: string, kebab: string, installed: string | undefined)
       types: 'tsc',
       prepublishOnly: 'npm run types && npm test && npm run build',
     },
-    peerDependencies: { framework: `^${version}` },
+    peerDependencies: { [packageName]: `^${version}` },
     devDependencies: Object.fromEntries(
-      [['framework', installed ?? `^${version}`], ...tools].sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+      [[packageName, installed ?? `^${version}`], ...tools].sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
     ),
   }
 }
@@ -86,7 +86,7 @@ npm install ${name}
 \`\`\`
 
 \`\`\`ts
-import { Server } from 'framework'
+import { Server } from '${packageName}'
 import { ${factory} } from '${name}'
 
 const server = new Server({ plugins: { ${key}: ${factory}({ keep: 10 }) } })
@@ -123,7 +123,7 @@ SOFTWARE.
 `
 
 const typeTest = ({ name, key, pascal }: PluginParts) => `// Compiled by \`npm run types\` and never run.
-import { Server } from 'framework'
+import { Server } from '${packageName}'
 import { type ${pascal}Service, ${name} } from '../src/index.ts'
 
 const server = new Server({ plugins: { ${key}: ${name}({ keep: 10 }) } })

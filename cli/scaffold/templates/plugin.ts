@@ -1,3 +1,4 @@
+import { packageName } from '../../package.ts'
 import type { Names } from '../names.ts'
 import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
@@ -51,7 +52,7 @@ export const pluginSource = ({
   name,
   key,
   pascal,
-}: PluginParts) => `import { definePlugin, option } from 'framework'
+}: PluginParts) => `import { definePlugin, option } from '${packageName}'
 import { ${pascal}Service } from './service.ts'
 
 export interface ${pascal}Options {
@@ -59,7 +60,7 @@ export interface ${pascal}Options {
   keep?: number
 }
 
-declare module 'framework' {
+declare module '${packageName}' {
   interface Services {
     ${key}: ${pascal}Service
   }
@@ -116,7 +117,7 @@ export class ${pascal}Service {
 export const testSource = (module: string, { kebab, name, key }: PluginParts, from: string) => `${imports(
   ['node:assert/strict', 'assert'],
   [module, '{ test }'],
-  ['framework', '{ RouteCollection, Server }'],
+  [packageName, '{ RouteCollection, Server }'],
   [from, `{ ${name} }`],
 )}
 

@@ -1,3 +1,4 @@
+import { packageName } from '../../package.ts'
 import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { imports, named } from '../source.ts'
@@ -78,7 +79,7 @@ function source(kind: QueueKind): string {
   const { variables, declared, settings } = connections[kind]
   const names = ['logger', 'type QueueConfig', 'type QueueErrorHandler']
   const read = variables === undefined ? '' : `${environment(variables)}\n${declared}\n\n`
-  return `${imports(['framework', named(...(variables === undefined ? [] : ['createEnvSchema']), ...names)])}
+  return `${imports([packageName, named(...(variables === undefined ? [] : ['createEnvSchema']), ...names)])}
 
 ${read}/** Told of every failed attempt; after a final one the message is parked by the engine. */
 const errorHandler: QueueErrorHandler = (error, { queue, id, attempt, final }) => {

@@ -1,3 +1,4 @@
+import { packageName, programName } from '../../package.ts'
 import type { Names } from '../names.ts'
 import { importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
@@ -30,14 +31,14 @@ export function queue(place: Place, { kebab, camel }: Names, kind: QueueKind): S
       kind === 'memory'
         ? `  new Server({ background: { queues: { run: true } } })`
         : `  new Server({ background: { queues: { config: { ${kind}: { … } }, run: true } } })`,
-      ...(kind === 'memory' ? [] : [`"framework init-queue -t ${kind}" writes the configuration.`]),
+      ...(kind === 'memory' ? [] : [`"${programName} init-queue -t ${kind}" writes the configuration.`]),
       `Whoever has work for it imports ${name} from there: await ${name}.publish({ id: '1' })`,
     ],
   }
 }
 
 const source = (kebab: string, name: string, factory: string) => `${imports([
-  'framework',
+  packageName,
   named(factory, 'logger', 'type OutputOf', 'type QueueMessage'),
 ])}
 
@@ -63,7 +64,7 @@ await ${name}.subscribe(handle, { concurrency: 5 })
 const test = (module: string, kebab: string) => `${imports(
   ['node:assert/strict', 'assert'],
   [module, '{ test }'],
-  ['framework', '{ memoryQueue }'],
+  [packageName, '{ memoryQueue }'],
   [`./${kebab}.ts`, `{ handle, Payload }`],
 )}
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFileSync } from '../../../plugins/toolkit/read-file.ts'
+import { packageName } from '../../package.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { ignoring } from '../ignore.ts'
 import { importPath, inFolder, type Place } from '../place.ts'
@@ -123,7 +124,7 @@ function ignored({ project }: Place): ScaffoldFile {
 }
 
 const source = ({ imported, source, variables }: Provider) => `${imports([
-  'framework',
+  packageName,
   named(imported, 'createEnvSchema', 'type StorageOptions'),
 ])}
 
@@ -138,7 +139,7 @@ export const storageOptions: StorageOptions = { providers: { files: files() }, d
 const test = (module: string, provider: Provider, hasFiles: boolean) => `${imports(
   ['node:assert/strict', 'assert'],
   [module, '{ test }'],
-  ['framework', '{ Storage }'],
+  [packageName, '{ Storage }'],
   ['./storage.ts', '{ files }'],
   ...(hasFiles
     ? ([

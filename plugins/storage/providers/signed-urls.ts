@@ -14,7 +14,7 @@ export interface SignedUrlsOptions {
   maxUploadSize?: number | string
 }
 
-const secretTakes = 'text of at least 16 characters, or a list of such texts: npx framework key-generate --type secret'
+const secretTakes = 'text of at least 16 characters, or a list of such texts, as the command key-generate --type secret makes it'
 const secret = option.text(/^.{16,}$/s, secretTakes).secret()
 const isOrigin = (given: unknown) => given === '' || (typeof given === 'string' && /^https?:\/\/[^/?#\s]+$/.test(given))
 

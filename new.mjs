@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+// `npm run new -- <folder> [options of init]`: a project outside of this repository, with a copy of the package in it.
+const root = import.meta.dirname
+const [folder, ...options] = process.argv.slice(2)
+if (folder === undefined || folder.startsWith('-')) {
+  console.error('npm run new -- <folder>: name the folder of the project first, ../my-app for one')
+  process.exit(2)
+}
+
+if (!isBuilt()) run(['build.mjs'], root)
+// npm runs scripts in the folder of the package; a path means what it means where it was typed.
+run([join(root, 'dist/cli/index.js'), 'init', folder, '--vendor', ...options], process.env.INIT_CWD ?? process.cwd())
+
+/** Whether the build is newer than what it is made of. */
+function isBuilt() {
+  const built = statSync(join(root, 'dist/index.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const sources = ['kernel', 'plugins', 'cli'].flatMap((name) =>
+    readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map((file) => join(root, name, file)),
+  )
+  const others = ['index.ts', 'server.ts', 'package.json', 'build.mjs', 'tsconfig.json', 'tsconfig.build.json']
+  return [...sources, ...others.map((name) => join(root, name))]
+    .filter((file) => existsSync(file))
+    .every((file) => statSync(file).mtimeMs <= built)
+}
+
+/**
+ * @param {readonly string[]} args
+ * @param {string} cwd
+ */
+function run(args, cwd) {
+  const { status, signal } = spawnSync(process.execPath, args, { cwd, stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? (signal === 'SIGINT' ? 130 : 1))
+}
