@@ -28,6 +28,8 @@ export function documents(settings: InitSettings): ScaffoldFile[] {
       path: '.env',
       text: envFile(settings, '# Git leaves this file out. The environment of the process wins.'),
       existing: 'keep',
+      // Secrets are to come.
+      mode: 0o600,
     },
     {
       path: '.env.example',

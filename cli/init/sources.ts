@@ -1,5 +1,6 @@
 import { packageName } from '../package.ts'
 import { runtimeOf } from '../project/project.ts'
+import { envModule } from '../scaffold/environment/schema-text.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { testModule } from '../scaffold/test-runner.ts'
 import { packagesFor } from './manifest.ts'
@@ -104,13 +105,8 @@ export const logOptions: LogOptions = {
 `
 
 const env = ({ parts }: InitSettings) =>
-  lines(
-    `import { createEnvSchema } from '${packageName}'`,
-    ``,
-    `/** Read from .env and the environment, and checked when the application starts: \`env.get('PORT')\` is a number. */`,
-    `export const env = createEnvSchema((schema) => ({`,
-    `  PORT: schema.number({ default: 3000 }),`,
-    `  LOG_LEVEL: schema.enum(['debug', 'info', 'warn', 'error', 'silent'] as const, { default: 'info' }),`,
-    parts.has('mqtt') && `  MQTT_URL: schema.string({ optional: true }),`,
-    `}))`,
-  )
+  envModule([
+    `PORT: schema.number({ default: 3000 }),`,
+    `LOG_LEVEL: schema.enum(['debug', 'info', 'warn', 'error', 'silent'] as const, { default: 'info' }),`,
+    ...(parts.has('mqtt') ? [`MQTT_URL: schema.string({ optional: true }),`] : []),
+  ])

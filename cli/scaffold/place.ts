@@ -17,6 +17,8 @@ export interface Place {
   readonly testModule: string
   /** The module with the server, which may not be there yet. */
   readonly server: string
+  /** The module with the variables of the environment, which may not be there yet. */
+  readonly env: string
 }
 
 /**
@@ -29,11 +31,13 @@ export function placeFor(folder: string, dir: string | undefined): Place {
   const project = findProject()
   const entry = entryFiles.find((file) => existsSync(join(project.root, file)))
   const isFlat = !existsSync(join(project.root, 'src')) && entry !== undefined
+  const server = entry ?? 'src/server.ts'
   return {
     project,
     folder: dir === undefined ? posix.join(isFlat ? '.' : 'src', folder) : folderIn(project.root, dir),
     testModule: testModule(project),
-    server: entry ?? 'src/server.ts',
+    server,
+    env: posix.join(posix.dirname(server), 'env.ts'),
   }
 }
 
@@ -55,8 +59,16 @@ export const inFolder = ({ folder }: Pick<Place, 'folder'>, file: string): strin
 export const globOf = (place: Pick<Place, 'folder'>): string => inFolder(place, '**/*.{ts,js}')
 
 /** How the server's module imports a file of the project: `./crons/cleanup.ts`. */
-export function importPath({ server }: Pick<Place, 'server'>, file: string): string {
-  const path = posix.relative(posix.dirname(server), file)
+export const importPath = ({ server }: Pick<Place, 'server'>, file: string): string => pathBetween(server, file)
+
+/** How a file of the project imports the variables of the environment. */
+export const envImport = ({ env }: Pick<Place, 'env'>, file: string): readonly [from: string, names: string] => [
+  pathBetween(file, env),
+  '{ env }',
+]
+
+function pathBetween(from: string, to: string): string {
+  const path = posix.relative(posix.dirname(from), to)
   return path.startsWith('.') ? path : `./${path}`
 }
 

@@ -3,6 +3,7 @@ import { foreignOption } from '../toolkit/foreign-options.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { addressOf, type CheckedAddresses, type NamedAddress } from './address.ts'
 import { MailAddressError } from './errors.ts'
+import { MemoryTransport } from './memory-transport.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
 import { isTransporter, type MailTransporter, type SmtpOptions } from './transport.ts'
 
@@ -120,6 +121,12 @@ const provider = option
   })
   .says('{ transporter, templateAdapter, from }')
 
+/** Transporters for tests and development: whoever sends by one is told that the mail was sent. */
+function sendsNothing(transporter: unknown): boolean {
+  const { jsonTransport, streamTransport } = transporter as { jsonTransport?: unknown; streamTransport?: unknown }
+  return transporter instanceof MemoryTransport || Boolean(jsonTransport) || Boolean(streamTransport)
+}
+
 export const mailerOptions = option
   .shape({
     providers: option.record(provider, '{ name: { transporter, templateAdapter, from } }').required(),
@@ -131,6 +138,15 @@ export const mailerOptions = option
     if (names.length === 0) place.in('providers').wrong({}, '{ name: { transporter, templateAdapter, from } }')
     else if (!names.includes(given.defaultProvider)) {
       place.in('defaultProvider').wrong(quoted(given.defaultProvider), `one of ${names.join(', ')}`)
+    }
+    if (process.env.NODE_ENV === 'production') {
+      for (const [name, { transporter }] of Object.entries(given.providers)) {
+        if (!sendsNothing(transporter)) continue
+        const { path } = place.in('providers').in(name).in('transporter')
+        place.problem(
+          `${path} keeps mails here and would report them as sent: NODE_ENV=production needs a server, "smtp://…"`,
+        )
+      }
     }
     return given
   })

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commandOf, targets } from '../conformance/targets.ts'
 import { startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project, runIn } from '../support/cli.ts'
@@ -53,6 +55,7 @@ const file = {
   AZURE_STORAGE_CONTAINER: 'file-container',
   AZURE_STORAGE_CONNECTION_STRING:
     'DefaultEndpointsProtocol=https;AccountName=file;AccountKey=a2V5;EndpointSuffix=core.windows.net',
+  STORAGE_ROOT: 'storage',
   STORAGE_SECRET: 'the secret of the file',
 }
 const credentials = { accessKeyId: 'FILEKEY', secretAccessKey: 'file-secret' }
@@ -122,16 +125,94 @@ test.each([
 
 test('the environment of the process wins; without SMTP_URL no mail is reported as sent that stays here', async () => {
   smtp.received.splice(0)
-  const process = { REDIS_URL: 'redis://process:1', S3_BUCKET: 'of-process', STORAGE_SECRET: '', SMTP_URL: '' }
+  const process = { REDIS_URL: 'redis://process:1', S3_BUCKET: 'of-process', SMTP_URL: '' }
   const { made, log } = await run('node', process)
   const missing = 'SMTP_URL is missing in .env and the environment. With NODE_ENV=development mails stay in memory'
   expect(made).toEqual({
     ...ofFile,
     queues: ['redis://process:1', ...ofFile.queues.slice(1)],
-    local: expect.stringContaining('STORAGE_URL'),
     s3: ['file:9000', '/of-process/a.txt', 'FILEKEY'],
     mails: { production: missing, undefined: missing, development: 'sent', test: 'sent' },
   })
   expect(log).toMatch(/^.*"msg":"SMTP_URL is missing: mails stay in memory".*$/)
   expect(smtp.received).toEqual([])
+})
+
+test('what has to be there and is not fails the boot, by its name', async () => {
+  const env = { ...unset, NODE_ENV: 'production', REDIS_URL: '', STORAGE_SECRET: '' }
+  const { code, stderr } = await runIn(project.folder, [process.execPath, '--import', 'tsx', 'script.js'], env)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('REDIS_URL is empty; it takes text')])
+  expect(stderr).toContain('STORAGE_SECRET is empty; it takes text')
+})
+
+describe('variables of generated code', () => {
+  const read = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8')
+  const withProject = async (files: Record<string, string>, use: (folder: string, run: Run) => Promise<void>) => {
+    const own = makeProject(files)
+    const runner = startRunner()
+    try {
+      await use(own.folder, async (...argv) => {
+        const ended = await runner.run(own.folder, argv)
+        expect(ended.code, ended.stderr).toBe(0)
+        return ended
+      })
+    } finally {
+      runner.close()
+      own.remove()
+    }
+  }
+  type Run = (...argv: string[]) => Promise<{ stdout: string; stderr: string }>
+
+  test('are each added once, to what is there, and a second run changes nothing', async () => {
+    const module = `import { createEnvSchema } from 'framework'
+
+export const env = createEnvSchema((s) => ({
+  // A brace in a comment } and one in a text
+  NAME: s.string({ default: '}' }),
+  REDIS_URL: s.string() // ours
+}))
+`
+    const files = { 'src/env.ts': module, '.env': 'NAME=a', '.env.example': '# REDIS_URL=redis://ours\nNAME=\n' }
+    await withProject(files, async (folder, run) => {
+      await run('init-queue', '-t', 'bullmq')
+      await run('init-storage', '-t', 'local')
+      const secret = /^STORAGE_SECRET=([\w-]{32})$/m.exec(read(folder, '.env'))![1]
+      const after = ['src/env.ts', '.env', '.env.example', '.env.test', '.gitignore'].map((file) => read(folder, file))
+      expect(after.slice(0, 4)).toEqual([
+        module.replace(
+          's.string() // ours\n',
+          's.string(), // ours\n  STORAGE_ROOT: s.string(),\n  STORAGE_SECRET: s.string({ secret: true }),\n',
+        ),
+        `NAME=a\nREDIS_URL=redis://127.0.0.1:6379\nSTORAGE_ROOT=storage\nSTORAGE_SECRET=${secret}\n`,
+        '# REDIS_URL=redis://ours\nNAME=\nREDIS_URL=redis://127.0.0.1:6379\nSTORAGE_ROOT=storage\nSTORAGE_SECRET=\n',
+        'REDIS_URL=redis://127.0.0.1:6379\nSTORAGE_ROOT=storage\nSTORAGE_SECRET=a secret that only tests know\n',
+      ])
+      const { stdout } = await run('init-storage', '-t', 'local')
+      expect(stdout).not.toMatch(/created|updated/)
+      expect(
+        ['src/env.ts', '.env', '.env.example', '.env.test', '.gitignore'].map((file) => read(folder, file)),
+      ).toEqual(after)
+    })
+  })
+
+  test('are in files that are made where there are none, of which git leaves out the one with secrets', async () => {
+    await withProject({}, async (folder, run) => {
+      await run('init-storage', '-t', 'local')
+      expect(read(folder, 'src/env.ts')).toContain('  STORAGE_SECRET: schema.string({ secret: true }),\n}))\n')
+      expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600)
+      expect(read(folder, '.gitignore')).toBe('/storage/\n.env\n.env.local\n.env.*.local\n')
+    })
+  })
+
+  test('are told of where a file has a form that nothing can be added to', async () => {
+    const files = { 'src/env.ts': 'export const env = make()\n', '.env': '{ "A": 1 }' }
+    await withProject(files, async (folder, run) => {
+      const { stderr } = await run('init-queue', '-t', 'bullmq')
+      expect(stderr).toContain(
+        'src/env.ts has a form of its own. What was written reads these from it:\n  REDIS_URL: schema.',
+      )
+      expect(stderr).toContain('.env has a form of its own. What was written reads these from it:\n  REDIS_URL\n')
+      expect([read(folder, 'src/env.ts'), read(folder, '.env')]).toEqual(Object.values(files))
+    })
+  })
 })

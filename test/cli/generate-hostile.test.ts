@@ -260,7 +260,7 @@ test('from a folder within the project it writes into the folders of the project
 test('a .gitignore that is there gets what it lacks', async () => {
   writeFileSync(join(folder, '.gitignore'), 'dist/')
   await run('init-storage', '-t', 'local')
-  expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('dist/\n/storage/\n')
+  expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('dist/\n/storage/\n.env\n.env.local\n.env.*.local\n')
 })
 
 test('a .env.example that is there gets the variables that it lacks, each once', async () => {
@@ -268,7 +268,7 @@ test('a .env.example that is there gets the variables that it lacks, each once',
   const { stdout } = await run('init-storage', '-t', 's3')
   expect(stdout).toContain('updated  .env.example\n')
   const text = readFileSync(join(folder, '.env.example'), 'utf8')
-  expect(text).toMatch(/^PORT=3000\n#export AWS_REGION = eu-west-1\n# S3_BUCKET=shop\n/)
+  expect(text).toMatch(/^PORT=3000\n#export AWS_REGION = eu-west-1\nS3_BUCKET=shop\n/)
   expect(text.match(/AWS_REGION/g)).toHaveLength(1)
   await run('init-queue', '-t', 'sqs')
   expect(readFileSync(join(folder, '.env.example'), 'utf8')).toBe(`${text}# SQS_ENDPOINT=http://127.0.0.1:9324\n`)

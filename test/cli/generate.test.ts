@@ -116,7 +116,10 @@ test.each(
   scaffolds.map(([command, argv, files]) => [[command, ...argv].join(' '), files] as const),
 )('%s', (typed, files) => {
   const { code, stdout, stderr } = told.get(typed)!
-  expect([code, stdout]).toEqual([0, files.map((file) => `created  ${file}\n`).join('')])
+  // Those of the environment follow, where there are variables, and have a test of their own.
+  const own = stdout.replaceAll(/^(created|updated) {2}(src\/env\.ts|\.env(\.\w+)?|\.gitignore)\n/gm, '')
+  const expected = files.filter((file) => file !== '.gitignore').map((file) => `created  ${file}\n`)
+  expect([code, own]).toEqual([0, expected.join('')])
   for (const file of files) expect(existsSync(join(project.folder, file)), file).toBe(true)
   expect(stderr, 'what is left to do').not.toBe('')
 })
@@ -321,7 +324,9 @@ test.concurrent('a project with its server beside the package.json has its folde
   expect(cron.stderr).toContain('pnpm add node-schedule\n')
   expect(cron.stderr).toContain("new Server({ plugins: { cron: { crons: ['crons/**/*.{ts,js}'] } } })\n")
   const mqtt = await run('generate-mqtt', 'a/b')
-  expect(mqtt.stderr).toContain("new Server({ plugins: { mqtt: { subscribe: ['mqtt/**/*.{ts,js}'] } } })\n")
+  expect(mqtt.stderr).toContain("import { env } from './env.ts'\n")
+  expect(mqtt.stderr).toContain("{ url }, subscribe: ['mqtt/**/*.{ts,js}'] } } })\n")
+  expect(mqtt.stdout).toContain('created  env.ts\n')
   expect(mqtt.stderr).not.toContain('pnpm add')
   expect((await run('init-storage', '-t', 's3')).stderr).toContain("import { storageOptions } from './storage.ts'\n")
   expect((await run('generate-controller', 'users', '--dir', '.')).stdout).toContain('created  users.ts\n')

@@ -1,8 +1,8 @@
 import { packageName } from '../../package.ts'
-import { importPath, inFolder, type Place } from '../place.ts'
+import { optionalSecret, required } from '../environment/variables.ts'
+import { envImport, importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { imports, named } from '../source.ts'
-import { environment, secret, textOr } from './environment.ts'
 
 interface Adapter {
   /** The expression that makes it. */
@@ -54,7 +54,7 @@ export function mailer(place: Place, kind: MailKind): Scaffold {
   const template = adapter.file === undefined ? undefined : `templates/welcome.${adapter.file[0]}`
   return {
     files: [
-      { path: file, text: source(adapter, template, kind === 'custom') },
+      { path: file, text: source(adapter, template, { isCustom: kind === 'custom', env: envImport(place, file) }) },
       {
         path: file.replace(/\.ts$/, '.test.ts'),
         text: test(place.testModule, template === undefined ? 'text' : 'html'),
@@ -67,17 +67,18 @@ export function mailer(place: Place, kind: MailKind): Scaffold {
       `  import { mailOptions } from '${importPath(place, file)}'`,
       `  new Server({ plugins: { mailer: mailOptions() } })`,
       `In a handler: await req.server.services.get('mailer').send(welcome('ada@example.org', 'Ada'))`,
+      'Without SMTP_URL the server starts in development and tests alone, and mails stay in memory.',
       ...(template === undefined ? [] : [`${template} is read relative to the folder in which the process runs.`]),
     ],
-    environment: {
-      about:
-        'In .env or the environment. Without SMTP_URL the server starts in development and tests alone, and mails stay in memory:',
-      variables: ['SMTP_URL=smtp://user:password@host:587', 'MAIL_FROM=shop@example.org'],
-    },
+    variables: [optionalSecret('SMTP_URL', 'smtp://user:password@host:587'), required('MAIL_FROM', 'shop@example.org')],
   }
 }
 
-function source(adapter: Adapter, template: string | undefined, isCustom: boolean): string {
+function source(
+  adapter: Adapter,
+  template: string | undefined,
+  { isCustom, env }: { readonly isCustom: boolean; readonly env: ReturnType<typeof envImport> },
+): string {
   const own = adapter.imported === undefined ? [] : [adapter.imported]
   const types = ['MailCallback', 'MailerOptions', 'MailTransporter'].map((name) => `type ${name}`)
   const body =
@@ -85,9 +86,7 @@ function source(adapter: Adapter, template: string | undefined, isCustom: boolea
       ? `.text(\`Hello \${name}, it is good that you are here.\`)`
       : `.templateFile('${template}', { name })`
   const line = adapter.made === undefined ? '' : `        templateAdapter: ${adapter.made},\n`
-  return `${imports([packageName, named(...own, ...types, 'createEnvSchema', 'logger', 'memoryTransport')])}
-
-${environment({ SMTP_URL: secret, MAIL_FROM: textOr('shop@example.org') })}
+  return `${imports([packageName, named(...own, ...types, 'logger', 'memoryTransport')], env)}
 ${isCustom ? custom : ''}
 /** By SMTP_URL. In tests, and in development without it, mails stay in the memory of this process. */
 function transport(): string | MailTransporter {

@@ -1,6 +1,7 @@
 import { packageName } from '../../package.ts'
+import { optional } from '../environment/variables.ts'
 import type { Names } from '../names.ts'
-import { decoratorNotes, globOf, inFolder, type Place } from '../place.ts'
+import { decoratorNotes, globOf, importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { imports, literal, propertyName } from '../source.ts'
 
@@ -19,7 +20,7 @@ export interface TopicSettings {
 /** A subscriber of a topic. */
 export function mqtt(place: Place, { kebab, pascal }: Names, settings: TopicSettings): Scaffold {
   const parts = { ...settings, className: `${pascal}Mqtt`, isOfBroker: settings.filter.startsWith('$') }
-  const options = place.folder === 'src/mqtt' ? 'true' : `{ subscribe: ['${globOf(place)}'] }`
+  const subscribe = place.folder === 'src/mqtt' ? '' : `, subscribe: ['${globOf(place)}']`
   return {
     files: [
       { path: inFolder(place, `${kebab}.ts`), text: source(parts) },
@@ -28,14 +29,13 @@ export function mqtt(place: Place, { kebab, pascal }: Names, settings: TopicSett
     packages: ['mqtt'],
     next: [
       `In ${place.server}, unless it is there already; the files of the folder are loaded when the server listens:`,
-      `  new Server({ plugins: { mqtt: ${options} } })`,
-      "The option connect: { provider: 'memory' } is a broker within the process, which needs no package.",
+      `  import { env } from '${importPath(place, place.env)}'`,
+      `  const url = env.get('MQTT_URL')`,
+      `  new Server({ plugins: { mqtt: { connect: url === undefined ? { provider: 'memory' } : { url }${subscribe} } } })`,
+      'Without MQTT_URL the broker is one within the process, which needs no package.',
       ...(settings.asClass ? decoratorNotes(place) : []),
     ],
-    environment: {
-      about: 'In the environment, without it localhost and 1883:',
-      variables: ['MQTT_HOST=broker.internal', 'MQTT_PORT=1883'],
-    },
+    variables: [optional('MQTT_URL', 'mqtt://localhost:1883')],
   }
 }
 

@@ -1,34 +1,39 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFileSync } from '../../../plugins/toolkit/read-file.ts'
 import { packageName } from '../../package.ts'
+import { awsSource, awsVariables, optional, required, requiredSecret, type Variable } from '../environment/variables.ts'
 import type { ScaffoldFile } from '../files.ts'
 import { ignoring } from '../ignore.ts'
-import { importPath, inFolder, type Place } from '../place.ts'
+import { envImport, importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { imports, named } from '../source.ts'
-import { awsSource, awsTypes, awsVariables, environment, optional, secret, textOr } from './environment.ts'
 
 interface Provider {
   readonly imported: string
   readonly packages: readonly string[]
   /** Variables that it reads. */
-  readonly variables: Readonly<Record<string, string>>
+  readonly variables: readonly Variable[]
   /** The function that makes it. */
   readonly source: string
   /** What its test holds. */
   readonly test: string
-  readonly environment: NonNullable<Scaffold['environment']>
 }
 
 const local: Provider = {
   imported: 'LocalStorageProvider',
   packages: [],
-  variables: { STORAGE_ROOT: textOr('storage'), STORAGE_SECRET: secret },
-  source: `/** Files below STORAGE_ROOT. With STORAGE_SECRET, of 16 characters or more, there are addresses to download and upload. */
+  variables: [
+    required('STORAGE_ROOT', 'storage'),
+    {
+      ...requiredSecret('STORAGE_SECRET', '', randomBytes(24).toString('base64url')),
+      test: 'a secret that only tests know',
+    },
+  ],
+  source: `/** Files below STORAGE_ROOT. STORAGE_SECRET, of 16 characters or more, signs addresses to download and upload. */
 export function files(root = env.get('STORAGE_ROOT')): LocalStorageProvider {
-  const secret = env.get('STORAGE_SECRET')
-  return new LocalStorageProvider({ root, ...(secret && { signedUrls: { secret } }) })
+  return new LocalStorageProvider({ root, signedUrls: { secret: env.get('STORAGE_SECRET') } })
 }`,
   test: `test('objects are kept in files', async () => {
   const root = await mkdtemp(join(tmpdir(), 'storage-'))
@@ -42,17 +47,13 @@ export function files(root = env.get('STORAGE_ROOT')): LocalStorageProvider {
 
   await rm(root, { recursive: true })
 })`,
-  environment: {
-    about:
-      'In .env or the environment, without it the folder storage where the process runs, which .gitignore leaves out:',
-    variables: ['STORAGE_ROOT=/var/lib/shop', 'STORAGE_SECRET=…'],
-  },
 }
 
 const s3: Provider = {
   imported: 'S3StorageProvider',
   packages: ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', '@aws-sdk/s3-request-presigner'],
-  variables: { S3_BUCKET: textOr('shop'), S3_ENDPOINT: optional, ...awsTypes },
+  // The endpoint only for another service than AWS.
+  variables: [required('S3_BUCKET', 'shop'), optional('S3_ENDPOINT', 'http://127.0.0.1:9000'), ...awsVariables],
   source: `${awsSource}
 
 /** Objects of the bucket S3_BUCKET. */
@@ -65,29 +66,21 @@ export function files(bucket = env.get('S3_BUCKET')): S3StorageProvider {
 
   await assert.rejects(storage.getObject('../secret'), { code: 'StorageKeyError' })
 })`,
-  environment: {
-    about: 'In .env or the environment; S3_ENDPOINT only for another service than AWS:',
-    variables: ['S3_BUCKET=shop', 'S3_ENDPOINT=http://127.0.0.1:9000', ...awsVariables],
-  },
 }
 
 const azure: Provider = {
   imported: 'AzureBlobStorageProvider',
   packages: ['@azure/storage-blob'],
-  variables: { AZURE_STORAGE_CONTAINER: textOr('shop'), AZURE_STORAGE_CONNECTION_STRING: secret },
+  // The connection string is that of the emulator, Azurite.
+  variables: [
+    required('AZURE_STORAGE_CONTAINER', 'shop'),
+    requiredSecret('AZURE_STORAGE_CONNECTION_STRING', 'UseDevelopmentStorage=true'),
+  ],
   source: `/** Blobs of the container AZURE_STORAGE_CONTAINER, in the account that AZURE_STORAGE_CONNECTION_STRING names. */
 export function files(container = env.get('AZURE_STORAGE_CONTAINER')): AzureBlobStorageProvider {
-  const connectionString = env.get('AZURE_STORAGE_CONNECTION_STRING')
-  return new AzureBlobStorageProvider({ container, ...(connectionString && { connectionString }) })
+  return new AzureBlobStorageProvider({ container, connectionString: env.get('AZURE_STORAGE_CONNECTION_STRING') })
 }`,
   test: s3.test,
-  environment: {
-    about: 'In .env or the environment:',
-    variables: [
-      'AZURE_STORAGE_CONTAINER=shop',
-      'AZURE_STORAGE_CONNECTION_STRING=DefaultEndpointsProtocol=https;AccountName=…;AccountKey=…',
-    ],
-  },
 }
 
 const providers = { s3, azure, local } as const
@@ -101,7 +94,7 @@ export function storage(place: Place, kind: StorageKind): Scaffold {
   const file = inFolder(place, 'storage.ts')
   return {
     files: [
-      { path: file, text: source(provider) },
+      { path: file, text: source(provider, envImport(place, file)) },
       { path: file.replace(/\.ts$/, '.test.ts'), text: test(place.testModule, provider, kind === 'local') },
       ...(kind === 'local' ? [ignored(place)] : []),
     ],
@@ -112,7 +105,7 @@ export function storage(place: Place, kind: StorageKind): Scaffold {
       `  new Server({ plugins: { storage: storageOptions } })`,
       `In a handler: await req.server.services.get('storage').putObject('notes/1.txt', 'hello', 'text/plain')`,
     ],
-    environment: provider.environment,
+    variables: provider.variables,
   }
 }
 
@@ -123,12 +116,10 @@ function ignored({ project }: Place): ScaffoldFile {
   return { path: '.gitignore', text: ignoring(text, ['/storage/']), existing: 'update' }
 }
 
-const source = ({ imported, source, variables }: Provider) => `${imports([
-  packageName,
-  named(imported, 'createEnvSchema', 'type StorageOptions'),
-])}
-
-${environment(variables)}
+const source = ({ imported, source }: Provider, env: ReturnType<typeof envImport>) => `${imports(
+  [packageName, named(imported, 'type StorageOptions')],
+  env,
+)}
 
 ${source}
 

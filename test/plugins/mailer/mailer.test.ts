@@ -10,7 +10,7 @@ import {
   MustacheAdapter,
   memoryTransport,
 } from 'framework'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { mailerOptions } from '../../../plugins/mailer/options.ts'
 import { OpenProvider } from '../../../plugins/mailer/provider.ts'
 import { makePipe } from '../../support/pipe.ts'
@@ -451,6 +451,21 @@ describe('providers', () => {
     const mailer = new Mailer({ a: { transporter, from } }, { defaultProvider: 'a' })
     await expect(mailer.send(hello)).rejects.toThrow(/^MAIL_SEND: the provider "a" cannot be made: /)
   })
+})
+
+test.each([
+  ['memoryTransport()', memoryTransport()],
+  ['jsonTransport', { jsonTransport: true }],
+  ['streamTransport', { streamTransport: true }],
+])('%s, which sends nothing, is refused in production', (_name, transporter) => {
+  vi.stubEnv('NODE_ENV', 'production')
+  try {
+    expect(() => new Mailer({ main: { transporter, from } }, { defaultProvider: 'main' })).toThrow(
+      'main.transporter keeps mails here and would report them as sent: NODE_ENV=production needs a server, "smtp://…"',
+    )
+  } finally {
+    vi.unstubAllEnvs()
+  }
 })
 
 describe('the memory transport', () => {

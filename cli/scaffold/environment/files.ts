@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { readRegularFileSync } from '../../../plugins/toolkit/read-file.ts'
+import type { ScaffoldFile } from '../files.ts'
+import { ignoring } from '../ignore.ts'
+import type { Place } from '../place.ts'
+import { declaration, envModule, withDeclarations } from './schema-text.ts'
+import type { Variable } from './variables.ts'
+
+/** The files of the environment with variables that generated code reads, and what is left to be written by hand. */
+interface EnvironmentFiles {
+  readonly files: readonly ScaffoldFile[]
+  readonly notes: readonly string[]
+}
+
+/**
+ * Each variable once in `src/env.ts`, `.env`, `.env.example` and, where it has to be there, `.env.test`; what is there stays.
+ * A file that is among the others has their text as well, and takes the place of theirs.
+ */
+export function environmentFiles(
+  { project: { root }, env }: Place,
+  variables: readonly Variable[],
+  others: readonly ScaffoldFile[],
+): EnvironmentFiles {
+  if (variables.length === 0) return { files: [], notes: [] }
+  const before = (path: string) => {
+    const other = others.find((one) => one.path === path)
+    if (other !== undefined) return other.text
+    const file = join(root, path)
+    return existsSync(file) ? readRegularFileSync(file).toString('utf8') : undefined
+  }
+  const needed = variables.filter(({ value }) => value !== undefined)
+  const own = (variable: Variable) => variable.value
+  const example = (variable: Variable) => (variable.value === undefined ? undefined : variable.example)
+  const ofTests = ({ test, value }: Variable) => test ?? value
+  const texts: readonly (Omit<ScaffoldFile, 'text'> & { readonly text: string | undefined })[] = [
+    { path: env, text: moduleWith(before(env), variables) },
+    { path: '.env', text: withLines(before('.env') ?? ownNote, variables, own), mode: 0o600 },
+    { path: '.env.example', text: withLines(before('.env.example') ?? exampleNote, variables, example) },
+    { path: '.env.test', text: withLines(before('.env.test') ?? '', needed, ofTests) },
+    // Whoever has no .env may have no line for it either.
+    ...(before('.env') === undefined
+      ? [{ path: '.gitignore', text: ignoring(before('.gitignore') ?? '', secretFiles) }]
+      : []),
+  ]
+  return {
+    files: texts.flatMap(({ text, ...file }) =>
+      text === undefined || text === (before(file.path) ?? '') ? [] : [{ ...file, text, existing: 'update' as const }],
+    ),
+    notes: texts.flatMap(({ path, text }) =>
+      text === undefined ? leftFor(path, path === env ? variables : needed, path === env) : [],
+    ),
+  }
+}
+
+const secretFiles = ['.env', '.env.local', '.env.*.local']
+const ownNote = '# Git leaves this file out. The environment of the process wins.\n'
+const exampleNote = '# What .env may have, for whoever clones this: copy it there.\n'
+
+const moduleWith = (text: string | undefined, variables: readonly Variable[]) =>
+  text === undefined ? envModule(variables.map((one) => declaration(one))) : withDeclarations(text, variables)
+
+/** What is to be added by hand to a file of a form that nothing can be added to. */
+const leftFor = (path: string, variables: readonly Variable[], isModule: boolean): string[] => [
+  `${path} has a form of its own. What was written reads these from it:`,
+  ...variables.map((one) => (isModule ? `  ${declaration(one)}` : `  ${one.name}`)),
+]
+
+/** The text with a line for each variable that it does not have; `undefined` for one in JSON. */
+function withLines(
+  text: string,
+  variables: readonly Variable[],
+  valueIn: (variable: Variable) => string | undefined,
+): string | undefined {
+  if (/^\s*[[{]/.test(text)) return undefined
+  const found = [...text.matchAll(/^(\s*#)?\s*(?:export\s+)?([\w.-]+)\s*=/gm)]
+  // A comment is enough for what need not be there.
+  const isThere = (name: string, isNeeded: boolean) =>
+    found.some(([, comment, one]) => one === name && (comment === undefined || !isNeeded))
+  const newline = text.includes('\r\n') ? '\r\n' : '\n'
+  const lines = variables
+    .filter((variable) => !isThere(variable.name, valueIn(variable) !== undefined))
+    .map((variable) => {
+      const value = valueIn(variable)
+      return (value === undefined ? `# ${variable.name}=${variable.example}` : `${variable.name}=${value}`) + newline
+    })
+  const gap = lines.length === 0 || text === '' || text.endsWith('\n') ? '' : newline
+  return text + gap + lines.join('')
+}

@@ -1,0 +1,57 @@
+/** A variable of the environment that generated code reads. */
+export interface Variable {
+  readonly name: string
+  /** Its type in `src/env.ts`, as an expression of the schema. */
+  readonly type: string
+  /** What `.env.example` shows: empty for a secret, which nobody is to copy. */
+  readonly example: string
+  /** What `.env` gets, so that the application runs here at once. Without it the variable is optional, and stays a comment. */
+  readonly value?: string
+  /** What `.env.test` gets, which is committed. Default: `value`. */
+  readonly test?: string
+}
+
+/** One that has to be there, or the boot fails by its name. */
+export const required = (name: string, value: string): Variable => ({ name, type: 'string()', example: value, value })
+
+/** The same, with a password in it: no error tells of it. */
+export const requiredSecret = (name: string, example: string, value = example): Variable => ({
+  name,
+  type: 'string({ secret: true })',
+  example,
+  value,
+})
+
+export const optional = (name: string, example: string): Variable => ({
+  name,
+  type: 'string({ optional: true })',
+  example,
+})
+
+export const optionalSecret = (name: string, example: string): Variable => ({
+  name,
+  type: 'string({ optional: true, secret: true })',
+  example,
+})
+
+/** What every AWS client reads; the token is that of temporary keys. */
+export const awsVariables = [
+  optional('AWS_REGION', 'eu-south-1'),
+  optional('AWS_ACCESS_KEY_ID', '…'),
+  optionalSecret('AWS_SECRET_ACCESS_KEY', '…'),
+  optionalSecret('AWS_SESSION_TOKEN', '…'),
+]
+
+/** The function of a generated module that hands them to a client. */
+export const awsSource = `/** What is not set the client looks for as every AWS client does: in a profile, or by the role of the machine. */
+function aws() {
+  const region = env.get('AWS_REGION')
+  const accessKeyId = env.get('AWS_ACCESS_KEY_ID')
+  const secretAccessKey = env.get('AWS_SECRET_ACCESS_KEY')
+  const sessionToken = env.get('AWS_SESSION_TOKEN')
+  const hasKey = accessKeyId !== undefined && secretAccessKey !== undefined
+  return {
+    ...(region && { region }),
+    ...(hasKey && { credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) } }),
+  }
+}`
