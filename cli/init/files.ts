@@ -14,6 +14,7 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
       ? [setting('deno.json', denoJson(settings))]
       : [setting('tsconfig.json', tsconfigJson(settings))]),
     ...(runtimeOf(settings.packageManager) === 'node' ? [setting('vitest.config.ts', vitestConfig)] : []),
+    ...(settings.packageManager === 'bun' ? [setting('bunfig.toml', bunfig)] : []),
     ...(isPart ? [] : (ofManager[settings.packageManager] ?? [])),
     ...sources(settings),
     ...partSources(settings),
@@ -30,6 +31,10 @@ function setting(path: string, text: string): ScaffoldFile {
 const vitestConfig = `import { defineConfig } from 'vitest/config'
 
 export default defineConfig({ test: { include: ['src/**/*.test.ts'] } })
+`
+
+const bunfig = `# The framework reads .env and its siblings, by the same rules as on Node.js. Bun would replace $NAME in their values.
+env = false
 `
 
 /** The settings of package managers that the project does not work without. */

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { CommandFailure, quoted } from '../failure.ts'
 import { packageFolder, packageName, version } from '../package.ts'
@@ -79,13 +79,12 @@ export function frameworkFrom(typed: string | undefined, folder: string, manager
   if (typed === undefined) return ownSource(folder, manager)
   if (/^(file|https?|git\+\w+|npm|workspace|link|portal|catalog):/.test(typed)) return { spec: typed }
   if (/[/\\]|\.t(ar\.)?gz$/.test(typed)) {
-    const found = statSync(typed, { throwIfNoEntry: false })
-    if (found === undefined) throw new CommandFailure(`--framework: ${typed} does not exist`, { usage: true })
-    if (manager === 'deno' && !found.isDirectory()) {
+    if (manager === 'deno' && /gz$/.test(typed)) {
       throw new CommandFailure(`--framework: Deno takes no tarball such as ${typed}: name the folder of the package`, {
         usage: true,
       })
     }
+    if (!existsSync(typed)) throw new CommandFailure(`--framework: ${typed} does not exist`, { usage: true })
     return fromPath(resolve(typed), folder, manager)
   }
   if (/^[\w.^~<>=|*+ -]+$/.test(typed)) return { spec: typed }

@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packageNameFrom, whyNoPackageName } from '../../cli/init/package-name.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Runner, startRunner } from '../support/cli/many.ts'
-import { framework } from '../support/cli.ts'
+import { framework, makeProject, root, runIn } from '../support/cli.ts'
 
 let runner: Runner
 let folder: string
@@ -54,7 +54,7 @@ describe('a new project', () => {
       private: true,
       type: 'module',
       engines: { node: '>=20.19' },
-      dependencies: { framework: `^${manifest.version}` },
+      dependencies: { framework: `file:${relative(join(folder, 'apps/my-app'), root)}` },
     })
   })
 
@@ -77,8 +77,8 @@ describe('a new project', () => {
     ['npm', 'framework serve', 'tsconfig.json', 'npm run dev'],
     ['pnpm', 'framework serve', 'pnpm-workspace.yaml', 'pnpm dev'],
     ['yarn', 'framework serve', '.yarnrc.yml', 'yarn dev'],
-    ['bun', 'bun --bun framework serve', 'tsconfig.json', 'bun run dev'],
-    ['deno', 'framework serve', 'deno.json', 'deno task dev'],
+    ['bun', 'bun node_modules/framework/dist/cli/index.js serve', 'tsconfig.json', 'bun run dev'],
+    ['deno', 'deno run -A node_modules/framework/dist/cli/index.js serve', 'deno.json', 'deno task dev'],
   ])('has the form of %s', async (pm, dev, file, next) => {
     const { code, stderr } = await init('app', '--pm', pm)
     expect([code, stderr.trimEnd().split('\n').slice(-2)]).toEqual([0, [`  ${pm} install`, `  ${next}`]])
@@ -100,6 +100,29 @@ describe('a new project', () => {
     await init('apps/b', '--framework', join(folder, 'framework-1.tgz'))
     expect(readJson('apps/a/package.json').dependencies!.framework).toBe('file:../../framework-1.tgz')
     expect(readJson('apps/b/package.json').dependencies!.framework).toBe('file:../../framework-1.tgz')
+  })
+
+  test('asks for it where the project around has it from, and for its name alone where that is the registry', async () => {
+    const project = makeProject()
+    const command = [process.execPath, 'node_modules/framework/dist/cli/index.js', 'init', '--yes', '--skip-git']
+    const askedFor = async (name: string, spec: string, ...more: string[]) => {
+      project.write({ 'package.json': JSON.stringify({ dependencies: { framework: spec } }) })
+      expect((await runIn(project.folder, [...command, name, ...more])).code).toBe(0)
+      const read = (file: string) => JSON.parse(readFileSync(join(project.folder, name, file), 'utf8'))
+      return {
+        spec: read('package.json').dependencies.framework,
+        ...(more.length > 0 && { links: read('deno.json').links }),
+      }
+    }
+    try {
+      const spec = 'file:vendor/framework-0.1.0.tgz'
+      expect(await askedFor('apps/a', spec)).toEqual({ spec: 'file:../../vendor/framework-0.1.0.tgz' })
+      expect(await askedFor('b', '^0.1.0')).toEqual({ spec: `^${manifest.version}` })
+      const links = ['../node_modules/framework']
+      expect(await askedFor('c', spec, '--pm', 'deno')).toEqual({ spec: `^${manifest.version}`, links })
+    } finally {
+      project.remove()
+    }
   })
 })
 
@@ -248,7 +271,7 @@ describe('what cannot be meant is told in one line, and nothing is written', () 
     [
       ['app', '--framework', './a.tgz', '--pm', 'deno'],
       2,
-      /^--framework: Deno installs no .\/a.tgz, only what a registry has/,
+      /^--framework: Deno takes no tarball such as .\/a.tgz: name the folder of the package$/,
     ],
     [['app', '--framework', '1;rm'], 2, '--framework takes a version, a tarball or a folder; "1;rm" is none'],
     [['app', 'more'], 2, 'init: "more" is one argument too many'],
