@@ -1,19 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  accessSync,
-  constants,
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
@@ -135,14 +123,35 @@ describe('the tarball', () => {
     expect(doors.filter((door) => !output.includes(`framework/${door}`))).toEqual([])
   })
 
-  test('it holds no source, no test and no map to a file that is not there', () => {
+  test('it holds the documentation, no source, no test and no map to a file that is not there', () => {
     const files = listFiles(join(consumer, 'node_modules/framework'))
-    const outside = files.filter(
-      (file) => !/^(dist\/|(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md)$)/.test(file),
+    const pages = /^(package\.json|LICENSE|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/
+    expect(
+      files.filter(
+        (file) => !/^(dist|docs)\/|^(benchmarks\/results\.md|compose\.yaml)$/.test(file) && !pages.test(file),
+      ),
+    ).toEqual([])
+    const code = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+    expect(code.filter((file) => !file.startsWith('docs/examples/'))).toEqual([])
+    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'docs/getting-started.md', 'docs/examples/demo/main.ts']))
+    // Every project from a clone has it in its repository.
+    expect(statSync(tarball).size).toBeLessThan(1_700_000)
+  })
+
+  test('no link of its pages leads to what it does not hold', () => {
+    const folder = join(consumer, 'node_modules/framework')
+    const pages = listFiles(folder).filter((file) => file.endsWith('.md'))
+    const dead = pages.flatMap((page) =>
+      [
+        ...readFileSync(join(folder, page), 'utf8')
+          .replaceAll(/`[^`\n]+`/g, '')
+          .matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g),
+      ]
+        .map(([, link = '']) => link)
+        .filter((link) => !/^\w+:/.test(link) && !existsSync(join(folder, dirname(page), link)))
+        .map((link) => `${page}: ${link}`),
     )
-    expect(outside).toEqual([])
-    expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([])
-    expect(files).toContain('LICENSE')
+    expect(dead).toEqual([])
   })
 })
 
@@ -233,49 +242,6 @@ describe('a project that installs nothing else', () => {
     )
     expect(output).toBe('')
   })
-})
-
-test('create-framework asks for this version', () => {
-  const create = JSON.parse(readFileSync(join(root, 'cli/create/package.json'), 'utf8')) as typeof manifest
-  expect(create.version).toBe(manifest.version)
-  expect(create.dependencies).toEqual({ framework: `^${manifest.version}` })
-})
-
-test('a project that `npm create framework` has made type-checks and answers', async () => {
-  const folder = join(scratch, 'newcomer')
-  const create = join(consumer, 'node_modules/create-framework')
-  cpSync(join(root, 'cli/create'), create, { recursive: true })
-  await execOutput(process.execPath, [join(create, 'index.mjs'), 'newcomer', '--name', 'newcomer'], scratch)
-  // Copied: a package looks for optional ones where it lies.
-  cpSync(join(consumer, 'node_modules'), join(folder, 'node_modules'), { recursive: true, verbatimSymlinks: true })
-  for (const name of ['esbuild', 'vitest'])
-    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
-  expect(runTsc([], folder).output).toBe('')
-  const env = { NODE_OPTIONS: '', NODE_ENV: undefined, PORT: '0' }
-  const child = spawn(join(folder, 'node_modules/.bin/framework'), ['serve'], {
-    cwd: folder,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  try {
-    let told = ''
-    const url = await new Promise<string>((resolve, reject) => {
-      const hear = (chunk: Buffer) => {
-        told += chunk.toString()
-        const found = /Listening on (http:\S+)/.exec(told)?.[1]
-        if (found !== undefined) resolve(found)
-      }
-      child.stdout.on('data', hear)
-      child.stderr.on('data', hear)
-      child.on('close', () => reject(new Error(told)))
-      // It waits for a change when the server does not start.
-      setTimeout(() => reject(new Error(told)), 30_000).unref()
-    })
-    expect(await (await fetch(url)).json()).toEqual({ hello: 'world' })
-  } finally {
-    child.kill()
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
-  }
 })
 
 describe('a project that has the optional packages', () => {

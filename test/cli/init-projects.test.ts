@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runtimeBinary } from '../runtimes/run.mjs'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { makeProject, type Project, root, runIn } from '../support/cli.ts'
 import { runTsc } from '../support/typescript.ts'
@@ -15,16 +14,7 @@ const generated = [
   ['generate-mqtt', 'doors/front', '--class'],
   ['generate-plugin', 'ledger', '--package'],
 ]
-const packages = [
-  'vitest',
-  'typescript',
-  '@types/bun',
-  'bun-types',
-  'mqtt',
-  'graphql',
-  '@graphql-tools',
-  'node-schedule',
-]
+const packages = ['vitest', 'typescript', 'mqtt', 'graphql', '@graphql-tools', 'node-schedule']
 
 // One for all: each is a folder of it, and finds the packages above.
 let project: Project
@@ -72,27 +62,4 @@ describe('projects for Node.js, with every combination of the optional parts', (
     const told = code === 0 ? (JSON.parse(stdout) as Record<string, number>) : stdout + stderr
     expect(told).toMatchObject({ numPassedTests: 31, numFailedTests: 0, numTotalTests: 31, success: true })
   })
-})
-
-test('a project for Bun has no mistake of type, and passes its tests', async () => {
-  await init('on-bun', '-m', '-g', '--pm', 'bun')
-  const folder = join(project.folder, 'on-bun')
-  expect(runTsc([], folder).output).toBe('')
-  const { code, stderr } = await runIn(folder, [runtimeBinary('bun')!, 'test'], { NODE_ENV: undefined })
-  expect([code, stderr]).toEqual([0, expect.stringMatching(/^ 5 pass\n 0 fail$/m)])
-})
-
-test('a project for Deno has no mistake of type, and passes its tests', async () => {
-  // In a folder of its own: Deno takes packages from beside the package.json only.
-  const own = makeProject({}, packages)
-  try {
-    const argv = ['init', '--name', 'on-deno', '-m', '-g', '--pm', 'deno', '--force']
-    expect((await runner.run(own.folder, argv)).code).toBe(0)
-    // It checks the types of what it runs.
-    const command = [runtimeBinary('deno')!, 'test', '-A']
-    const { code, stdout, stderr } = await runIn(own.folder, command, { NODE_ENV: 'test', NO_COLOR: '1' })
-    expect([code, stdout + stderr]).toEqual([0, expect.stringMatching(/^ok \| 5 passed \| 0 failed/m)])
-  } finally {
-    own.remove()
-  }
 })

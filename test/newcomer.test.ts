@@ -1,0 +1,219 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runtimeBinary } from './runtimes/run.mjs'
+import { freePort } from './support/own-server.ts'
+import { buildIfMissing, root } from './support/package/tarball.ts'
+
+// What a newcomer does, in the words of the documentation: every line that is typed here stands there.
+const pages = ['README.md', 'docs/getting-started.md'].map((page) => readFileSync(join(root, page), 'utf8')).join('\n')
+const says = (line: string) => expect(pages, `no page says ${line}`).toContain(line)
+
+interface Manager {
+  readonly name: 'npm' | 'bun' | 'deno'
+  readonly make: string
+  readonly install: string
+  readonly dev: string
+  /** A script of the project, as its README has it. */
+  readonly run: (script: string) => string
+  readonly framework: string
+  /** What goes to a machine in production, and how it gets its packages there. */
+  readonly shipped: readonly string[]
+  readonly production: string
+  readonly start: string
+}
+
+const managers: readonly Manager[] = [
+  {
+    name: 'npm',
+    make: 'npm run new -- ../my-app',
+    install: 'npm install',
+    dev: 'npm run dev',
+    run: (script) => `npm run ${script}`,
+    framework: 'npm run framework --',
+    shipped: ['dist', 'package.json', 'package-lock.json', 'vendor'],
+    production: 'npm ci --omit=dev',
+    start: 'node --enable-source-maps dist/index.js',
+  },
+  {
+    name: 'bun',
+    make: 'npm run new -- ../my-app --pm bun',
+    install: 'bun install',
+    dev: 'bun run dev',
+    run: (script) => `bun run ${script}`,
+    framework: 'bun run framework',
+    shipped: ['src', 'package.json', 'bun.lock', 'bunfig.toml', 'vendor'],
+    production: 'bun install --production',
+    start: 'bun src/index.ts',
+  },
+  {
+    name: 'deno',
+    make: 'npm run new -- ../my-app --pm deno',
+    install: 'deno install',
+    dev: 'deno task dev',
+    run: (script) => `deno task ${script}`,
+    framework: 'deno task framework',
+    shipped: ['src', 'package.json', 'deno.json', 'deno.lock', 'vendor'],
+    production: 'deno install',
+    start: 'deno run -A src/index.ts',
+  },
+]
+
+let scratch: string
+beforeAll(() => {
+  buildIfMissing()
+  scratch = realpathSync(mkdtempSync(join(tmpdir(), 'framework-newcomer-')))
+  mkdirSync(join(scratch, 'bin'))
+  for (const name of ['bun', 'deno'] as const) symlinkSync(runtimeBinary(name)!, join(scratch, 'bin', name))
+})
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+/** Without what a surrounding `npm test` and vitest say; with the runtimes of the tests on the path. */
+const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^npm_|^INIT_CWD$|^NODE_(OPTIONS|ENV)$|^VITEST|^FORCE_COLOR$|^(PORT|HOST|LOG_LEVEL)$/i.test(name),
+  )
+  return {
+    ...Object.fromEntries(kept),
+    PATH: [dirname(process.execPath), join(scratch, 'bin'), process.env.PATH].join(delimiter),
+    NO_COLOR: '1',
+    npm_config_prefer_offline: 'true',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    ...more,
+  }
+}
+
+interface Running {
+  readonly child: ChildProcess
+  readonly said: () => string
+  end(): Promise<number | null>
+}
+
+function start(line: string, folder: string, env: NodeJS.ProcessEnv = {}): Running {
+  const [program, ...args] = line.split(' ')
+  const child = spawn(program!, args, { cwd: folder, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(child, 'close') as Promise<[number | null]>
+  let said = ''
+  const hear = (chunk: Buffer) => {
+    said += chunk.toString()
+  }
+  child.stdout.on('data', hear)
+  child.stderr.on('data', hear)
+  return {
+    child,
+    said: () => said,
+    async end() {
+      child.kill('SIGTERM')
+      return (await ended)[0]
+    },
+  }
+}
+
+/** Types a line and waits for its end; what it has said. */
+async function type(line: string, folder: string, env?: NodeJS.ProcessEnv): Promise<string> {
+  const { child, said } = start(line, folder, env)
+  const [code] = (await once(child, 'close')) as [number | null]
+  expect([code, line, said()]).toEqual([0, line, said()])
+  return said()
+}
+
+test.each(managers)('a newcomer gets from a clone to a server in production with $name', async (manager) => {
+  const { name, make, install, dev, run, framework, shipped, production } = manager
+  const folder = join(scratch, name, 'my-app')
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+  const change = (file: string, from: string, to: string) => {
+    expect(read(file)).toContain(from)
+    writeFileSync(join(folder, file), read(file).replace(from, to))
+  }
+
+  for (const line of ['npm ci', make, install, dev, production, manager.start]) says(line)
+  await type(make.replace('../my-app', folder), root)
+  await type(install, folder)
+
+  // What generators write is wired as they say, and what it reads has a value at once.
+  says('framework -- generate-controller books')
+  expect(await type(`${framework} generate-controller books`, folder)).toContain("import './controllers/books.ts'")
+  says('framework -- init-storage -t local')
+  expect(await type(`${framework} init-storage -t local`, folder)).toContain(
+    "import { storageOptions } from './storage.ts'",
+  )
+  change(
+    'src/server.ts',
+    'import { env }',
+    "import './controllers/books.ts'\nimport { storageOptions } from './storage.ts'\nimport { env }",
+  )
+  change('src/server.ts', 'health: true', 'health: true, storage: storageOptions')
+  change('src/env.ts', '  LOG_LEVEL', '  GREETING: schema.string(),\n  LOG_LEVEL')
+  change('src/server.ts', "{ hello: 'world' }", "{ hello: env.get('GREETING') }")
+  change('.env', 'PORT=3000', `PORT=${await freePort()}\nGREETING=world`)
+  appendFileSync(join(folder, '.env.test'), 'GREETING=world\n')
+
+  says('npm run check')
+  await type(run('check'), folder)
+  says('npm test')
+  await type(run('test'), folder)
+
+  const server = start(dev, folder)
+  try {
+    const url = await urlOf(server)
+    expect(url).toContain(`:${/^PORT=(\d+)$/m.exec(read('.env'))![1]}`)
+    expect(await (await fetch(url)).json()).toEqual({ hello: 'world' })
+    expect(await (await fetch(`${url}/books`)).json()).toEqual([])
+    change('src/server.ts', "{ hello: env.get('GREETING') }", "{ hello: env.get('GREETING').toUpperCase() }")
+    await expect.poll(() => answerOf(url), { timeout: 20_000 }).toEqual({ hello: 'WORLD' })
+  } finally {
+    await server.end()
+  }
+
+  // Elsewhere, with what is shipped alone: a variable that is missing stops it by its name, and real ones are enough.
+  if (name === 'npm') {
+    says('npm run build')
+    await type('npm run build', folder)
+  }
+  const there = join(scratch, name, 'production')
+  mkdirSync(there)
+  for (const path of shipped) cpSync(join(folder, path), join(there, path), { recursive: true })
+  await type(production, there)
+  const variables = {
+    NODE_ENV: 'production',
+    PORT: '0',
+    STORAGE_ROOT: 'files',
+    STORAGE_SECRET: 'of this machine alone',
+  }
+  const refused = start(manager.start, there, variables)
+  const [code] = (await once(refused.child, 'close')) as [number | null]
+  expect([code, refused.said()]).toEqual([1, expect.stringContaining('GREETING is missing; it takes text')])
+  const live = start(manager.start, there, { ...variables, GREETING: 'you' })
+  try {
+    expect(await answerOf(await urlOf(live))).toEqual({ hello: 'YOU' })
+  } finally {
+    expect(await live.end()).toBe(0)
+  }
+})
+
+const urlOf = async ({ said, child }: Running) => {
+  const found = () => /Listening on (http:\S+)/.exec(said())?.[1] ?? (child.exitCode === null ? undefined : said())
+  await expect.poll(found, { timeout: 60_000 }).toMatch(/^http:/)
+  return found()!.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')
+}
+
+/** While one version gives way to the next, nothing answers for a moment. */
+const answerOf = (url: string) =>
+  fetch(url).then(
+    (response) => response.json() as unknown,
+    (error: Error) => error.message,
+  )
