@@ -75,7 +75,7 @@ const { output } = await bundle.write({
       { name: 'contract', test: (id) => contract.has(id), priority: 4 },
       { name: 'shared', test: (id) => all.has(id) && light.has(id), priority: 3 },
       { name: 'kernel', test: (id) => kernel.has(id), priority: 2 },
-      { name: 'framework', test: (id) => all.has(id), priority: 1 },
+      { name: 'main', test: (id) => all.has(id), priority: 1 },
     ],
   },
 })

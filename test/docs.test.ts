@@ -114,8 +114,18 @@ describe('tables that repeat the code', () => {
     const { text } = read('README.md')
     expect(text).toContain('npm ci && npm start\n')
     expect(text).toContain('npm ci && npm test\n')
-    expect(scripts.start).toMatch(/^npm run --silent build && node .*docs\/examples\/demo\/main\.ts$/)
+    expect(scripts.start).toMatch(/^node build\.mjs && node .*docs\/examples\/demo\/main\.ts$/)
     expect(scripts.test).toBe('node test/run.mjs')
+    expect(text).toContain('npm run new -- ../my-app\n')
+    expect(scripts.new).toBe('node new.mjs')
+  })
+
+  test('nobody is sent to the registry for the package: under its name it has that of somebody else', () => {
+    const asked = [...pages, ...sources].flatMap(({ file, text }) => {
+      const found = /\b(npx|bunx|dlx|create|install|add)( -\S+)* framework\b|npm:framework\b/.exec(text)
+      return found === null ? [] : [`${file}: ${found[0]}`]
+    })
+    expect(asked).toEqual([])
   })
 })
 

@@ -14,7 +14,8 @@ export interface SignedUrlsOptions {
   maxUploadSize?: number | string
 }
 
-const secretTakes = 'text of at least 16 characters, or a list of such texts, as the command key-generate --type secret makes it'
+const secretTakes =
+  'text of at least 16 characters, or a list of such texts, as the command key-generate --type secret makes it'
 const secret = option.text(/^.{16,}$/s, secretTakes).secret()
 const isOrigin = (given: unknown) => given === '' || (typeof given === 'string' && /^https?:\/\/[^/?#\s]+$/.test(given))
 
