@@ -1,7 +1,7 @@
 import { OptionError } from '../../kernel/index.ts'
 import { type Found, filesOf, readFiles } from '../toolkit/environment/files.ts'
 import {
-  isOfFile,
+  fileOf,
   modeOf,
   readProcessFiles,
   refuseEnvironment,
@@ -89,8 +89,9 @@ export class Env<Values extends object = {}> {
   #sourceOf(name: string, found: ReadonlyMap<string, Found>, own: string | undefined): Partial<Found> | undefined {
     const inFile = found.get(name)
     if (own === undefined) return inFile
-    const isFiles = textOf(inFile?.value) === own || (this.#settings.environment === undefined && isOfFile(name))
-    return inFile !== undefined && isFiles ? inFile : { value: own }
+    const file = this.#settings.environment === undefined ? fileOf(name) : undefined
+    if (inFile !== undefined && (file !== undefined || textOf(inFile.value) === own)) return inFile
+    return { value: own, ...(file !== undefined && { file }) }
   }
 
   #tryProcess(name: string, problems: string[]): string | undefined {

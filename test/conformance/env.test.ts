@@ -14,11 +14,11 @@ const expected = {
   values: [2, 'b # b', 'real', { hosts: ['a'], port: 5 }, [1, 2], null, null],
   problems: [
     'the file bad.json is not a JSON object: line 1, column 15, where "," or "}" is expected',
-    'A is missing; it takes "true" or "false" (or 1, 0, yes, no, on, off)',
+    'A (of .env.staging) is not usable; it takes "true" or "false" (or 1, 0, yes, no, on, off)',
     'C is not usable; it takes a number',
   ],
   boot: ['GONE is missing; it takes text'],
-  untouched: true,
+  process: ['2', 'b # b', 'real', '{"hosts":["a"],"port":"5"}', '1,2'],
 }
 
 test.each(

@@ -17,7 +17,7 @@ export const usualFile = '.env'
 /** What files have put into the environment of this process. */
 interface Loaded {
   /** By name, to be told from a variable that the process was started with. */
-  readonly put: Map<string, string>
+  readonly put: Map<string, { readonly text: string; readonly file: string }>
   /** The folder and the mode that they are of. */
   from?: string
 }
@@ -53,10 +53,10 @@ export function textOf(value: unknown): string | undefined {
   return value === null || value === undefined ? undefined : JSON.stringify(value)
 }
 
-/** Whether the process has a variable because a file has it. */
-export function isOfFile(name: string): boolean {
-  const text = loaded.put.get(name)
-  return text !== undefined && process.env[name] === text
+/** The file that a variable of the process was put there from; `undefined` for one of its own. */
+export function fileOf(name: string): string | undefined {
+  const put = loaded.put.get(name)
+  return put !== undefined && process.env[name] === put.text ? put.file : undefined
 }
 
 /**
@@ -79,7 +79,7 @@ export function readProcessFiles(mode: string, mustExist: boolean, report: (path
 function putAll(found: ReadonlyMap<string, Found>, report: (path: string, problem: string) => void): void {
   for (const name of loaded.put.keys()) {
     if (found.has(name)) continue
-    if (isOfFile(name)) delete process.env[name]
+    if (fileOf(name) !== undefined) delete process.env[name]
     loaded.put.delete(name)
   }
   for (const [name, { value, file }] of found) {
@@ -90,7 +90,7 @@ function putAll(found: ReadonlyMap<string, Found>, report: (path: string, proble
         // Half of a server has asked for it before any file is read: it would be production for the other half.
         if (!process.env.NODE_ENV)
           report(`NODE_ENV (of ${file})`, 'is not read from files: set it where the process starts')
-      } else put(name, text)
+      } else put(name, text, file)
       warnOfExpansion(name, text, file)
     } catch {
       // Deno keeps it from this process: whoever asks for the variable is told so by Deno.
@@ -98,10 +98,10 @@ function putAll(found: ReadonlyMap<string, Found>, report: (path: string, proble
   }
 }
 
-function put(name: string, text: string): void {
-  if (process.env[name] !== undefined && !isOfFile(name)) return
+function put(name: string, text: string, file: string): void {
+  if (process.env[name] !== undefined && fileOf(name) === undefined) return
   process.env[name] = text
-  loaded.put.set(name, text)
+  loaded.put.set(name, { text, file })
 }
 
 /** Bun reads these files itself, unless it is told not to, and puts other variables in the place of `$NAME`. */
