@@ -51,7 +51,8 @@ export const mailKinds = Object.keys(adapters) as [MailKind, ...MailKind[]]
 export function mailer(place: Place, kind: MailKind): Scaffold {
   const adapter: Adapter = adapters[kind]
   const file = inFolder(place, 'mailer.ts')
-  const template = adapter.file === undefined ? undefined : `templates/welcome.${adapter.file[0]}`
+  // Beside the module: a build takes what lies among the sources.
+  const template = adapter.file === undefined ? undefined : inFolder(place, `templates/welcome.${adapter.file[0]}`)
   return {
     files: [
       { path: file, text: source(adapter, template, { isCustom: kind === 'custom', env: envImport(place, file) }) },
@@ -68,7 +69,11 @@ export function mailer(place: Place, kind: MailKind): Scaffold {
       `  new Server({ plugins: { mailer: mailOptions() } })`,
       `In a handler: await req.server.services.get('mailer').send(welcome('ada@example.org', 'Ada'))`,
       'Without SMTP_URL the server starts in development and tests alone, and mails stay in memory.',
-      ...(template === undefined ? [] : [`${template} is read relative to the folder in which the process runs.`]),
+      ...(template === undefined
+        ? []
+        : [
+            `${template} is read relative to the folder in which the process runs; a build has a copy of it, which it then reads.`,
+          ]),
     ],
     variables: [optionalSecret('SMTP_URL', 'smtp://user:password@host:587'), required('MAIL_FROM', 'shop@example.org')],
   }

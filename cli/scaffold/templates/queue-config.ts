@@ -9,12 +9,15 @@ import { type QueueKind, queuePackages } from './queue.ts'
 export function queueConfig(place: Place, kind: QueueKind): Scaffold {
   const file = inFolder(place, 'config.ts')
   return {
-    files: [{ path: file, text: source(kind, envImport(place, file)) }],
+    files: [
+      { path: file, text: source(kind, envImport(place, file)) },
+      { path: file.replace(/\.ts$/, '.test.ts'), text: test(place.testModule, kind) },
+    ],
     packages: queuePackages[kind],
     next: [
       `In ${place.server}; with run: true the subscribers of this process get messages once it listens:`,
       `  import { queueConfig } from '${importPath(place, file)}'`,
-      `  new Server({ background: { queues: { config: queueConfig, run: true } } })`,
+      `  new Server({ plugins: { queues: { config: queueConfig, run: true } } })`,
     ],
     variables: connections[kind].variables ?? [],
   }
@@ -75,3 +78,17 @@ ${settings}    errorHandler,
 } satisfies QueueConfig
 `
 }
+
+const test = (module: string, kind: QueueKind) => `${imports(
+  ['node:assert/strict', 'assert'],
+  [module, '{ test }'],
+  [packageName, '{ Server }'],
+  ['./config.ts', '{ queueConfig }'],
+)}
+
+test('a server takes the configuration of the queues', async () => {
+  const server = new Server({ plugins: { queues: { config: queueConfig } } })
+  assert.deepEqual(Object.keys(queueConfig), ['${kind}'])
+  await server.close()
+})
+`

@@ -29,8 +29,8 @@ export function queue(place: Place, { kebab, camel }: Names, kind: QueueKind): S
       `In ${place.server}, which has the subscribers of every file that is imported:`,
       `  import '${importPath(place, file)}'`,
       kind === 'memory'
-        ? `  new Server({ background: { queues: { run: true } } })`
-        : `  new Server({ background: { queues: { config: { ${kind}: { … } }, run: true } } })`,
+        ? `  new Server({ plugins: { queues: { run: true } } })`
+        : `  new Server({ plugins: { queues: { config: { ${kind}: { … } }, run: true } } })`,
       ...(kind === 'memory' ? [] : [`"${programName} init-queue -t ${kind}" writes the configuration.`]),
       `Whoever has work for it imports ${name} from there: await ${name}.publish({ id: '1' })`,
     ],

@@ -44,7 +44,12 @@ export const scaffolds: readonly (readonly [command: string, argv: readonly stri
   ).map(([argv, name]) => ['generate-mqtt', argv, [`src/mqtt/${name}.ts`, `src/mqtt/${name}.test.ts`]] as const),
   ['generate-command', ['send-report'], ['src/commands/send-report.ts', 'src/commands/send-report.test.ts']],
   ...(['bullmq', 'pgboss', 'sqs', 'memory'] as const).map(
-    (kind) => ['init-queue', ['-t', kind, '--dir', `src/${kind}`], [`src/${kind}/config.ts`]] as const,
+    (kind) =>
+      [
+        'init-queue',
+        ['-t', kind, '--dir', `src/${kind}`],
+        [`src/${kind}/config.ts`, `src/${kind}/config.test.ts`],
+      ] as const,
   ),
   ...(
     [
@@ -60,7 +65,7 @@ export const scaffolds: readonly (readonly [command: string, argv: readonly stri
       [
         'init-mailer',
         ['-t', kind, '--dir', `src/${kind}`],
-        [`src/${kind}/mailer.ts`, `src/${kind}/mailer.test.ts`, ...template],
+        [`src/${kind}/mailer.ts`, `src/${kind}/mailer.test.ts`, ...template.map((file) => `src/${kind}/${file}`)],
       ] as const,
   ),
   ['init-storage', ['-t', 'local'], ['src/storage.ts', 'src/storage.test.ts', '.gitignore']],
