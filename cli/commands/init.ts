@@ -13,6 +13,9 @@ export const init = ownCommand({
     mqtt: { type: 'boolean', short: 'm', description: 'With messages of an MQTT broker' },
     cron: { type: 'boolean', short: 'c', description: 'With scheduled jobs, on Node.js' },
     graphql: { type: 'boolean', short: 'g', description: 'With GraphQL' },
+    container: { type: 'boolean', description: 'With a Dockerfile and a compose.yaml' },
+    agents: { type: 'boolean', description: 'With an AGENTS.md, for assistants' },
+    editor: { type: 'boolean', description: 'With settings of editors' },
     name: { type: 'string', value: 'name', description: 'Of the package (default: that of the folder)' },
     pm: {
       type: 'string',
@@ -21,7 +24,7 @@ export const init = ownCommand({
     },
     install: { type: 'boolean', description: 'Installs the packages' },
     'skip-install': { type: 'boolean', description: 'Does not, and does not ask' },
-    git: { type: 'boolean', description: 'Makes it a git repository' },
+    git: { type: 'boolean', description: 'Makes it a git repository, with a first commit' },
     'skip-git': { type: 'boolean', description: 'Does not, and does not ask' },
     yes: { type: 'boolean', short: 'y', description: 'Asks nothing' },
     framework: {
@@ -41,7 +44,7 @@ export const init = ownCommand({
     'a README.md, files of .env and settings, such as tsconfig.json, stay.',
   async run({ arguments: { folder }, flags, print, note }) {
     const { callingManager } = await import('../project/project.ts')
-    const { checkedName, checkedPackageManager, checkParts, frameworkFrom, ownName, vendored } = await import(
+    const { checkedName, checkedPackageManager, checkParts, extras, frameworkFrom, ownName, vendored } = await import(
       '../init/settings.ts'
     )
     if (flags.vendor && flags.framework !== undefined) {
@@ -70,6 +73,7 @@ export const init = ownCommand({
       name: answers.name ?? ownName(root),
       packageManager,
       parts: answers.parts ?? new Set(),
+      extras: new Set(extras.filter((extra) => flags[extra])),
       framework: flags.vendor ? vendored(packageManager) : frameworkFrom(flags.framework, root, packageManager),
     } as const
     checkParts(settings.parts, settings.packageManager)
@@ -91,12 +95,14 @@ export const init = ownCommand({
       vendor(root, packageManager)
       note(`The framework is in ${vendoredPath(packageManager)}.`)
     }
-    const { gitInit, inRepository, install, installAll, runCommand } = await import('../init/commands.ts')
-    if (answers.git === true && !inRepository(root)) {
-      const why = gitInit(root)
-      if (why !== undefined) note(`It is no git repository: ${why}`)
-    }
+    const { firstCommit, gitInit, inRepository, install, installAll, runCommand } = await import('../init/commands.ts')
+    const isNew = answers.git === true && !inRepository(root)
+    const noRepository = isNew ? gitInit(root) : undefined
+    if (noRepository !== undefined) note(`It is not a git repository: ${noRepository}`)
     if (answers.install === true) await install(root, settings.packageManager)
+    // With the lock file, where there is one.
+    const noCommit = isNew && noRepository === undefined ? firstCommit(root) : undefined
+    if (noCommit !== undefined) note(`Nothing is committed yet: ${noCommit}`)
     const here = relative(process.cwd(), root)
     const steps = [
       ...(here === '' ? [] : [`cd ${/^[\w./@-]+$/.test(here) ? here : JSON.stringify(here)}`]),

@@ -56,8 +56,15 @@ export function inRepository(folder: string): boolean {
 }
 
 /** Makes a repository; returns why not where that fails: a project is as good without one. */
-export function gitInit(folder: string): string | undefined {
-  const { status, error, stderr } = spawnSync('git', ['init', '--quiet'], { cwd: folder, encoding: 'utf8' })
+export const gitInit = (folder: string): string | undefined => git(folder, 'init', '--quiet')
+
+/** Commits all that git does not leave out; returns why not, where git does not know who commits for one. */
+export function firstCommit(folder: string): string | undefined {
+  return git(folder, 'add', '--all') ?? git(folder, 'commit', '--quiet', '--message', 'First commit')
+}
+
+function git(cwd: string, ...args: readonly string[]): string | undefined {
+  const { status, error, stderr } = spawnSync('git', args, { cwd, encoding: 'utf8' })
   if (error !== undefined) return 'git cannot be started'
   return status === 0 ? undefined : stderr.trim()
 }

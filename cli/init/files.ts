@@ -1,6 +1,8 @@
 import { type PackageManager, runtimeOf } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
+import { containerFiles } from './container.ts'
 import { documents } from './documents.ts'
+import { agentsFile, editorFiles } from './extras.ts'
 import { denoJson, packageJson, tsconfigJson } from './manifest.ts'
 import { partSources } from './parts.ts'
 import type { InitSettings } from './settings.ts'
@@ -19,6 +21,9 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
     ...sources(settings),
     ...partSources(settings),
     ...documents(settings),
+    ...(settings.extras.has('container') ? containerFiles(settings) : []),
+    ...(settings.extras.has('agents') ? [agentsFile(settings)] : []),
+    ...(settings.extras.has('editor') ? editorFiles(settings) : []),
   ]
 }
 

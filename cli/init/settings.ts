@@ -11,6 +11,10 @@ import { vendoredPath } from './vendor.ts'
 export const parts = ['mqtt', 'cron', 'graphql'] as const
 export type Part = (typeof parts)[number]
 
+/** What lies beside the code, by the names of its flags. */
+export const extras = ['container', 'agents', 'editor'] as const
+export type Extra = (typeof extras)[number]
+
 /** What is decided about a project before its files are made. */
 export interface InitSettings {
   /** Absolute. */
@@ -19,6 +23,7 @@ export interface InitSettings {
   readonly name: string
   readonly packageManager: PackageManager
   readonly parts: ReadonlySet<Part>
+  readonly extras: ReadonlySet<Extra>
   readonly framework: Framework
 }
 

@@ -20,7 +20,14 @@ import { framework, makeProject, root, runIn } from '../support/cli.ts'
 let runner: Runner
 let folder: string
 beforeAll(() => {
-  runner = startRunner()
+  // Who commits; not everybody has told git.
+  const [name, email] = ['Ada', 'ada@example.org']
+  runner = startRunner({
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  })
 })
 afterAll(() => runner.close())
 beforeEach(() => {
@@ -301,10 +308,36 @@ test('--dry-run and --json tell what would be, and write nothing', async () => {
   expect(existsSync(join(folder, 'app'))).toBe(false)
 })
 
-test('--git makes a repository, which leaves out what is installed and what is secret', async () => {
+test('--git makes a repository with a first commit, which leaves out what is installed and what is secret', async () => {
   const { code } = await init('app', '--git')
   expect([code, existsSync(join(folder, 'app/.git/HEAD'))]).toEqual([0, true])
   expect(read('app/.gitignore')).toBe('node_modules/\ndist/\n.env\n.env.local\n.env.*.local\n')
+  const head = await runIn(join(folder, 'app'), ['git', 'show', '--format=%s', '--name-only', 'HEAD'])
+  const [message, , ...committed] = head.stdout.trim().split('\n')
+  expect([message, committed.includes('src/server.ts'), committed.includes('.env')]).toEqual([
+    'First commit',
+    true,
+    false,
+  ])
+})
+
+test.each([
+  ['npm', 'FROM node:24-slim AS build', 'CMD ["node", "--enable-source-maps", "dist/index.js"]'],
+  ['pnpm', 'RUN corepack enable && pnpm install --frozen-lockfile', 'RUN pnpm build && pnpm prune --prod'],
+  ['yarn', 'COPY package.json yarn.lock* .yarnrc.yml* ./', 'RUN yarn install --frozen-lockfile'],
+  ['bun', 'FROM oven/bun:1', 'CMD ["bun", "src/index.ts"]'],
+  ['deno', 'FROM denoland/deno:2', 'CMD ["deno", "run", "-A", "src/index.ts"]'],
+])('what lies beside the code on request, for %s', async (pm, ...lines) => {
+  const { code } = await init('app', '--container', '--agents', '--editor', '-m', '--pm', pm)
+  expect(code).toBe(0)
+  const text = read('app/Dockerfile')
+  expect(text.split('\n')).toEqual(expect.arrayContaining(lines))
+  // The framework is that of the clone, which no build sees.
+  expect(text).not.toContain('COPY vendor')
+  expect(read('app/.dockerignore')).toMatch(/^\.env$/m)
+  expect(read('app/compose.yaml')).toContain('MQTT_URL: mqtt://mosquitto:1883')
+  expect(read('app/AGENTS.md')).toContain('`node_modules/framework/docs`')
+  expect(read('app/.vscode/settings.json').includes('deno')).toBe(pm === 'deno')
 })
 
 test('--install that fails leaves the project, and tells how to go on', async () => {

@@ -1,0 +1,127 @@
+import { type PackageManager, runtimeOf } from '../project/project.ts'
+import type { ScaffoldFile } from '../scaffold/files.ts'
+import type { InitSettings } from './settings.ts'
+
+/** What builds the project into an image and runs it, beside what it talks to. */
+export function containerFiles(settings: InitSettings): ScaffoldFile[] {
+  const runtime = runtimeOf(settings.packageManager)
+  return [
+    { path: 'Dockerfile', text: runtime === 'node' ? built(settings) : fromSources(settings), existing: 'keep' },
+    // Above all the secrets of this machine.
+    {
+      path: '.dockerignore',
+      text: '.git\n.env\n.env.*\n!.env.example\nnode_modules\ndist\nstorage\n',
+      existing: 'keep',
+    },
+    { path: 'compose.yaml', text: compose(settings), existing: 'keep' },
+  ]
+}
+
+interface Commands {
+  /** Files that say what is installed, those that may be missing as a pattern. */
+  readonly locked: string
+  readonly install: string
+  /** Leaves the packages that it runs with. */
+  readonly prune: string
+}
+
+const commands: Readonly<Record<'npm' | 'pnpm' | 'yarn', Commands>> = {
+  npm: { locked: 'package*.json', install: 'npm ci', prune: 'npm prune --omit=dev' },
+  pnpm: {
+    locked: 'package.json pnpm-*.yaml',
+    install: 'corepack enable && pnpm install --frozen-lockfile',
+    prune: 'pnpm prune --prod',
+  },
+  yarn: {
+    locked: 'package.json yarn.lock* .yarnrc.yml*',
+    install: 'yarn install --frozen-lockfile',
+    prune: 'yarn install --production --frozen-lockfile',
+  },
+}
+
+/** A copy of the framework in the project, which its packages are installed from. */
+const vendor = ({ framework: { spec, link } }: InitSettings) =>
+  /^(file:|\.\/)vendor\//.test(link ?? spec) ? 'COPY vendor ./vendor\n' : ''
+
+/** In one line: it is the form of a list that makes no shell, which would keep signals to itself. */
+const healthy = (program: string) =>
+  `HEALTHCHECK --interval=10s --timeout=3s CMD ["${program}", ${program === 'deno' ? '"eval"' : '"-e"'}, "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/ready').then((res) => process.exit(res.ok ? 0 : 1), () => process.exit(1))"]`
+
+function built(settings: InitSettings): string {
+  const { locked, install, prune } = commands[settings.packageManager as 'npm']
+  return `FROM node:24-slim AS build
+WORKDIR /app
+COPY ${locked} ./
+${vendor(settings)}RUN ${install}
+COPY . .
+RUN ${settings.packageManager === 'npm' ? 'npm run' : settings.packageManager} build && ${prune}
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+USER node
+EXPOSE 3000
+${healthy('node')}
+# Node.js itself, and not a script of the package manager, which would keep SIGTERM to itself.
+CMD ["node", "--enable-source-maps", "dist/index.js"]
+`
+}
+
+const images: Readonly<
+  Partial<Record<PackageManager, { image: string; user: string; locked: string; install: string; run: string }>>
+> = {
+  bun: {
+    image: 'oven/bun:1',
+    user: 'bun',
+    locked: 'package.json bun.lock* bunfig.toml',
+    install: 'bun install --production --frozen-lockfile',
+    run: '["bun", "src/index.ts"]',
+  },
+  deno: {
+    image: 'denoland/deno:2',
+    user: 'deno',
+    locked: 'package.json deno.json deno.lock*',
+    install: 'deno install',
+    run: '["deno", "run", "-A", "src/index.ts"]',
+  },
+}
+
+function fromSources(settings: InitSettings): string {
+  const { image, user, locked, install, run } = images[settings.packageManager]!
+  return `FROM ${image}
+ENV NODE_ENV=production
+WORKDIR /app
+COPY ${locked} ./
+${vendor(settings)}RUN ${install}
+COPY src ./src
+USER ${user}
+EXPOSE 3000
+${healthy(settings.packageManager)}
+CMD ${run}
+`
+}
+
+const compose = ({ parts }: InitSettings) => `services:
+  app:
+    build: .
+    init: true
+    ports: ['3000:3000']
+    # The variables of this machine; those below win.
+    env_file: [{ path: .env, required: false }]
+    environment:
+      NODE_ENV: production
+      PORT: '3000'
+${
+  parts.has('mqtt')
+    ? `      MQTT_URL: mqtt://mosquitto:1883
+    depends_on: [mosquitto]
+
+  mosquitto:
+    image: eclipse-mosquitto:2
+    command: mosquitto -c /mosquitto-no-auth.conf
+`
+    : ''
+}`
