@@ -2,6 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** Versions of packages of packages, to any depth. */
+export interface Overrides {
+  readonly [name: string]: string | Overrides
+}
+
 /** What the command line wants to know of its own `package.json`, which is published as it is. */
 export interface Manifest {
   readonly name: string
@@ -9,6 +14,7 @@ export interface Manifest {
   readonly version: string
   readonly files: readonly string[]
   readonly engines: { readonly node: string }
+  readonly overrides: Overrides
   readonly devDependencies: Readonly<Record<string, string>>
 }
 

@@ -41,6 +41,9 @@ export function completed(folder: string, own: Fields): Fields | undefined {
   )
   const result: Record<string, unknown> = { ...there, name: own.name, type: own.type }
   if (isObject(own.scripts)) result.scripts = { ...own.scripts, ...Object.fromEntries(before) }
+  for (const pins of ['overrides', 'resolutions']) {
+    if (isObject(own[pins])) result[pins] = { ...own[pins], ...fieldsOf(there[pins]) }
+  }
   if (isObject(own.allowScripts)) result.allowScripts = { ...own.allowScripts, ...fieldsOf(there.allowScripts) }
   for (const section of ['dependencies', 'devDependencies']) {
     const missing = Object.entries(fieldsOf(own[section])).filter(([name]) => !known.has(name))

@@ -1,9 +1,10 @@
+import { pinnedWorkspace } from '../project/packages.ts'
 import { type PackageManager, runtimeOf } from '../project/project.ts'
 import type { ScaffoldFile } from '../scaffold/files.ts'
 import { containerFiles } from './container.ts'
 import { documents } from './documents.ts'
 import { agentsFile, editorFiles } from './extras.ts'
-import { denoJson, packageJson, tsconfigJson } from './manifest.ts'
+import { denoJson, packageJson, pinsOf, tsconfigJson } from './manifest.ts'
 import { partSources } from './parts.ts'
 import type { InitSettings } from './settings.ts'
 import { sources } from './sources.ts'
@@ -17,7 +18,7 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
       : [setting('tsconfig.json', tsconfigJson(settings))]),
     ...(runtimeOf(settings.packageManager) === 'node' ? [setting('vitest.config.ts', vitestConfig)] : []),
     ...(settings.packageManager === 'bun' ? [setting('bunfig.toml', bunfig)] : []),
-    ...(isPart ? [] : (ofManager[settings.packageManager] ?? [])),
+    ...(isPart ? [] : (ofManager[settings.packageManager]?.(settings) ?? [])),
     ...sources(settings),
     ...partSources(settings),
     ...documents(settings),
@@ -42,22 +43,19 @@ const bunfig = `# The framework reads .env and its siblings, by the same rules a
 env = false
 `
 
+const pnpmWorkspace = `# esbuild has a script that only makes it start faster. pnpm install fails until somebody has decided about it.
+allowBuilds:
+  esbuild: false
+`
+
 /** The settings of package managers that the project does not work without. */
-const ofManager: Readonly<Partial<Record<PackageManager, readonly ScaffoldFile[]>>> = {
-  yarn: [
+const ofManager: Readonly<Partial<Record<PackageManager, (settings: InitSettings) => readonly ScaffoldFile[]>>> = {
+  pnpm: (settings) => [setting('pnpm-workspace.yaml', pinnedWorkspace(pnpmWorkspace, pinsOf(settings)))],
+  yarn: () => [
     setting(
       '.yarnrc.yml',
       `# Tools look for packages in a folder. Yarn 1 does not read this and has one anyway.
 nodeLinker: node-modules
-`,
-    ),
-  ],
-  pnpm: [
-    setting(
-      'pnpm-workspace.yaml',
-      `# esbuild has a script that only makes it start faster. pnpm install fails until somebody has decided about it.
-allowBuilds:
-  esbuild: false
 `,
     ),
   ],

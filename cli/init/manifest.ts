@@ -1,4 +1,5 @@
 import { manifest, packageName, programName } from '../package.ts'
+import { pinMember, pinsFor } from '../project/packages.ts'
 import { runtimeOf } from '../project/project.ts'
 import { completed, existingIndent } from './existing.ts'
 import type { InitSettings, Part } from './settings.ts'
@@ -62,9 +63,14 @@ export function packagesFor(settings: Pick<InitSettings, 'packageManager' | 'par
   }
 }
 
+/** What the packages of the parts bring that has to stay older. */
+export const pinsOf = ({ parts }: Pick<InitSettings, 'parts'>) =>
+  pinsFor([...parts].flatMap((part) => packagesOf[part]))
+
 export function packageJson(settings: InitSettings): string {
   const runtime = runtimeOf(settings.packageManager)
   const { dependencies, devDependencies } = packagesFor(settings)
+  const [pins, member] = [pinsOf(settings), pinMember(settings.packageManager)]
   const own = {
     name: settings.name,
     version: '0.0.0',
@@ -74,6 +80,7 @@ export function packageJson(settings: InitSettings): string {
     ...(runtime !== 'deno' && { scripts: scripts[runtime] }),
     dependencies,
     devDependencies,
+    ...(member !== undefined && Object.keys(pins).length > 0 && { [member]: pins }),
     // It has a script that only makes it start faster; npm warns, or does not run it, until somebody has decided about it.
     ...(settings.packageManager === 'npm' && { allowScripts: { esbuild: false } }),
   }

@@ -1,8 +1,10 @@
 import type { CommandDefinition, CommandInput } from '../../plugins/toolkit/command-definition.ts'
+import { versioned } from '../project/packages.ts'
 import { installCommand } from '../project/project.ts'
 import { environmentFiles } from './environment/files.ts'
 import type { Variable } from './environment/variables.ts'
 import { type ScaffoldFile, scaffoldFlags, writeFiles } from './files.ts'
+import { pinFiles } from './pins.ts'
 import { type Place, placeFor } from './place.ts'
 
 /** What a template makes. */
@@ -32,11 +34,11 @@ export function scaffold(
   const { root, packageManager, dependencies } = place.project
   const { files, packages = [], next, variables = [] } = make(place)
   const missing = packages.filter((name) => !dependencies.has(name))
-  const install = missing.length === 0 ? undefined : installCommand(packageManager, missing)
+  const install = missing.length === 0 ? undefined : installCommand(packageManager, missing.map(versioned))
   const environment = environmentFiles(place, variables, files)
   const steps = [...next, ...environment.notes]
   const others = files.filter(({ path }) => !environment.files.some((one) => one.path === path))
-  writeFiles(root, [...others, ...environment.files], input, {
+  writeFiles(root, [...others, ...environment.files, ...pinFiles(place.project, packages)], input, {
     next: steps,
     ...(install !== undefined && { install }),
   })

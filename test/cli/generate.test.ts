@@ -117,7 +117,7 @@ test.each(
 )('%s', (typed, files) => {
   const { code, stdout, stderr } = told.get(typed)!
   // Those of the environment follow, where there are variables, and have a test of their own.
-  const own = stdout.replaceAll(/^(created|updated) {2}(src\/env\.ts|\.env(\.\w+)?|\.gitignore)\n/gm, '')
+  const own = stdout.replaceAll(/^(created|updated) {2}(src\/env\.ts|\.env(\.\w+)?|\.gitignore|package\.json)\n/gm, '')
   const expected = files.filter((file) => file !== '.gitignore').map((file) => `created  ${file}\n`)
   expect([code, own]).toEqual([0, expected.join('')])
   for (const file of files) expect(existsSync(join(project.folder, file)), file).toBe(true)
@@ -321,7 +321,7 @@ test.concurrent('a project with its server beside the package.json has its folde
   const run = (...argv: string[]) => runner.run(other.folder, argv)
   const cron = await run('generate-cron', 'cleanup')
   expect(cron.stdout).toBe('created  crons/cleanup.ts\ncreated  crons/cleanup.test.ts\n')
-  expect(cron.stderr).toContain('pnpm add node-schedule\n')
+  expect(cron.stderr).toContain('pnpm add node-schedule@2\n')
   expect(cron.stderr).toContain("new Server({ plugins: { cron: { crons: ['crons/**/*.{ts,js}'] } } })\n")
   const mqtt = await run('generate-mqtt', 'a/b')
   expect(mqtt.stderr).toContain("import { env } from './env.ts'\n")
@@ -340,8 +340,28 @@ test.concurrent('--json says in full what else is on standard error', async () =
   expect(JSON.parse(stdout)).toEqual({
     dryRun: true,
     files: ['', '.test'].map((end) => ({ path: `src/queues/invoices${end}.ts`, action: 'created' })),
-    install: 'npm install bullmq ioredis',
+    install: 'npm install bullmq@6 ioredis@6',
     next: expect.arrayContaining(["  import './queues/invoices.ts'"]),
   })
   expect(existsSync(join(project.folder, dirname('src/queues/invoices.ts'), 'invoices.ts'))).toBe(false)
+})
+
+test.concurrent('what a package brings that asks for a later Node.js is kept at the version before, once', async () => {
+  const pins = { 'edge-lexer': '6.0.4', 'edge-parser': '9.1.0' }
+  const withNpm = makeProject({ 'package.json': '{\n\t"name": "a",\n\t"overrides": { "edge-lexer": "7" }\n}\n' })
+  const withPnpm = makeProject({ 'pnpm-lock.yaml': '', 'pnpm-workspace.yaml': 'overrides:\n  a: 1\n' })
+  const read = ({ folder }: Project, file: string) => readFileSync(join(folder, file), 'utf8')
+  for (const { folder } of [withNpm, withPnpm, withNpm, withPnpm])
+    await runner.run(folder, ['init-mailer', '-t', 'edge'])
+  expect(read(withNpm, 'package.json')).toBe(
+    `${JSON.stringify({ name: 'a', overrides: { ...pins, 'edge-lexer': '7' } }, null, '\t')}\n`,
+  )
+  expect(read(withPnpm, 'pnpm-workspace.yaml')).toBe(
+    "overrides:\n  'edge-lexer': '6.0.4'\n  'edge-parser': '9.1.0'\n  a: 1\n",
+  )
+  const { stderr } = await runner.run(withNpm.folder, ['init-queue', '-t', 'pgboss'])
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  expect(stderr).toContain(`npm install pg-boss@${major < 22 || (major === 22 && minor < 12) ? 10 : 12}\n`)
+  withNpm.remove()
+  withPnpm.remove()
 })

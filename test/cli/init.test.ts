@@ -80,6 +80,18 @@ describe('a new project', () => {
     )
   })
 
+  test('has what these bring in versions that every supported Node.js takes', async () => {
+    const pins = { '@whatwg-node/promise-helpers': '^1.3.2' }
+    await init('on-npm', '-g')
+    await init('on-yarn', '-g', '--pm', 'yarn')
+    await init('on-pnpm', '-g', '--pm', 'pnpm')
+    expect(readJson('on-npm/package.json')).toMatchObject({ overrides: pins })
+    expect(readJson('on-yarn/package.json')).toMatchObject({ resolutions: pins })
+    expect(read('on-pnpm/pnpm-workspace.yaml')).toMatch(
+      /^overrides:\n {2}'@whatwg-node\/promise-helpers': '\^1\.3\.2'$/m,
+    )
+  })
+
   test.each([
     ['npm', 'framework serve', 'tsconfig.json', 'npm run dev'],
     ['pnpm', 'framework serve', 'pnpm-workspace.yaml', 'pnpm dev'],

@@ -1,0 +1,53 @@
+import { manifest, type Overrides } from '../package.ts'
+import type { PackageManager } from './project.ts'
+
+/**
+ * A package with the version that the framework is tested with, as it is typed: `bullmq@6`. The latest of tomorrow may be one
+ * that it does not take.
+ */
+export function versioned(name: string): string {
+  const range = manifest().devDependencies[name]
+  // 11 and 12 ask for a later Node.js.
+  if (name === 'pg-boss' && isBefore(process.versions.node, 22, 12)) return 'pg-boss@10'
+  const [, major, minor] = /^[~^]?(\d+)\.(\d+)/.exec(range ?? '') ?? []
+  return major === undefined ? name : `${name}@${major === '0' ? `0.${minor}` : major}`
+}
+
+function isBefore(version: string, major: number, minor: number): boolean {
+  const [ownMajor = 0, ownMinor = 0] = version.split('.').map(Number)
+  return ownMajor < major || (ownMajor === major && ownMinor < minor)
+}
+
+/** Packages of packages whose later versions ask for a later Node.js than the framework does, by what brings them. */
+const tooNew: Readonly<Record<string, readonly string[]>> = {
+  '@graphql-tools/schema': ['@whatwg-node/promise-helpers'],
+  'edge.js': ['edge-lexer', 'edge-parser'],
+}
+
+/** The last versions that run on our oldest Node.js of what these packages bring, as the framework pins them for itself. */
+export function pinsFor(packages: readonly string[]): Readonly<Record<string, string>> {
+  const pinned = flat(manifest().overrides)
+  return Object.fromEntries(
+    packages.flatMap((name) => tooNew[name] ?? []).flatMap((name) => (pinned[name] ? [[name, pinned[name]]] : [])),
+  )
+}
+
+const flat = (overrides: Overrides): Record<string, string> =>
+  Object.assign(
+    {},
+    ...Object.entries(overrides).map(([name, to]) => (typeof to === 'string' ? { [name]: to } : flat(to))),
+  )
+
+/** The member of a `package.json` that says so; pnpm has it elsewhere, and Bun and Deno ask for no Node.js. */
+export const pinMember = (manager: PackageManager): 'overrides' | 'resolutions' | undefined =>
+  manager === 'npm' ? 'overrides' : manager === 'yarn' ? 'resolutions' : undefined
+
+/** A `pnpm-workspace.yaml` with the pins that it does not name; as it is where it has a form of its own for them. */
+export function pinnedWorkspace(text: string, pins: Readonly<Record<string, string>>): string {
+  const missing = Object.entries(pins).filter(([name]) => !text.includes(name))
+  if (missing.length === 0) return text
+  const lines = missing.map(([name, version]) => `  '${name}': '${version}'\n`).join('')
+  const own = /^overrides:[^\S\n]*\n/m.exec(text)
+  if (own !== null) return text.slice(0, own.index + own[0].length) + lines + text.slice(own.index + own[0].length)
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}overrides:\n${lines}`
+}
