@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
@@ -80,6 +80,14 @@ const { output } = await bundle.write({
   },
 })
 await bundle.close()
+// Nobody steps through the command line of a package: its maps would be a tenth of what every project carries.
+for (const chunk of chunksOf(output).values()) {
+  if (!chunk.moduleIds.every((id) => id.startsWith(join(root, 'cli')))) continue
+  const file = join(out, chunk.fileName)
+  // One that only passes names on has none.
+  rmSync(`${file}.map`, { force: true })
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'))
+}
 
 if (!values.keep) {
   const wanted = new Set(output.flatMap(({ fileName }) => [fileName, `${fileName}.map`]))

@@ -53,6 +53,11 @@ const talks = definePlugin({
 })
 export const server = new Server({ plugins: { log: true, talks: talks() } })
 `,
+    '.env': 'PATH_OF_FILE=/of-the-file\nPATH_OF_PROCESS=/of-the-file\n',
+    'environment.js': `import { router, Server } from 'framework'
+for (const name of ['PATH_OF_FILE', 'PATH_OF_PROCESS']) router.get(process.env[name], () => {})
+export const server = new Server()
+`,
     'empty.js': "import { Server } from 'framework'\nexport const server = new Server()\n",
   })
 })
@@ -230,4 +235,13 @@ describe('what cannot be meant is exit code 2, and nothing is imported', () => {
   ])('%j', async (argv, message) => {
     expect(await runner.run(project.folder, argv)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` })
   })
+})
+
+test('an application finds the variables of .env from its first module on, and those of the process win', async () => {
+  const env = { NODE_ENV: undefined, PATH_OF_PROCESS: '/of-the-process' }
+  const { stdout } = await runWith(env, 'routes', '--entry', 'environment.js', '--json')
+  expect((JSON.parse(stdout) as { path: string }[]).map(({ path }) => path)).toEqual([
+    '/of-the-file',
+    '/of-the-process',
+  ])
 })
