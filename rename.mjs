@@ -55,6 +55,8 @@ const rules = [
   [new RegExp(`(?<=\\b(?:npm run|pnpm|yarn|bun run|deno task) )${oldProgram}\\b`, 'g'), program],
   [new RegExp(`(?<=[\`"]|Usage: )${oldProgram}(?= [\\w<-])`, 'g'), program],
   [new RegExp(`^# ${oldProgram}$`, 'gm'), `# ${program}`],
+  // Plugins as packages are called after it.
+  [new RegExp(`(?<=\`)${oldProgram}(?=-[a-z]+\`)`, 'g'), program],
 ]
 // The command line takes the name from package.json, and has words of its own that look like it.
 const files = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { commandOf, targets } from '../conformance/targets.ts'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { awkwardNames, scaffolds } from '../support/cli/scaffolds.ts'
@@ -310,7 +311,7 @@ describe.concurrent('a plugin as a package', () => {
     other.write({ 'package.json': '{ "dependencies": { "framework": "file:../framework-0.1.0.tgz" } }' })
     await runner.run(other.folder, ['generate-plugin', 'metering', '--package'])
     const { devDependencies } = JSON.parse(readFileSync(join(other.folder, 'packages/metering/package.json'), 'utf8'))
-    expect(devDependencies.framework).toBe('file:../../../framework-0.1.0.tgz')
+    expect(devDependencies[manifest.name]).toBe('file:../../../framework-0.1.0.tgz')
     other.remove()
   })
 })

@@ -17,6 +17,9 @@ import manifest from '../../package.json' with { type: 'json' }
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { framework, makeProject, root, runIn } from '../support/cli.ts'
 
+/** What is typed. */
+const [program = ''] = Object.keys(manifest.bin)
+
 let runner: Runner
 let folder: string
 beforeAll(() => {
@@ -61,14 +64,14 @@ describe('a new project', () => {
       private: true,
       type: 'module',
       engines: { node: '>=20.19' },
-      dependencies: { framework: `file:${relative(join(folder, 'apps/my-app'), root)}` },
+      dependencies: { [manifest.name]: `file:${relative(join(folder, 'apps/my-app'), root)}` },
     })
   })
 
   test('has what the optional parts need, in the versions that the framework is tested with', async () => {
     await init('app', '-m', '-c', '-g', '--framework', '1.2.3')
     const { dependencies, devDependencies } = readJson('app/package.json')
-    const { framework: own, ...others } = dependencies!
+    const { [manifest.name]: own, ...others } = dependencies!
     expect(own).toBe('1.2.3')
     expect(Object.keys(others)).toEqual(['@graphql-tools/schema', 'graphql', 'mqtt', 'node-schedule'])
     expect(Object.keys(devDependencies!)).toEqual(['@types/node', 'esbuild', 'typescript', 'vitest'])
@@ -93,9 +96,9 @@ describe('a new project', () => {
   })
 
   test.each([
-    ['npm', 'framework serve', 'tsconfig.json', 'npm run dev'],
-    ['pnpm', 'framework serve', 'pnpm-workspace.yaml', 'pnpm dev'],
-    ['yarn', 'framework serve', '.yarnrc.yml', 'yarn dev'],
+    ['npm', `${program} serve`, 'tsconfig.json', 'npm run dev'],
+    ['pnpm', `${program} serve`, 'pnpm-workspace.yaml', 'pnpm dev'],
+    ['yarn', `${program} serve`, '.yarnrc.yml', 'yarn dev'],
     ['bun', 'bun node_modules/framework/dist/cli/index.js serve', 'tsconfig.json', 'bun run dev'],
     ['deno', 'deno run -A node_modules/framework/dist/cli/index.js serve', 'deno.json', 'deno task dev'],
   ])('has the form of %s', async (pm, dev, file, next) => {
@@ -117,19 +120,19 @@ describe('a new project', () => {
     writeFileSync(join(folder, 'framework-1.tgz'), '')
     await init('apps/a', '--framework', 'framework-1.tgz')
     await init('apps/b', '--framework', join(folder, 'framework-1.tgz'))
-    expect(readJson('apps/a/package.json').dependencies!.framework).toBe('file:../../framework-1.tgz')
-    expect(readJson('apps/b/package.json').dependencies!.framework).toBe('file:../../framework-1.tgz')
+    expect(readJson('apps/a/package.json').dependencies![manifest.name]).toBe('file:../../framework-1.tgz')
+    expect(readJson('apps/b/package.json').dependencies![manifest.name]).toBe('file:../../framework-1.tgz')
   })
 
   test('asks for it where the project around has it from, and for its name alone where that is the registry', async () => {
     const project = makeProject()
     const command = [process.execPath, 'node_modules/framework/dist/cli/index.js', 'init', '--yes', '--skip-git']
     const askedFor = async (name: string, spec: string, ...more: string[]) => {
-      project.write({ 'package.json': JSON.stringify({ dependencies: { framework: spec } }) })
+      project.write({ 'package.json': JSON.stringify({ dependencies: { [manifest.name]: spec } }) })
       expect((await runIn(project.folder, [...command, name, ...more])).code).toBe(0)
       const read = (file: string) => JSON.parse(readFileSync(join(project.folder, name, file), 'utf8'))
       return {
-        spec: read('package.json').dependencies.framework,
+        spec: read('package.json').dependencies[manifest.name],
         ...(more.length > 0 && { links: read('deno.json').links }),
       }
     }
@@ -179,7 +182,7 @@ describe('a folder that is not empty', () => {
       version: '3.0.0',
       scripts: { test: 'echo "Error: no test specified" && exit 1', start: 'node .' },
       type: 'commonjs',
-      dependencies: { framework: 'file:../framework', zod: '^4.0.0' },
+      dependencies: { [manifest.name]: 'file:../framework', zod: '^4.0.0' },
       devDependencies: { typescript: '5.9.0' },
       allowScripts: { sharp: true },
     }
@@ -191,7 +194,7 @@ describe('a folder that is not empty', () => {
     expect([read('tsconfig.json'), read('README.md')]).toEqual(['{}', expect.stringMatching(/^# My Shop\n/)])
     const { scripts, dependencies, devDependencies, allowScripts, ...others } = readJson('package.json')
     expect(others).toEqual({ name: 'My Shop', version: '3.0.0', type: 'module' })
-    expect(scripts).toMatchObject({ dev: 'framework serve', test: 'vitest run', start: 'node .' })
+    expect(scripts).toMatchObject({ dev: `${program} serve`, test: 'vitest run', start: 'node .' })
     expect(dependencies).toMatchObject(theirs.dependencies)
     expect(Object.keys(dependencies!)).toEqual(['framework', 'node-schedule', 'zod'])
     expect(devDependencies).toMatchObject({ typescript: '5.9.0', vitest: expect.any(String) })
@@ -279,7 +282,7 @@ describe('what cannot be meant is told in one line, and nothing is written', () 
     [['__proto__'], 2, /^"__proto__" cannot be the name of a package: .*; --name proto would do$/],
     [['日本'], 2, /^"日本" cannot be the name of a package: .*; --name <name> gives another$/],
     [['app', '--name', '../x'], 2, /^"\.\.\/x" cannot be the name of a package: /],
-    [['app', '--name', 'framework'], 2, /"framework" is taken/],
+    [['app', '--name', manifest.name], 2, new RegExp(`"${manifest.name}" is taken`)],
     [['app', '--pm', 'cargo'], 2, '--pm takes npm, pnpm, yarn, bun, deno; "cargo" is none of them'],
     [
       ['app', '-c', '--pm', 'bun'],

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
+import manifest from '../../../package.json' with { type: 'json' }
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -71,7 +72,12 @@ export async function installInto(folder: string, tarball: string): Promise<void
   mkdirSync(folder, { recursive: true })
   writeFileSync(
     join(folder, 'package.json'),
-    JSON.stringify({ name: 'consumer', private: true, type: 'module', dependencies: { framework: `file:${tarball}` } }),
+    JSON.stringify({
+      name: 'consumer',
+      private: true,
+      type: 'module',
+      dependencies: { [manifest.name]: `file:${tarball}` },
+    }),
   )
   await npm(['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
