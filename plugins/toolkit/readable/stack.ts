@@ -49,10 +49,13 @@ function pathOf(url: string): string | undefined {
 }
 
 /** Where this framework lies: linked to another folder it is not below `node_modules`. */
-const own = ownFolders()
+let own: readonly string[] | undefined
 
 function isOfPackage(file: string): boolean {
-  return file.includes(`${sep}node_modules${sep}`) || own.some((folder) => file.startsWith(folder))
+  if (file.includes(`${sep}node_modules${sep}`)) return true
+  // Not when this module is loaded: Deno would ask, for every server, to read what only a failure needs.
+  own ??= ownFolders()
+  return own.some((folder) => file.startsWith(folder))
 }
 
 function ownFolders(): string[] {
