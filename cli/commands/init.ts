@@ -1,7 +1,6 @@
 import { dirname, relative, resolve } from 'node:path'
 import { CommandFailure } from '../failure.ts'
 import type { Answers } from '../init/questions.ts'
-import type { Part } from '../init/settings.ts'
 import type { PackageManager } from '../project/project.ts'
 import { canAsk } from '../prompts/ask.ts'
 import { ownCommand } from '../run/own-command.ts'
@@ -44,9 +43,8 @@ export const init = ownCommand({
     'a README.md, files of .env and settings, such as tsconfig.json, stay.',
   async run({ arguments: { folder }, flags, print, note }) {
     const { callingManager } = await import('../project/project.ts')
-    const { checkedName, checkedPackageManager, checkParts, extras, frameworkFrom, ownName, vendored } = await import(
-      '../init/settings.ts'
-    )
+    const { checkedName, checkedPackageManager, checkParts, extras, frameworkFrom, ownName, parts, vendored } =
+      await import('../init/settings.ts')
     if (flags.vendor && flags.framework !== undefined) {
       throw new CommandFailure('--vendor is a copy of this version: leave --framework out', { usage: true })
     }
@@ -54,7 +52,8 @@ export const init = ownCommand({
       folder,
       name: flags.name === undefined ? undefined : checkedName(flags.name),
       packageManager: flags.pm === undefined ? undefined : checkedPackageManager(flags.pm),
-      parts: partsIn(flags),
+      parts: typedOf(parts, flags),
+      extras: typedOf(extras, flags),
       install: either(flags.install, flags['skip-install']),
       git: either(flags.git, flags['skip-git']),
     }
@@ -73,7 +72,7 @@ export const init = ownCommand({
       name: answers.name ?? ownName(root),
       packageManager,
       parts: answers.parts ?? new Set(),
-      extras: new Set(extras.filter((extra) => flags[extra])),
+      extras: answers.extras ?? new Set(),
       framework: flags.vendor ? vendored(packageManager) : frameworkFrom(flags.framework, root, packageManager),
     } as const
     checkParts(settings.parts, settings.packageManager)
@@ -117,8 +116,9 @@ export const init = ownCommand({
 /** `undefined` where neither was typed. */
 const either = (yes: boolean, no: boolean) => (yes ? true : no ? false : undefined)
 
-function partsIn(flags: Readonly<Record<Part, boolean>>): ReadonlySet<Part> | undefined {
-  const chosen = (['mqtt', 'cron', 'graphql'] as const).filter((part) => flags[part])
+/** `undefined` where none was typed. */
+function typedOf<Name extends string>(names: readonly Name[], flags: Readonly<Record<Name, boolean>>) {
+  const chosen = names.filter((name) => flags[name])
   return chosen.length === 0 ? undefined : new Set(chosen)
 }
 

@@ -5,7 +5,7 @@ import type { Prompts } from '../prompts/prompts.ts'
 import { inRepository } from './commands.ts'
 import { existingName } from './existing.ts'
 import { packageNameFrom, whyNoPackageName } from './package-name.ts'
-import type { Part } from './settings.ts'
+import type { Extra, Part } from './settings.ts'
 
 /** What `init` wants to know: given by flags, by answers, or left open. */
 export interface Answers {
@@ -13,6 +13,7 @@ export interface Answers {
   readonly name?: string | undefined
   readonly packageManager?: PackageManager | undefined
   readonly parts?: ReadonlySet<Part> | undefined
+  readonly extras?: ReadonlySet<Extra> | undefined
   readonly install?: boolean | undefined
   readonly git?: boolean | undefined
 }
@@ -21,6 +22,12 @@ const descriptions: Readonly<Record<Part, string>> = {
   mqtt: 'messages of an MQTT broker',
   cron: 'scheduled jobs',
   graphql: 'GraphQL at /graphql',
+}
+
+const extraDescriptions: Readonly<Record<Extra, string>> = {
+  container: 'a Dockerfile and a compose.yaml',
+  agents: 'an AGENTS.md, for assistants',
+  editor: 'settings of editors',
 }
 
 /** Asks for what no flag has said. */
@@ -38,10 +45,11 @@ export async function askFor(
       : await prompts.text('Name of the package', packageNameFrom(own) ?? 'my-app', whyNoPackageName))
   const packageManager = given.packageManager ?? (await prompts.choice('Package manager', packageManagers, detected))
   const parts = given.parts ?? new Set(await prompts.several<Part>('What comes with it?', offered(packageManager)))
+  const extras = given.extras ?? new Set(await prompts.several<Extra>('What lies beside the code?', extraDescriptions))
   const git =
     given.git ?? (!inRepository(resolve(folder)) && (await prompts.confirm('Make it a git repository?', true)))
   const install = given.install ?? (await prompts.confirm(`Install the packages with ${packageManager}?`, true))
-  return { folder, name, packageManager, parts, git, install }
+  return { folder, name, packageManager, parts, extras, git, install }
 }
 
 function offered(manager: PackageManager): Readonly<Partial<Record<Part, string>>> {

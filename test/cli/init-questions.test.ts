@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Answers, askFor } from '../../cli/init/questions.ts'
-import type { Part } from '../../cli/init/settings.ts'
+import type { Extra, Part } from '../../cli/init/settings.ts'
 import { Cancelled, openPrompts } from '../../cli/prompts/prompts.ts'
 
 let folder: string
@@ -49,28 +49,35 @@ function terminal() {
   return { input, output, shown: () => text }
 }
 
-const nothing = { packageManager: 'npm', parts: new Set(), install: true, git: false }
+const nothing = { packageManager: 'npm', parts: new Set(), extras: new Set(), install: true, git: false }
 
 test('Enter alone takes what is offered', async () => {
-  const { shown, ...answers } = await answer([[enter], [enter], [enter]])
+  const { shown, ...answers } = await answer([[enter], [enter], [enter], [enter]])
   expect(answers).toEqual({ ...nothing, folder: join(folder, 'app'), name: 'app' })
   for (const manager of ['● npm', '○ pnpm', '○ yarn', '○ bun', '○ deno']) expect(shown).toContain(manager)
 })
 
 test('the arrow keys choose, and the space bar marks', async () => {
-  const { shown, ...answers } = await answer([[down, enter], [down, ' ', down, ' ', enter], ['n']])
+  const { shown, ...answers } = await answer([[down, enter], [down, ' ', down, ' ', enter], [' ', enter], ['n']])
   expect(answers).toMatchObject({ packageManager: 'pnpm', parts: new Set(['cron', 'graphql']), install: false })
+  expect(answers.extras).toEqual(new Set(['container']))
   expect(shown).toContain('cron     scheduled jobs')
 })
 
 test('what a flag has said is not asked', async () => {
-  const given = { name: 'mine', packageManager: 'deno', parts: new Set<Part>(['mqtt']), install: false } as const
+  const given = {
+    name: 'mine',
+    packageManager: 'deno',
+    parts: new Set<Part>(['mqtt']),
+    extras: new Set<Extra>(['agents']),
+    install: false,
+  } as const
   const { shown, ...answers } = await answer([], given)
   expect([shown, answers]).toEqual(['', { ...given, folder: join(folder, 'app'), git: false }])
 })
 
 test('scheduled jobs are offered for Node.js only', async () => {
-  const answers = await answer([[down, down, down, enter], [down, ' ', enter], [enter]])
+  const answers = await answer([[down, down, down, enter], [down, ' ', enter], [enter], [enter]])
   expect(answers).toMatchObject({ packageManager: 'bun', parts: new Set(['graphql']) })
 })
 
@@ -86,6 +93,7 @@ test('a folder whose name is no name of a package, or that has a project, is ask
     [enter],
     [enter],
     [enter],
+    [enter],
   ]
   const { shown, ...answers } = await answer(keys, { folder: undefined })
   expect(answers).toMatchObject({ folder: join(folder, 'My App'), name: 'my-app' })
@@ -97,7 +105,7 @@ test('a folder in which the framework was installed is taken as it is', async ()
   writeFileSync(join(folder, 'package.json'), '{ "name": "shop" }')
   writeFileSync(join(folder, 'package-lock.json'), '{}')
   mkdirSync(join(folder, 'node_modules'))
-  expect(await answer([[enter], [enter], [enter], [enter]], { folder: undefined })).toMatchObject({
+  expect(await answer([[enter], [enter], [enter], [enter], [enter]], { folder: undefined })).toMatchObject({
     folder: '.',
     name: 'shop',
   })
