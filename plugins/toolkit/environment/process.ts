@@ -18,8 +18,8 @@ export const usualFile = '.env'
 interface Loaded {
   /** By name, to be told from a variable that the process was started with. */
   readonly put: Map<string, { readonly text: string; readonly file: string }>
-  /** The folder and the mode that they are of. */
-  from?: string
+  /** Once: an application that goes elsewhere, or a test that sets another `NODE_ENV`, is in the same environment. */
+  isRead: boolean
 }
 
 // One for all copies of the package: the command line loads the files, and the application may have another copy.
@@ -28,7 +28,7 @@ const loaded = ofAllCopies()
 function ofAllCopies(): Loaded {
   const known = globalThis as { [key: symbol]: Loaded | undefined }
   const key = Symbol.for('framework.environment')
-  known[key] ??= { put: new Map() }
+  known[key] ??= { put: new Map(), isRead: false }
   return known[key]
 }
 
@@ -72,7 +72,7 @@ export function readProcessFiles(mode: string, mustExist: boolean, report: (path
   const result = readFiles(filesOf(usualFile, mode), mustExist, refuse)
   putAll(result.found, refuse)
   // Who asks again hears again what is wrong.
-  if (isUsable) loaded.from = `${process.cwd()}\0${mode}`
+  if (isUsable) loaded.isRead = true
   return result
 }
 
@@ -119,12 +119,12 @@ function warnOfExpansion(name: string, text: string, file: string): void {
  * @throws EnvError for a file that cannot be read.
  */
 export function loadEnvironment(): void {
+  if (loaded.isRead) return
   const problems: string[] = []
   const mode = modeOf(
     (name) => process.env[name],
     (problem) => problems.push(problem),
   )
-  if (problems.length === 0 && loaded.from === `${process.cwd()}\0${mode}`) return
   const { read } = readProcessFiles(mode, false, (path, problem) => problems.push(`${path} ${problem}`))
   if (problems.length > 0) refuseEnvironment(problems, read)
 }
@@ -146,6 +146,6 @@ function mayLoad(): boolean {
  * @throws EnvError for a file that cannot be read. A program that Deno does not let read has the environment alone.
  */
 export function variable(name: string): string | undefined {
-  if (mayLoad()) loadEnvironment()
+  if (!loaded.isRead && mayLoad()) loadEnvironment()
   return process.env[name] || undefined
 }

@@ -14,6 +14,9 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'framework-env-'))
   process.chdir(folder)
   vi.stubEnv('NODE_ENV', 'development')
+  // As in a new process.
+  const known = globalThis as { [key: symbol]: object | undefined }
+  Object.assign(known[Symbol.for('framework.environment')]!, { isRead: false })
 })
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -47,6 +50,16 @@ describe('the files of the environment', () => {
     vi.stubEnv('HOST', undefined)
     const { port, host } = new Server().settings
     expect([port, host, process.env.T_A]).toEqual([4567, '127.0.0.9', 'a'])
+  })
+
+  test('are read once, wherever the process goes and whatever NODE_ENV becomes', () => {
+    write('.env', 'T_A=a\n')
+    write('.env.production', 'T_A=production\n')
+    loadEnvironment()
+    vi.stubEnv('NODE_ENV', 'production')
+    process.chdir(before.folder)
+    new Server()
+    expect(seen('T_A')).toEqual(['a'])
   })
 
   test('a server refuses files that cannot be read, and says why', () => {
