@@ -32,6 +32,7 @@ export type {
   RegisterOptions,
   Registration,
   Request,
+  RequestExtensions,
   RequestTypes,
   Response,
   ResponseTypes,
@@ -209,6 +210,7 @@ export {
   type PolicyRequirement,
   type ProvingCheck,
   proves,
+  type ResourceMark,
 } from './plugins/policy/index.ts'
 export {
   type Backoff,

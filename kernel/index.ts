@@ -51,6 +51,7 @@ export type { OptionChecks, RouteOptions } from './routing/options.ts'
 export type {
   ExtensionOf,
   HandlerTypes,
+  RequestExtensions,
   RequestTypes,
   ResponseTypes,
   RouteRequest,

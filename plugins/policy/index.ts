@@ -8,7 +8,7 @@ export { type PolicyCheck, PolicyManager, type PolicyManagerOptions, type Policy
 export type { PolicyOption, PolicyRequirement } from './options.ts'
 export { policy } from './plugin.ts'
 export { type ProvingCheck, proves } from './proof.ts'
-export { forResource } from './resource.ts'
+export { forResource, type ResourceMark } from './resource.ts'
 
 // In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
