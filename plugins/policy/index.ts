@@ -4,7 +4,13 @@ import type { ProofOfPolicy } from './proof.ts'
 
 export type { PolicyDecorator } from './decorator.ts'
 export type { PolicyErrorCallback, PolicyErrorHandler, PolicyErrorOptions } from './denial.ts'
-export { type PolicyCheck, PolicyManager, type PolicyManagerOptions, type PolicyRecord } from './manager.ts'
+export {
+  type PolicyCheck,
+  PolicyManager,
+  type PolicyManagerOptions,
+  type PolicyRecord,
+  type PolicyStatus,
+} from './manager.ts'
 export type { PolicyOption, PolicyRequirement } from './options.ts'
 export { policy } from './plugin.ts'
 export { type ProvingCheck, proves } from './proof.ts'

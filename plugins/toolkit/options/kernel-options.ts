@@ -3,6 +3,7 @@ import type { RouteCollection } from '../../../kernel/routing/collection.ts'
 import { defaultLimits, type Limits, type TlsOptions } from '../../../kernel/runtime/adapter.ts'
 import type { Logger } from '../../../kernel/support/logger.ts'
 import { type OptionPlace, quoted } from '../../../kernel/support/options.ts'
+import { FormattedFailures } from '../failures/failures.ts'
 import { fallbackLogger } from '../logger.ts'
 import type { Check, SettingsOf } from './check.ts'
 import * as option from './option.ts'
@@ -61,6 +62,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
   return {
     ...given,
     logger: given.logger ?? fallbackLogger(),
+    failures: new FormattedFailures(),
     port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
     host: given.host ?? fromEnvironment(host, 'HOST') ?? '0.0.0.0',
   }
