@@ -104,6 +104,11 @@ export class FormattedFailures implements Failures {
   }
 }
 
+/** What is known of the format of a server; `undefined` for the default one. */
+export function describedFormat(failures: Failures): DescribedFormat | undefined {
+  return failures instanceof FormattedFailures ? failures.described : undefined
+}
+
 /** A cause as plain data; an error inside would be `{}` in JSON. */
 function describeCause(cause: unknown): unknown {
   try {

@@ -2,6 +2,24 @@ import { ArgumentsError, checkOptions, isFailureStatus, presetHeaders } from '..
 import { type DescribedError, describesAnswer, headersOfBody } from './described-error.ts'
 import { phraseOf } from './failures.ts'
 
+/** The body of an `HttpError` in the default format. */
+export interface HttpErrorBody {
+  readonly code: string
+  readonly message: string
+}
+
+const bodySchema = {
+  type: 'object',
+  properties: { code: { type: 'string' }, message: { type: 'string' } },
+  required: ['code', 'message'],
+}
+const vendor = 'framework'
+
+/** Whether a schema is `HttpError` itself: it means the body of a failure in whatever format the server has. */
+export function isFailureSchema(schema: unknown): boolean {
+  return (schema as { '~standard'?: { vendor?: unknown } } | null | undefined)?.['~standard']?.vendor === vendor
+}
+
 /** Members that the formats of failures give their own meaning. */
 export const standardMembers = [
   'code',
@@ -51,6 +69,22 @@ const names = ['code', 'message', 'headers', 'details', 'type', 'cause', 'expose
  * })
  */
 export class HttpError extends Error {
+  /**
+   * A Standard Schema of its body, so that the class stands in `responses` for the failures that a route throws: `{ 200: Book, 404: HttpError }`.
+   */
+  static readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => { readonly value: HttpErrorBody }
+    readonly types?: { readonly input: HttpErrorBody; readonly output: HttpErrorBody } | undefined
+    readonly jsonSchema: { readonly input: () => object; readonly output: () => object }
+  } = {
+    version: 1,
+    vendor,
+    validate: (value) => ({ value: value as HttpErrorBody }),
+    jsonSchema: { input: () => bodySchema, output: () => bodySchema },
+  }
+
   readonly status: number
   readonly code: string
   readonly headers: Readonly<Record<string, string>>

@@ -86,9 +86,8 @@ function chainOf(error: unknown): Error[] {
 function sectionOf(error: Error, index: number): string {
   const stack = typeof error.stack === 'string' ? error.stack : ''
   // A message may be what a client sent, with a line that looks like a frame: it must not choose the file that is shown.
-  const frames = stack.slice(
-    stack.startsWith(`${error.name}: ${error.message}`) ? error.name.length + 2 + error.message.length : 0,
-  )
+  const begin = stack.indexOf(error.message)
+  const frames = begin === -1 ? stack : stack.slice(begin + error.message.length)
   const place = placeIn(frames, '/node_modules/')
   const heading = index === 0 ? '' : `<h2>${escapeHtml(`Caused by ${error.name}: ${error.message}`)}</h2>\n`
   const frame = place === undefined ? '' : frameOf(place)
