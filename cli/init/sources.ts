@@ -61,6 +61,8 @@ function server({ parts }: InitSettings): string {
     `export const server = new Server({`,
     `  port: env.get('PORT'),`,
     `  plugins: { log: logOptions, helmet: true, health: true },`,
+    `  // While developing, a failure says where it happened; with NODE_ENV=production never.`,
+    `  exposeErrorDetails: 'auto',`,
     graphql && `  graphql: { schema },`,
     (mqtt || cron) && `  background: {`,
     cron && `    crons: ['src/crons/**/*.{ts,js}'],`,

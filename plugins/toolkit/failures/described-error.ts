@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { isFailureStatus } from '../../../kernel/support/errors.ts'
 
 /** Marks an error as one that says how it is answered; `HttpError` has it. By a symbol of the registry: there may be two copies of the package. */
@@ -33,4 +34,19 @@ export function describedError(thrown: unknown): DescribedError | undefined {
 function plainHeaders(headers: unknown): Record<string, string> {
   if (typeof headers !== 'object' || headers === null) return {}
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !headersOfBody.includes(name.toLowerCase())))
+}
+
+/** The phrase of a status: `Not Found`. */
+export const phraseOf = (status: number): string =>
+  STATUS_CODES[status] ?? (status < 500 ? 'Client Error' : 'Server Error')
+
+/** `Not Found` → `NotFoundError`, as the framework's own errors are called. */
+export function codeOf(status: number): string {
+  const words = phraseOf(status)
+    .replace(/[^\w ]/g, '')
+    .split(' ')
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Error`.replace(
+    /ErrorError$/,
+    'Error',
+  )
 }

@@ -1,9 +1,8 @@
-import { STATUS_CODES } from 'node:http'
 import type { Request } from '../../../kernel/http/request/request.ts'
 import type { Failure, FailureAnswer, Failures, OnFailureOfFailure } from '../../../kernel/http/response/failure.ts'
 import { toJson } from '../../../kernel/http/response/json.ts'
 import { FileNotFoundError, isFrameworkError } from '../../../kernel/support/errors.ts'
-import { describedError } from './described-error.ts'
+import { codeOf, describedError, phraseOf } from './described-error.ts'
 
 /** Whether answers to failures carry `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
 export type ExposeErrorDetails = boolean | 'auto'
@@ -58,7 +57,7 @@ export class FormattedFailures implements Failures {
       }
       const described = describedError(error)
       if (described !== undefined) {
-        const { status, code = nameOf(error), type, details, headers, exposes } = described
+        const { status, code = ownName(error) ?? codeOf(status), type, details, headers, exposes } = described
         const message = exposes ? (error as Error).message : phraseOf(status)
         const body = bodyOf(code, message, error, details)
         return { status, code, message, type, details, headers, error, unhandled: false, body }
@@ -130,15 +129,17 @@ function bodyOf(code: string, message: string, error: unknown, details?: object)
   return body
 }
 
-/** The phrase of a status: `Not Found`. */
-export const phraseOf = (status: number): string =>
-  STATUS_CODES[status] ?? (status < 500 ? 'Client Error' : 'Server Error')
-
 const unnamed = 'INTERNAL_ERROR'
 
 function nameOf(error: unknown): string {
   if (isFrameworkError(error)) return error.code
   return error instanceof Error ? error.constructor.name || unnamed : unnamed
+}
+
+/** The name of a class that says more than that it is an error. */
+function ownName(error: unknown): string | undefined {
+  const name = nameOf(error)
+  return name === unnamed || name === 'Error' ? undefined : name
 }
 
 /** What is marked as the body of a failure must not be an object that handlers answer with as well; and from here on it can be written. */

@@ -1,6 +1,5 @@
 import { ArgumentsError, checkOptions, isFailureStatus, presetHeaders } from '../../../kernel/index.ts'
-import { type DescribedError, describesAnswer, headersOfBody } from './described-error.ts'
-import { phraseOf } from './failures.ts'
+import { codeOf, type DescribedError, describesAnswer, headersOfBody, phraseOf } from './described-error.ts'
 
 /** The body of an `HttpError` in the default format. */
 export interface HttpErrorBody {
@@ -132,14 +131,3 @@ function checkDetails(details: unknown): void {
 }
 
 const wrong = (what: string) => ArgumentsError('new HttpError', what)
-
-/** `Not Found` → `NotFoundError`, as the framework's own errors are called. */
-function codeOf(status: number): string {
-  const words = phraseOf(status)
-    .replace(/[^\w ]/g, '')
-    .split(' ')
-  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Error`.replace(
-    /ErrorError$/,
-    'Error',
-  )
-}

@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import type Negotiator from 'negotiator'
 import { type Failure, placeIn, type Request } from '../../../kernel/index.ts'
 import { escapeHtml } from '../html.ts'
-import { type FailureFormat, phraseOf } from './failures.ts'
+import { phraseOf } from './described-error.ts'
+import type { FailureFormat } from './failures.ts'
 
 // Only who develops and looks with a browser needs it.
 const load = createRequire(import.meta.url)

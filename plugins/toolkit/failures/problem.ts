@@ -1,5 +1,6 @@
 import { messagePrefix } from '../../../kernel/index.ts'
-import { type FailureBody, type FailureFormat, phraseOf } from './failures.ts'
+import { phraseOf } from './described-error.ts'
+import type { FailureBody, FailureFormat } from './failures.ts'
 
 export const problemType = 'application/problem+json'
 
