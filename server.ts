@@ -98,7 +98,7 @@ const serverOptions = option
   })
   .into(({ plugins, exposeErrorDetails, errorFormat, controllerPatterns, graphql, background, ...rest }, place) => ({
     own: { plugins, exposeErrorDetails, controllerPatterns, graphql, background },
-    settings: { ...kernelSettings(rest, place), failures: errorFormat },
+    settings: { ...kernelSettings(rest, place), errorFormat },
   }))
 
 type PluginsOf<Given> = Given extends readonly unknown[]

@@ -42,5 +42,5 @@ export interface ResolvedKernelOptions
     Readonly<Pick<KernelOptions, Optional>> {
   readonly limits: Limits
   /** What all failures are answered with. */
-  readonly failures: Failures
+  readonly errorFormat: Failures
 }

@@ -128,7 +128,7 @@ export class LifeCycle {
 
   async #bind(): Promise<Address> {
     const { server } = this.#host
-    const { port, host, limits, https, failures, adapter: name } = server.settings
+    const { port, host, limits, https, errorFormat: failures, adapter: name } = server.settings
     const adapter = await loadAdapter(name)
     const onWarning = warnInto(server)
     const address = await adapter.listen({ port, host, limits, https, failures, onWarning }, this.#dispatcher.handle)

@@ -241,7 +241,7 @@ export class Answers {
 
   async #callErrorHandler(handler: ErrorHandler, error: unknown, res: KernelResponse): Promise<void> {
     const { request: req } = res
-    res.code = req.server.settings.failures.of(error).status
+    res.code = req.server.settings.errorFormat.of(error).status
     let passedOn = false
     const next = (other?: unknown) => {
       if (other !== undefined && other !== null) throw other
@@ -266,13 +266,13 @@ export class Answers {
     res.reset()
     this.#logFailure(err, req, more)
     // What an error handler throws may be an HttpError, for what it was given. One of the framework's own is a mistake there.
-    sendFailure(req, res, err, isFrameworkError(err) ? req.server.settings.failures.mistake(err) : undefined)
+    sendFailure(req, res, err, isFrameworkError(err) ? req.server.settings.errorFormat.mistake(err) : undefined)
     this.#respond(toReply(res, this.#state.draining), res)
   }
 
   #logFailure(error: unknown, req: KernelRequest, more?: { plugin?: string; original?: unknown }): void {
     const err = legible(error)
-    const { status, code, unhandled } = req.server.settings.failures.of(err)
+    const { status, code, unhandled } = req.server.settings.errorFormat.of(err)
     const what = `${req.method} ${req.path} failed with ${describeFailure(err)}`
     // An onSend hook that refuses takes back what the handler has done.
     if (status < 500 && more?.plugin === undefined)

@@ -91,7 +91,7 @@ export class ApiDescription {
       const { document, notes } = this.#describe(
         listing,
         this.#options,
-        describedFormat(this.#server.settings.failures),
+        describedFormat(this.#server.settings.errorFormat),
       )
       this.#known = { listing, document }
       for (const { route, why } of notes) this.#tell(route, why)

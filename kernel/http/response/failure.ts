@@ -70,7 +70,7 @@ export function sendFailure(
   error: unknown,
   more?: Partial<Omit<Failure, 'error'>>,
 ): Response {
-  const { failures } = req.server.settings
+  const { errorFormat: failures } = req.server.settings
   const failure = more === undefined ? failures.of(error) : changed(failures.of(error), more)
   const onFailure: OnFailureOfFailure = (err, message) => req.log.error({ err }, message)
   const answer = failures.answer(failure, req, onFailure)

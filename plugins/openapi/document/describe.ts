@@ -39,7 +39,7 @@ export interface Description {
  */
 export function describeServer(server: Kernel, options?: DescriptionOptions): OpenApiDocument {
   const settings = descriptionOptions.parse(options, 'describeServer')
-  return describeListing(server.listing, settings, describedFormat(server.settings.failures)).document
+  return describeListing(server.listing, settings, describedFormat(server.settings.errorFormat)).document
 }
 
 /** The same of what is registered, with notes of what could not be described. */

@@ -62,7 +62,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
   return {
     ...given,
     logger: given.logger ?? fallbackLogger(),
-    failures: new FormattedFailures(),
+    errorFormat: new FormattedFailures(),
     port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
     host: given.host ?? fromEnvironment(host, 'HOST') ?? '0.0.0.0',
   }
