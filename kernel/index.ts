@@ -7,7 +7,7 @@ export {
   type FailureAnswer,
   type Failures,
   isFailureBody,
-  type OnFailureOfFailure,
+  type OnFormatFailure,
   sendFailure,
 } from './http/response/failure.ts'
 export type { FileOptions } from './http/response/file.ts'

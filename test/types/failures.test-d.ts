@@ -19,6 +19,14 @@ const error = new HttpError(409, { message: 'taken', headers: { 'retry-after': '
 export type HasStatus = Expect<Equal<typeof error.status, number>>
 export type IsError = Expect<Equal<typeof error extends Error ? true : false, true>>
 
+interface Shelf {
+  shelf: number
+  errors?: readonly string[]
+}
+const shelf: Shelf = { shelf: 3 }
+new HttpError(404, { details: shelf })
+new HttpError(404, { details: { shelf: 3, books: [{ id: 1 }] } })
+
 // @ts-expect-error the message alone is no options
 new HttpError(404, 'gone')
 // @ts-expect-error a misspelt member

@@ -32,7 +32,7 @@ export interface FailureAnswer {
 }
 
 /** Told what went wrong over an answer that is given all the same. */
-export type OnFailureOfFailure = (error: unknown, message: string) => void
+export type OnFormatFailure = (error: unknown, message: string) => void
 
 /** The one place that says what failures are answered with. The kernel is handed it. */
 export interface Failures {
@@ -44,7 +44,7 @@ export interface Failures {
    * The answer; `undefined` is an empty body. There is no request where its head could not be read. Never throws, and the body is an object of
    * its own that can be written.
    */
-  answer(failure: Failure, req: Request | undefined, onFailure: OnFailureOfFailure): FailureAnswer | undefined
+  answer(failure: Failure, req: Request | undefined, onFailure: OnFormatFailure): FailureAnswer | undefined
 }
 
 // What failures are answered with has a form of its own, whatever schema a route has for that status.
@@ -72,7 +72,7 @@ export function sendFailure(
 ): Response {
   const { errorFormat: failures } = req.server.settings
   const failure = more === undefined ? failures.of(error) : changed(failures.of(error), more)
-  const onFailure: OnFailureOfFailure = (err, message) => req.log.error({ err }, message)
+  const onFailure: OnFormatFailure = (err, message) => req.log.error({ err }, message)
   const answer = failures.answer(failure, req, onFailure)
   // What errors of other packages name as headers may be anything; and their failure is not to become another one.
   for (const [name, value] of res.answered ? [] : Object.entries({ ...failure.headers, ...answer?.headers })) {

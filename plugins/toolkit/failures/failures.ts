@@ -1,5 +1,5 @@
 import type { Request } from '../../../kernel/http/request/request.ts'
-import type { Failure, FailureAnswer, Failures, OnFailureOfFailure } from '../../../kernel/http/response/failure.ts'
+import type { Failure, FailureAnswer, Failures, OnFormatFailure } from '../../../kernel/http/response/failure.ts'
 import { toJson } from '../../../kernel/http/response/json.ts'
 import { FileNotFoundError, isFrameworkError } from '../../../kernel/support/errors.ts'
 import { codeOf, describedError, phraseOf } from './described-error.ts'
@@ -83,7 +83,7 @@ export class FormattedFailures implements Failures {
   }
 
   /** A format that fails, or makes what cannot be written, is reported, and the default stands in. */
-  answer(failure: Failure, req: Request | undefined, onFailure: OnFailureOfFailure): FailureAnswer | undefined {
+  answer(failure: Failure, req: Request | undefined, onFailure: OnFormatFailure): FailureAnswer | undefined {
     const { status, code, message, body, details } = failure
     if (this.#format !== undefined) {
       try {

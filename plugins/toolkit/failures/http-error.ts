@@ -32,10 +32,11 @@ export const standardMembers = [
   'cause',
 ] as const
 
-/** What goes out beside the code and the message. */
-export type HttpErrorDetails = { readonly [Name in (typeof standardMembers)[number]]?: never } & {
-  readonly [name: string]: unknown
-}
+type WithoutStandard = { readonly [Name in (typeof standardMembers)[number]]?: never }
+
+/** What goes out beside the code and the message: any object without those members. */
+// The first is for what is written in place, the second for types that are interfaces.
+export type HttpErrorDetails = (WithoutStandard & { readonly [name: string]: unknown }) | (WithoutStandard & object)
 
 /** What an `HttpError` says beside its status. */
 export interface HttpErrorOptions {
@@ -110,7 +111,7 @@ export class HttpError extends Error {
     this.status = status
     this.code = code
     this.headers = headers
-    this.details = details
+    this.details = details as Readonly<Record<string, unknown>>
     this.type = type
     this.expose = options.expose ?? status < 500
   }
