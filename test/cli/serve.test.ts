@@ -419,7 +419,7 @@ test.concurrent('a pipe among the sources is not waited for, and the application
   )
   await serving.answers('one')
   // For programs.
-  await serving.says(/^\{"level":30,.*"path":"\/","status":200,.*\}$/m)
+  await serving.says(/^\{"level":30,.*"path":"\/","route":"\/","status":200,.*\}$/m)
   execFileSync('mkfifo', [join(project.folder, 'src/pipe.json')])
   edit('two')
   await serving.answers('two')
