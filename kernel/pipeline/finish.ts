@@ -275,9 +275,11 @@ export class Answers {
     const { status, code, unhandled } = req.server.settings.errorFormat.of(err)
     const what = `${req.method} ${req.path} failed with ${describeFailure(err)}`
     // An onSend hook that refuses takes back what the handler has done.
-    if (status < 500 && more?.plugin === undefined)
-      req.log.info({ status, code, ...more, cause: (err as Error).cause }, what)
-    else req.log.error({ err, ...more }, what + missingMember(req, err) + (unhandled ? strangeStatus(err) : ''))
+    if (status < 500 && more?.plugin === undefined) {
+      // A stack for what has a reason of its own alone: whoever asks for what is not there decides how often this is written.
+      const hasReason = (err as Error).cause !== undefined || more !== undefined
+      req.log.info({ status, code, ...(hasReason && { err }), ...more }, what)
+    } else req.log.error({ err, ...more }, what + missingMember(req, err) + (unhandled ? strangeStatus(err) : ''))
   }
 
   /** Hooks that may not change an answer: their errors are logged, their promises not waited for. */

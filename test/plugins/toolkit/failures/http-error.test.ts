@@ -64,7 +64,12 @@ describe('an HttpError that is thrown', () => {
     const cause = new Error('why')
     const mild = throwing(new HttpError(409, { message: 'taken', cause }))
     await mild.server.inject.get('/')
-    expect(about(mild.log)).toMatchObject([{ level: 'info', fields: { status: 409, code: 'ConflictError', cause } }])
+    expect(about(mild.log)).toMatchObject([
+      { level: 'info', fields: { status: 409, code: 'ConflictError', err: { cause } } },
+    ])
+    const bare = throwing(new HttpError(404))
+    await bare.server.inject.get('/')
+    expect(about(bare.log)[0]!.fields).not.toHaveProperty('err')
     const severe = throwing(new HttpError(503))
     await severe.server.inject.get('/')
     expect(about(severe.log)).toMatchObject([{ level: 'error' }])
