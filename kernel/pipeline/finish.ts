@@ -192,7 +192,7 @@ export class Answers {
   }
 
   /**
-   * Somebody threw: the framework answers its own failures, the nearest error handler the others, else what the error itself says, or 500.
+   * Something was thrown: the framework answers its own failures, the nearest error handler the others, else what the error itself says, or 500.
    * `plugin` is whose hook it was, when the answer was to be sent.
    */
   fail(thrown: unknown, res: KernelResponse, plugin?: string): void {

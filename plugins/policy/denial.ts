@@ -23,7 +23,7 @@ export interface PolicyErrorOptions {
 
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
-/** What the status of a refused request says: that somebody else may try, or that this one need not. */
+/** What the status of a refused request says: that someone else may try, or that this caller need not. */
 export type DenialStatus = 401 | 403
 
 const UnauthorizedError = defineError('UnauthorizedError', 401, () => 'who may do this must say who it is')

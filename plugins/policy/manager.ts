@@ -39,8 +39,8 @@ export interface PolicyManagerOptions {
   /** Whom the checks of a route are asked about; a promise is waited for. Default `req.user`. */
   user?(req: Request): unknown
   /**
-   * What a refused request of a route is answered with. `'byUser'`: 403 where somebody is asked about, for whom it is no use to say who it
-   * is, and 401 where nobody is. Default 401.
+   * What a refused request of a route is answered with. `'byUser'`: 403 where the checks are asked about someone, who has no use for
+   * signing in again, and 401 where they are not. Default 401.
    */
   status?: PolicyStatus
   /** Milliseconds after which a check that has not answered counts as a no. Default 5000. */
@@ -206,7 +206,7 @@ export class PolicyManager<
         timeout,
         (why, error) => logFault(req.log, scope, handler, why, error),
       )
-    // Whoever could not be found out is nobody.
+    // Where no user could be found out, no one is known.
     const denial = (req: Request) => (status === 'byUser' ? (known.has(req) ? 403 : 401) : status)
     return Object.assign(ask, { denial })
   }

@@ -47,7 +47,7 @@ export interface ValidationErrorOptions {
 
 export type ValidationErrorHandler = ValidationErrorCallback | ValidationErrorOptions
 
-/** The answer when nobody says otherwise. */
+/** The answer unless someone says otherwise. */
 function answerDefault(error: ValidationError, req: Request, res: Response, status: number): Response {
   return sendFailure(req, res, error, { status, errors: error.errors })
 }

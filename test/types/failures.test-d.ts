@@ -27,13 +27,13 @@ const shelf: Shelf = { shelf: 3 }
 new HttpError(404, { details: shelf })
 new HttpError(404, { details: { shelf: 3, books: [{ id: 1 }] } })
 
-// @ts-expect-error the message alone is no options
+// @ts-expect-error a message alone is not an object of options
 new HttpError(404, 'gone')
 // @ts-expect-error a misspelt member
 new HttpError(404, { mesage: 'gone' })
 // @ts-expect-error the status of the body is that of the answer
 new HttpError(404, { details: { status: 'sold' } })
-// @ts-expect-error the code is no detail
+// @ts-expect-error the code is not a detail
 new HttpError(404, { details: { code: 'x' } })
 
 new Server({ errorFormat: 'default' })

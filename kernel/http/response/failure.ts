@@ -5,7 +5,7 @@ import type { KernelResponse } from './response-buffer.ts'
 /** A failure that is to be answered. */
 export interface Failure {
   readonly status: number
-  /** The name of the error; `INTERNAL_ERROR` where nobody may know more. */
+  /** The name of the error; `INTERNAL_ERROR` where no one may know more. */
   readonly code: string
   /** What anybody may read. */
   readonly message: string
@@ -17,7 +17,7 @@ export interface Failure {
   readonly details?: Readonly<Record<string, unknown>> | undefined
   /** Headers of the error; the answer has them in any format. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** What was thrown. It is not to be sent: nobody has said that a stranger may read it. */
+  /** What was thrown. It is not to be sent: it was not written for strangers. */
   readonly error: unknown
   /** Whether no one has answered for what was thrown: a 500 that is a mistake of the application. */
   readonly unhandled: boolean
@@ -31,7 +31,7 @@ export interface FailureAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Told what went wrong over an answer that is given all the same. */
+/** Receives what went wrong with an answer that is given all the same. */
 export type OnFormatFailure = (error: unknown, message: string) => void
 
 /** The one place that says what failures are answered with. The kernel is handed it. */

@@ -41,7 +41,7 @@ const issue = object({
 })
 const issues = { type: 'array', items: issue }
 
-/** What the framework answers itself, as it does while nobody says otherwise. */
+/** What the framework answers itself, as it does unless someone says otherwise. */
 const builtIns: { readonly [name: string]: OpenApiResponse } = {
   BadRequest: {
     description: 'The request cannot be read: `JsonNotValidError` for a body that is no JSON, else `BadRequestError`.',
@@ -59,7 +59,7 @@ const builtIns: { readonly [name: string]: OpenApiResponse } = {
     description: 'The caller asks too often.',
     headers: { 'Retry-After': { description: 'Seconds until the next try.', schema: { type: 'integer' } } },
   },
-  ServiceUnavailable: { description: 'The answer takes too long, or is being computed for somebody else.' },
+  ServiceUnavailable: { description: 'The answer takes too long, or is being computed for someone else.' },
 }
 
 /** Bodies of the default format that are not those of every other failure. */

@@ -96,7 +96,7 @@ function sectionOf(error: Error, index: number): string {
   return `${heading}${frame}<h2>Stack</h2>\n<pre>${lines.join('')}</pre>`
 }
 
-/** Lines in front of the one that failed, and behind it. */
+/** Lines before the one that failed, and after it. */
 const around = 4
 
 function frameOf(place: string): string {

@@ -26,7 +26,7 @@ const unauthorized = [401, { error: 'Unauthorized' }]
 const forbidden = [403, { error: 'Forbidden' }]
 
 describe('a refused request', () => {
-  test('is 401, whoever asks, unless somebody says otherwise', async () => {
+  test('is 401, whoever asks, unless the policy says otherwise', async () => {
     expect(await refusal({})).toEqual(unauthorized)
     expect(await refusal({}, { user: { id: 1 } })).toEqual(unauthorized)
   })
@@ -45,12 +45,12 @@ describe('by user', () => {
     ['an object', { id: 1 }],
     ['a name', 'ada'],
     ['the number 0', 0],
-  ])('%s is somebody, for whom it is 403', async (_what, user) => {
+  ])('%s is someone, for whom it is 403', async (_what, user) => {
     expect(await refusal(byUser, { user })).toEqual(forbidden)
     expect(await refusal({}, { user, status: 'byUser' })).toEqual(forbidden)
   })
 
-  test.each([[undefined], [null], [false]])('%s is nobody, for whom it is 401', async (user) => {
+  test.each([[undefined], [null], [false]])('%s is no one, for whom it is 401', async (user) => {
     expect(await refusal(byUser, { user })).toEqual(unauthorized)
   })
 
@@ -60,13 +60,13 @@ describe('by user', () => {
     expect(await refusal({ ...byUser, user: async () => undefined }, { user: 'ada' })).toEqual(unauthorized)
   })
 
-  test('who could not be found out is nobody', async () => {
+  test('where no user could be found out it is 401', async () => {
     const failing = () => Promise.reject(new Error('no directory'))
     expect(await refusal({ ...byUser, user: failing })).toEqual(unauthorized)
     expect(await refusal({ ...byUser, user: () => pause(500), timeout: 5 })).toEqual(unauthorized)
   })
 
-  test('a check that fails refuses somebody who is known all the same', async () => {
+  test('a check that fails refuses someone who is known all the same', async () => {
     const check = () => {
       throw new Error('broken')
     }

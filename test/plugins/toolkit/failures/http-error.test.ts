@@ -60,7 +60,7 @@ describe('an HttpError that is thrown', () => {
     expect((await quiet.server.inject.get('/')).body()).toMatchObject({ message: 'Not Found' })
   })
 
-  test('is logged by its status: below 500 it is no mistake of the application', async () => {
+  test('is logged by its status: below 500 it is not a mistake of the application', async () => {
     const cause = new Error('why')
     const mild = throwing(new HttpError(409, { message: 'taken', cause }))
     await mild.server.inject.get('/')
