@@ -221,3 +221,14 @@ test.each([
 ])('%s is refused', (_what, errorFormat, message) => {
   expect(() => new Server({ errorFormat: errorFormat as ErrorFormat })).toThrow(message)
 })
+
+test('a request that takes too long, and one whose answer to a failure does, are problems', async () => {
+  const { server } = makeServer('problem', { requestTimeout: 20 })
+  server.get('/late', () => new Promise(() => {}))
+  server.setErrorHandler(() => new Promise(() => {}))
+  for (const path of ['/late', '/boom']) {
+    const res = await server.inject.get(path)
+    expect(res.body()).toMatchObject({ status: 503, code: 'RequestTimeoutError' })
+    res.assertHeader('content-type', 'application/problem+json')
+  }
+})
