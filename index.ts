@@ -3,9 +3,8 @@ export type {
   Context,
   ErrorHandler,
   Explanation,
-  ExposeErrorDetails,
   ExtensionOf,
-  FailureBody,
+  Failure,
   FileOptions,
   Handler,
   HandlerTypes,
@@ -32,6 +31,7 @@ export type {
   RegisterOptions,
   Registration,
   Request,
+  RequestExtensions,
   RequestTypes,
   Response,
   ResponseTypes,
@@ -207,8 +207,10 @@ export {
   type PolicyOption,
   type PolicyRecord,
   type PolicyRequirement,
+  type PolicyStatus,
   type ProvingCheck,
   proves,
+  type ResourceMark,
 } from './plugins/policy/index.ts'
 export {
   type Backoff,
@@ -305,6 +307,9 @@ export type {
 } from './plugins/toolkit/command-definition.ts'
 export { defineCommand } from './plugins/toolkit/command-definition.ts'
 export type { ClassMark, MethodMark } from './plugins/toolkit/decorator/decorator.ts'
+export type { ExposeErrorDetails, FailureBody } from './plugins/toolkit/failures/failures.ts'
+export type { CustomErrorFormat, ErrorFormat, ErrorFormatter } from './plugins/toolkit/failures/format.ts'
+export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './plugins/toolkit/failures/http-error.ts'
 export { option } from './plugins/toolkit/options/index.ts'
 export { webRequest } from './plugins/toolkit/web-request.ts'
 export type { TrustProxyOptions } from './plugins/trustProxy/index.ts'

@@ -3,7 +3,6 @@ import {
   ArgumentsError,
   announceMembers,
   checkOptions,
-  type ExposeErrorDetails,
   extendMediaTypes,
   type Inject,
   Kernel,
@@ -12,7 +11,6 @@ import {
   type Registration,
   type ServiceStore,
   type Services,
-  setExposure,
 } from './kernel/index.ts'
 import { absentPlugin, companionOf } from './plugins/catalog.ts'
 import type { CronSource } from './plugins/cron/index.ts'
@@ -28,6 +26,8 @@ import {
   resolvePlugins,
 } from './plugins/resolve.ts'
 import { type MockMethods, MockServer, mockMethods } from './plugins/testing/index.ts'
+import { type ExposeErrorDetails, setExposure } from './plugins/toolkit/failures/failures.ts'
+import { type ErrorFormat, errorFormat } from './plugins/toolkit/failures/format.ts'
 import { option } from './plugins/toolkit/options/index.ts'
 import { kernelMembers, kernelSettings } from './plugins/toolkit/options/kernel-options.ts'
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
@@ -46,6 +46,11 @@ export interface ServerOptions extends KernelOptions {
   plugins?: PluginsOption
   /** Whether built-in error bodies carry `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; the newest server's value holds for all. */
   exposeErrorDetails?: ExposeErrorDetails
+  /**
+   * How the body of a failure looks, whoever raised it: `'problem'` for Problem Details (RFC 9457), or a function
+   * `(failure, req) => body`. Default `{ code, message }`. Handlers that are set for failures win.
+   */
+  errorFormat?: ErrorFormat
   /**
    * Globs of the files that export controllers, relative to the folder of the process or absolute. They are imported
    * at boot, and a file that cannot be loaded fails it.
@@ -82,6 +87,7 @@ const serverOptions = option
     plugins: unread<PluginsOption>(),
     // A text like 'false' would else expose them.
     exposeErrorDetails: option.oneOf(true, false, 'auto').default(false),
+    errorFormat,
     controllerPatterns: unread<readonly string[]>(),
     graphql: unread<CatalogOptions<'graphql'>>(),
     background: option.shape({
@@ -90,9 +96,9 @@ const serverOptions = option
       mqtt: unread<CatalogOptions<'mqtt'>>(),
     }),
   })
-  .into(({ plugins, exposeErrorDetails, controllerPatterns, graphql, background, ...rest }, place) => ({
+  .into(({ plugins, exposeErrorDetails, errorFormat, controllerPatterns, graphql, background, ...rest }, place) => ({
     own: { plugins, exposeErrorDetails, controllerPatterns, graphql, background },
-    settings: kernelSettings(rest, place),
+    settings: { ...kernelSettings(rest, place), errorFormat },
   }))
 
 type PluginsOf<Given> = Given extends readonly unknown[]

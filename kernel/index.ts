@@ -2,6 +2,14 @@ export type { RawRequest, Reply, StreamBody } from './http/raw.ts'
 export { parseQuery, type Query } from './http/request/query.ts'
 export type { HostServer, Request } from './http/request/request.ts'
 export type { Rewrite, Rewriter } from './http/request/rewrite.ts'
+export {
+  type Failure,
+  type FailureAnswer,
+  type Failures,
+  isFailureBody,
+  type OnFormatFailure,
+  sendFailure,
+} from './http/response/failure.ts'
 export type { FileOptions } from './http/response/file.ts'
 export { connectionHeaders, type HeaderPreset, type HeaderValue, presetHeaders } from './http/response/headers.ts'
 export { refuseEmptied, toJson } from './http/response/json.ts'
@@ -16,16 +24,7 @@ export { type Inject, Kernel } from './kernel.ts'
 export { atEachBoot, type BootCheck } from './life/life-cycle.ts'
 export type { KernelOptions, ResolvedKernelOptions } from './options.ts'
 export type { NotFoundHandler } from './pipeline/dispatch.ts'
-export {
-  asFailureBody,
-  type ExposeErrorDetails,
-  exposesDetails,
-  type FailureBody,
-  failureBody,
-  isFailureBody,
-  reportFailure,
-  setExposure,
-} from './pipeline/failure.ts'
+export { reportFailure } from './pipeline/failure.ts'
 export { announceMembers, type MemberOwners } from './pipeline/missing-members.ts'
 export type { AbsentPlugin } from './pipeline/route-options.ts'
 export type { Context } from './plugin/context.ts'
@@ -51,6 +50,7 @@ export type { OptionChecks, RouteOptions } from './routing/options.ts'
 export type {
   ExtensionOf,
   HandlerTypes,
+  RequestExtensions,
   RequestTypes,
   ResponseTypes,
   RouteRequest,
@@ -63,13 +63,15 @@ export type { Handler, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export { ArgumentsError } from './support/arguments.ts'
-export { CallSite } from './support/call-site.ts'
+export { CallSite, placeIn } from './support/call-site.ts'
 export {
   BadRequestError,
   defineError,
   type ErrorFactory,
   FileNotFoundError,
+  isFailureStatus,
   isFrameworkError,
+  messagePrefix,
   PayloadTooLargeError,
   RequestTimeoutError,
   UnsupportedMediaTypeError,

@@ -1,3 +1,4 @@
+import type { Failures } from './http/response/failure.ts'
 import type { RouteCollection } from './routing/collection.ts'
 import type { Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
@@ -40,4 +41,6 @@ export interface ResolvedKernelOptions
   extends Readonly<Required<Omit<KernelOptions, Optional | 'limits'>>>,
     Readonly<Pick<KernelOptions, Optional>> {
   readonly limits: Limits
+  /** What all failures are answered with. */
+  readonly errorFormat: Failures
 }

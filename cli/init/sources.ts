@@ -64,6 +64,8 @@ function server({ parts }: InitSettings): string {
     `// It does not listen here, so that tests and tools can import it: src/index.ts does.`,
     `export const server = new Server({`,
     `  port: env.get('PORT'),`,
+    `  // While developing, a failure says where it happened; with NODE_ENV=production never.`,
+    `  exposeErrorDetails: 'auto',`,
     `  plugins: {`,
     `    log: logOptions,`,
     `    helmet: true,`,

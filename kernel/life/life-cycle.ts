@@ -128,10 +128,10 @@ export class LifeCycle {
 
   async #bind(): Promise<Address> {
     const { server } = this.#host
-    const { port, host, limits, https, adapter: name } = server.settings
+    const { port, host, limits, https, errorFormat: failures, adapter: name } = server.settings
     const adapter = await loadAdapter(name)
     const onWarning = warnInto(server)
-    const address = await adapter.listen({ port, host, limits, https, onWarning }, this.#dispatcher.handle)
+    const address = await adapter.listen({ port, host, limits, https, failures, onWarning }, this.#dispatcher.handle)
     // Somebody may have closed the server while it was binding.
     if (this.#state.closing) {
       adapter.cut()

@@ -3,6 +3,7 @@ import { isValidHost } from '../http/request/host.ts'
 import type { HostServer, KernelRequest, Request } from '../http/request/request.ts'
 import { type Rewriter, rewriteRequest } from '../http/request/rewrite.ts'
 import { parseTarget, type Target } from '../http/request/target.ts'
+import { sendFailure } from '../http/response/failure.ts'
 import type { Response } from '../http/response/response.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { Scope } from '../plugin/scope.ts'
@@ -11,7 +12,6 @@ import type { LifeState } from '../support/life-state.ts'
 import { isPromise } from '../support/within.ts'
 import { runChain } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
-import { failureBody } from './failure.ts'
 import { type Fallback, type FoundRoute, RouteFinder } from './find-route.ts'
 import { Answers } from './finish.ts'
 
@@ -119,8 +119,7 @@ export class Dispatcher {
     res.code = error.status
     if (this.notFoundHandler !== undefined) return this.notFoundHandler(req, res, error)
     if (allowed.length > 0) res.setHeader('allow', allowed.join(', '))
-    res.answer('json', failureBody(error))
-    return undefined
+    return sendFailure(req, res, error)
   }
 }
 

@@ -1,15 +1,16 @@
 import type { Reply } from '../http/raw.ts'
 import type { KernelRequest } from '../http/request/request.ts'
+import { sendFailure } from '../http/response/failure.ts'
 import { toReply } from '../http/response/reply.ts'
 import type { KernelResponse } from '../http/response/response-buffer.ts'
 import type { ErrorHandler, Hook, Thrown } from '../plugin/hooks.ts'
 import { Deadlines, TimeLimit } from '../support/deadlines.ts'
-import { RequestTimeoutError, withCause } from '../support/errors.ts'
+import { isFailureStatus, isFrameworkError, RequestTimeoutError, withCause } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { isPromise } from '../support/within.ts'
 import { Downstream, type Link, trusted } from './chain.ts'
 import type { CompiledRoute } from './compiled-route.ts'
-import { failureBody, isAnsweredByFramework, legible, takeReported } from './failure.ts'
+import { isAnsweredByFramework, legible, takeReported } from './failure.ts'
 import { missingMember } from './missing-members.ts'
 
 /** What a request is at: a step, what is left of one behind `next()`, a hook or something else with a name; `undefined` is the handler. */
@@ -163,7 +164,7 @@ export class Answers {
       // What answers for it takes too long as well: nothing of the application runs any more.
       this.#logTimeout(error, req)
       res.reset()
-      res.answer('json', failureBody(error), error.status)
+      sendFailure(req, res, error)
       this.#respond(toReply(res, this.#state.draining), res)
     } else if (current !== undefined && 'entry' in current) this.#failSending(error, res, current)
     else this.fail(error, res)
@@ -191,7 +192,7 @@ export class Answers {
   }
 
   /**
-   * Somebody threw: the framework answers its own failures, the nearest error handler the others, else 500 and no body.
+   * Something was thrown: the framework answers its own failures, the nearest error handler the others, else what the error itself says, or 500.
    * `plugin` is whose hook it was, when the answer was to be sent.
    */
   fail(thrown: unknown, res: KernelResponse, plugin?: string): void {
@@ -206,7 +207,7 @@ export class Answers {
       if (error.code === RequestTimeoutError.code && error.status === 503) this.#logTimeout(error, req)
       // The client asked for nothing wrong, and what the handler has done is not undone.
       else if (plugin !== undefined) this.#logFailure(error, req, { plugin })
-      res.answer('json', failureBody(error), error.status)
+      sendFailure(req, res, error)
       this.finish(res)
       return
     }
@@ -214,7 +215,7 @@ export class Answers {
     const errorHandler = again ? undefined : route.errorHandler()
     if (errorHandler === undefined) {
       this.#logFailure(error, req, plugin === undefined ? undefined : { plugin })
-      res.answer('empty', undefined, 500)
+      sendFailure(req, res, error)
       this.finish(res)
       return
     }
@@ -240,7 +241,7 @@ export class Answers {
 
   async #callErrorHandler(handler: ErrorHandler, error: unknown, res: KernelResponse): Promise<void> {
     const { request: req } = res
-    res.code = 500
+    res.code = req.server.settings.errorFormat.of(error).status
     let passedOn = false
     const next = (other?: unknown) => {
       if (other !== undefined && other !== null) throw other
@@ -254,22 +255,31 @@ export class Answers {
     else {
       // Passed on, or simply not answered: then it counts as unhandled, and somebody must hear of it.
       this.#logFailure(error, req)
-      res.answer('empty', undefined, 500)
+      sendFailure(req, res, error)
     }
   }
 
   /** A failure while answering a failure: nothing of the application runs any more. */
-  #answerBare(error: unknown, res: KernelResponse, more?: object): void {
+  #answerBare(error: unknown, res: KernelResponse, more?: { original: unknown }): void {
+    const { request: req } = res
+    const err = legible(error)
     res.reset()
-    this.#logFailure(error, res.request, more)
-    res.answer('empty', undefined, 500)
+    this.#logFailure(err, req, more)
+    // What an error handler throws may be an HttpError, for what it was given. One of the framework's own is a mistake there.
+    sendFailure(req, res, err, isFrameworkError(err) ? req.server.settings.errorFormat.mistake(err) : undefined)
     this.#respond(toReply(res, this.#state.draining), res)
   }
 
-  #logFailure(error: unknown, req: KernelRequest, more?: object): void {
+  #logFailure(error: unknown, req: KernelRequest, more?: { plugin?: string; original?: unknown }): void {
     const err = legible(error)
-    const what = `${req.method} ${req.path} failed with ${describeFailure(err)}${missingMember(req, err)}`
-    req.log.error({ err, ...more }, what)
+    const { status, code, unhandled } = req.server.settings.errorFormat.of(err)
+    const what = `${req.method} ${req.path} failed with ${describeFailure(err)}`
+    // An onSend hook that refuses takes back what the handler has done.
+    if (status < 500 && more?.plugin === undefined) {
+      // A stack for what has a reason of its own alone: whoever asks for what is not there decides how often this is written.
+      const hasReason = (err as Error).cause !== undefined || more !== undefined
+      req.log.info({ status, code, ...(hasReason && { err }), ...more }, what)
+    } else req.log.error({ err, ...more }, what + missingMember(req, err) + (unhandled ? strangeStatus(err) : ''))
   }
 
   /** Hooks that may not change an answer: their errors are logged, their promises not waited for. */
@@ -306,4 +316,12 @@ function describeFailure(error: unknown): string {
   } catch {
     return 'an error that cannot be read'
   }
+}
+
+/** Why the status of an error is not the one of its answer. */
+function strangeStatus(error: unknown): string {
+  if (!(error instanceof Error) || isFrameworkError(error)) return ''
+  const { status, statusCode = status } = error as Error & { status?: unknown; statusCode?: unknown }
+  if (!isFailureStatus(statusCode)) return ''
+  return `. Its status ${statusCode} is not that of the answer: it may be an upstream's. Throw an HttpError`
 }

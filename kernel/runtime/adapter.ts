@@ -1,4 +1,5 @@
 import type { RawRequest } from '../http/raw.ts'
+import type { Failures } from '../http/response/failure.ts'
 
 /** Bounds on what one connection may cost; every adapter enforces those its runtime lets it enforce. */
 export interface Limits {
@@ -35,6 +36,8 @@ export interface ListenOptions {
   host: string
   limits: Limits
   https?: TlsOptions
+  /** For what is refused before there is a request. */
+  failures: Failures
   /** Something worth a warning happened below the kernel, such as a malformed request or a failed write. */
   onWarning(message: string, error?: unknown): void
 }

@@ -27,20 +27,25 @@ export class CallSite {
 
   /** `file:line:column` of the first frame outside the framework, or `an unknown place`. */
   toString(): string {
-    for (const line of (this.#trace?.stack ?? '').split('\n').slice(1)) {
-      const place = /\(?((?:file:\/\/)?\/?[^()\s]+:\d+:\d+)\)?\s*$/.exec(line)?.[1]
-      // Frames of the runtime itself: its helpers for decorators, for example.
-      if (place === undefined || /^(?:node|bun|deno|ext):/.test(place)) continue
-      const path = place.startsWith('file://') ? toPath(place) : place
-      if (!ownFolders.some((folder) => path.startsWith(folder))) return path
-    }
-    return 'an unknown place'
+    return placeIn(this.#trace?.stack ?? '') ?? 'an unknown place'
   }
 
   /** The same in short, `src/auth.ts:12`: folder, file and line. */
   toLine(): string {
     return this.toString().split('/').slice(-2).join('/').replace(/:\d+$/, '')
   }
+}
+
+/** `file:line:column` of the first frame of a stack that is outside the framework, and in none of these folders. */
+export function placeIn(stack: string, except = '\0'): string | undefined {
+  for (const line of stack.split('\n').slice(1)) {
+    const place = /\(?((?:file:\/\/)?\/?[^()\s]+:\d+:\d+)\)?\s*$/.exec(line)?.[1]
+    // Frames of the runtime itself: its helpers for decorators, for example.
+    if (place === undefined || /^(?:node|bun|deno|ext):/.test(place)) continue
+    const path = place.startsWith('file://') ? toPath(place) : place
+    if (!path.includes(except) && !ownFolders.some((folder) => path.startsWith(folder))) return path
+  }
+  return undefined
 }
 
 function toPath(url: string): string {

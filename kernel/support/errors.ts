@@ -30,6 +30,11 @@ export function isFrameworkError(value: unknown): value is FrameworkError {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[brand] === true
 }
 
+/** Whether something is a status of a failure. */
+export function isFailureStatus(status: unknown): status is number {
+  return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599
+}
+
 /** `RouteNotFoundError` → `ROUTE_NOT_FOUND`, the prefix that every message starts with. */
 export function messagePrefix(code: string): string {
   return code
@@ -63,7 +68,7 @@ export function defineError<Values extends readonly unknown[]>(
   // It would break where the error is thrown, which tests reach last.
   if (typeof code !== 'string' || !/^[A-Za-z]\w*$/.test(code))
     throw ErrorDefinitionError(String(code), 'the code is a name: "PortInUseError"')
-  if (!Number.isInteger(status) || status < 400 || status > 599) {
+  if (!isFailureStatus(status)) {
     throw ErrorDefinitionError(code, 'the status is a whole number from 400 to 599')
   }
   if (typeof template !== 'function') {
@@ -114,6 +119,11 @@ export const BodyReadError = defineError(
   500,
   () =>
     'the body was read before, and its bytes come once. Keep what was read; a parser leaves it with a route option, json: false for one',
+)
+export const ExpectationFailedError = defineError(
+  'ExpectationFailedError',
+  417,
+  () => 'the header Expect takes 100-continue alone',
 )
 export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
 export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)

@@ -1,4 +1,5 @@
 import { definePlugin } from '../../kernel/index.ts'
+import type { DescribedRoute } from '../openapi/index.ts'
 import { connectRedis } from '../toolkit/redis.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
 import { announce, CacheService, withdraw } from './service.ts'
@@ -37,6 +38,7 @@ export const cache = definePlugin({
   name: 'cache',
   options: cacheOptions,
   routeOptions: { cache: cacheOfRoute },
+  openapi: { failures },
   provide() {
     const cache = new CacheService()
     announce(cache)
@@ -71,3 +73,10 @@ export const cache = definePlugin({
     service.connect(store)
   },
 })
+
+/** For the API description. */
+function failures({ options: { cache }, settings }: DescribedRoute): { readonly [status: string]: string } {
+  if (cache === undefined || cache === false) return {}
+  const { lockBehavior = (settings as CacheSettings).lockBehavior } = cache === true ? {} : cache
+  return lockBehavior === 'fail' ? { 503: 'ServiceUnavailable' } : {}
+}

@@ -1,4 +1,4 @@
-import type { Handler, OptionChecks, RouteOptions, Routes } from '../../kernel/index.ts'
+import type { Handler, OptionChecks, Request, Response, RouteOptions, Routes } from '../../kernel/index.ts'
 import type { BodilessOptions } from '../../kernel/routing/options.ts'
 import type { OptionsExtension } from '../../kernel/routing/params.ts'
 import { nearest } from '../../kernel/support/nearest.ts'
@@ -81,14 +81,27 @@ export function implement<Extension, Prefix extends string, const Contract exten
     throw ContractError(`"${name}" is implemented, and not a route of the contract${guess}`)
   }
   const all = named.map(({ name, route }) => ({ route, ...read(name, given[name]) }))
-  for (const {
-    route: { method, path, ...schemas },
-    options,
-    handler,
-  } of all) {
+  for (const { route, options, handler } of all) {
+    const { method, path, ...schemas } = route
     const verb = routes[method.toLowerCase() as 'post'] as (path: string, options: object, handler: unknown) => void
-    verb(path, { ...schemas, ...options }, handler)
+    verb(path, { ...schemas, ...options }, withStatus(onlySuccess(route.responses), handler))
   }
+}
+
+/** The status of the only success that a route declares, where that is not 200. */
+function onlySuccess(responses: object = {}): number | undefined {
+  const [status, ...others] = Object.keys(responses).filter((key) => /^2\d\d$/.test(key))
+  return status === undefined || status === '200' || others.length > 0 ? undefined : Number(status)
+}
+
+/** What a handler returns is answered with the status that the caller was promised. */
+function withStatus(status: number | undefined, handler: Function): Function {
+  if (status === undefined) return handler
+  const answering = (req: Request, res: Response) => {
+    res.status(status)
+    return handler(req, res)
+  }
+  return Object.defineProperty(answering, 'name', { value: handler.name })
 }
 
 function read(name: string, given: unknown): { options: object; handler: Function } {

@@ -1,4 +1,4 @@
-import { failureBody, type Middleware, type Route, toJson } from '../../kernel/index.ts'
+import { type Middleware, type Route, sendFailure, toJson } from '../../kernel/index.ts'
 import type { Responses } from '../responses/index.ts'
 import { DecoratorError } from '../toolkit/decorator/decorator.ts'
 import type { Validation } from '../validation/index.ts'
@@ -18,10 +18,7 @@ export function validateStep(route: Route, { schemas, customError }: ValidateSte
 }
 
 function failWith({ status = 400, message = 'validation failed' }: CustomError): Fail {
-  return (error, _req, res) => {
-    const body = Object.assign(failureBody(error), { message, errors: error.errors })
-    return res.status(status).json(body)
-  }
+  return (error, req, res) => sendFailure(req, res, error, { status, message, errors: error.errors })
 }
 
 /** Writes the answers of a route with `@serialize`; a status that its option `responses` names goes by that. */

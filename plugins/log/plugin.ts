@@ -1,4 +1,4 @@
-import { definePlugin, described, type Kernel, OptionError } from '../../kernel/index.ts'
+import { definePlugin, described, type Kernel, OptionError, type Request, type Response } from '../../kernel/index.ts'
 import { isFallback } from '../toolkit/logger.ts'
 import { option } from '../toolkit/options/index.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
@@ -9,7 +9,7 @@ import { logOptions } from './options.ts'
 const supplied = new WeakSet<Kernel>()
 
 /**
- * Logs with pino: the server's own messages, `req.log`, and one line for every answered request.
+ * Logs with pino: the server's own messages, `req.log`, and one line for every answered request, whose id goes back as `x-request-id`.
  *
  * Credentials are redacted, long entries cut, and a sink that breaks or blocks never stops the server. A route with
  * `log: false` gets no line. With the server option `logger`, that one is written to instead.
@@ -40,16 +40,24 @@ export const log = definePlugin({
     ctx.onRoute((route) => {
       if (route.settings.log === false) quiet.set(route, true)
     })
+    ctx.onSend(nameRequest)
+    // What takes the place of a failed error handler's answer passes no onSend hook.
+    ctx.onError((_error, req, res) => nameRequest(req, res))
     if (!settings.logResponse) return
 
     const target = logger
     ctx.onResponse(function logResponse(req, res, ms) {
-      const { method, path } = req
+      const { method, path, route } = req
       if (quiet.of(req) === true) return
       const status = res.statusCode
-      const entry = { reqId: req.id, method, path, status, ms: Math.round(ms * 1000) / 1000 }
+      const entry = { reqId: req.id, method, path, route, status, ms: Math.round(ms * 1000) / 1000 }
       if (status >= 500) target.warn(entry, 'request failed')
       else target.info(entry, 'request')
     })
   },
 })
+
+/** Whoever reports a failure can say which request it was; what a handler says itself, an upstream's for example, stays. */
+function nameRequest(req: Request, res: Response): void {
+  if (res.getHeader('x-request-id') === undefined) res.setHeader('x-request-id', req.id)
+}

@@ -1,4 +1,5 @@
 import { defineError, type Kernel, type Listing, type Logger } from '../../kernel/index.ts'
+import { type DescribedFormat, describedFormat } from '../toolkit/failures/failures.ts'
 import type { Description } from './document/describe.ts'
 import type { DescriptionSettings } from './options.ts'
 import type { OpenApiDocument } from './types.ts'
@@ -10,7 +11,7 @@ const OpenApiBeforeBootError = defineError(
     'the description of a server is asked for before boot. Call await server.ready() first, or describeServer(server) of framework/plugins/openapi',
 )
 
-type Describe = (listing: Listing, options: DescriptionSettings) => Description
+type Describe = (listing: Listing, options: DescriptionSettings, format: DescribedFormat | undefined) => Description
 type Tag = (text: string) => string
 
 /** A text to send, with what tells it from others. */
@@ -87,7 +88,11 @@ export class ApiDescription {
     if (this.#server === undefined || this.#describe === undefined) throw OpenApiBeforeBootError()
     const { listing } = this.#server
     if (this.#known?.listing !== listing) {
-      const { document, notes } = this.#describe(listing, this.#options)
+      const { document, notes } = this.#describe(
+        listing,
+        this.#options,
+        describedFormat(this.#server.settings.errorFormat),
+      )
       this.#known = { listing, document }
       for (const { route, why } of notes) this.#tell(route, why)
     }

@@ -1,55 +1,78 @@
-import { asFailureBody, checkOptions, OptionError, quoted, type Request, type Response } from '../../kernel/index.ts'
+import {
+  checkOptions,
+  defineError,
+  isFailureStatus,
+  OptionError,
+  quoted,
+  type Request,
+  type Response,
+  sendFailure,
+} from '../../kernel/index.ts'
 import { isThenable } from './verdict.ts'
 
-/** Answers a request that a policy has refused; the status is preset to 401, a returned value becomes the body. */
+/** Answers a request that a policy has refused; the status is preset to that of the policy, 401 as a rule, a returned value becomes the body. */
 export type PolicyErrorCallback = (req: Request, res: Response) => unknown
 
 /** What a refused request is answered with. */
 export interface PolicyErrorOptions {
-  /** Default 401. */
+  /** Default: that of the policy, 401 as a rule. */
   status?: number
-  /** The body. Default `{ error: 'Unauthorized' }`. */
+  /** The body. Default `{ error: 'Unauthorized' }`, in the default error format. */
   map?(req: Request): unknown
 }
 
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
-// Marked, so that a schema that a route has for its own 401 does not turn the answer into a 500.
-const defaultBody = () => asFailureBody({ error: 'Unauthorized' })
+/** What the status of a refused request says: that someone else may try, or that this caller need not. */
+export type DenialStatus = 401 | 403
+
+const UnauthorizedError = defineError('UnauthorizedError', 401, () => 'who may do this must say who it is')
+const ForbiddenError = defineError('ForbiddenError', 403, () => 'whoever is asking may not do this')
+
+// One for all: a stack for each refused request would make an attack dearer for us than for them.
+const reasons = { 401: UnauthorizedError(), 403: ForbiddenError() }
+const bodies = { 401: { error: 'Unauthorized' }, 403: { error: 'Forbidden' } }
 
 function fromOptions(options: PolicyErrorOptions): PolicyErrorCallback {
   checkOptions('setPolicyErrorHandler', options, ['status', 'map'])
-  const { status = 401, map = defaultBody } = options
-  if (!Number.isInteger(status) || status < 400 || status > 599) {
+  const { status, map } = options
+  if (status !== undefined && !isFailureStatus(status)) {
     throw OptionError('setPolicyErrorHandler.status', quoted(status), 'a status from 400 to 599')
   }
-  if (typeof map !== 'function') throw OptionError('setPolicyErrorHandler.map', map, 'a function (req) => body')
+  if (map !== undefined && typeof map !== 'function')
+    throw OptionError('setPolicyErrorHandler.map', map, 'a function (req) => body')
   return (req, res) => {
-    const body = map(req)
-    res.status(status)
+    const body = map?.(req)
+    if (status !== undefined) res.status(status)
+    if (map === undefined) return undefined
     return isThenable(body) ? Promise.resolve(body).then((one) => res.send(one)) : res.send(body)
   }
 }
 
 /** How one server answers requests that its policies refuse. */
 export class PolicyDenials {
-  #answer: PolicyErrorCallback = defaultBody
+  #answer: PolicyErrorCallback | undefined
 
   setHandler(handler: PolicyErrorHandler): void {
     this.#answer = typeof handler === 'function' ? handler : fromOptions(handler)
   }
 
   /** Answers; a promise only when the handler gives one. */
-  deny(req: Request, res: Response): void | Promise<void> {
-    res.status(401)
-    const value = this.#answer(req, res)
-    if (isThenable(value)) return Promise.resolve(value).then((one) => finish(one, res))
-    finish(value, res)
+  deny(req: Request, res: Response, status: DenialStatus): void | Promise<void> {
+    res.status(status)
+    const value = this.#answer?.(req, res)
+    if (isThenable(value)) return Promise.resolve(value).then((one) => finish(one, req, res, status))
+    finish(value, req, res, status)
   }
 }
 
 /** A returned value is the body, like that of a route's handler; a handler that leaves it open still refuses. */
-function finish(value: unknown, res: Response): void {
+function finish(value: unknown, req: Request, res: Response, refused: DenialStatus): void {
   if (res.answered) return
-  res.send(value === undefined || value === res ? defaultBody() : value)
+  if (value !== undefined && value !== res) {
+    res.send(value)
+    return
+  }
+  const { statusCode: status } = res
+  sendFailure(req, res, reasons[status === 403 ? 403 : 401], { status, body: bodies[refused] })
 }

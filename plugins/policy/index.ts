@@ -4,11 +4,17 @@ import type { ProofOfPolicy } from './proof.ts'
 
 export type { PolicyDecorator } from './decorator.ts'
 export type { PolicyErrorCallback, PolicyErrorHandler, PolicyErrorOptions } from './denial.ts'
-export { type PolicyCheck, PolicyManager, type PolicyManagerOptions, type PolicyRecord } from './manager.ts'
+export {
+  type PolicyCheck,
+  PolicyManager,
+  type PolicyManagerOptions,
+  type PolicyRecord,
+  type PolicyStatus,
+} from './manager.ts'
 export type { PolicyOption, PolicyRequirement } from './options.ts'
 export { policy } from './plugin.ts'
 export { type ProvingCheck, proves } from './proof.ts'
-export { forResource } from './resource.ts'
+export { forResource, type ResourceMark } from './resource.ts'
 
 // In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {

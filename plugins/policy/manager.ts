@@ -2,6 +2,7 @@ import { defineError, type Logger, nearest, OptionError, type Request } from '..
 import { lineLogger } from '../toolkit/logger.ts'
 import { option } from '../toolkit/options/index.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
+import type { DenialStatus } from './denial.ts'
 import { parametersOf } from './parameters.ts'
 import { isForResource } from './resource.ts'
 import { isThenable, verdictOf } from './verdict.ts'
@@ -37,14 +38,25 @@ export interface PolicyRecord {
 export interface PolicyManagerOptions {
   /** Whom the checks of a route are asked about; a promise is waited for. Default `req.user`. */
   user?(req: Request): unknown
+  /**
+   * What a refused request of a route is answered with. `'byUser'`: 403 where the checks are asked about someone, who has no use for
+   * signing in again, and 401 where they are not. Default 401.
+   */
+  status?: PolicyStatus
   /** Milliseconds after which a check that has not answered counts as a no. Default 5000. */
   timeout?: number
   /** Where `canAccess` writes what went wrong in a check; those of routes write to `req.log`. Default standard error. */
   logger?: Logger
 }
 
+/** The status of a refused request, or how it is found. */
+export type PolicyStatus = DenialStatus | 'byUser'
+
+export const policyStatus = option.oneOf(401, 403, 'byUser')
+
 const managerOptions = option
   .shape({
+    status: policyStatus.default(401),
     user: option.fn<(req: Request) => unknown>('a function (req) => user'),
     timeout: option.ms({ above: 0 }).default(5_000),
     logger: option.having<Logger>(['error'], 'a logger'),
@@ -64,7 +76,11 @@ interface KeptCheck {
 }
 
 /** Asks one check about one request. */
-export type Ask = (req: Request) => boolean | Promise<boolean>
+export interface Ask {
+  (req: Request): boolean | Promise<boolean>
+  /** What the request is answered with that it has refused. */
+  denial(req: Request): DenialStatus
+}
 
 /**
  * Named checks of who may do what, for routes (option `policy`) and for handlers (`canAccess`).
@@ -95,6 +111,8 @@ export class PolicyManager<
   readonly #checks = new Map<string, Map<string, KeptCheck>>()
   readonly #user: (req: Request) => unknown
   readonly #timeout: number
+  /** What a refused request of a route is answered with. */
+  readonly status: PolicyStatus
   readonly #logger: Logger | undefined
 
   constructor(
@@ -102,9 +120,10 @@ export class PolicyManager<
     // The first branch is never taken: it is what `Options` is inferred from.
     options?: [Options] extends [never] ? Options : PolicyManagerOptions,
   ) {
-    const { user, timeout, logger } = managerOptions.parse(options ?? {}, 'PolicyManager')
+    const { user, timeout, logger, status } = managerOptions.parse(options ?? {}, 'PolicyManager')
     this.#user = user ?? ((req) => (req as Request & { user?: unknown }).user)
     this.#timeout = timeout
+    this.status = status
     this.#logger = logger
     for (const [scope, checks] of entriesOf('policies', policies)) {
       const copies = new Map<string, KeptCheck>()
@@ -165,21 +184,31 @@ export class PolicyManager<
    * @throws UnknownPolicyError for a name that does not exist. ResourcePolicyError for a check that asks about a resource: it
    * would be given the request in its place, and compare what neither has, `undefined === undefined`.
    */
-  askOf(scope: string, handler: string): Ask {
+  askOf(scope: string, handler: string, status: PolicyStatus = this.status): Ask {
     const { run, unfit } = this.#find(scope, handler)
     if (unfit !== undefined) throw ResourcePolicyError(scope, handler, unfit)
     const user = this.#user
     const timeout = this.#timeout
-    return (req) =>
+    const known = new WeakSet<Request>()
+    const askAbout = (subject: unknown, req: Request) => {
+      if (status === 'byUser' && subject != null && subject !== false) known.add(req)
+      return run(subject, req)
+    }
+    const ask = (req: Request) =>
       verdictOf(
         () => {
           const subject = user(req)
           // A promise in place of a user passes every check that only looks whether there is one.
-          return isThenable(subject) ? Promise.resolve(subject).then((one) => run(one, req)) : run(subject, req)
+          return isThenable(subject)
+            ? Promise.resolve(subject).then((one) => askAbout(one, req))
+            : askAbout(subject, req)
         },
         timeout,
         (why, error) => logFault(req.log, scope, handler, why, error),
       )
+    // Where no user could be found out, no one is known.
+    const denial = (req: Request) => (status === 'byUser' ? (known.has(req) ? 403 : 401) : status)
+    return Object.assign(ask, { denial })
   }
 
   #find(scope: string, handler: string): KeptCheck {

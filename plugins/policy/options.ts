@@ -1,13 +1,19 @@
 import { described, type OptionPlace, quoted, type Request } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
-import type { Ask, PolicyRecord } from './manager.ts'
+import { type Ask, type PolicyRecord, type PolicyStatus, policyStatus } from './manager.ts'
 import type { ResourceMark } from './resource.ts'
 
 /** One check that a route asks for: of which manager, and its name there. */
 export interface PolicyRequirement {
-  readonly manager: { readonly '~policies': PolicyRecord; askOf(scope: string, handler: string): Ask }
+  readonly manager: {
+    readonly '~policies': PolicyRecord
+    readonly status: PolicyStatus
+    askOf(scope: string, handler: string, status?: PolicyStatus): Ask
+  }
   readonly scope: string
   readonly handler: string
+  /** What a refused request is answered with; default: what the manager says. */
+  readonly status?: PolicyStatus
 }
 
 /** What the route option `policy` takes. */
@@ -34,6 +40,7 @@ type CheckedRequirement<Given> = Given extends {
       readonly manager: PolicyRequirement['manager']
       readonly scope: keyof Policies & string
       readonly handler: Scope extends keyof Policies ? CheckedHandler<Given, Policies[Scope]> : string
+      readonly status?: PolicyStatus
     }
   : PolicyRequirement
 
@@ -58,6 +65,7 @@ const requirement = option.shape({
   manager: option.having<PolicyRequirement['manager']>(['askOf'], 'a PolicyManager').required(),
   scope: option.name().says('the name of a scope').required(),
   handler: option.name().says('the name of a check').required(),
+  status: policyStatus,
 })
 
 /**

@@ -1,4 +1,4 @@
-import { defineError, failureBody, type Request, type Response } from '../../kernel/index.ts'
+import { defineError, type Request, type Response, sendFailure } from '../../kernel/index.ts'
 import { networkOf, ownKey } from './key.ts'
 import type { Rule } from './options.ts'
 import type { Hit, RateLimitStore } from './stores/contract.ts'
@@ -19,7 +19,7 @@ export function limiterOf(rule: Rule, store: RateLimitStore, name: string): Limi
   // One for all: an error for each refused request, with its stack, would make an attack dearer for us than for them.
   const error = TooManyRequestsError(limit, windowMs)
 
-  const judge = (hit: Hit, res: Response): boolean => {
+  const judge = (hit: Hit, req: Request, res: Response): boolean => {
     const seconds = Math.ceil(hit.resetMs / 1_000)
     res
       .setHeader('ratelimit-policy', policy)
@@ -27,14 +27,15 @@ export function limiterOf(rule: Rule, store: RateLimitStore, name: string): Limi
       .setHeader('ratelimit-remaining', Math.max(0, limit - hit.count))
       .setHeader('ratelimit-reset', seconds)
     if (hit.count <= limit) return true
-    res.setHeader('retry-after', Math.max(1, seconds)).status(statusCode).json(failureBody(error))
+    res.setHeader('retry-after', Math.max(1, seconds))
+    sendFailure(req, res, error, { status: statusCode })
     return false
   }
   const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
     // `null` as well: what a database says of nobody must not put all of them into one counter.
     const who = key == null ? networkOf(req.ip) : ownKey(String(key))
     const hit = store.hit(`${name} ${who}`, windowMs)
-    return hit instanceof Promise ? hit.then((settled) => judge(settled, res)) : judge(hit, res)
+    return hit instanceof Promise ? hit.then((settled) => judge(settled, req, res)) : judge(hit, req, res)
   }
   const identify = (req: Request, res: Response): boolean | Promise<boolean> => {
     const key = keyOf?.(req)

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import send from '@fastify/send'
 import { extendMediaTypes, mediaTypeOfFile, type Request, type Response } from '../../kernel/index.ts'
+import { answerNoRange, answerUnmet } from '../toolkit/failures/conditions.ts'
 import { encodedSibling } from './encoded.ts'
 import type { OpenFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
@@ -55,8 +56,9 @@ async function answerWith(
   res.header('x-content-type-options', 'nosniff')
   settings.setHeaders?.(res, name)
   if (judged.statusCode !== 200) {
-    // 304 or 412.
-    res.removeHeader('content-encoding').status(judged.statusCode).send()
+    res.removeHeader('content-encoding')
+    if (judged.statusCode === 412) answerUnmet(req, res)
+    else res.status(judged.statusCode).send()
     return false
   }
   if (res.getHeader('content-type') === undefined) res.header('content-type', type)
@@ -69,7 +71,7 @@ async function answerWith(
       res.removeHeader(name)
     }
     res.header('content-range', `bytes */${size}`)
-    res.status(416).send()
+    answerNoRange(req, res)
     return false
   }
   const { start, end } = range === 'whole' ? { start: 0, end: size - 1 } : range

@@ -2,6 +2,7 @@ import type { BigIntStats, Stats } from 'node:fs'
 import { Readable } from 'node:stream'
 import send from '@fastify/send'
 import { defineError, type Middleware, PayloadTooLargeError, type Request, type Response } from '../../kernel/index.ts'
+import { answerNoRange, answerUnmet } from '../toolkit/failures/conditions.ts'
 import { typeOfKey } from './data.ts'
 import { missing, StorageRefusedError } from './errors.ts'
 import { checkKey } from './key.ts'
@@ -79,7 +80,9 @@ function give(file: ServedFile, answer: Answer, key: string, req: Request, res: 
   const part = setHeaders(answer, key, res)
   if (answer.statusCode >= 300) {
     if (answer.statusCode >= 400) res.removeHeader('content-length')
-    res.send()
+    if (answer.statusCode === 412) answerUnmet(req, res)
+    else if (answer.statusCode === 416) answerNoRange(req, res)
+    else res.send()
     return false
   }
   res.header('content-type', file.contentType)

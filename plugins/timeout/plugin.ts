@@ -17,6 +17,7 @@ export const timeout = definePlugin({
   name: 'timeout',
   options: timeoutOptions,
   routeOptions: { timeout: timeoutOfRoute },
+  openapi: { failures: ({ options }) => (options.timeout === false ? {} : { 503: 'ServiceUnavailable' }) },
   setup(ctx, { ms: ofServer }) {
     // By route and not in one of its slots: those run behind the scope's middlewares, which count too.
     const ofRoutes = new RouteValue<number | false>()

@@ -1,11 +1,12 @@
 import {
   checkOptions,
   defineError,
-  failureBody,
+  isFailureStatus,
   OptionError,
   quoted,
   type Request,
   type Response,
+  sendFailure,
 } from '../../kernel/index.ts'
 import type { Issue } from '../toolkit/schema/issue.ts'
 import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
@@ -46,9 +47,9 @@ export interface ValidationErrorOptions {
 
 export type ValidationErrorHandler = ValidationErrorCallback | ValidationErrorOptions
 
-/** The body of the answer when nobody says otherwise. */
-export function defaultBody(error: ValidationError): object {
-  return Object.assign(failureBody(error), { errors: error.errors })
+/** The answer unless someone says otherwise. */
+function answerDefault(error: ValidationError, req: Request, res: Response, status: number): Response {
+  return sendFailure(req, res, error, { status, errors: error.errors })
 }
 
 /** Both forms of a handler as one function; the options are checked here. */
@@ -60,13 +61,13 @@ export function toCallback(handler: ValidationErrorHandler): ValidationErrorCall
   }
   checkOptions(name, handler, ['status', 'map'])
   const { status = 422, map } = handler
-  if (!Number.isInteger(status) || status < 400 || status > 599) {
+  if (!isFailureStatus(status)) {
     throw OptionError(`${name}.status`, quoted(status), 'a whole number from 400 to 599')
   }
   if (map !== undefined && typeof map !== 'function') throw OptionError(`${name}.map`, map, 'a function (error, req)')
   return async function validationError(req, res, error) {
-    const body = map === undefined ? defaultBody(error) : await map(error, req)
-    res.status(status).send(body)
+    if (map === undefined) answerDefault(error, req, res, status)
+    else res.status(status).send(await map(error, req))
   }
 }
 
@@ -78,11 +79,11 @@ export function answerFailure(
   handler: ValidationErrorCallback | undefined,
 ): unknown {
   res.status(422)
-  if (handler === undefined) return res.json(defaultBody(error))
+  if (handler === undefined) return answerDefault(error, req, res, 422)
   const settle = (value: unknown) => {
     if (res.answered) return
     if (value !== undefined && value !== res) res.send(value)
-    else res.json(defaultBody(error))
+    else answerDefault(error, req, res, res.statusCode)
   }
   const result = handler(req, res, error)
   return result instanceof Promise ? result.then(settle) : settle(result)

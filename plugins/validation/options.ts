@@ -1,10 +1,24 @@
 import type { OptionPlace, OptionRoute } from '../../kernel/index.ts'
 import { isSchema } from '../toolkit/schema/check.ts'
+import { keysOf } from '../toolkit/schema/keys.ts'
 
 /** A schema as it is; it is compiled with the route. `undefined` is an import that went wrong, and would check nothing. */
 export function schemaOfRoute(given: unknown, place: OptionPlace): object | undefined {
   if (isSchema(given)) return given
   return void place.wrong(given, 'a JSON Schema, or a TypeBox, Zod or other Standard Schema')
+}
+
+/** The same for parameters: one that the path does not have would refuse every request. */
+export function paramsSchemaOfRoute(given: unknown, place: OptionPlace, { path }: OptionRoute<unknown>) {
+  const schema = schemaOfRoute(given, place)
+  if (schema === undefined) return undefined
+  const names: readonly string[] = path.match(/(?<=\/:)[\w$]+|(?<=\/)\*/g) ?? []
+  for (const key of keysOf(schema) ?? []) {
+    if (names.includes(key)) continue
+    const there = names.length === 0 ? 'It has none' : `Its parameters are ${names.join(', ')}`
+    place.problem(`the option "${place.path}" names "${key}", which is not a parameter of ${path}. ${there}`)
+  }
+  return schema
 }
 
 /** The same for what describes a body. */

@@ -3,7 +3,7 @@ import type { DescribedRoute } from '../openapi/index.ts'
 import { takesBody } from '../toolkit/body-parser.ts'
 import { option } from '../toolkit/options/index.ts'
 import { parts } from './issues.ts'
-import { bodySchemaOfRoute, schemaOfRoute } from './options.ts'
+import { bodySchemaOfRoute, paramsSchemaOfRoute, schemaOfRoute } from './options.ts'
 import { Validation } from './service.ts'
 
 /**
@@ -23,7 +23,7 @@ export const validation = definePlugin({
   options: option.shape({}),
   routeOptions: {
     headers: schemaOfRoute,
-    params: schemaOfRoute,
+    params: paramsSchemaOfRoute,
     query: schemaOfRoute,
     body: bodySchemaOfRoute,
     all: bodySchemaOfRoute,

@@ -59,6 +59,8 @@ describe('a new project', () => {
       expect.arrayContaining(['created  package.json', 'created  src/server.ts']),
     )
     expect(stderr).toBe('\nNext:\n  cd apps/my-app\n  npm install\n  npm run dev\n')
+    // While developing, and never in production.
+    expect(read('apps/my-app/src/server.ts')).toContain(`exposeErrorDetails: 'auto'`)
     expect(readJson('apps/my-app/package.json')).toMatchObject({
       name: 'my-app',
       private: true,

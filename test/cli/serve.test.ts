@@ -36,11 +36,20 @@ async function serveProject(more: Record<string, string> = {}, args: readonly st
 const pidOf = async (serving: Serving) => ((await serving.get()) as { pid: number }).pid
 
 test.concurrent('a change is served by a new process, which is told of; what changes nothing is not', async () => {
-  const { project, serving, edit } = await serveProject()
+  const failing = `new Server({ exposeErrorDetails: 'auto' })
+server.get('/boom', () => {
+  throw new Error('it is of no use') // in the file of the user
+})`
+  const { project, serving, edit } = await serveProject({
+    'src/server.ts': files['src/server.ts'].replace('new Server()', failing),
+  })
   await serving.answers('one')
   await serving.says(/src\/index\.ts on Node\.js\n(.*\n)?root +boot [\d.]+ ms\n[├└]─/)
   await serving.says(new RegExp(`http://127\\.0\\.0\\.1:${serving.port} \\(ready in \\d+ ms\\)`))
   expect(await serving.get()).toMatchObject({ env: 'development', host: '127.0.0.1' })
+  // A mistake shows the line of the source, and not that of what was made of it.
+  const failed = await fetch(`http://127.0.0.1:${serving.port}/boom`, { headers: { accept: 'text/html' } })
+  expect(await failed.text()).toMatch(/src\/server\.ts:5:\d+<.*class="here">.*of no use.*in the file of the user/s)
   const first = await pidOf(serving)
   // The same bytes again, a test, and what an editor leaves beside a file.
   project.write({ 'src/text.ts': text('one'), 'src/text.test.ts': '', 'src/.text.ts.swp': 'x', 'src/data.sqlite': 'x' })
@@ -410,7 +419,7 @@ test.concurrent('a pipe among the sources is not waited for, and the application
   )
   await serving.answers('one')
   // For programs.
-  await serving.says(/^\{"level":30,.*"path":"\/","status":200,.*\}$/m)
+  await serving.says(/^\{"level":30,.*"path":"\/","route":"\/","status":200,.*\}$/m)
   execFileSync('mkfifo', [join(project.folder, 'src/pipe.json')])
   edit('two')
   await serving.answers('two')

@@ -12,7 +12,7 @@ import { isLingering } from './linger.ts'
 import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
 import { findDirectWriter, showsOwners } from './probe.ts'
 import { refuseConnect, refuseConnection } from './refuse.ts'
-import { type NodeContext, NodeRequest } from './request.ts'
+import { type Expectation, type NodeContext, NodeRequest } from './request.ts'
 
 /** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
 const graceMs = 120
@@ -46,7 +46,8 @@ class NodeAdapter implements Adapter {
   }
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { port, host, limits, https, onWarning } = options
+    const { port, host, limits, https, failures, onWarning } = options
+    const refusals = { failures, onWarning }
     keepShapes()
     // Encryption costs so much more than what is saved that its sockets keep to the beaten track.
     const ordinary = this.#ordinary || https !== undefined
@@ -56,12 +57,13 @@ class NodeAdapter implements Adapter {
     const server = await create(
       options,
       announced > 0 ? 0 : limits.keepAliveTimeout,
-      requestListener(context, handler, false),
+      requestListener(context, handler, 'nothing'),
     )
     this.#server = server
     // 0: node cuts a longer list in silence; the count is checked in `refusal()`, the size by the parser.
     server.maxHeadersCount = 0
-    server.on('checkContinue', requestListener(context, handler, true))
+    server.on('checkContinue', requestListener(context, handler, 'continue'))
+    server.on('checkExpectation', requestListener(context, handler, 'unknown'))
     server.on('connection', (socket: Socket) => track(this.#sockets, socket))
     server.on('secureConnection', (socket: Socket) => track(this.#secured, socket))
     server.on('clientError', (error: Error & { code?: string; reason?: string }, socket) => {
@@ -69,12 +71,12 @@ class NodeAdapter implements Adapter {
       // happened helps nobody, and strangers decide how often it is written.
       if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
         onWarning(`a malformed request was refused: ${error.reason ?? error.message} (${error.code})`)
-      refuseConnection(error, socket)
+      refuseConnection(error, socket, refusals)
     })
     server.on('connect', ({ url, socket }: IncomingMessage, stream) => {
       // No one else listens any more: an error would end the process.
       for (const one of [socket, stream]) one.on('error', () => one.destroy())
-      whenAnswered(socket, () => refuseConnect(url, stream))
+      whenAnswered(socket, () => refuseConnect(url, stream, refusals))
     })
     await bind(server, host, port)
     if (announced > 0) this.#stopSweeping = endIdle(this.#sockets, announced)
@@ -181,12 +183,12 @@ function pem(material: string | Uint8Array): string | Buffer {
   return typeof material === 'string' ? material : Buffer.from(material)
 }
 
-function requestListener(context: NodeContext, handler: RequestHandler, expectsContinue: boolean) {
+function requestListener(context: NodeContext, handler: RequestHandler, expects: Expectation) {
   const { activity, announced } = context
   const begin = (message: IncomingMessage, response: ServerResponse, pipeline: Pipeline | undefined) => {
     activity.count++
     activity.working++
-    handler(new NodeRequest(message, response, context, expectsContinue, pipeline))
+    handler(new NodeRequest(message, response, context, expects, pipeline))
   }
   return (message: IncomingMessage, response: ServerResponse) => {
     if (announced > 0) announce(response, announced)

@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Failures } from '../../http/response/failure.ts'
+import { defaultTypes } from '../../http/response/media-types.ts'
 import {
   BadRequestError,
   type FrameworkError,
@@ -15,13 +17,19 @@ import { pipelineOf } from './pipelining.ts'
 /** The methods that a server may have at all; only for answers that are given before a route can be known. */
 const allow = 'GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
 
+/** How answers are made that no request object stands for. */
+export interface Refusals {
+  readonly failures: Failures
+  onWarning(message: string, error?: unknown): void
+}
+
 /** Answers what the HTTP parser refused, if there is still somebody who can read it, and closes the connection. */
-export function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
+export function refuseConnection(error: Error & { code?: string }, socket: Duplex, how: Refusals): void {
   const code = error.code ?? ''
   const timedOut = code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const current = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage
   if ((timedOut || code.startsWith('HPE_')) && current?.req.complete) {
-    pipelineOf(socket).endBehind(current, () => refuseConnection(error, socket))
+    pipelineOf(socket).endBehind(current, () => refuseConnection(error, socket, how))
     return
   }
   // Resets, failed handshakes and write errors leave nobody to talk to; a head that has begun must not get a second one.
@@ -33,25 +41,29 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
     // An early 408 on a connection that never spoke would be read as the answer to its first request.
     // Bun counts no bytes, and shows no connection that never spoke.
     if (!isBun && (socket as Duplex & { bytesRead?: number }).bytesRead === 0) socket.destroy()
-    else write(socket, 408, lateRequest())
+    else write(socket, lateRequest(), how)
   } else if (code === 'HPE_HEADER_OVERFLOW') {
-    write(socket, 431, HeaderTooLargeError('the head of the request is too large'))
+    write(socket, HeaderTooLargeError('the head of the request is too large'), how)
   } else if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
-    write(socket, 413, PayloadTooLargeError('16 kB of chunk extensions'))
+    write(socket, PayloadTooLargeError('16 kB of chunk extensions'), how)
   } else {
-    write(socket, 400, BadRequestError('the request is not valid HTTP/1.1'))
+    write(socket, BadRequestError('the request is not valid HTTP/1.1'), how)
   }
 }
 
 /** `CONNECT` would turn the server into a proxy; it never reaches the kernel because there is no answer object for it. */
-export function refuseConnect(target: string | undefined, socket: Duplex): void {
-  write(socket, 405, MethodNotAllowedError('CONNECT', target ?? ''), `Allow: ${allow}\r\n`)
+export function refuseConnect(target: string | undefined, socket: Duplex, how: Refusals): void {
+  write(socket, MethodNotAllowedError('CONNECT', target ?? ''), how, `Allow: ${allow}\r\n`)
 }
 
-function write(socket: Duplex, status: number, error: FrameworkError, extra = ''): void {
-  const body = JSON.stringify({ code: error.code, message: error.message })
+function write(socket: Duplex, error: FrameworkError, { failures, onWarning }: Refusals, extra = ''): void {
+  const { status } = error
+  const answer = failures.answer(failures.of(error), undefined, (cause, message) => onWarning(message, cause))
+  const { body = '', headers } = answer ?? {}
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const type = headers?.['content-type'] ?? defaultTypes.json
   const head =
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${extra}Content-Type: application/json; charset=utf-8\r\n` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`
-  socket.end(head + body, () => socket.destroy())
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${extra}Content-Type: ${type}\r\n` +
+    `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n`
+  socket.end(head + text, () => socket.destroy())
 }

@@ -6,6 +6,7 @@ import { hostFor } from '../../http/request/host.ts'
 import {
   BadRequestError,
   BodyReadError,
+  ExpectationFailedError,
   type FrameworkError,
   HeaderTooLargeError,
   PayloadTooLargeError,
@@ -33,13 +34,15 @@ export interface NodeContext {
   onWarning(message: string, error?: unknown): void
 }
 
+/** What a client waits for before it sends the body: `100 Continue`, or something that only it knows. */
+export type Expectation = 'nothing' | 'continue' | 'unknown'
+
 /** A request of `node:http`. Nothing is copied or parsed before somebody asks for it. */
 export class NodeRequest implements RawRequest {
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
   readonly #context: NodeContext
-  /** The client waits for `100 Continue` before it sends the body. */
-  readonly #expectsContinue: boolean
+  readonly #expects: Expectation
   /** Where the request came behind another one. */
   readonly #pipeline: Pipeline | undefined
   /** The rest of the body will never be read. */
@@ -53,13 +56,13 @@ export class NodeRequest implements RawRequest {
     message: IncomingMessage,
     response: ServerResponse,
     context: NodeContext,
-    expectsContinue: boolean,
+    expects: Expectation,
     pipeline: Pipeline | undefined,
   ) {
     this.#message = message
     this.#response = response
     this.#context = context
-    this.#expectsContinue = expectsContinue
+    this.#expects = expects
     this.#pipeline = pipeline
   }
 
@@ -158,7 +161,7 @@ export class NodeRequest implements RawRequest {
 
   #begin(): void {
     this.#isRead = true
-    if (this.#expectsContinue) this.#response.writeContinue()
+    if (this.#expects === 'continue') this.#response.writeContinue()
   }
 
   onAbort(listener: () => void): void {
@@ -184,6 +187,7 @@ export class NodeRequest implements RawRequest {
     if (url !== undefined && url.length > maxHeaderSize) return HeaderTooLargeError(`more than ${maxHeaderSize} bytes`)
     // `GET /path` without a version passes the parser as HTTP/0.9.
     if (httpVersionMajor < 1) return BadRequestError('the HTTP version is missing')
+    if (this.#expects === 'unknown') return ExpectationFailedError()
     return undefined
   }
 
@@ -237,7 +241,7 @@ export class NodeRequest implements RawRequest {
   #leavesMuch(): boolean {
     if (this.#isRead || !this.hasBody) return false
     // Who waits for `100 Continue` may now send the body, or the next request in its place.
-    return this.#expectsContinue || Number(this.header('content-length') ?? 0) > mostUnread
+    return this.#expects === 'continue' || Number(this.header('content-length') ?? 0) > mostUnread
   }
 
   #sendStream(body: StreamBody, headers: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
-import { definePlugin, type Request } from '../../../kernel/index.ts'
+import { definePlugin, type Request, sendFailure } from '../../../kernel/index.ts'
+import { HttpError } from '../../toolkit/failures/http-error.ts'
 import { announcePage } from '../../toolkit/pages.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { cronUiOptions } from '../options.ts'
@@ -67,10 +68,11 @@ export const cronUi = definePlugin({
     announcePage(ctx.server, isGuarded ? 'jobs (guarded)' : 'jobs', `${ctx.prefix}${path}`)
     if (!isGuarded) return
     ctx.post(path, { middlewares: [...middlewares], apidoc: { tags: ['cron'] } }, async function runCron(req, res) {
-      if (!isFromHere(req)) return res.forbidden({ code: 'ForbiddenError', message: 'this comes from another site' })
+      if (!isFromHere(req))
+        return sendFailure(req, res, new HttpError(403, { message: 'this comes from another site' }))
       const name = String((req.query as Record<string, unknown>).run ?? '')
       if (!service.jobs().some((job) => job.name === name))
-        return res.notFound({ code: 'NotFoundError', message: 'there is no such job' })
+        return sendFailure(req, res, new HttpError(404, { message: 'there is no such job' }))
       const began = await service.trigger(name)
       return res
         .setHeader('cache-control', 'no-store')

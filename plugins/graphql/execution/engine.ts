@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { GraphQLSchema } from 'graphql'
-import { exposesDetails, type Logger } from '../../../kernel/index.ts'
+import type { Logger } from '../../../kernel/index.ts'
+import { exposesDetails } from '../../toolkit/failures/failures.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { CostLimit } from '../cost/limit.ts'
 import { type Engine, GraphqlHandler } from '../http/handler.ts'

@@ -1,5 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql'
-import { exposesDetails, type Request } from '../../../kernel/index.ts'
+import type { Request } from '../../../kernel/index.ts'
+import { exposesDetails } from '../../toolkit/failures/failures.ts'
 import type { Graphql } from '../packages.ts'
 import { type AnsweredError, worded } from './answered-error.ts'
 

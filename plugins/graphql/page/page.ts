@@ -3,7 +3,7 @@ import { accessSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { presetHeaders, type Request, type Response } from '../../../kernel/index.ts'
+import { FileNotFoundError, presetHeaders, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
 import { pageScript } from './page-script.ts'
 
 /** The GraphiQL page and what it loads. */
@@ -56,7 +56,7 @@ export function openPage(): GraphiqlPage {
     },
     async asset(req, res) {
       const asset = assets.get(req.params.file ?? '')
-      if (asset === undefined) return res.notFound()
+      if (asset === undefined) return sendFailure(req, res, FileNotFoundError(), { body: undefined })
       const bytes = await asset.read()
       return res.setHeaders(assetHeaders).setHeader('content-type', asset.type).bytes(bytes)
     },

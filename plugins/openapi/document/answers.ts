@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { isFailureSchema } from '../../toolkit/failures/http-error.ts'
 import { isComponentName } from '../components.ts'
 import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
 import { failuresOf } from './failures.ts'
@@ -70,6 +71,7 @@ export function answersOf(scene: Scene, apidoc: Json): Answers {
 function answer(scene: Scene, status: string, schema: unknown): OpenApiResponse {
   const description = describeStatus(status)
   if (!hasContent(status)) return { description }
+  if (isFailureSchema(schema)) return { description, content: scene.responses.content() }
   const place = scene.use(schema, 'output', `response ${status}`) as OpenApiSchema
   return { description, content: { 'application/json': { schema: place } } }
 }

@@ -1,4 +1,5 @@
-import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
+import type { DescribedFormat } from '../../toolkit/failures/failures.ts'
+import type { OpenApiMediaType, OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
 import { type Json, put } from './json.ts'
 
 const text = { type: 'string' }
@@ -7,12 +8,29 @@ const object = (properties: { [name: string]: object }) => ({
   properties,
   required: Object.keys(properties),
 })
-const json = (schema: OpenApiSchema) => ({ 'application/json': { schema } })
 
 /** The body of every failure that the framework answers. */
 const failure = {
   $id: 'Failure',
   ...object({ code: { ...text, description: 'The name of the error.' }, message: text }),
+}
+const problem = {
+  $id: 'Problem',
+  description: 'Problem Details (RFC 9457).',
+  type: 'object',
+  properties: {
+    type: {
+      ...text,
+      format: 'uri-reference',
+      description: 'The kind of problem; about:blank where the status says it.',
+    },
+    title: { ...text, description: 'The phrase of the status.' },
+    status: { type: 'integer' },
+    detail: { ...text, description: 'What happened this time.' },
+    instance: { ...text, format: 'uri-reference', description: 'The request, by its id.' },
+    code: { ...text, description: 'The name of the error.' },
+  },
+  required: ['type', 'title', 'status', 'code'],
 }
 const issue = object({
   part: { type: 'string', enum: ['headers', 'params', 'query', 'body', 'all'] },
@@ -21,27 +39,34 @@ const issue = object({
   message: text,
   params: { type: 'object' },
 })
+const issues = { type: 'array', items: issue }
 
-/** What the framework answers itself, as it does while nobody says otherwise. Without a content: `failure`. */
+/** What the framework answers itself, as it does unless someone says otherwise. */
 const builtIns: { readonly [name: string]: OpenApiResponse } = {
   BadRequest: {
     description: 'The request cannot be read: `JsonNotValidError` for a body that is no JSON, else `BadRequestError`.',
   },
-  Unauthorized: { description: 'A policy did not let the caller in.', content: json(object({ error: text })) },
+  Unauthorized: { description: 'A policy did not let the caller in.' },
+  Forbidden: { description: 'A policy did not let the caller in, whoever it is.' },
   PayloadTooLarge: {
     description: 'The body is too large: `PayloadTooLargeError`, or `FileTooLargeError` for a file in a form.',
   },
   UnsupportedMediaType: {
     description: 'The body has a type, a charset or an encoding that is not read: `UnsupportedMediaTypeError`.',
   },
-  ValidationError: {
-    description: 'The request is not valid.',
-    content: json(object({ code: text, message: text, errors: { type: 'array', items: issue } })),
-  },
+  ValidationError: { description: 'The request is not valid.' },
   TooManyRequests: {
     description: 'The caller asks too often.',
     headers: { 'Retry-After': { description: 'Seconds until the next try.', schema: { type: 'integer' } } },
   },
+  ServiceUnavailable: { description: 'The answer takes too long, or is being computed for someone else.' },
+}
+
+/** Bodies of the default format that are not those of every other failure. */
+const ownBodies: { readonly [name: string]: OpenApiSchema } = {
+  Unauthorized: object({ error: text }),
+  Forbidden: object({ error: text }),
+  ValidationError: object({ code: text, message: text, errors: issues }),
 }
 
 /** The responses of one document by name: those of plugins and of the application, and of the framework those in use. */
@@ -49,13 +74,15 @@ export class SharedResponses {
   readonly #own: Json
   readonly #used = new Set<string>()
   readonly #failing = new Set<string>()
-  readonly #place: (schema: OpenApiSchema) => unknown
+  readonly #place: (schema: unknown) => unknown
+  readonly #format: DescribedFormat | undefined
   #placed: unknown
 
-  /** `place` gives a schema its place in the document. */
-  constructor(own: Json | undefined, place: (schema: OpenApiSchema) => unknown) {
+  /** `place` gives a schema its place in the document; `format` is that of the failures of the server, where it is not the default one. */
+  constructor(own: Json | undefined, place: (schema: unknown) => unknown, format: DescribedFormat | undefined) {
     this.#own = own ?? {}
     this.#place = place
+    this.#format = format
   }
 
   /** Whether there is one of that name. */
@@ -80,13 +107,28 @@ export class SharedResponses {
     const isOwn = Object.hasOwn(this.#own, name)
     const given = (isOwn ? this.#own[name] : builtIns[name]) as OpenApiResponse
     const isWhole = given.content !== undefined || '$ref' in given || (isOwn && Object.hasOwn(builtIns, name))
-    return isWhole ? given : { ...given, content: json(this.#body as OpenApiSchema) }
+    return isWhole ? given : { ...given, content: this.content(isOwn ? '' : name) }
+  }
+
+  /** The content of a failure in the format of the server; `name` is that of one of the framework's own. */
+  content(name = ''): { [type: string]: OpenApiMediaType } {
+    const { contentType = 'application/json', schema } = this.#format ?? {}
+    if (this.#format === undefined) {
+      const own = Object.hasOwn(ownBodies, name) ? ownBodies[name] : undefined
+      return { [contentType]: { schema: own ?? this.#body(failure) } }
+    }
+    // What a function of the application makes is what it says, or anything.
+    if (schema === undefined) return { [contentType]: {} }
+    if (schema !== 'problem') return { [contentType]: { schema: this.#body(schema) } }
+    const body = this.#body(problem)
+    const invalid = { allOf: [body, { type: 'object', properties: { errors: issues }, required: ['errors'] }] }
+    return { [contentType]: { schema: name === 'ValidationError' ? invalid : body } }
   }
 
   /** One object wherever it is: what says the same is seen to be the same. */
-  get #body(): unknown {
-    this.#placed ??= this.#place(failure)
-    return this.#placed
+  #body(schema: unknown): OpenApiSchema {
+    this.#placed ??= this.#place(schema)
+    return this.#placed as OpenApiSchema
   }
 
   /** All of them, for the document. */

@@ -1,7 +1,8 @@
 import type { Kernel, ListedPlugin, ListedRoute, Listing, RouteOptions } from '../../../kernel/index.ts'
+import { type DescribedFormat, describedFormat } from '../../toolkit/failures/failures.ts'
 import { plainName } from '../../toolkit/schema/names.ts'
 import { type DescriptionOptions, type DescriptionSettings, descriptionOptions } from '../options.ts'
-import type { OpenApiDocument, OpenApiPathItem, OpenApiSchema } from '../types.ts'
+import type { OpenApiDocument, OpenApiPathItem } from '../types.ts'
 import { SharedResponses } from './built-in.ts'
 import { documentForm, formed } from './forms.ts'
 import { type Fragments, fragmentsOf, namesIn, toObject } from './fragments.ts'
@@ -37,11 +38,16 @@ export interface Description {
  * const document = describeServer(server, { info: { title: 'Users', version: '2.0.0' } })
  */
 export function describeServer(server: Kernel, options?: DescriptionOptions): OpenApiDocument {
-  return describeListing(server.listing, descriptionOptions.parse(options, 'describeServer')).document
+  const settings = descriptionOptions.parse(options, 'describeServer')
+  return describeListing(server.listing, settings, describedFormat(server.settings.errorFormat)).document
 }
 
 /** The same of what is registered, with notes of what could not be described. */
-export function describeListing({ routes, plugins }: Listing, options: DescriptionSettings): Description {
+export function describeListing(
+  { routes, plugins }: Listing,
+  options: DescriptionSettings,
+  format?: DescribedFormat,
+): Description {
   const notes = new Map<string, Description['notes'][number]>()
   const note = (route: string, why: string) => void notes.set(`${route}: ${why}`, { route, why })
   const given: Json = (options.components ?? {}) as Json
@@ -52,8 +58,8 @@ export function describeListing({ routes, plugins }: Listing, options: Descripti
     schemas.give(name, schema, (why) => note('components', why))
   const around = { ...options, tags: [...(options.tags ?? []), ...fragments.tags] }
   const { info, servers, security, tags, externalDocs } = formed(documentForm, around as Json) as DescriptionOptions
-  const place = (schema: OpenApiSchema) => schemas.use(schema, 'output', 'Failure', () => {})
-  const responses = new SharedResponses(own.responses, place)
+  const place = (schema: unknown) => schemas.use(schema, 'output', 'Failure', (why) => note('errorFormat', why))
+  const responses = new SharedResponses(own.responses, place, format)
   const policies = new Policies(security, own.securitySchemes)
   const described = new Described({ schemas, own, responses, policies, hasFailures: options.failures, note })
   for (const route of routes) if (isIncluded(route, options)) described.add(route)

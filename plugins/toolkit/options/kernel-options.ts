@@ -4,6 +4,7 @@ import { defaultLimits, type Limits, type TlsOptions } from '../../../kernel/run
 import type { Logger } from '../../../kernel/support/logger.ts'
 import { type OptionPlace, quoted } from '../../../kernel/support/options.ts'
 import { variable } from '../environment/process.ts'
+import { FormattedFailures } from '../failures/failures.ts'
 import { fallbackLogger } from '../logger.ts'
 import type { Check, SettingsOf } from './check.ts'
 import * as option from './option.ts'
@@ -62,6 +63,7 @@ export function kernelSettings(given: SettingsOf<typeof members>, place: OptionP
   return {
     ...given,
     logger: given.logger ?? fallbackLogger(),
+    errorFormat: new FormattedFailures(),
     port: given.port ?? fromEnvironment(port, 'PORT') ?? 3000,
     host: given.host ?? fromEnvironment(host, 'HOST') ?? '0.0.0.0',
   }

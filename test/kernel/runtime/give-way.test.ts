@@ -4,7 +4,10 @@ import type { RawRequest, StreamBody } from '../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
 import { fetchHandler } from '../../../kernel/runtime/web/fetch.ts'
+import { FormattedFailures } from '../../../plugins/toolkit/failures/failures.ts'
 import { sendRaw } from '../../conformance/raw-client.ts'
+
+const failures = new FormattedFailures()
 
 const total = 100_000
 
@@ -62,7 +65,10 @@ const onWarning = (_message: string, error?: unknown) => warnings.push(error)
 const ways: Record<string, (handler: (raw: RawRequest) => void) => Promise<unknown>> = {
   'a socket': async (handler) => {
     adapter = nodeAdapter()
-    const { port } = await adapter.listen({ port: 0, host: '127.0.0.1', limits: defaultLimits, onWarning }, handler)
+    const { port } = await adapter.listen(
+      { port: 0, host: '127.0.0.1', failures, limits: defaultLimits, onWarning },
+      handler,
+    )
     return sendRaw(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', { waitMs: 10_000 })
   },
   'a web request': async (handler) => {

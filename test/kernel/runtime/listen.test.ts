@@ -2,13 +2,16 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../../kernel/runtime/adapter.ts'
 import { listenError } from '../../../kernel/runtime/listen-errors.ts'
 import { nodeAdapter } from '../../../kernel/runtime/node/node.ts'
+import { FormattedFailures } from '../../../plugins/toolkit/failures/failures.ts'
+
+const failures = new FormattedFailures()
 
 const adapters: ReturnType<typeof nodeAdapter>[] = []
 
 function listen(port: number, host: string) {
   const adapter = nodeAdapter()
   adapters.push(adapter)
-  return adapter.listen({ port, host, limits: defaultLimits, onWarning: () => {} }, () => {})
+  return adapter.listen({ port, host, failures, limits: defaultLimits, onWarning: () => {} }, () => {})
 }
 
 afterEach(async () => {

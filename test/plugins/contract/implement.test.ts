@@ -36,6 +36,26 @@ function shopServer(handler: 'closed' | 'open' = 'open') {
 }
 
 describe('what is implemented is a route like all others', () => {
+  test('what a handler returns has the status of the only success that the contract has', async () => {
+    const routes = new RouteCollection()
+    const contract = defineContract({
+      add: { method: 'POST', path: '/one', responses: { 201: Post, 404: z.object({ code: z.string() }) } },
+      either: { method: 'POST', path: '/two', responses: { 201: Post, 202: Post } },
+      fails: { method: 'POST', path: '/three', responses: { 201: Post } },
+    })
+    implement(routes, contract, {
+      add: () => ({ id: '1', title: 'Dawn' }),
+      either: (_req, res) => res.accepted({ id: '1', title: 'Dawn' }),
+      fails() {
+        throw new Error('no')
+      },
+    })
+    const { inject } = new Server({ router: routes })
+    ;(await inject.post('/one')).assertStatus(201).assertBodyDeepEqual({ id: '1', title: 'Dawn' })
+    ;(await inject.post('/two')).assertStatus(202)
+    ;(await inject.post('/three')).assertStatus(500)
+  })
+
   test('requests are validated, answers shaped, middlewares run', async () => {
     const { inject } = shopServer()
     expect((await inject.get('/posts/1?page=2')).body()).toEqual({ id: '1', title: 'page 2' })

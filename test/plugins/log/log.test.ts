@@ -39,8 +39,60 @@ function makeServer(options: Options = {}, more: object = {}) {
   return { server, out }
 }
 
+describe('the id of a request goes back', () => {
+  const idOf = (res: { headers(): Readonly<Record<string, unknown>> }) => res.headers()['x-request-id']
+
+  test('with answers, misses, refusals and failures, also of an error handler', async () => {
+    const { server, out } = makeServer()
+    const { server: guarded } = makeServer()
+    server.get('/', (req) => ({ id: req.id }))
+    const boom = () => {
+      throw new Error('boom')
+    }
+    server.get('/boom', boom)
+    guarded.get('/boom', boom)
+    guarded.setErrorHandler(boom)
+    const found = await server.inject.get('/')
+    expect(idOf(found)).toBe(found.body<{ id: string }>().id)
+    const paths = ['/nowhere', '/boom', '/%zz']
+    const answers = [
+      ...(await Promise.all(paths.map((path) => server.inject.get(path)))),
+      await guarded.inject.get('/boom'),
+    ]
+    for (const res of answers) expect(idOf(res)).toMatch(/^\w+-\w+$/)
+    expect(new Set(answers.map(idOf)).size).toBe(4)
+    expect(out.lines.map(({ reqId }) => reqId)).toContain(idOf(found))
+  })
+
+  test('as the client sent it, where that is trusted', async () => {
+    const ask = async (trustRequestId: boolean) => {
+      const { server } = makeServer({}, { trustRequestId })
+      return idOf(await server.inject.get('/', { headers: { 'x-request-id': 'from-client' } }))
+    }
+    expect(await ask(true)).toBe('from-client')
+    expect(await ask(false)).not.toBe('from-client')
+  })
+
+  test('unless the handler names another one, an upstream’s', async () => {
+    const { server } = makeServer()
+    server.get('/', (_req, res) => res.setHeader('x-request-id', 'upstream').ok())
+    expect(idOf(await server.inject.get('/'))).toBe('upstream')
+  })
+
+  test('anew for what comes from the cache', async () => {
+    const cached = new Server({
+      plugins: { log: { stream: { write() {} } }, cache: true },
+      router: new RouteCollection(),
+    })
+    servers.push(cached)
+    cached.get('/', { cache: { ttl: 60 } }, () => ({ a: 1 }))
+    const ids = [idOf(await cached.inject.get('/')), idOf(await cached.inject.get('/'))]
+    expect(new Set(ids).size).toBe(2)
+  })
+})
+
 describe('the line of a request', () => {
-  test('has method, path, status, milliseconds and the id', async () => {
+  test('has method, path, the pattern of the route, status, milliseconds and the id', async () => {
     const { server, out } = makeServer()
     server.get('/users/:id', (req, res) => res.created({ id: req.id }))
     const res = await server.inject.get('/users/5?secret=1')
@@ -53,12 +105,19 @@ describe('the line of a request', () => {
         reqId: res.body<{ id: string }>().id,
         method: 'GET',
         path: '/users/5',
+        route: '/users/:id',
         status: 201,
         ms: expect.any(Number),
         msg: 'request',
       },
     ])
     expect(out.written.join()).not.toContain('secret')
+  })
+
+  test('has no route where none answered', async () => {
+    const { server, out } = makeServer()
+    await server.inject.get('/nowhere')
+    expect(out.lines[0]).not.toHaveProperty('route')
   })
 
   test('also for 404, 405, refused bodies and failures; those above 499 as warnings', async () => {

@@ -334,3 +334,28 @@ test('schemas with very many ways through them are looked at once', async () => 
     'boots',
   )
 })
+
+describe('a parameter that the path does not have fails the boot', () => {
+  const boot = async (path: string, params: object) => {
+    const server = new Server({ router: new RouteCollection() })
+    server.get(path, { params }, () => 1)
+    await server.ready()
+    await server.close()
+  }
+
+  test.each([
+    ['/a/:id', z.object({ ids: z.string() }), 'names "ids", which is not a parameter of /a/:id. Its parameters are id'],
+    ['/a', { type: 'object', properties: { id: { type: 'string' } } }, 'which is not a parameter of /a. It has none'],
+    ['/a/:id', { type: 'object', required: ['other'] }, 'names "other"'],
+  ])('%s', async (path, params, message) => {
+    await expect(boot(path, params)).rejects.toThrow(message)
+  })
+
+  test.each([
+    ['/a/:id?', z.object({ id: z.string().optional() })],
+    ['/a/:id/*', z.object({ id: z.string(), '*': z.string() })],
+    ['/a/:id', z.object({})],
+  ])('%s has it', async (path, params) => {
+    await expect(boot(path, params)).resolves.toBeUndefined()
+  })
+})

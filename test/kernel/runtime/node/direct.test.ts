@@ -10,8 +10,11 @@ import { type Adapter, defaultLimits, type ListenOptions } from '../../../../ker
 import { type Sending, writeOnce } from '../../../../kernel/runtime/node/direct.ts'
 import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { findDirectWriter, isFaithful } from '../../../../kernel/runtime/node/probe.ts'
+import { FormattedFailures } from '../../../../plugins/toolkit/failures/failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
 import { certificate } from '../certificate.ts'
+
+const failures = new FormattedFailures()
 
 /** Since Node 24 the ordinary path writes once by itself, and only it knows how to end an answer. */
 const isKnownHere = Number(process.versions.node.split('.')[0]) < 24
@@ -68,7 +71,7 @@ async function serve(
   const adapter = nodeAdapter({ ordinary: !direct })
   adapters.push(adapter)
   const onWarning = (_message: string, error?: unknown) => warnings.push(error)
-  const options = { port: 0, host: '127.0.0.1', limits: defaultLimits, onWarning, ...more }
+  const options = { port: 0, host: '127.0.0.1', failures, limits: defaultLimits, onWarning, ...more }
   return (await adapter.listen(options, handler)).port
 }
 

@@ -3,7 +3,10 @@ import type { RawRequest } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { showsOwners } from '../../../../kernel/runtime/node/probe.ts'
+import { FormattedFailures } from '../../../../plugins/toolkit/failures/failures.ts'
 import { type RawAnswer, type RawOptions, sendRaw } from '../../../conformance/raw-client.ts'
+
+const failures = new FormattedFailures()
 
 const ok = { status: 200, headers: ['content-length', '2'], body: 'ok' }
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
@@ -27,7 +30,7 @@ async function handle(raw: RawRequest): Promise<void> {
 async function serve(ordinary: boolean, keepAliveTimeout: number): Promise<{ adapter: Adapter; port: number }> {
   const adapter = nodeAdapter({ ordinary })
   const limits = { ...defaultLimits, keepAliveTimeout }
-  const { port } = await adapter.listen({ port: 0, host: '127.0.0.1', limits, onWarning: () => {} }, handle)
+  const { port } = await adapter.listen({ port: 0, host: '127.0.0.1', failures, limits, onWarning: () => {} }, handle)
   return { adapter, port }
 }
 

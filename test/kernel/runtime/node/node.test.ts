@@ -3,7 +3,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { RawRequest, StreamBody } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits } from '../../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { FormattedFailures } from '../../../../plugins/toolkit/failures/failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
+
+const failures = new FormattedFailures()
 
 let adapter: Adapter
 const warnings: unknown[] = []
@@ -11,7 +14,10 @@ const warnings: unknown[] = []
 async function serve(handler: (raw: RawRequest) => void): Promise<number> {
   adapter = nodeAdapter()
   const onWarning = (_message: string, error?: unknown) => warnings.push(error)
-  const { port } = await adapter.listen({ port: 0, host: '127.0.0.1', limits: defaultLimits, onWarning }, handler)
+  const { port } = await adapter.listen(
+    { port: 0, host: '127.0.0.1', failures, limits: defaultLimits, onWarning },
+    handler,
+  )
   return port
 }
 
@@ -125,6 +131,7 @@ describe('the adapter on node:http', () => {
     const options = {
       port: 0,
       host: '127.0.0.1',
+      failures,
       limits: defaultLimits,
       onWarning: (...line: unknown[]) => lines.push(line),
     }

@@ -3,7 +3,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { RawRequest } from '../../../../kernel/http/raw.ts'
 import { type Adapter, defaultLimits, type Limits } from '../../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
+import { FormattedFailures } from '../../../../plugins/toolkit/failures/failures.ts'
 import { sendRaw } from '../../../conformance/raw-client.ts'
+
+const failures = new FormattedFailures()
 
 let adapter: Adapter
 /** The targets of the requests that were begun, in this order, and what waits for its answer. */
@@ -12,7 +15,7 @@ let open = new Map<string, RawRequest>()
 
 async function serve(handler: (raw: RawRequest) => void, limits: Partial<Limits> = {}): Promise<number> {
   adapter = nodeAdapter()
-  const options = { port: 0, host: '127.0.0.1', limits: { ...defaultLimits, ...limits }, onWarning: () => {} }
+  const options = { port: 0, host: '127.0.0.1', failures, limits: { ...defaultLimits, ...limits }, onWarning: () => {} }
   const { port } = await adapter.listen(options, (raw) => {
     begun.push(raw.target)
     open.set(raw.target, raw)

@@ -1,0 +1,16 @@
+import { defineError, type Request, type Response, sendFailure } from '../../../kernel/index.ts'
+
+const PreconditionFailedError = defineError(
+  'PreconditionFailedError',
+  412,
+  () => 'the file is not the one that the conditions of the request are about',
+)
+const RangeNotSatisfiableError = defineError('RangeNotSatisfiableError', 416, () => 'the file has no such range')
+
+/** A file is not the one that is meant; in the default format without a body. */
+export const answerUnmet = (req: Request, res: Response): Response =>
+  sendFailure(req, res, PreconditionFailedError(), { body: undefined })
+
+/** A file does not have the part that is meant; in the default format without a body. */
+export const answerNoRange = (req: Request, res: Response): Response =>
+  sendFailure(req, res, RangeNotSatisfiableError(), { body: undefined })

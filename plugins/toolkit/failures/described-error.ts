@@ -1,0 +1,52 @@
+import { STATUS_CODES } from 'node:http'
+import { isFailureStatus } from '../../../kernel/support/errors.ts'
+
+/** Marks an error as one that says how it is answered; `HttpError` has it. By a symbol of the registry: there may be two copies of the package. */
+export const describesAnswer = Symbol.for('framework.httpError')
+
+// The format of the failure says what the body is, and the body how long it is.
+export const headersOfBody = ['content-type', 'content-length', 'content-encoding', 'transfer-encoding']
+
+/** What an error says of its answer. */
+export interface DescribedError {
+  readonly status: number
+  readonly code?: string
+  readonly type?: string | undefined
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether a stranger may read the message. */
+  readonly exposes: boolean
+}
+
+/**
+ * What an error says of its answer: an `HttpError`, from whichever copy of the package, or one in the form of the package `http-errors`,
+ * with `expose: true`. A status alone says nothing: that of an upstream's answer, a 401 for example, would become ours.
+ */
+export function describedError(thrown: unknown): DescribedError | undefined {
+  if (!(thrown instanceof Error)) return undefined
+  const own = (thrown as { readonly [describesAnswer]?: DescribedError })[describesAnswer]
+  if (own !== undefined) return own
+  const { statusCode, status = statusCode, expose, headers } = thrown as Error & { readonly [name: string]: unknown }
+  if (expose !== true || !isFailureStatus(status)) return undefined
+  return { status, exposes: true, headers: plainHeaders(headers) }
+}
+
+function plainHeaders(headers: unknown): Record<string, string> {
+  if (typeof headers !== 'object' || headers === null) return {}
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !headersOfBody.includes(name.toLowerCase())))
+}
+
+/** The phrase of a status: `Not Found`. */
+export const phraseOf = (status: number): string =>
+  STATUS_CODES[status] ?? (status < 500 ? 'Client Error' : 'Server Error')
+
+/** `Not Found` → `NotFoundError`, as the framework's own errors are called. */
+export function codeOf(status: number): string {
+  const words = phraseOf(status)
+    .replace(/[^\w ]/g, '')
+    .split(' ')
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Error`.replace(
+    /ErrorError$/,
+    'Error',
+  )
+}

@@ -1,0 +1,148 @@
+import type { Request } from '../../../kernel/http/request/request.ts'
+import type { Failure, FailureAnswer, Failures, OnFormatFailure } from '../../../kernel/http/response/failure.ts'
+import { toJson } from '../../../kernel/http/response/json.ts'
+import { FileNotFoundError, isFrameworkError } from '../../../kernel/support/errors.ts'
+import { codeOf, describedError, phraseOf } from './described-error.ts'
+
+/** Whether answers to failures carry `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
+export type ExposeErrorDetails = boolean | 'auto'
+
+// One setting of the module: with several servers the newest one's value applies to all, as documented.
+let exposure: ExposeErrorDetails = false
+
+export function setExposure(value: ExposeErrorDetails): void {
+  exposure = value
+}
+
+export function exposesDetails(): boolean {
+  return exposure === 'auto' ? process.env.NODE_ENV === 'development' : exposure
+}
+
+/** The body of every failure that the framework answers itself, in the default format. */
+export interface FailureBody {
+  code: string
+  message: string
+  stack?: string
+  cause?: unknown
+}
+
+/** Makes the answer to a failure. */
+export type FailureFormat = (failure: Failure, req: Request | undefined) => FailureAnswer | undefined
+
+/** What the API description says of a format. */
+export interface DescribedFormat {
+  readonly contentType: string
+  /** `'problem'`: that of Problem Details. `undefined`: no one knows. */
+  readonly schema: object | 'problem' | undefined
+}
+
+/** What failures of one server are answered with; without a format with `{ code, message }`. */
+export class FormattedFailures implements Failures {
+  readonly #format: FailureFormat | undefined
+  /** Of a format that is not the default one. */
+  readonly described: DescribedFormat | undefined
+
+  constructor(format?: FailureFormat, described?: DescribedFormat) {
+    this.#format = format
+    this.described = described
+  }
+
+  of(error: unknown): Failure {
+    try {
+      if (isFrameworkError(error) && error.status !== 500) {
+        const { status, code } = error
+        const isFile = code === FileNotFoundError.code && !exposesDetails()
+        const message = isFile ? FileNotFoundError().message : error.message
+        return { status, code, message, error, unhandled: false, body: bodyOf(code, message, error) }
+      }
+      const described = describedError(error)
+      if (described !== undefined) {
+        const { status, code = ownName(error) ?? codeOf(status), type, details, headers, exposes } = described
+        const message = exposes ? (error as Error).message : phraseOf(status)
+        const body = bodyOf(code, message, error, details)
+        return { status, code, message, type, details, headers, error, unhandled: false, body }
+      }
+    } catch {
+      // A getter or a proxy that throws.
+    }
+    return this.mistake(error)
+  }
+
+  mistake(error: unknown): Failure {
+    try {
+      // What stands in a stranger's message and stack no one knows: production never says it, whatever the option says.
+      if (exposesDetails() && process.env.NODE_ENV !== 'production') {
+        const code = nameOf(error)
+        const message = error instanceof Error ? error.message : String(error)
+        return { status: 500, code, message, error, unhandled: true, body: bodyOf(code, message, error) }
+      }
+    } catch {
+      // As above.
+    }
+    return { status: 500, code: unnamed, message: phraseOf(500), error, unhandled: true, body: undefined }
+  }
+
+  /** A format that fails, or makes what cannot be written, is reported, and the default stands in. */
+  answer(failure: Failure, req: Request | undefined, onFailure: OnFormatFailure): FailureAnswer | undefined {
+    const { status, code, message, body, details } = failure
+    if (this.#format !== undefined) {
+      try {
+        const answer = this.#format(failure, req)
+        return answer && { ...answer, body: copyOf(answer.body) }
+      } catch (error) {
+        onFailure(error, `the error format of the server failed over ${status} ${code}`)
+      }
+    }
+    if (body === undefined || details === undefined) return body && { body: { ...body } }
+    try {
+      return { body: copyOf(body) }
+    } catch (error) {
+      onFailure(error, `the details of ${status} ${code} are left out`)
+      return { body: { code, message } }
+    }
+  }
+}
+
+/** What is known of the format of a server; `undefined` for the default one. */
+export function describedFormat(failures: Failures): DescribedFormat | undefined {
+  return failures instanceof FormattedFailures ? failures.described : undefined
+}
+
+/** A cause as plain data; an error inside would be `{}` in JSON. */
+function describeCause(cause: unknown): unknown {
+  try {
+    if (cause instanceof Error) return { name: cause.name, message: cause.message, stack: cause.stack }
+    toJson(cause)
+    return cause
+  } catch {
+    return 'a cause that cannot be written as JSON'
+  }
+}
+
+/** `{ code, message }` and what else may be said, with stack and cause while they are exposed. */
+function bodyOf(code: string, message: string, error: unknown, details?: object): FailureBody {
+  const body: FailureBody = { code, message, ...details }
+  if (exposesDetails() && error instanceof Error) {
+    if (error.stack !== undefined) body.stack = error.stack
+    if (error.cause !== undefined) body.cause = describeCause(error.cause)
+  }
+  return body
+}
+
+const unnamed = 'INTERNAL_ERROR'
+
+function nameOf(error: unknown): string {
+  if (isFrameworkError(error)) return error.code
+  return error instanceof Error ? error.constructor.name || unnamed : unnamed
+}
+
+/** The name of a class that says more than that it is an error. */
+function ownName(error: unknown): string | undefined {
+  const name = nameOf(error)
+  return name === unnamed || name === 'Error' ? undefined : name
+}
+
+/** What is marked as the body of a failure must not be an object that handlers answer with as well; and from here on it can be written. */
+function copyOf(body: object | string): object | string {
+  return typeof body === 'string' ? body : (JSON.parse(toJson(body)) as object)
+}

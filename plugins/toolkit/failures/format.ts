@@ -1,0 +1,48 @@
+import type { Failure, Request } from '../../../kernel/index.ts'
+import * as option from '../options/option.ts'
+import { FormattedFailures } from './failures.ts'
+import { withPage } from './page.ts'
+import { problem, problemType } from './problem.ts'
+
+/** Makes the body of a failure; there is no request where its head could not be read. */
+export type ErrorFormatter = (failure: Failure, req: Request | undefined) => object
+
+/** A format of one's own, with what the API description says of it. */
+export interface CustomErrorFormat {
+  body: ErrorFormatter
+  /** What the bodies are like, for the API description: a schema of any kind. */
+  schema?: object
+  /** Default `application/json`. */
+  contentType?: string
+}
+
+/** How the body of a failure looks, whoever raised it. */
+export type ErrorFormat = 'default' | 'problem' | ErrorFormatter | CustomErrorFormat
+
+const words = option.oneOf('default', 'problem')
+const custom = option.shape({
+  body: option.fn<ErrorFormatter>('a function (failure, req) => body').required(),
+  schema: option.value<object>('a schema', (given) => given instanceof Object),
+  contentType: option.name(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w=-]+)*$/, 'a media type, "application/vnd.error+json" for one'),
+})
+const own = option.either(words, option.fn<ErrorFormatter>('a function (failure, req) => body'), custom)
+
+/** The option `errorFormat` of a server. */
+export const errorFormat = own.default('default').into((given) => {
+  if (given === 'default') return new FormattedFailures(withPage(({ body }) => body && { body }))
+  if (given === 'problem')
+    return new FormattedFailures(withPage(problem), { contentType: problemType, schema: 'problem' })
+  const { body, schema, contentType } =
+    typeof given === 'function' ? { body: given, schema: undefined, contentType: undefined } : given
+  const headers: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType }
+  const format = withPage((failure, req) => ({ body: checked(body(failure, req)), headers }))
+  return new FormattedFailures(format, { contentType: contentType ?? 'application/json', schema })
+})
+
+/** A promise would be `{}`, and the answer to a failure waits for nothing. */
+function checked(body: unknown): object {
+  const why =
+    body instanceof Promise ? 'a promise' : typeof body === 'object' && body !== null ? undefined : typeof body
+  if (why !== undefined) throw new TypeError(`errorFormat returned ${why}; it returns the body, an object`)
+  return body as object
+}

@@ -1,0 +1,134 @@
+import { ArgumentsError, checkOptions, isFailureStatus, presetHeaders } from '../../../kernel/index.ts'
+import { codeOf, type DescribedError, describesAnswer, headersOfBody, phraseOf } from './described-error.ts'
+
+/** The body of an `HttpError` in the default format. */
+export interface HttpErrorBody {
+  readonly code: string
+  readonly message: string
+}
+
+const bodySchema = {
+  type: 'object',
+  properties: { code: { type: 'string' }, message: { type: 'string' } },
+  required: ['code', 'message'],
+}
+const vendor = 'framework'
+
+/** Whether a schema is `HttpError` itself: it means the body of a failure in whatever format the server has. */
+export function isFailureSchema(schema: unknown): boolean {
+  return (schema as { '~standard'?: { vendor?: unknown } } | null | undefined)?.['~standard']?.vendor === vendor
+}
+
+/** Members that the formats of failures give their own meaning. */
+export const standardMembers = [
+  'code',
+  'message',
+  'type',
+  'title',
+  'status',
+  'detail',
+  'instance',
+  'stack',
+  'cause',
+] as const
+
+type WithoutStandard = { readonly [Name in (typeof standardMembers)[number]]?: never }
+
+/** What goes out beside the code and the message: any object without those members. */
+// The first is for what is written in place, the second for types that are interfaces.
+export type HttpErrorDetails = (WithoutStandard & { readonly [name: string]: unknown }) | (WithoutStandard & object)
+
+/** What an `HttpError` says beside its status. */
+export interface HttpErrorOptions {
+  /** What programs tell it by. Default: made from the status, `NotFoundError` for 404. */
+  code?: string
+  /** What people read. Default: the phrase of the status, `Not Found`. */
+  message?: string
+  /** Headers of the answer. */
+  headers?: Readonly<Record<string, string>>
+  /** What goes out beside the code and the message, as members of the body. */
+  details?: HttpErrorDetails
+  /** A URI that names the kind of problem, the member `type` of Problem Details. */
+  type?: string
+  /** Why it happened, for the log. */
+  cause?: unknown
+  /** Whether the message goes out. Default: below 500. */
+  expose?: boolean
+}
+
+const names = ['code', 'message', 'headers', 'details', 'type', 'cause', 'expose']
+
+/**
+ * Answers a request with a failure, thrown from anywhere: in the format of the server, unless an error handler answers it.
+ *
+ * @throws ArgumentsError for a status that no failure has, an option that does not exist, and details that would take the place of
+ * what the format itself says.
+ * @example
+ * router.get('/books/:id', (req) => {
+ *   throw new HttpError(404, { code: 'BOOK_NOT_FOUND', message: `There is no book ${req.params.id}` })
+ * })
+ */
+export class HttpError extends Error {
+  /**
+   * A Standard Schema of its body, so that the class stands in `responses` for the failures that a route throws: `{ 200: Book, 404: HttpError }`.
+   */
+  static readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => { readonly value: HttpErrorBody }
+    readonly types?: { readonly input: HttpErrorBody; readonly output: HttpErrorBody } | undefined
+    readonly jsonSchema: { readonly input: () => object; readonly output: () => object }
+  } = {
+    version: 1,
+    vendor,
+    validate: (value) => ({ value: value as HttpErrorBody }),
+    jsonSchema: { input: () => bodySchema, output: () => bodySchema },
+  }
+
+  readonly status: number
+  readonly code: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly details: Readonly<Record<string, unknown>>
+  readonly type: string | undefined
+  readonly expose: boolean
+
+  constructor(status: number, options: HttpErrorOptions = {}) {
+    if (!isFailureStatus(status)) throw wrong(`a status from 400 to 599, and not ${JSON.stringify(status)}`)
+    if (typeof options !== 'object' || options === null)
+      throw wrong(`an object beside the status: new HttpError(${status}, { message: 'why' })`)
+    checkOptions('HttpError', options, names)
+    const { code = codeOf(status), message = phraseOf(status), headers = {}, details = {}, type, cause } = options
+    if (typeof code !== 'string' || code === '') throw wrong('a code that is a text')
+    if (typeof message !== 'string') throw wrong('a message that is a text')
+    if (type !== undefined && (typeof type !== 'string' || !URL.canParse(type, 'http://localhost')))
+      throw wrong('a type that is a URI')
+    checkDetails(details)
+    const { flat } = presetHeaders(headers)
+    const taken = headersOfBody.find((name) => flat.includes(name))
+    if (taken !== undefined) throw wrong(`headers without ${taken}, which the body of the failure decides`)
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'HttpError'
+    this.status = status
+    this.code = code
+    this.headers = headers
+    this.details = details as Readonly<Record<string, unknown>>
+    this.type = type
+    this.expose = options.expose ?? status < 500
+  }
+
+  /** @internal */
+  get [describesAnswer](): DescribedError {
+    const { status, code, type, details, headers, expose } = this
+    return { status, code, type, details, headers, exposes: expose }
+  }
+}
+
+function checkDetails(details: unknown): void {
+  if (typeof details !== 'object' || details === null || Array.isArray(details))
+    throw wrong('details that are an object')
+  const taken = standardMembers.find((name) => Object.hasOwn(details, name))
+  if (taken !== undefined)
+    throw wrong(`details without "${taken}", which has a meaning of its own. Choose another name`)
+}
+
+const wrong = (what: string) => ArgumentsError('new HttpError', what)

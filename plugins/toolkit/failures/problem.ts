@@ -1,0 +1,35 @@
+import { messagePrefix } from '../../../kernel/index.ts'
+import { phraseOf } from './described-error.ts'
+import type { FailureBody, FailureFormat } from './failures.ts'
+
+export const problemType = 'application/problem+json'
+
+/** Problem Details (RFC 9457), with the code and what else the error says as extension members. */
+export const problem: FailureFormat = (failure, req) => {
+  const { status, code, message, type = 'about:blank', errors, details, body } = failure
+  const title = phraseOf(status)
+  const detail = withoutPrefix(code, message)
+  const { stack, cause } = (body ?? {}) as Partial<FailureBody>
+  const standard = {
+    type,
+    title,
+    status,
+    detail: detail === title ? undefined : detail,
+    // What happened once has the id of its request, which the log and `x-request-id` have as well. A path would repeat what was sent.
+    instance: req && `urn:request:${req.id}`,
+    code,
+    errors,
+    stack,
+    cause,
+  }
+  const given = Object.entries(standard).filter(([, value]) => value !== undefined)
+  const members = Object.fromEntries(given)
+  // First for the order, and last because nothing may take the place of what the standard names.
+  return { headers: { 'content-type': problemType }, body: { ...members, ...details, ...members } }
+}
+
+/** The messages of the framework begin with their code, which is a member of its own here. */
+function withoutPrefix(code: string, message: string): string {
+  const prefix = `${messagePrefix(code)}: `
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message
+}
