@@ -26,8 +26,8 @@ export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 /** What the status of a refused request says: that someone else may try, or that this caller need not. */
 export type DenialStatus = 401 | 403
 
-const UnauthorizedError = defineError('UnauthorizedError', 401, () => 'who may do this must say who it is')
-const ForbiddenError = defineError('ForbiddenError', 403, () => 'whoever is asking may not do this')
+const UnauthorizedError = defineError('UnauthorizedError', 401, () => 'authentication is required')
+const ForbiddenError = defineError('ForbiddenError', 403, () => 'the caller is not allowed to do this')
 
 // One for all: a stack for each refused request would make an attack dearer for us than for them.
 const reasons = { 401: UnauthorizedError(), 403: ForbiddenError() }

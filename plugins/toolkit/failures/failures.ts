@@ -70,7 +70,7 @@ export class FormattedFailures implements Failures {
 
   mistake(error: unknown): Failure {
     try {
-      // What stands in a stranger's message and stack no one knows: production never says it, whatever the option says.
+      // A message or a stack of an application may hold anything: production never shows it, whatever the option says.
       if (exposesDetails() && process.env.NODE_ENV !== 'production') {
         const code = nameOf(error)
         const message = error instanceof Error ? error.message : String(error)
