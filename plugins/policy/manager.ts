@@ -1,9 +1,19 @@
-import { defineError, type Logger, nearest, OptionError, type Request } from '../../kernel/index.ts'
+import {
+  defineError,
+  type Logger,
+  nearest,
+  OptionError,
+  type Request,
+  type TypedMiddleware,
+} from '../../kernel/index.ts'
 import { lineLogger } from '../toolkit/logger.ts'
 import { option } from '../toolkit/options/index.ts'
 import { type PolicyDecorator, policyDecorator } from './decorator.ts'
 import type { DenialStatus } from './denial.ts'
+import { guard } from './guard.ts'
+import type { RouteCheckName } from './options.ts'
 import { parametersOf } from './parameters.ts'
+import type { ProofOf } from './proof.ts'
 import { isForResource } from './resource.ts'
 import { isThenable, verdictOf } from './verdict.ts'
 
@@ -62,6 +72,8 @@ const managerOptions = option
     logger: option.having<Logger>(['error'], 'a logger'),
   })
   .typed<PolicyManagerOptions>()
+
+const guardOptions = option.shape({ status: policyStatus })
 
 type ArgumentsOf<Check> = Check extends (...args: infer Args) => unknown
   ? Args extends []
@@ -154,6 +166,26 @@ export class PolicyManager<
       this.#timeout,
       (why, error) => logFault(this.#logger ?? lineLogger(), scope, handler, why, error),
     )
+  }
+
+  /**
+   * A check as a middleware, for a group, a plugin or a whole server: what is registered there later is guarded as well.
+   *
+   * @throws UnknownPolicyError for a name that does not exist, ResourcePolicyError for a check that asks about a resource.
+   * @example
+   * const policies = new PolicyManager({ site: { admin: (user?: { admin: boolean }) => user?.admin === true } })
+   * router.group('/admin', [policies.guard('site', 'admin')], (admin) => {
+   *   admin.get('/stats', () => 'numbers')
+   * })
+   */
+  guard<Scope extends keyof Policies & string, const Name extends RouteCheckName<Policies[Scope]> & string>(
+    scope: Scope,
+    handler: Name,
+    options: { readonly status?: PolicyStatus } = {},
+  ): TypedMiddleware<ProofOf<Policies[Scope][Name], this['~isAboutUser']>> {
+    const { status } = guardOptions.parse(options, 'guard')
+    const ask = this.askOf(scope, handler, status)
+    return guard(`policy(${scope}.${handler})`, ask, ({ server }) => server.services.get('policy'))
   }
 
   /**

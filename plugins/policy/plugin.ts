@@ -1,8 +1,8 @@
-import { definePlugin, type Middleware } from '../../kernel/index.ts'
+import { definePlugin } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { option } from '../toolkit/options/index.ts'
 import { type DenialStatus, PolicyDenials } from './denial.ts'
-import type { Ask } from './manager.ts'
+import { guard } from './guard.ts'
 import { type PolicyRequirement, policyOfRoute } from './options.ts'
 
 /**
@@ -24,7 +24,10 @@ export const policy = definePlugin({
     const denials = ctx.services.get('policy')
     ctx.onRoute((route) => {
       for (const { manager, scope, handler, status } of route.settings.policy ?? []) {
-        route.add('guard', guard(`policy(${scope}.${handler})`, manager.askOf(scope, handler, status), denials))
+        route.add(
+          'guard',
+          guard(`policy(${scope}.${handler})`, manager.askOf(scope, handler, status), () => denials),
+        )
       }
     })
   },
@@ -35,15 +38,4 @@ function failures({ options }: DescribedRoute): { readonly [status: string]: str
   const statuses = [options.policy ?? []].flat().map((one: PolicyRequirement) => one.status ?? one.manager.status)
   const has = (status: DenialStatus) => statuses.some((one) => one === status || one === 'byUser')
   return { ...(has(401) && { 401: 'Unauthorized' }), ...(has(403) && { 403: 'Forbidden' }) }
-}
-
-/** A middleware that goes on when the check says yes; without a promise when the check needs none. */
-function guard(name: string, ask: Ask, denials: PolicyDenials): Middleware {
-  const middleware: Middleware = (req, res, next) => {
-    const verdict = ask(req)
-    if (verdict === true) return next()
-    if (verdict === false) return denials.deny(req, res, ask.denial(req))
-    return verdict.then((passes) => (passes ? next() : denials.deny(req, res, ask.denial(req))))
-  }
-  return Object.defineProperty(middleware, 'name', { value: name })
 }

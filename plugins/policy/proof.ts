@@ -26,7 +26,7 @@ export function proves<Extension extends object>(check: PolicyCheck): ProvingChe
 }
 
 /** What one check proves. A predicate is about the user that it is asked about, which is `req.user` where no other is named. */
-type ProofOf<Check, IsAboutUser> = Check extends { readonly '~extension'?: infer Extension extends object }
+export type ProofOf<Check, IsAboutUser> = Check extends { readonly '~extension'?: infer Extension extends object }
   ? Extension
   : // biome-ignore lint/suspicious/noExplicitAny: a predicate for a certain user is none for `unknown`
     Check extends (user: any, req: any) => user is infer User

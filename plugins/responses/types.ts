@@ -10,6 +10,11 @@ type SchemaOf<Schemas, Status extends number> = Status extends keyof Schemas
     ? Schemas[`${Status}`]
     : undefined
 
+/** `HttpError` in the place of a schema: that failure is thrown, so that it has the format of the server. */
+interface FailureSchema {
+  readonly '~standard': { readonly vendor: 'framework' }
+}
+
 /** The arguments of the shorthand for a status: its body by the schema, anything where the route declares no responses. */
 export type BodyArguments<Options, Status extends number> =
   SchemasOf<Options> extends infer Schemas
@@ -18,9 +23,11 @@ export type BodyArguments<Options, Status extends number> =
       : SchemaOf<Schemas, Status> extends infer Schema
         ? Schema extends undefined
           ? [body?: unknown] & `status ${Status} is not among the responses of this route`
-          : undefined extends InputOf<Schema>
-            ? [body?: InputOf<Schema>]
-            : [body: InputOf<Schema>]
+          : Schema extends FailureSchema
+            ? [body?: unknown] & `throw new HttpError(${Status}, …): the responses of this route say so`
+            : undefined extends InputOf<Schema>
+              ? [body?: InputOf<Schema>]
+              : [body: InputOf<Schema>]
         : never
     : never
 
@@ -29,7 +36,11 @@ export type AnyBodyArguments<Options> =
   SchemasOf<Options> extends infer Schemas
     ? Schemas extends undefined
       ? [body?: unknown]
-      : [body?: { [Status in keyof Schemas]: InputOf<Schemas[Status]> }[keyof Schemas]]
+      : [
+          body?: {
+            [Status in keyof Schemas]: Schemas[Status] extends FailureSchema ? never : InputOf<Schemas[Status]>
+          }[keyof Schemas],
+        ]
     : never
 
 /** The shorthands of a response, each with the body that the route's schema for its status describes. */

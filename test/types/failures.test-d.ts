@@ -7,11 +7,14 @@ const Book = z.object({ id: z.string() })
 // A class for failures in the place of a schema: what stands beside it is typed as before.
 router.get('/failures/:id', { responses: { 200: Book, 404: HttpError } }, (req, res) => {
   if (req.params.id === '0') throw new HttpError(404, { code: 'BOOK_NOT_FOUND', details: { id: req.params.id } })
+  // @ts-expect-error it is thrown, so that it has the format of the server
   if (req.params.id === '1') return res.notFound({ code: 'BOOK_NOT_FOUND', message: 'none' })
+  // @ts-expect-error this way as well
+  res.status(404).json({ code: 'BOOK_NOT_FOUND', message: 'none' })
+  // @ts-expect-error nor without a status
+  res.json({ code: 'BOOK_NOT_FOUND', message: 'none' })
   // @ts-expect-error a status that is not among the responses
   res.conflict()
-  // @ts-expect-error a failure has a code and a message
-  res.notFound({ code: 'BOOK_NOT_FOUND' })
   return { id: req.params.id }
 })
 

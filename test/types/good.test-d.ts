@@ -3,6 +3,7 @@ import {
   definePlugin,
   type Handler,
   type Middleware,
+  PolicyManager,
   type Response,
   type RouteOptions,
   type Routes,
@@ -183,3 +184,9 @@ router.get(
 router.get('/12', { responses: { 200: Type.Object({ tags: Type.Array(Type.String()) }) } }, (_req, res) =>
   res.json({ tags: frozen }),
 )
+
+// A group behind a check knows what it proves.
+const staff = new PolicyManager({
+  site: { member: (user?: { id: string }): user is { id: string } => user !== undefined },
+})
+router.group('/staff', [staff.guard('site', 'member')], (group) => group.get('/me', (req) => req.user.id))

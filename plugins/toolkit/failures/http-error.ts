@@ -74,7 +74,7 @@ export class HttpError extends Error {
    */
   static readonly '~standard': {
     readonly version: 1
-    readonly vendor: string
+    readonly vendor: typeof vendor
     readonly validate: (value: unknown) => { readonly value: HttpErrorBody }
     readonly types?: { readonly input: HttpErrorBody; readonly output: HttpErrorBody } | undefined
     readonly jsonSchema: { readonly input: () => object; readonly output: () => object }

@@ -100,14 +100,3 @@ test('a generated client has the failures in that format', async () => {
   expect(client).toMatch(/export interface Problem \{[^}]*code: string[^}]*title: string/s)
   expect(client).toMatch(/404: Problem\b/)
 })
-
-describe('HttpError in the responses of a route', () => {
-  test('lets a handler answer with code and message as well', async () => {
-    const server = new Server<{}>({ router: new RouteCollection() } as {})
-    server.get('/', { responses: { 404: HttpError } }, (_req, res) =>
-      res.notFound({ code: 'GONE', message: 'not here' }),
-    )
-    ;(await server.inject.get('/')).assertStatus(404).assertBodyDeepEqual({ code: 'GONE', message: 'not here' })
-    await server.close()
-  })
-})

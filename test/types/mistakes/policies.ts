@@ -115,3 +115,9 @@ router.get(
   },
   handler,
 )
+
+router.group('/', [policies.guard('site', 'admn')], () => {})
+//! Argument of type '"admn"' is not assignable to parameter of type '"admin"'
+
+router.group('/', [policies.guard('posts', 'edit')], () => {})
+//! Argument of type '"edit"' is not assignable to parameter of type 'never'
