@@ -46,6 +46,8 @@ export class Route<out Parsed = {}> {
   readonly method: Method
   readonly path: string
   readonly handler: Function
+  /** Whether `any` wrote it: the routes of all methods are one declaration then. */
+  readonly isAny: boolean
   /** Where it was registered, as `file:line:column`. */
   readonly site: CallSite
   /** What plugins keep for this route, see RouteValue. @internal */
@@ -63,6 +65,7 @@ export class Route<out Parsed = {}> {
     this.path = record.path
     this.#options = record.options
     this.handler = record.handler
+    this.isAny = record.isAny
     this.site = record.site
     this.#steps = { scope: [...scopeSteps], group: [], guard: [], route: [], input: [], around: [] }
     for (const middleware of record.groupMiddlewares) this.add('group', middleware)

@@ -1,5 +1,7 @@
 export function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  // A function too: some libraries make promises of remote calls that can be called on.
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return isObject && typeof (value as { then?: unknown }).then === 'function'
 }
 
 /**

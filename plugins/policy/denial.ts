@@ -8,6 +8,7 @@ import {
   type Response,
   sendFailure,
 } from '../../kernel/index.ts'
+import { codeOf, phraseOf } from '../toolkit/failures/described-error.ts'
 import { isThenable } from './verdict.ts'
 
 /** Answers a request that a policy has refused; the status is preset to that of the policy, 401 as a rule, a returned value becomes the body. */
@@ -66,6 +67,8 @@ export class PolicyDenials {
   }
 }
 
+const isDenial = (status: number) => status === 401 || status === 403
+
 /** A returned value is the body, like that of a route's handler; a handler that leaves it open still refuses. */
 function finish(value: unknown, req: Request, res: Response, refused: DenialStatus): void {
   if (res.answered) return
@@ -74,5 +77,8 @@ function finish(value: unknown, req: Request, res: Response, refused: DenialStat
     return
   }
   const { statusCode: status } = res
-  sendFailure(req, res, reasons[status === 403 ? 403 : 401], { status, body: bodies[refused] })
+  // A 404 that says who may not enter would hide nothing.
+  const hidden = isDenial(status) ? {} : { code: codeOf(status), message: phraseOf(status) }
+  const body = isDenial(status) ? bodies[refused] : { error: phraseOf(status) }
+  sendFailure(req, res, reasons[status === 403 ? 403 : 401], { status, ...hidden, body })
 }

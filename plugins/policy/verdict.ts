@@ -5,7 +5,9 @@ export type OnFault = (why: string, error?: unknown) => void
 const expired = Symbol('expired')
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  // A function too: some libraries make promises of remote calls that can be called on.
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return isObject && typeof (value as { then?: unknown }).then === 'function'
 }
 
 /** Only `true` is a yes: a truthy rule would let in `'false'`, an error object, or a promise nobody waited for. */

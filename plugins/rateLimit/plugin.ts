@@ -32,7 +32,7 @@ export const rateLimit = definePlugin({
     const ofRoutes = new RouteValue<Limiter | false>()
     ctx.onRoute((route) => {
       const own = route.settings.rateLimit
-      ofRoutes.set(route, own && limiterOf(own, store, `${route.method} ${route.path}`))
+      ofRoutes.set(route, own && limiterOf(own, store, `${route.isAny ? 'any' : route.method} ${route.path}`))
     })
 
     ctx.use(function rateLimit(req, res, next) {

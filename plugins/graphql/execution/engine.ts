@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { GraphQLSchema } from 'graphql'
 import type { Logger } from '../../../kernel/index.ts'
-import { exposesDetails } from '../../toolkit/failures/failures.ts'
+import { exposesMistakes } from '../../toolkit/failures/failures.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { CostLimit } from '../cost/limit.ts'
 import { type Engine, GraphqlHandler } from '../http/handler.ts'
@@ -51,7 +51,7 @@ export async function openHandler(
       }
     } catch (error) {
       log.error({ err: error }, 'GraphQL: every request is answered 500, for the schema cannot be built')
-      const message = exposesDetails() && error instanceof Error ? error.message : 'Internal server error'
+      const message = exposesMistakes() && error instanceof Error ? error.message : 'Internal server error'
       return refuse(500, message, 'INTERNAL_SERVER_ERROR')
     }
   }

@@ -1,6 +1,6 @@
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import type { Request } from '../../../kernel/index.ts'
-import { exposesDetails } from '../../toolkit/failures/failures.ts'
+import { exposesDetails, exposesMistakes } from '../../toolkit/failures/failures.ts'
 import type { Graphql } from '../packages.ts'
 import { type AnsweredError, worded } from './answered-error.ts'
 
@@ -48,7 +48,7 @@ function hide(cause: unknown, where: Where, req: Request): AnsweredError {
   const { path } = where
   const err = cause ?? new Error(`${cause} was thrown`)
   req.log.error({ err, ...(path && { path: path.join('.') }) }, 'GraphQL: an error was hidden from the client')
-  if (!exposesDetails()) return { message: maskedMessage, ...where, extensions: { code: maskedCode } }
+  if (!exposesMistakes()) return { message: maskedMessage, ...where, extensions: { code: maskedCode } }
   const message = cause instanceof Error ? cause.message : String(cause)
   const stack = cause instanceof Error ? cause.stack : undefined
   return { message, ...where, extensions: { code: maskedCode, ...(stack !== undefined && { stack }) } }

@@ -51,11 +51,12 @@ export function readFiles(
   files: readonly string[],
   mustExist: boolean,
   report: (path: string, problem: string) => void,
+  folder = '',
 ): { found: Map<string, Found>; read: string[] } {
   const found = new Map<string, Found>()
   const read: string[] = []
   for (const [index, file] of files.entries()) {
-    const path = resolve(file)
+    const path = resolve(folder, file)
     let text: string
     try {
       text = textOf(readRegularFileSync(path, maxBytes))

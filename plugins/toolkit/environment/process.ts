@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { defineError } from '../../../kernel/index.ts'
 import { type Found, filesOf, readFiles } from './files.ts'
 
@@ -20,6 +21,8 @@ interface Loaded {
   readonly put: Map<string, { readonly text: string; readonly file: string }>
   /** Once: an application that goes elsewhere, or a test that sets another `NODE_ENV`, is in the same environment. */
   isRead: boolean
+  /** Where and for which mode they were read. */
+  place?: { readonly folder: string; readonly mode: string }
 }
 
 // One for all copies of the package: the command line loads the files, and the application may have another copy.
@@ -69,10 +72,13 @@ export function readProcessFiles(mode: string, mustExist: boolean, report: (path
     isUsable = false
     report(path, problem)
   }
-  const result = readFiles(filesOf(usualFile, mode), mustExist, refuse)
+  // Those of another folder, or of another mode, would take the place of what the application has begun with.
+  const before = loaded.isRead ? loaded.place : undefined
+  const place = before ?? { folder: resolve(), mode }
+  const result = readFiles(filesOf(usualFile, place.mode), mustExist, refuse, place.folder)
   putAll(result.found, refuse)
   // Who asks again hears again what is wrong.
-  if (isUsable) loaded.isRead = true
+  if (isUsable) Object.assign(loaded, { isRead: true, place })
   return result
 }
 
@@ -99,7 +105,8 @@ function putAll(found: ReadonlyMap<string, Found>, report: (path: string, proble
 }
 
 function put(name: string, text: string, file: string): void {
-  if (process.env[name] !== undefined && fileOf(name) === undefined) return
+  // Names such as `constructor` are members of every object.
+  if (typeof process.env[name] === 'string' && fileOf(name) === undefined) return
   process.env[name] = text
   loaded.put.set(name, { text, file })
 }

@@ -25,7 +25,8 @@ export interface DescribedError {
 export function describedError(thrown: unknown): DescribedError | undefined {
   if (!(thrown instanceof Error)) return undefined
   const own = (thrown as { readonly [describesAnswer]?: DescribedError })[describesAnswer]
-  if (own !== undefined) return own
+  // It may have been changed since it was made.
+  if (own !== undefined) return isFailureStatus(own.status) ? own : undefined
   const { statusCode, status = statusCode, expose, headers } = thrown as Error & { readonly [name: string]: unknown }
   if (expose !== true || !isFailureStatus(status)) return undefined
   return { status, exposes: true, headers: plainHeaders(headers) }

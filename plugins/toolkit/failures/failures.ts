@@ -18,6 +18,11 @@ export function exposesDetails(): boolean {
   return exposure === 'auto' ? process.env.NODE_ENV === 'development' : exposure
 }
 
+/** Whether strangers see what an error says that was not meant for them; in production never, whatever the option says. */
+export function exposesMistakes(): boolean {
+  return exposesDetails() && process.env.NODE_ENV !== 'production'
+}
+
 /** The body of every failure that the framework answers itself, in the default format. */
 export interface FailureBody {
   code: string
@@ -59,7 +64,7 @@ export class FormattedFailures implements Failures {
       if (described !== undefined) {
         const { status, code = ownName(error) ?? codeOf(status), type, details, headers, exposes } = described
         const message = exposes ? (error as Error).message : phraseOf(status)
-        const body = bodyOf(code, message, error, details)
+        const body = bodyOf(code, message, exposes || exposesMistakes() ? error : undefined, details)
         return { status, code, message, type, details, headers, error, unhandled: false, body }
       }
     } catch {
@@ -71,7 +76,7 @@ export class FormattedFailures implements Failures {
   mistake(error: unknown): Failure {
     try {
       // A message or a stack of an application may hold anything: production never shows it, whatever the option says.
-      if (exposesDetails() && process.env.NODE_ENV !== 'production') {
+      if (exposesMistakes()) {
         const code = nameOf(error)
         const message = error instanceof Error ? error.message : String(error)
         return { status: 500, code, message, error, unhandled: true, body: bodyOf(code, message, error) }

@@ -1,11 +1,12 @@
 import type { Failure, Request } from '../../../kernel/index.ts'
+import { isPromise } from '../../../kernel/support/within.ts'
 import * as option from '../options/option.ts'
 import { FormattedFailures } from './failures.ts'
 import { withPage } from './page.ts'
 import { problem, problemType } from './problem.ts'
 
 /** Makes the body of a failure; there is no request where its head could not be read. */
-export type ErrorFormatter = (failure: Failure, req: Request | undefined) => object
+export type ErrorFormatter = (failure: Failure, req: Request | undefined) => object & { readonly then?: never }
 
 /** A format of one's own, with what the API description says of it. */
 export interface CustomErrorFormat {
@@ -35,14 +36,25 @@ export const errorFormat = own.default('default').into((given) => {
   const { body, schema, contentType } =
     typeof given === 'function' ? { body: given, schema: undefined, contentType: undefined } : given
   const headers: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType }
-  const format = withPage((failure, req) => ({ body: checked(body(failure, req)), headers }))
+  const format = withPage((failure, req) => ({ body: checked(body(shown(failure), req)), headers }))
   return new FormattedFailures(format, { contentType: contentType ?? 'application/json', schema })
 })
 
+/**
+ * What a format is given. It cannot change the failure; and what was thrown, which may hold the credentials of an upstream, is not
+ * among what `{ ...failure }` sends.
+ */
+function shown({ error, body, ...told }: Failure): Failure {
+  const hidden = { error: { value: error }, body: { value: body } }
+  return Object.freeze(Object.defineProperties(told, hidden)) as Failure
+}
+
 /** A promise would be `{}`, and the answer to a failure waits for nothing. */
 function checked(body: unknown): object {
-  const why =
-    body instanceof Promise ? 'a promise' : typeof body === 'object' && body !== null ? undefined : typeof body
+  const isPending = isPromise(body)
+  // What it fails with would end the process as a rejection that nothing handles.
+  if (isPending) body.then(undefined, () => {})
+  const why = isPending ? 'a promise' : typeof body === 'object' && body !== null ? undefined : typeof body
   if (why !== undefined) throw new TypeError(`errorFormat returned ${why}; it returns the body, an object`)
   return body as object
 }

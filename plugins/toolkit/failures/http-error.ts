@@ -100,6 +100,7 @@ export class HttpError extends Error {
     const { code = codeOf(status), message = phraseOf(status), headers = {}, details = {}, type, cause } = options
     if (typeof code !== 'string' || code === '') throw wrong('a code that is a text')
     if (typeof message !== 'string') throw wrong('a message that is a text')
+    if (options.expose !== undefined && typeof options.expose !== 'boolean') throw wrong('expose: true or false')
     if (type !== undefined && (typeof type !== 'string' || !URL.canParse(type, 'http://localhost')))
       throw wrong('a type that is a URI')
     checkDetails(details)

@@ -52,6 +52,22 @@ describe('the files of the environment', () => {
     expect([port, host, process.env.T_A]).toEqual([4567, '127.0.0.9', 'a'])
   })
 
+  test('are those of the folder and the mode of the first reading, also for a schema', () => {
+    write('.env', 'T_A=a\n')
+    write('.env.test', 'T_A=test\n')
+    loadEnvironment()
+    vi.stubEnv('NODE_ENV', 'test')
+    process.chdir(tmpdir())
+    const env = createEnvSchema((schema) => ({ T_A: schema.string() }))
+    expect([env.get('T_A'), process.env.T_A]).toEqual(['a', 'a'])
+  })
+
+  test('may have names that every object has', () => {
+    write('.env', 'constructor=c\n')
+    loadEnvironment()
+    expect(process.env.constructor).toBe('c')
+  })
+
   test('are read once, wherever the process goes and whatever NODE_ENV becomes', () => {
     write('.env', 'T_A=a\n')
     write('.env.production', 'T_A=production\n')

@@ -2,7 +2,7 @@ import { PolicyManager, RouteCollection, Server } from 'framework'
 import { cache } from 'framework/plugins/cache'
 import { graphql } from 'framework/plugins/graphql'
 import { GraphQLError } from 'graphql'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { setExposure } from '../../../plugins/toolkit/failures/failures.ts'
 import { graphqlApp, exampleSchema as schema } from '../../support/graphql.ts'
 
@@ -338,6 +338,11 @@ describe('errors of resolvers', () => {
     const { body } = await post({ query: '{ fails }' })
     expect(body.errors[0].message).toBe('the password is 1234')
     expect(body.errors[0].extensions.stack).toMatch(/^Error: the password/)
+    // Never in production, whatever the option says.
+    vi.stubEnv('NODE_ENV', 'production')
+    const { body: hidden } = await post({ query: '{ fails }' })
+    vi.unstubAllEnvs()
+    expect(JSON.stringify(hidden)).not.toContain('password')
   })
 
   test('a null where none may be is the mistake of the server', async () => {

@@ -75,3 +75,17 @@ test('a name that does not exist, and a check for a resource, fail where they ar
   expect(() => policies.guard('site', 'admin', { status: 404 as 403 })).toThrow('"guard.status" is 404')
   expect(() => policies.guard('site', 'admin', { stauts: 403 } as {})).toThrow('"guard.stauts" is not an option')
 })
+
+test('a user that is a promise which can be called is waited for, and is not a user', async () => {
+  const promise = (value: unknown) =>
+    // biome-ignore lint/suspicious/noThenProperty: as libraries for remote calls make them
+    Object.assign(() => {}, { then: (resolve: (value: unknown) => void) => resolve(value) })
+  const manager = new PolicyManager(
+    { site: { member: (user: unknown) => user !== undefined } },
+    { user: (req) => promise(req.headers.authorization) },
+  )
+  const server = makeServer()
+  server.get('/', { policy: { manager, scope: 'site', handler: 'member' } }, () => promise('in'))
+  ;(await server.inject.get('/')).assertStatus(401)
+  ;(await server.inject.get('/', as('ada'))).assertStatus(200).assertBodyDeepEqual('in')
+})

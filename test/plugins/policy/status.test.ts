@@ -84,7 +84,7 @@ test('setPolicyErrorHandler wins, with the status of the policy preset', async (
   server.setPolicyErrorHandler({ map: () => ({ mapped: true }) })
   ;(await server.inject.get('/')).assertStatus(403).assertBodyDeepEqual({ mapped: true })
   server.setPolicyErrorHandler({ status: 404 })
-  ;(await server.inject.get('/')).assertStatus(404).assertBodyDeepEqual({ error: 'Forbidden' })
+  ;(await server.inject.get('/')).assertStatus(404).assertBodyDeepEqual({ error: 'Not Found' })
 })
 
 test('another status is refused', () => {

@@ -55,6 +55,15 @@ describe('a limit', () => {
     expect(server.log).toEqual([])
   })
 
+  test('counts all methods of a route that any wrote together', async () => {
+    const server = serverWith({ rateLimit: {} })
+    server.any('/login', { rateLimit: { limit: 2 } }, () => 'in')
+    const tries = ['get', 'post', 'put', 'query', 'patch'] as const
+    const statuses: number[] = []
+    for (const method of tries) statuses.push((await server.inject[method]('/login')).statusCode())
+    expect(statuses).toEqual([200, 200, 429, 429, 429])
+  })
+
   test('begins anew when the window has ended', async () => {
     const server = serverWith({ rateLimit: { limit: 2, windowMs: 60 } })
     expect(passed(await ask(server, 5))).toBe(2)

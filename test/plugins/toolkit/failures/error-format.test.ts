@@ -1,6 +1,6 @@
 import { type ErrorFormat, HttpError, PolicyManager, RouteCollection, Server, type ServerOptions } from 'framework'
 import { definePlugin } from 'framework/kernel'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { setExposure } from '../../../../plugins/toolkit/failures/failures.ts'
 import { memoryLogger } from '../../../support/kernel.ts'
 
@@ -231,4 +231,44 @@ test('a request that takes too long, and one whose answer to a failure does, are
     expect(res.body()).toMatchObject({ status: 503, code: 'RequestTimeoutError' })
     res.assertHeader('content-type', 'application/problem+json')
   }
+})
+
+describe('a format of one’s own', () => {
+  test('that is asynchronous is refused, and what it fails with ends nothing', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: what is awaited is a promise, whoever made it
+    for (const pending of [() => Promise.reject(new Error('lookup')), () => ({ then() {}, a: 1 })]) {
+      const { server, log } = makeServer(pending as never)
+      const res = await server.inject.get('/nowhere')
+      res.assertStatus(404).assertBodySubset({ code: 'RouteNotFoundError' })
+      expect(log).toContainEqual(
+        expect.objectContaining({ message: expect.stringContaining('the error format of the server failed') }),
+      )
+    }
+  })
+
+  test('does not send what was thrown by spreading the failure, and cannot change it', async () => {
+    const { server } = makeServer((failure) => {
+      expect(failure.error).toBeInstanceOf(Error)
+      expect(() => Object.assign(failure, { status: 200 })).toThrow(TypeError)
+      return { ...failure }
+    })
+    server.get('/upstream', () => {
+      throw Object.assign(new Error('no'), { config: { headers: { authorization: 'Bearer S' } } })
+    })
+    const res = await server.inject.get('/upstream')
+    res.assertStatus(500)
+    expect(res.text()).not.toContain('Bearer')
+    expect(Object.keys(res.body<object>())).not.toContain('error')
+  })
+})
+
+test('a message that is withheld is in no stack either, in production', async () => {
+  vi.stubEnv('NODE_ENV', 'production')
+  const { server } = makeServer('default', { exposeErrorDetails: true })
+  server.get('/late', () => {
+    throw new HttpError(503, { message: 'the host db-7 is down', cause: new Error('db-7') })
+  })
+  const res = await server.inject.get('/late')
+  res.assertStatus(503).assertBodyDeepEqual({ code: 'ServiceUnavailableError', message: 'Service Unavailable' })
+  vi.unstubAllEnvs()
 })

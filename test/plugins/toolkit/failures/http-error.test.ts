@@ -168,6 +168,7 @@ describe('errors of other packages', () => {
   test.each([
     ['no status of a failure', Object.assign(new Error('x'), { status: 200, expose: true })],
     ['no error', { status: 404, expose: true, message: 'x' }],
+    ['an HttpError that was changed to a success', Object.assign(new HttpError(404), { status: 204 })],
   ])('%s is 500', async (_what, thrown) => {
     const { server } = throwing(thrown)
     const res = await server.inject.get('/')
@@ -187,6 +188,7 @@ test.each<[string, unknown, HttpErrorOptions | string | null | undefined, RegExp
   ['a header with a line break', 404, { headers: { a: 'b\r\nc: d' } }, /HEADER_VALUE/],
   ['a type of the body', 404, { headers: { 'Content-Type': 'text/html' } }, /headers without content-type/],
   ['a code that is none', 404, { code: 7 as never }, /a code that is a text/],
+  ['an expose that is a text', 500, { expose: 'false' as never }, /expose: true or false/],
   ['a type that is no URI', 404, { type: 7 as never }, /a type that is a URI/],
 ])('%s is refused where the error is made', (_what, status, options, message) => {
   expect(() => new HttpError(status as number, options as HttpErrorOptions)).toThrow(message)
