@@ -10,9 +10,9 @@ export interface EnvValueOptions<Value> {
   secret?: boolean
 }
 
-/** The same for a value that may be `undefined`. */
+/** The same for a value that may be `undefined`, always or in some environments. */
 export interface EnvOptionalOptions {
-  optional: true
+  optional: boolean
   default?: undefined
   secret?: boolean
 }

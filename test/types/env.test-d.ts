@@ -5,6 +5,7 @@ import type { Equal, Expect } from './expect.ts'
 const variables = (schema: EnvSchema) => ({
   text: schema.string(),
   maybe: schema.string({ optional: true }),
+  elsewhere: schema.string({ optional: process.env.NODE_ENV !== 'production', secret: true }),
   port: schema.number({ default: 3000 }),
   on: schema.boolean({ secret: true }),
   level: schema.enum(['debug', 'info'] as const),
@@ -25,6 +26,7 @@ type _text = Expect<Equal<EnvOf<typeof variables>['text'], string>>
 const get = {
   text: read.get('text'),
   maybe: read.get('maybe'),
+  elsewhere: read.get('elsewhere'),
   port: read.get('port'),
   on: read.get('on'),
   level: read.get('level'),
@@ -44,6 +46,7 @@ type _got = Expect<
     {
       text: string
       maybe: string | undefined
+      elsewhere: string | undefined
       port: number
       on: boolean
       level: 'debug' | 'info'

@@ -37,7 +37,7 @@ export function environmentFiles(
     { path: env, text: moduleWith(before(env), variables) },
     { path: '.env', text: withLines(before('.env') ?? ownNote, variables, own), mode: 0o600 },
     { path: '.env.example', text: withLines(before('.env.example') ?? exampleNote, variables, example) },
-    { path: '.env.test', text: withLines(before('.env.test') ?? '', needed, ofTests) },
+    { path: '.env.test', text: withLines(before('.env.test') ?? '', needed, ofTests, false) },
     // Whoever has no .env may have no line for it either.
     ...(before('.env') === undefined
       ? [{ path: '.gitignore', text: ignoring(before('.gitignore') ?? '', secretFiles) }]
@@ -71,6 +71,7 @@ function withLines(
   text: string,
   variables: readonly Variable[],
   valueIn: (variable: Variable) => string | undefined,
+  explains = true,
 ): string | undefined {
   if (/^\s*[[{]/.test(text)) return undefined
   const found = [...text.matchAll(/^(\s*#)?\s*(?:export\s+)?([\w.-]+)\s*=/gm)]
@@ -82,7 +83,10 @@ function withLines(
     .filter((variable) => !isThere(variable.name, valueIn(variable) !== undefined))
     .map((variable) => {
       const value = valueIn(variable)
-      return (value === undefined ? `# ${variable.name}=${variable.example}` : `${variable.name}=${value}`) + newline
+      const about = explains && variable.about !== undefined ? `# ${variable.about}${newline}` : ''
+      return (
+        about + (value === undefined ? `# ${variable.name}=${variable.example}` : `${variable.name}=${value}`) + newline
+      )
     })
   const gap = lines.length === 0 || text === '' || text.endsWith('\n') ? '' : newline
   return text + gap + lines.join('')

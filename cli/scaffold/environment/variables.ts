@@ -3,6 +3,8 @@ export interface Variable {
   readonly name: string
   /** Its type in `src/env.ts`, as an expression of the schema. */
   readonly type: string
+  /** What the line before it says in `.env` and `.env.example`. */
+  readonly about?: string
   /** What `.env.example` shows: empty for a secret, which nobody is to copy. */
   readonly example: string
   /** What `.env` gets, so that the application runs here at once. Without it the variable is optional, and stays a comment. */

@@ -1,5 +1,5 @@
 import { packageName } from '../../package.ts'
-import { optionalSecret, required } from '../environment/variables.ts'
+import { required, type Variable } from '../environment/variables.ts'
 import { envImport, importPath, inFolder, type Place } from '../place.ts'
 import type { Scaffold } from '../scaffold.ts'
 import { imports, named } from '../source.ts'
@@ -47,6 +47,15 @@ const adapters = {
 export type MailKind = keyof typeof adapters
 export const mailKinds = Object.keys(adapters) as [MailKind, ...MailKind[]]
 
+const about = 'With NODE_ENV=production it is needed; elsewhere mails stay in memory without it.'
+
+const smtpUrl: Variable = {
+  name: 'SMTP_URL',
+  type: "string({ optional: process.env.NODE_ENV !== 'production', secret: true })",
+  about,
+  example: 'smtp://user:password@host:587',
+}
+
 /** What sends the mails of an application, with the first mail. */
 export function mailer(place: Place, kind: MailKind): Scaffold {
   const adapter: Adapter = adapters[kind]
@@ -68,14 +77,14 @@ export function mailer(place: Place, kind: MailKind): Scaffold {
       `  import { mailOptions } from '${importPath(place, file)}'`,
       `  new Server({ plugins: { mailer: mailOptions() } })`,
       `In a handler: await req.server.services.get('mailer').send(welcome('ada@example.org', 'Ada'))`,
-      'Without SMTP_URL the server starts in development and tests alone, and mails stay in memory.',
+      `SMTP_URL is the mail server. ${about}`,
       ...(template === undefined
         ? []
         : [
             `${template} is read relative to the folder in which the process runs; a build has a copy of it, which it then reads.`,
           ]),
     ],
-    variables: [optionalSecret('SMTP_URL', 'smtp://user:password@host:587'), required('MAIL_FROM', 'shop@example.org')],
+    variables: [smtpUrl, required('MAIL_FROM', 'shop@example.org')],
   }
 }
 
@@ -93,16 +102,11 @@ function source(
   const line = adapter.made === undefined ? '' : `        templateAdapter: ${adapter.made},\n`
   return `${imports([packageName, named(...own, ...types, 'logger', 'memoryTransport')], env)}
 ${isCustom ? custom : ''}
-/** By SMTP_URL. In tests, and in development without it, mails stay in the memory of this process. */
+/** By SMTP_URL, which production needs. In tests, and elsewhere without it, mails stay in the memory of this process. */
 function transport(): string | MailTransporter {
-  const { NODE_ENV } = process.env
-  if (NODE_ENV === 'test') return memoryTransport()
+  if (process.env.NODE_ENV === 'test') return memoryTransport()
   const url = env.get('SMTP_URL')
   if (url !== undefined) return url
-  // Whoever sends a mail must not be told that it was sent when none leaves.
-  if (NODE_ENV !== 'development') {
-    throw new Error('SMTP_URL is missing in .env and the environment. With NODE_ENV=development mails stay in memory')
-  }
   logger.warn('SMTP_URL is missing: mails stay in memory')
   return memoryTransport()
 }
