@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -143,12 +144,18 @@ test.each(managers)('a newcomer gets from a clone to a server in production with
   expect(await type(`${framework} init-storage -t local`, folder)).toContain(
     "import { storageOptions } from './storage.ts'",
   )
+  says('framework -- key-generate --type secret --env')
+  await type(`${framework} key-generate --type secret --env`, folder)
   change(
     'src/server.ts',
     'import { env }',
     "import './controllers/books.ts'\nimport { storageOptions } from './storage.ts'\nimport { env }",
   )
-  change('src/server.ts', 'health: true', 'health: true, storage: storageOptions')
+  change(
+    'src/server.ts',
+    'health: true',
+    "health: true, storage: storageOptions, session: { secret: env.get('APP_SECRET') }",
+  )
   change('src/env.ts', '  LOG_LEVEL', '  GREETING: schema.string(),\n  LOG_LEVEL')
   change('src/server.ts', "{ hello: 'world' }", "{ hello: env.get('GREETING') }")
   change('.env', 'PORT=3000', `PORT=${await freePort()}\nGREETING=world`)
@@ -157,7 +164,10 @@ test.each(managers)('a newcomer gets from a clone to a server in production with
   says('npm run check')
   await type(run('check'), folder)
   says('npm test')
+  // As in a clone, which has no .env.
+  renameSync(join(folder, '.env'), join(folder, '.env.away'))
   await type(run('test'), folder)
+  renameSync(join(folder, '.env.away'), join(folder, '.env'))
 
   const server = start(dev, folder)
   try {
@@ -179,6 +189,7 @@ test.each(managers)('a newcomer gets from a clone to a server in production with
     PORT: '0',
     STORAGE_ROOT: 'files',
     STORAGE_SECRET: 'of this machine alone',
+    APP_SECRET: 'of this machine alone, too',
   }
   const refused = start(manager.start, there, variables)
   const [code] = (await once(refused.child, 'close')) as [number | null]

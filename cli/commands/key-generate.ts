@@ -12,7 +12,11 @@ export const keyGenerate = ownCommand({
       default: 'app',
       description: 'What files and variables are called after',
     },
-    env: { type: 'boolean', short: 'e', description: 'Writes variables into .env in place of files' },
+    env: {
+      type: 'boolean',
+      short: 'e',
+      description: 'Writes variables into .env, and declares them, in place of files',
+    },
     out: {
       type: 'string',
       short: 'o',
@@ -29,13 +33,17 @@ export const keyGenerate = ownCommand({
   details:
     'A pair is written as keys/app-private.pem and keys/app-public.pem, or as APP_PRIVATE_KEY and APP_PUBLIC_KEY; a secret,\n' +
     '256 random bits for cookies and sessions, as keys/app-secret or APP_SECRET. What is private is for its owner only\n' +
-    '(0600), is left out of git by a .gitignore that gets what it lacks, and is never printed.',
+    '(0600), is left out of git by a .gitignore that gets what it lacks, and is never printed. With --env the src/env.ts, .env.example\n' +
+    'and .env.test of the project get the variables too, with other values for tests.',
   async run({ flags, print, note }) {
     const { readKeyOptions } = await import('../keys/options.ts')
+    const { declared } = await import('../keys/declared.ts')
     const { keyFiles } = await import('../keys/files.ts')
     const { makeKeys } = await import('../keys/make.ts')
     const options = readKeyOptions(flags, process.env)
-    const { root, files, notes, after } = keyFiles(options, await makeKeys(options.type, options), flags.force)
+    const made = await makeKeys(options.type, options)
+    const declaring = await declared(options, made)
+    const { root, files, notes, after } = keyFiles(options, made, declaring, flags.force)
     writeFiles(root, files, { flags, print }, { type: options.type, folder: root })
     if (root !== process.cwd()) note(`In ${root}`)
     for (const line of [...notes, ...(flags['dry-run'] ? [] : after())]) note(line)

@@ -45,4 +45,5 @@ export function withEntries(text: string, values: Readonly<Record<string, string
 }
 
 /** In one line: between double quotes every reader of such files makes line breaks of `\n`. PEM and base64 have neither quotes nor backslashes. */
-const quoted = (value: string) => (/^[\w-]+$/.test(value) ? value : `"${value.trimEnd().replaceAll('\n', '\\n')}\\n"`)
+export const quoted = (value: string) =>
+  /^[\w-]+$/.test(value) ? value : `"${value.trimEnd().replaceAll('\n', '\\n')}\\n"`

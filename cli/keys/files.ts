@@ -1,5 +1,6 @@
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { ScaffoldFile } from '../scaffold/files.ts'
+import type { Declared } from './declared.ts'
 import { envFile } from './env-file.ts'
 import { ignorePlace, leaveOut, outsideNote, publishedNotes, repositoryOf } from './ignored.ts'
 import type { Made } from './make.ts'
@@ -15,7 +16,7 @@ interface KeyFiles {
 }
 
 /** @throws CommandFailure when variables are there that only `force` replaces, or when their file cannot be used. */
-export function keyFiles(options: KeyOptions, made: Made, force: boolean): KeyFiles {
+export function keyFiles(options: KeyOptions, made: Made, declared: Declared, force: boolean): KeyFiles {
   const out = resolve(options.out)
   const folder = options.env ? dirname(out) : out
   const place = ignorePlace(process.cwd())
@@ -26,6 +27,7 @@ export function keyFiles(options: KeyOptions, made: Made, force: boolean): KeyFi
   const { files, notes } = options.env
     ? envFiles(out, at(out), variablesOf(options, made), force)
     : { files: pemFiles(options, made).map((file) => ({ ...file, path: at(join(out, file.path)) })), notes: [] }
+  const declaring = declared.files.map((file) => ({ ...file, path: at(file.path) }))
   /** Those that nobody else may see. */
   const secret = files.map(({ path }) => path).filter((path) => !path.endsWith('-public.pem'))
   // In a folder of their own, that as a whole: the next key is left out, too.
@@ -34,11 +36,17 @@ export function keyFiles(options: KeyOptions, made: Made, force: boolean): KeyFi
   if (!isHere || repository !== place.repository) {
     const about = repository === undefined ? [outsideNote(folder, secret[0]!)] : []
     const after = () => (repository === undefined ? [] : publishedNotes(root, secret, 'ignored'))
-    return { root, files, notes: [...notes, ...about], after }
+    return { root, files: [...files, ...declaring], notes: [...notes, ...declared.notes, ...about], after }
   }
   const { file, notes: about } = leaveOut(place, left)
   const after = () => (about.length > 0 ? [] : publishedNotes(root, secret, 'not seen'))
-  return { root, files: file === undefined ? files : [...files, file], notes: [...notes, ...about], after }
+  const ignoring = file === undefined ? [] : [file]
+  return {
+    root,
+    files: [...files, ...declaring, ...ignoring],
+    notes: [...notes, ...declared.notes, ...about],
+    after,
+  }
 }
 
 function envFiles(file: string, path: string, variables: Record<string, string>, force: boolean) {
@@ -54,7 +62,7 @@ function pemFiles({ name: { file } }: KeyOptions, made: Made): ScaffoldFile[] {
   ]
 }
 
-function variablesOf({ name: { variable } }: KeyOptions, made: Made): Record<string, string> {
+export function variablesOf({ name: { variable } }: KeyOptions, made: Made): Record<string, string> {
   if ('secret' in made) return { [`${variable}_SECRET`]: made.secret }
   return { [`${variable}_PRIVATE_KEY`]: made.privateKey, [`${variable}_PUBLIC_KEY`]: made.publicKey }
 }

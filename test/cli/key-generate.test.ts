@@ -181,6 +181,40 @@ describe('variables', () => {
     expect(JSON.parse(stdout)).toEqual(seen)
   })
 
+  test('are declared in what the project has: its schema, its example, and its tests with values of their own', async () => {
+    write('package.json', '{}')
+    mkdirSync(join(folder, 'src'))
+    const module =
+      "import { createEnvSchema } from 'framework'\n\nexport const env = createEnvSchema((schema) => ({\n}))\n"
+    write('src/env.ts', module)
+    write('.env.example', 'PORT=3000\n')
+    write('.env.test', 'LOG_LEVEL=silent\n')
+    const names = ['src/env.ts', '.env.example', '.env.test']
+    const before = names.map(read)
+    await generate('--env', '-t', 'secret', '--out', 'other.env')
+    await generate('--env', '-t', 'secret', '--dry-run')
+    expect(names.map(read)).toEqual(before)
+
+    const { stdout } = await generate('--env', '-t', 'secret')
+    expect(stdout).toBe('created  .env\nupdated  src/env.ts\nupdated  .env.example\nupdated  .env.test\n')
+    expect(names.map(read)).toEqual([
+      module.replace('\n}))', '\n  APP_SECRET: schema.string({ secret: true }),\n}))'),
+      'PORT=3000\nAPP_SECRET=\n',
+      'LOG_LEVEL=silent\nAPP_SECRET=a secret that only tests know\n',
+    ])
+    await generate('--env', '--passphrase-env', 'KEY_PASSPHRASE')
+    expect(read('src/env.ts')).toContain(
+      'APP_PRIVATE_KEY: schema.string({ secret: true }),\n  APP_PUBLIC_KEY: schema.string(),\n',
+    )
+    expect(read('.env.example')).toBe('PORT=3000\nAPP_SECRET=\nAPP_PRIVATE_KEY=\nAPP_PUBLIC_KEY=\n')
+    const [own, ofTests] = ['.env', '.env.test'].map((file) => parse(read(file)))
+    expect(isPair(ofTests!.APP_PRIVATE_KEY!, ofTests!.APP_PUBLIC_KEY!)).toBe(true)
+    expect(ofTests!.APP_PUBLIC_KEY).not.toBe(own!.APP_PUBLIC_KEY)
+    const after = names.map(read)
+    await generate('--env', '-t', 'secret', '--force')
+    expect(names.map(read)).toEqual(after)
+  })
+
   test('that are there stay, and everything else does byte for byte, with --force too', async () => {
     const others =
       "\uFEFFA=1\r\n# APP_SECRET=x\r\n\r\nexport B = \"two # 2\"  # it's\r\nC='APP_SECRET=no\r\n' \r\nempty="

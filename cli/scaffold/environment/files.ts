@@ -8,7 +8,7 @@ import { declaration, envModule, withDeclarations } from './schema-text.ts'
 import type { Variable } from './variables.ts'
 
 /** The files of the environment with variables that generated code reads, and what is left to be written by hand. */
-interface EnvironmentFiles {
+export interface EnvironmentFiles {
   readonly files: readonly ScaffoldFile[]
   readonly notes: readonly string[]
 }
@@ -18,37 +18,67 @@ interface EnvironmentFiles {
  * A file that is among the others has their text as well, and takes the place of theirs.
  */
 export function environmentFiles(
-  { project: { root }, env }: Place,
+  place: Place,
   variables: readonly Variable[],
   others: readonly ScaffoldFile[],
 ): EnvironmentFiles {
   if (variables.length === 0) return { files: [], notes: [] }
-  const before = (path: string) => {
-    const other = others.find((one) => one.path === path)
-    if (other !== undefined) return other.text
-    const file = join(root, path)
-    return existsSync(file) ? readRegularFileSync(file).toString('utf8') : undefined
-  }
-  const needed = variables.filter(({ value }) => value !== undefined)
+  const before = (path: string) => others.find((one) => one.path === path)?.text ?? textOf(place, path)
   const own = (variable: Variable) => variable.value
-  const example = (variable: Variable) => (variable.value === undefined ? undefined : variable.example)
-  const ofTests = ({ test, value }: Variable) => test ?? value
-  const texts: readonly (Omit<ScaffoldFile, 'text'> & { readonly text: string | undefined })[] = [
-    { path: env, text: moduleWith(before(env), variables) },
+  const [module, ...shared] = sharedTexts(place, variables, before)
+  const texts: readonly Planned[] = [
+    module!,
     { path: '.env', text: withLines(before('.env') ?? ownNote, variables, own), mode: 0o600 },
-    { path: '.env.example', text: withLines(before('.env.example') ?? exampleNote, variables, example) },
-    { path: '.env.test', text: withLines(before('.env.test') ?? '', needed, ofTests, false) },
+    ...shared,
     // Whoever has no .env may have no line for it either.
     ...(before('.env') === undefined
       ? [{ path: '.gitignore', text: ignoring(before('.gitignore') ?? '', secretFiles) }]
       : []),
   ]
+  return changed(place, variables, texts, before)
+}
+
+/** The same where `.env` has its values already, in the files that are there: a project without them reads in a way of its own. */
+export function declaringFiles(place: Place, variables: readonly Variable[]): EnvironmentFiles {
+  const before = (path: string) => textOf(place, path)
+  const texts = sharedTexts(place, variables, before).filter(({ path }) => before(path) !== undefined)
+  return changed(place, variables, texts, before)
+}
+
+/** What is to be in a file; `undefined` where nothing can be added to what is there. */
+type Planned = Omit<ScaffoldFile, 'text'> & { readonly text: string | undefined }
+type Before = (path: string) => string | undefined
+
+function textOf({ project: { root } }: Place, path: string): string | undefined {
+  const file = join(root, path)
+  return existsSync(file) ? readRegularFileSync(file).toString('utf8') : undefined
+}
+
+const neededOf = (variables: readonly Variable[]) => variables.filter(({ value }) => value !== undefined)
+
+/** The files that are committed: the module first. */
+function sharedTexts({ env }: Place, variables: readonly Variable[], before: Before): readonly Planned[] {
+  const example = (variable: Variable) => (variable.value === undefined ? undefined : variable.example)
+  const ofTests = ({ test, value }: Variable) => test ?? value
+  return [
+    { path: env, text: moduleWith(before(env), variables) },
+    { path: '.env.example', text: withLines(before('.env.example') ?? exampleNote, variables, example) },
+    { path: '.env.test', text: withLines(before('.env.test') ?? '', neededOf(variables), ofTests, false) },
+  ]
+}
+
+function changed(
+  { env }: Place,
+  variables: readonly Variable[],
+  texts: readonly Planned[],
+  before: Before,
+): EnvironmentFiles {
   return {
     files: texts.flatMap(({ text, ...file }) =>
       text === undefined || text === (before(file.path) ?? '') ? [] : [{ ...file, text, existing: 'update' as const }],
     ),
     notes: texts.flatMap(({ path, text }) =>
-      text === undefined ? leftFor(path, path === env ? variables : needed, path === env) : [],
+      text === undefined ? leftFor(path, path === env ? variables : neededOf(variables), path === env) : [],
     ),
   }
 }

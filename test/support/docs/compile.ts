@@ -105,6 +105,8 @@ export function compileBlocks(blocks: readonly Block[]): Map<Block, string[]> {
     })
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     writeFileSync(join(folder, 'blocks/ambient.ts'), ambient)
+    // The variables of the application, which pages show once.
+    writeFileSync(join(folder, 'blocks/env.ts'), 'export declare const env: { get(name: string): string }\n')
     const config = {
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {
