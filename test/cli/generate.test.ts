@@ -48,6 +48,7 @@ export const clock = memoryClock('2026-01-01T00:00:00Z')
 export const server = new Server({
   port: 0,
   host: '127.0.0.1',
+  errorFormat: 'problem',
   controllerPatterns: ['src/controllers/**/*.{ts,js}'],
   background: { queues: { config: queueConfig, run: true } },
   plugins: {
@@ -66,12 +67,16 @@ import { clock, server } from './server.ts'
 await server.listen()
 const call = async (path, init) => {
   const res = await fetch(server.url + path, init)
-  return [res.status, (await res.text()).replaceAll(/[\\da-f]{8}-[-\\da-f]+/g, 'uuid')]
+  return [res.status, (await res.text()).replaceAll(/[\\da-f]{8}-[-\\da-f]+|urn:request:[\\w-]+/g, 'uuid')]
 }
 const item = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"first"}' }
 const seen = {
-  users: [await call('/users', item), await call('/users')],
-  orderItems: [await call('/order-items', item), await call('/order-items')],
+  users: [await call('/users', item), await call('/users'), await call('/users/5')],
+  orderItems: [
+    await call('/order-items', item),
+    await call('/order-items'),
+    await call('/order-items/5', { method: 'DELETE' }),
+  ],
   tenants: [await call('/tenants'), await call('/tenants', { headers: { 'x-tenant': 'acme' } })],
 }
 await clock.advanceTo('2026-01-05T12:00:00Z')
@@ -221,17 +226,23 @@ test.concurrent('the framework finds what it loads by itself, and everything wor
   expect(said.filter((line) => !/^\{"level":30,.*"msg":"(?:at work|received)"\}$/.test(line))).toEqual([])
   const lines = ended.stdout.trim().split('\n')
   const one = '{"id":"uuid","name":"first"}'
+  // What is thrown has the form that the server gives all failures.
+  const problem = (status: number, title: string, detail: string, code: string) =>
+    JSON.stringify({ type: 'about:blank', title, status, detail, instance: 'uuid', code })
+  const noItem = problem(404, 'Not Found', 'There is no item 5', 'ITEM_NOT_FOUND')
   expect(JSON.parse(lines.at(-1)!)).toEqual({
     users: [
       [201, one],
       [200, `[${one}]`],
+      [404, noItem],
     ],
     orderItems: [
       [201, one],
       [200, `[${one}]`],
+      [404, noItem],
     ],
     tenants: [
-      [400, '{"code":"HeaderMissing","message":"the header x-tenant is missing"}'],
+      [400, problem(400, 'Bad Request', 'The header x-tenant is missing', 'HeaderMissing')],
       [200, '"acme"'],
     ],
     crons: [

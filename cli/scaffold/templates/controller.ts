@@ -34,14 +34,15 @@ const NewItem = {
   required: ['name'],
 } as const
 
-const Problem = { type: 'object', properties: { error: { type: 'string' } }, required: ['error'] } as const
-
 /** In the place of a database. */
 const items = new Map<string, OutputOf<typeof Item>>()
+
+/** What is thrown goes out as every failure of the server does. */
+const noItem = (id: string) => new HttpError(404, { code: 'ITEM_NOT_FOUND', message: \`There is no item \${id}\` })
 `
 
 const functionalForm = (path: string) => `import { randomUUID } from 'node:crypto'
-import { type OutputOf, router } from '${packageName}'
+import { HttpError, type OutputOf, router } from '${packageName}'
 
 ${schemas}
 router.group('${path}', (routes) => {
@@ -49,9 +50,10 @@ router.group('${path}', (routes) => {
     res.ok([...items.values()])
   })
 
-  routes.get('/:id', { responses: { 200: Item, 404: Problem } }, (req, res) => {
+  routes.get('/:id', { responses: { 200: Item, 404: HttpError } }, (req, res) => {
     const item = items.get(req.params.id)
-    return item === undefined ? res.notFound({ error: 'No such item' }) : res.ok(item)
+    if (item === undefined) throw noItem(req.params.id)
+    res.ok(item)
   })
 
   routes.post('/', { body: NewItem, responses: { 201: Item } }, (req, res) => {
@@ -60,12 +62,15 @@ router.group('${path}', (routes) => {
     res.header('location', \`${path}/\${item.id}\`).created(item)
   })
 
-  routes.delete('/:id', (req, res) => (items.delete(req.params.id) ? res.noContent() : res.notFound()))
+  routes.delete('/:id', { responses: { 404: HttpError } }, (req, res) => {
+    if (!items.delete(req.params.id)) throw noItem(req.params.id)
+    res.noContent()
+  })
 })
 `
 
 const classForm = (path: string, name: string) => `import { randomUUID } from 'node:crypto'
-import { controller, del, get, type OutputOf, post, type Response, type RouteRequest } from '${packageName}'
+import { controller, del, get, HttpError, type OutputOf, post, type Response, type RouteRequest } from '${packageName}'
 
 ${schemas}
 @controller('${path}')
@@ -75,9 +80,11 @@ export class ${name} {
     return [...items.values()]
   }
 
-  @get('/:id', { responses: { 200: Item, 404: Problem } })
-  read(req: RouteRequest<'/:id'>, res: Response) {
-    return items.get(req.params.id) ?? res.notFound({ error: 'No such item' })
+  @get('/:id', { responses: { 200: Item, 404: HttpError } })
+  read(req: RouteRequest<'/:id'>) {
+    const item = items.get(req.params.id)
+    if (item === undefined) throw noItem(req.params.id)
+    return item
   }
 
   @post('/', { body: NewItem, responses: { 201: Item } })
@@ -87,9 +94,10 @@ export class ${name} {
     res.header('location', \`${path}/\${item.id}\`).created(item)
   }
 
-  @del('/:id')
+  @del('/:id', { responses: { 404: HttpError } })
   remove(req: RouteRequest<'/:id'>, res: Response) {
-    return items.delete(req.params.id) ? res.noContent() : res.notFound()
+    if (!items.delete(req.params.id)) throw noItem(req.params.id)
+    res.noContent()
   }
 }
 `
@@ -115,7 +123,9 @@ test('/${kebab}: what is added can be read until it is removed', async () => {
   const removed = await server.inject.delete(location)
   removed.assertStatus(204)
   const gone = await server.inject.get(location)
-  gone.assertStatus(404)
+  gone.assertStatus(404).assertBodySubset({ code: 'ITEM_NOT_FOUND' })
+  const again = await server.inject.delete(location)
+  again.assertStatus(404)
   await server.close()
 })
 

@@ -43,17 +43,17 @@ const source = ({
   member,
   extension,
   header,
-}: Parts & { readonly extension: string }) => `import { defineMiddleware } from '${packageName}'
+}: Parts & { readonly extension: string }) => `import { defineMiddleware, HttpError } from '${packageName}'
 
 /** What handlers behind it find in their requests. */
 export interface ${extension} {
   ${member}: string
 }
 
-/** Takes \`req.${member}\` from the header ${header}; without it the answer is 400. */
-export const ${name} = defineMiddleware<${extension}>(function ${name}(req, res, next) {
+/** Takes \`req.${member}\` from the header ${header}; without it the answer is 400, in the form of the server. */
+export const ${name} = defineMiddleware<${extension}>(function ${name}(req, _res, next) {
   const value = req.headers['${header}']?.trim()
-  if (!value) return res.badRequest({ code: 'HeaderMissing', message: 'the header ${header} is missing' })
+  if (!value) throw new HttpError(400, { code: 'HeaderMissing', message: 'The header ${header} is missing' })
   req.${member} = value
   return next()
 })
