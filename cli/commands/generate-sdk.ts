@@ -7,10 +7,11 @@ import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { CommandFailure } from '../failure.ts'
 import { programName } from '../package.ts'
+import { commandLineOf, findProject, projectRoot } from '../project/project.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
-import { generateClient, isGenerated } from '../sdk/generate.ts'
+import { generateClient, isGenerated, wordsOf } from '../sdk/generate.ts'
 
 export const generateSdk = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
@@ -26,15 +27,19 @@ setup are only known after boot: --boot.`,
     },
     name: { type: 'string', value: 'name', description: 'The name of the type of the client', default: 'Client' },
     boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
-    check: { type: 'boolean', description: 'Writes nothing; exit code 1 when the file is not what would be written' },
+    check: {
+      type: 'boolean',
+      description: 'Writes nothing; exit code 1 when the file is not what the command in its first line would write',
+    },
     'dry-run': { type: 'boolean', description: 'Writes to standard output in place of the file' },
     force: { type: 'boolean', short: 'f', description: 'Takes the place of a file that this command has not written' },
   },
   async run(input) {
-    const { flags, print, note } = input
-    const typed = text(flags.out)
+    const { print, note } = input
+    const typed = text(input.flags.out)
     const sources = statSync('src', { throwIfNoEntry: false })?.isDirectory() ? 'src/' : ''
     const out = typed === undefined ? `${sources}sdk.ts` : typedPath(typed)
+    const flags = input.flags.check ? asWritten(input.flags, read(out) ?? '') : input.flags
     const name = text(flags.name) ?? 'Client'
     if (!/^[A-Z]\w*$/.test(name)) {
       throw new CommandFailure(
@@ -52,7 +57,7 @@ setup are only known after boot: --boot.`,
       print(client.trimEnd())
       return 0
     }
-    if (flags.check) return check(out, client, commandLine(flags))
+    if (flags.check) return check(out, client, flags)
     if (write(out, client, flags.force)) note(`${out}: ${calls}`)
     else note(`${out}: ${calls}, unchanged`)
     return 0
@@ -83,13 +88,24 @@ function optionsOf(server: Kernel): DescriptionOptions {
   return { ...(info && { info }), ...(include && { include }), ...(components && { components }) }
 }
 
+/** How the file was written is how it is looked at, where nothing else is typed: in CI no one repeats its options. */
+function asWritten<Flags extends CommandInput['flags']>(flags: Flags, file: string): Flags {
+  const words = wordsOf(file)
+  const given = ['entry', 'export', 'name'].flatMap((flag) => {
+    const value = words[words.indexOf(`--${flag}`) + 1]
+    const isTyped = text(flags[flag]) !== undefined && !(flag === 'name' && flags.name === 'Client')
+    return isTyped || value === undefined || !words.includes(`--${flag}`) ? [] : [[flag, value] as const]
+  })
+  return { ...flags, ...Object.fromEntries(given), boot: flags.boot === true || words.includes('--boot') }
+}
+
 /** The command as it was typed, without what only concerns this run. */
-function commandLine(flags: CommandInput['flags']): string {
+function commandLine(flags: CommandInput['flags'], program = programName): string {
   const words = ['entry', 'export', 'out', 'name'].flatMap((flag) => {
     const value = text(flags[flag])
     return value === undefined || (flag === 'name' && value === 'Client') ? [] : [`--${flag}`, quote(value)]
   })
-  return [`${programName} generate-sdk`, ...words, ...(flags.boot ? ['--boot'] : [])].join(' ')
+  return [`${program} generate-sdk`, ...words, ...(flags.boot ? ['--boot'] : [])].join(' ')
 }
 
 const quote = (word: string) => (/^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
@@ -106,9 +122,11 @@ function read(file: string): string | undefined {
 /** Whoever checks files out with CRLF, or lets a formatter have the end of the file, has the same client. */
 const lines = (file: string) => file.replaceAll('\r\n', '\n').trimEnd()
 
-function check(out: string, client: string, command: string): number {
+function check(out: string, client: string, flags: CommandInput['flags']): number {
   const there = read(out)
   if (there !== undefined && lines(there) === lines(client)) return 0
+  const program = projectRoot(process.cwd()) === undefined ? programName : commandLineOf(findProject().packageManager)
+  const command = commandLine(flags, program)
   throw new CommandFailure(`${out} is ${there === undefined ? 'missing' : 'not up to date'}: run ${command}`)
 }
 

@@ -63,6 +63,15 @@ const mark = `// Written by \`${programName} generate-sdk`
 /** Whether a file is such a client, and may be overwritten by a newer one. */
 export const isGenerated = (file: string) => file.startsWith(mark)
 
+/** The words of the command that has written such a file, after its name; none for any other file. */
+export function wordsOf(file: string): readonly string[] {
+  if (!isGenerated(file)) return []
+  const command = file.slice(mark.length, file.search(/`\. |\n/))
+  return [...command.matchAll(/(?:'[^']*'|\\'|[^\s'\\])+/g)].map(([word]) =>
+    word.replaceAll(/'([^']*)'|\\(')/g, '$1$2'),
+  )
+}
+
 function header(command: string): string {
   return `// Written by \`${command.replaceAll(/[\r\n\u2028\u2029]/g, ' ')}\`. Changes made by hand are lost: run that again.
 /* eslint-disable */

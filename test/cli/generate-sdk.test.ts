@@ -1,4 +1,4 @@
-import { cpSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Runner, startRunner } from '../support/cli/many.ts'
@@ -70,13 +70,13 @@ describe('a client of every kind of route', () => {
     const changed = await runner.run(project.folder, ['generate-sdk', '--check'])
     writeFileSync(join(project.folder, 'src/sdk.ts'), sdk)
     expect([changed.code, changed.stdout]).toEqual([1, ''])
-    expect(changed.stderr).toContain('src/sdk.ts is not up to date: run framework generate-sdk\n')
+    expect(changed.stderr).toContain('src/sdk.ts is not up to date: run npm run framework -- generate-sdk\n')
     const missing = await runner.run(project.folder, ['generate-sdk', '--check', '--out', 'web/api.ts'])
     expect([missing.code, existsSync(join(project.folder, 'web'))]).toEqual([1, false])
-    expect(missing.stderr).toContain('web/api.ts is missing: run framework generate-sdk --out web/api.ts\n')
+    expect(missing.stderr).toContain('web/api.ts is missing: run npm run framework -- generate-sdk --out web/api.ts\n')
   })
 
-  test('--boot has the routes of plugins, --name another name', async () => {
+  test('--boot has the routes of plugins, --name another name, and --check looks at both', async () => {
     expect(read('src/sdk.ts')).not.toContain('health')
     // On its own: the application is the same one in all that the other runs.
     const ended = await framework(project.folder, ['generate-sdk', '--boot', '-o', 'web/api.ts', '--name', 'ShopApi'])
@@ -85,6 +85,18 @@ describe('a client of every kind of route', () => {
     expect(sdk).toContain('readonly health: {')
     expect(sdk).toContain('export function createShopApi(options: ClientOptions = {}): ShopApi {')
     expect(sdk).toContain('`framework generate-sdk --out web/api.ts --name ShopApi --boot`')
+
+    // It is looked at as it was written.
+    const check = ['generate-sdk', '--check', '-o', 'web/api.ts']
+    expect(await framework(project.folder, check)).toMatchObject({ code: 0, stderr: '' })
+    project.write({ 'web/api.ts': `${sdk}// more\n`, 'yarn.lock': '' })
+    const changed = await framework(project.folder, check)
+    project.write({ 'web/api.ts': sdk })
+    rmSync(join(project.folder, 'yarn.lock'))
+    expect([changed.code, changed.stderr]).toEqual([
+      1,
+      'web/api.ts is not up to date: run yarn framework generate-sdk --out web/api.ts --name ShopApi --boot\n',
+    ])
   })
 
   test('a link stays one', async () => {
