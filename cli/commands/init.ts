@@ -40,7 +40,8 @@ export const init = ownCommand({
   details:
     'On a terminal it asks for what no option says. Elsewhere, or with --yes, it asks nothing: no optional parts, no\n' +
     'repository, nothing installed. A package.json and a .gitignore that are there get what they lack;\n' +
-    'a README.md, files of .env and settings, such as tsconfig.json, stay.',
+    'a README.md, files of .env and settings, such as tsconfig.json, stay. Where a src/server.ts is, --container, --agents\n' +
+    'and --editor add their files and nothing else.',
   async run({ arguments: { folder }, flags, print, note }) {
     const { callingManager } = await import('../project/project.ts')
     const { checkedName, checkedPackageManager, checkParts, extras, frameworkFrom, ownName, parts, vendored } =
@@ -58,6 +59,11 @@ export const init = ownCommand({
       git: either(flags.git, flags['skip-git']),
     }
     if (typed.packageManager !== undefined) checkParts(typed.parts ?? new Set(), typed.packageManager)
+    if (typed.extras !== undefined && typed.parts === undefined) {
+      const { addExtras, hasServer } = await import('../init/added.ts')
+      const there = resolve(folder ?? '.')
+      if (hasServer(there)) return addExtras(there, typed.extras, typed.packageManager, { flags, print, note })
+    }
     const around = await enclosing(resolve(folder ?? '.'))
     const detected = callingManager() ?? around?.packageManager ?? 'npm'
     const answers = canAsk() && !flags.yes && !flags.json ? await ask(typed, detected) : typed

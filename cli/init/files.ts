@@ -22,6 +22,13 @@ export function projectFiles(settings: InitSettings, isPart: boolean): ScaffoldF
     ...sources(settings),
     ...partSources(settings),
     ...documents(settings),
+    ...extraFiles(settings),
+  ]
+}
+
+/** What lies beside the code. */
+export function extraFiles(settings: InitSettings): ScaffoldFile[] {
+  return [
     ...(settings.extras.has('container') ? containerFiles(settings) : []),
     ...(settings.extras.has('agents') ? [agentsFile(settings)] : []),
     ...(settings.extras.has('editor') ? editorFiles(settings) : []),

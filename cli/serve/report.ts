@@ -91,6 +91,8 @@ function told({ code, signal }: Ended): string {
   if (signal !== null) return `it was ended by ${signal}`
   if (code === null) return 'it could not be started'
   if (code === 0) return 'it ended by itself, with code 0'
+  // Node.js ends so while the top level of a module waits and nothing is left that could happen.
+  if (code === 13) return 'something that it awaits never comes (code 13)'
   const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0]
   return name === undefined ? `it ended with code ${code}` : `it ended with code ${code} (${name})`
 }

@@ -240,6 +240,32 @@ describe('a folder that is not empty', () => {
     ).toEqual(new Set(['unchanged']))
   })
 
+  test('that has its server gets what lies beside the code alone, as it is made', async () => {
+    await init('--pm', 'pnpm', '-m')
+    writeFileSync(join(folder, 'src/server.ts'), 'mine')
+    writeFileSync(join(folder, 'pnpm-lock.yaml'), '')
+    rmSync(join(folder, 'README.md'))
+    mkdirSync(join(folder, 'vendor'))
+    writeFileSync(join(folder, '.editorconfig'), 'mine')
+    const before = filesIn()
+    const { code, stdout, stderr } = await init('.', '--container', '--editor')
+    expect([code, stderr]).toEqual([
+      0,
+      'src/server.ts is there already: the files of --container and --editor are added, and nothing else is.\n',
+    ])
+    expect(stdout.match(/^(created|kept) .*$/gm)).toEqual([
+      ...['Dockerfile', '.dockerignore', 'compose.yaml'].map((file) => `created  ${file}`),
+      'kept  .editorconfig',
+      ...['settings', 'launch'].map((file) => `created  .vscode/${file}.json`),
+    ])
+    const more = ['.dockerignore', '.vscode/launch.json', '.vscode/settings.json', 'Dockerfile', 'compose.yaml']
+    expect([filesIn(), read('src/server.ts')]).toEqual([[...before, ...more].sort(), 'mine'])
+    expect(read('Dockerfile')).toContain('COPY vendor ./vendor\nRUN corepack enable && pnpm install')
+    expect(read('compose.yaml')).toContain('mosquitto')
+    // A part is more than its folder: it would be in the server.
+    expect((await init('.', '--container', '-g')).stderr).toContain('are there already: nothing was written')
+  })
+
   test('a file in its place, a link out of it and a place that cannot be written are told', async () => {
     writeFileSync(join(folder, 'file'), '')
     mkdirSync(join(folder, 'app'))

@@ -166,7 +166,7 @@ test.concurrent('a version that does not boot is told of, and the one before goe
   })
   await goesOn(/did not start: .*teapot.*no water/)
   project.write({ ...files, 'src/text.ts': 'export const text = await new Promise<string>(() => {})\n' })
-  await goesOn('it ended with code 13')
+  await goesOn('did not start: something that it awaits never comes (code 13); ')
   project.write({ 'src/text.ts': 'process.exit(0)\nexport const text = 1\n' })
   await goesOn('it ended by itself, with code 0')
   // It neither ends nor listens: the next change does not wait for it.

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CommandInput } from '../../plugins/toolkit/command-definition.ts'
+import { findProject, type PackageManager, projectRoot } from '../project/project.ts'
+import { writeFiles } from '../scaffold/files.ts'
+import { extraFiles } from './files.ts'
+import { type Extra, frameworkFrom, ownName, type Part, vendored } from './settings.ts'
+
+/** Whether a folder is a project with an application already: to it `init` only adds. */
+export const hasServer = (folder: string): boolean =>
+  projectRoot(folder) === folder && existsSync(join(folder, 'src/server.ts'))
+
+/** The folder that each optional part has. */
+const folders: Readonly<Record<Part, string>> = { mqtt: 'src/mqtt', cron: 'src/crons', graphql: 'src/graphql' }
+
+/** Writes what lies beside the code into a project that is there, and nothing else. */
+export function addExtras(
+  root: string,
+  extras: ReadonlySet<Extra>,
+  typedManager: PackageManager | undefined,
+  { flags, print, note }: Pick<CommandInput, 'flags' | 'print' | 'note'>,
+): void {
+  const packageManager = typedManager ?? findProject(root).packageManager
+  const settings = {
+    folder: root,
+    name: ownName(root),
+    packageManager,
+    parts: new Set((Object.keys(folders) as Part[]).filter((part) => existsSync(join(root, folders[part])))),
+    extras,
+    // A copy is in the image, too.
+    framework: existsSync(join(root, 'vendor'))
+      ? vendored(packageManager)
+      : frameworkFrom(undefined, root, packageManager),
+  }
+  const about = { folder: root, name: settings.name, packageManager, parts: [...settings.parts] }
+  writeFiles(root, extraFiles(settings), { flags, print }, about)
+  const names = [...extras].map((extra) => `--${extra}`).join(' and ')
+  note(`src/server.ts is there already: the files of ${names} are added, and nothing else is.`)
+}
