@@ -175,6 +175,8 @@ test.each(managers)('a newcomer gets from a clone to a server in production with
     expect(url).toContain(`:${/^PORT=(\d+)$/m.exec(read('.env'))![1]}`)
     expect(await (await fetch(url)).json()).toEqual({ hello: 'world' })
     expect(await (await fetch(`${url}/books`)).json()).toEqual([])
+    // Where it is is said once, by the development server.
+    expect(server.said()).not.toContain('Listening on')
     change('src/server.ts', "{ hello: env.get('GREETING') }", "{ hello: env.get('GREETING').toUpperCase() }")
     await expect.poll(() => answerOf(url), { timeout: 20_000 }).toEqual({ hello: 'WORLD' })
   } finally {
@@ -243,7 +245,9 @@ const matching = (folder: string, pattern: string) => {
 }
 
 const urlOf = async ({ said, child }: Running) => {
-  const found = () => /Listening on (http:\S+)/.exec(said())?.[1] ?? (child.exitCode === null ? undefined : said())
+  const found = () =>
+    /(?<=Listening on )http:\S+|http:\S+(?= \(ready in )/.exec(said())?.[0] ??
+    (child.exitCode === null ? undefined : said())
   await expect.poll(found, { timeout: 60_000 }).toMatch(/^http:/)
   return found()!.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')
 }

@@ -30,7 +30,10 @@ export function testModuleOf(settings: InitSettings): string {
 const index = `import '${packageName}/env'
 import { server } from './server.ts'
 
-await server.listen(() => console.log(\`Listening on \${server.url}\`))
+await server.listen(() => {
+  // While developing, the command \`serve\` says it.
+  if (process.env.NODE_ENV !== 'development') console.log(\`Listening on \${server.url}\`)
+})
 `
 
 /** Lines, without those that a project does not have. */

@@ -12,6 +12,9 @@ const beside = /\.(test|spec|bench)\.\w+$|\.d\.[cm]?ts$/i
 /** The files at the top that change how it runs. Lock files, because `npm install` writes them when it is done. */
 const settings =
   /^(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|bunfig\.toml|deno\.(jsonc?|lock)|[jt]sconfig.*\.json|\.env.*)$/i
+/** Files of the environment that no development server reads: that of tests, and the one that is for people. */
+const unread = () => (process.env.NODE_ENV === 'test' ? /^\.env\.example$/i : /^\.env\.(example|test(\.local)?)$/i)
+/** Folders at the top that are not part of what runs. */
 const otherFolders = new Set([
   'node_modules',
   'dist',
@@ -32,7 +35,7 @@ export const isSource = (name: string): boolean => source.test(name) && !beside.
 /** Whether people write a file, and not the application. */
 export const isCode = (name: string): boolean => /\.[cm]?[jt]sx?$/i.test(name)
 /** Whether a file changes more than the modules of an application. */
-export const isSetting = (name: string): boolean => settings.test(name) && !isTemporary(name)
+export const isSetting = (name: string): boolean => settings.test(name) && !unread().test(name) && !isTemporary(name)
 /** Editors write beside a file before they rename. */
 const isTemporary = (name: string): boolean => /^\.#|~$|^#.*#$|\.(sw[a-p]x?|tmp)$|^4913$/.test(name)
 

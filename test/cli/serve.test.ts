@@ -118,7 +118,8 @@ test.concurrent('files and folders that come, are renamed and go are changes, an
   rmSync(join(project.folder, 'src/other'), { recursive: true })
   await serving.says('restarted')
   await until('404', async () => ((await serving.get('/b')) as { code?: string } | undefined)?.code !== undefined)
-  project.write({ '.env': 'A=1\n' })
+  // Those that no development server reads are none.
+  project.write({ '.env.example': 'A=\n', '.env.test': 'A=0\n', '.env': 'A=1\n' })
   await serving.says(/restarted in \d+ ms \(\.env\)/)
   project.write({ 'texts/deep/b.txt': 'b', 'words.bin': 'b' })
   await serving.says(/restarted in \d+ ms \(texts\/deep\/b\.txt, words\.bin\)/)
