@@ -1,4 +1,5 @@
 import { described, type Logger } from '../../kernel/index.ts'
+import { nodeEnv } from './node-env.ts'
 import { option } from './options/index.ts'
 
 /** From this many characters on a secret is taken in production. */
@@ -19,7 +20,7 @@ export const secrets = option
 function problemOf(secret: unknown): string | undefined {
   if (typeof secret !== 'string') return secret === null ? 'null' : typeof secret
   if (secret.trim() === '') return 'an empty text'
-  return isWeak(secret) && process.env.NODE_ENV === 'production' ? `${secret.length} characters long` : undefined
+  return isWeak(secret) && nodeEnv() === 'production' ? `${secret.length} characters long` : undefined
 }
 
 function isWeak(secret: string): boolean {

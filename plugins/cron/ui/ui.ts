@@ -1,5 +1,6 @@
 import { definePlugin, type Request, sendFailure } from '../../../kernel/index.ts'
 import { HttpError } from '../../toolkit/failures/http-error.ts'
+import { nodeEnv } from '../../toolkit/node-env.ts'
 import { announcePage } from '../../toolkit/pages.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { cronUiOptions } from '../options.ts'
@@ -24,7 +25,7 @@ export const cronUi = definePlugin({
   async setup(ctx, { path, middlewares }) {
     const service = ctx.services.get('cron')
     const isGuarded = middlewares.length > 0
-    if (!isGuarded && process.env.NODE_ENV === 'production') {
+    if (!isGuarded && nodeEnv() === 'production') {
       ctx.log.warn(
         `everybody can see the cron jobs at ${ctx.prefix}${path}: guard the page with cronUi({ middlewares })`,
       )

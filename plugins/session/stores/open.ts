@@ -1,5 +1,6 @@
 import type { Logger } from '../../../kernel/index.ts'
 import { handover } from '../../toolkit/handover.ts'
+import { nodeEnv } from '../../toolkit/node-env.ts'
 import type { StoreChoice } from '../options.ts'
 import type { ExactStore, NamedStore, SessionStore } from './contract.ts'
 
@@ -36,7 +37,7 @@ function redisStore(store: ExactStore & { stop(): void }, disconnect?: () => voi
 
 async function memoryStore(max: number, owner: string, log: Logger): Promise<NamedStore['store']> {
   const { MemoryStore } = await import('./memory.ts')
-  if (process.env.NODE_ENV === 'production') {
+  if (nodeEnv() === 'production') {
     log.warn('sessions are kept in memory: they end with this process, and no other one sees them. Set session.store')
   }
   const onFull = () =>
@@ -50,7 +51,7 @@ async function memoryStore(max: number, owner: string, log: Logger): Promise<Nam
 async function exactStore(store: SessionStore, log: Logger): Promise<ExactStore> {
   if (isExact(store)) return store
   const { ReadFirstStore } = await import('./read-first.ts')
-  if (process.env.NODE_ENV === 'production') {
+  if (nodeEnv() === 'production') {
     log.warn(
       `the session store "${nameOf(store)}" has no update(): where several processes share it, a slow request may bring back a session that another one has ended. Add update(id, data, ttlSeconds)`,
     )

@@ -2,6 +2,7 @@ import type { Request } from '../../../kernel/http/request/request.ts'
 import type { Failure, FailureAnswer, Failures, OnFormatFailure } from '../../../kernel/http/response/failure.ts'
 import { toJson } from '../../../kernel/http/response/json.ts'
 import { FileNotFoundError, isFrameworkError } from '../../../kernel/support/errors.ts'
+import { nodeEnv } from '../node-env.ts'
 import { codeOf, describedError, phraseOf } from './described-error.ts'
 
 /** Whether answers to failures carry `stack` and `cause`: `'auto'` means while `NODE_ENV` is `development`. */
@@ -15,12 +16,12 @@ export function setExposure(value: ExposeErrorDetails): void {
 }
 
 export function exposesDetails(): boolean {
-  return exposure === 'auto' ? process.env.NODE_ENV === 'development' : exposure
+  return exposure === 'auto' ? nodeEnv() === 'development' : exposure
 }
 
 /** Whether strangers see what an error says that was not meant for them; in production never, whatever the option says. */
 export function exposesMistakes(): boolean {
-  return exposesDetails() && process.env.NODE_ENV !== 'production'
+  return exposesDetails() && nodeEnv() !== 'production'
 }
 
 /** The body of every failure that the framework answers itself, in the default format. */

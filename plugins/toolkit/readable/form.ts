@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty'
+import { nodeEnv } from '../node-env.ts'
 import { type Paint, paintFor } from './paint.ts'
 
 /**
@@ -17,6 +18,6 @@ export function setLogForm(form: LogForm): void {
 export function textFor(descriptor: number): Paint | undefined {
   const said = (globalThis as { readonly [mark]?: unknown })[mark]
   const isTerminal = isatty(descriptor)
-  const isText = said === undefined ? process.env.NODE_ENV === 'development' && isTerminal : said === 'text'
+  const isText = said === undefined ? nodeEnv() === 'development' && isTerminal : said === 'text'
   return isText ? paintFor(isTerminal) : undefined
 }
