@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { saidBy, stackOf } from '../../plugins/toolkit/readable/failure.ts'
+import { saidBy, thrownOf } from '../../plugins/toolkit/readable/failure.ts'
 import { failureText } from '../../plugins/toolkit/readable/lines.ts'
 import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
 import type { News } from './protocol.ts'
@@ -16,7 +16,7 @@ export function showCrashes(before: () => string | undefined, tell: (news: News)
     if (process.listenerCount('uncaughtException') > 0) return
     // After all others that watch for failures, tools that report them for one.
     process.once('uncaughtException', () => {
-      const failure = saidBy(stackOf(error))
+      const failure = saidBy(thrownOf(error))
       tell({ framework: 'crashed', failure })
       if (failure !== before()) show(`${failureText(error, paintFor(isatty(2)))}\n`)
       // As it would end.

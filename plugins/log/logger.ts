@@ -1,4 +1,5 @@
 import type { Logger, LogMethod } from '../../kernel/index.ts'
+import { describeError } from '../toolkit/logger.ts'
 import { censor } from './censor.ts'
 import { type LogSettings, logOptions } from './options.ts'
 import { loadPino, openSink } from './sink.ts'
@@ -8,11 +9,15 @@ export function createLogger(settings: LogSettings): { logger: Logger; flush(): 
   const pino = loadPino()
   const sink = openSink(pino, settings.stream)
   const { err } = pino.stdSerializers
-  const error = (value: Error) => censor(err(value))
+  // pino joins the messages of a chain and its stacks; text needs to know what each error says, to tell a frame from a message.
+  const isApart = (value: unknown) => sink.isText && value instanceof Error
+  const error = (value: Error) => censor((isApart(value) ? describeError(value, true) : err(value)) as object)
   const clean = (entry: object) => censor(entry) as Record<string, unknown>
   const logger = pino(
     {
       level: settings.level,
+      // The chain of causes; what is deeper would be the name of its class.
+      ...(sink.isText && { depthLimit: 10 }),
       formatters: { log: clean },
       serializers: { err: error, error, original: error, req: describeRequest, res: describeResponse },
       ...(settings.redact.length === 0 ? {} : { redact: { paths: [...settings.redact], censor: '[redacted]' } }),

@@ -20,6 +20,8 @@ const flushMs = 1_000
 
 /** Where pino writes to. What breaks or blocks there is never the end of the server. */
 export interface Sink {
+  /** Whether it writes text for people. */
+  readonly isText: boolean
   write(line: string): void
   /** Resolves when everything was written, or after a second. */
   flush(): Promise<void>
@@ -34,7 +36,7 @@ interface Target extends LogStream {
 
 const guarded = new WeakSet<object>()
 
-function sinkOver(target: Target, waiting: () => number): Sink {
+function sinkOver(target: Target, waiting: () => number, isText = false): Sink {
   let lost = 0
   // Without a listener an error of the stream would end the process.
   if (!guarded.has(target)) target.on?.('error', () => {})
@@ -47,6 +49,7 @@ function sinkOver(target: Target, waiting: () => number): Sink {
     }
   }
   return {
+    isText,
     write(line) {
       if (waiting() > maxWaiting) {
         lost++
@@ -108,7 +111,7 @@ function standardOutput(pino: typeof Pino): Sink {
         lines.flush()
         if (!closed) destination.flushSync()
       })
-      stdout = sinkOver(lines, () => waiting)
+      stdout = sinkOver(lines, () => waiting, true)
     }
   }
   return stdout

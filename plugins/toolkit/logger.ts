@@ -1,21 +1,27 @@
 import type { Logger } from '../../kernel/support/logger.ts'
+import { namesPlaces } from './readable/failure.ts'
 import { textFor } from './readable/form.ts'
 import { ReadableLines } from './readable/lines.ts'
 
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const
 type Level = keyof typeof levels
 
-/** An error as plain data; getters that throw and cycles must not turn a log line into a second failure. */
-function describeError(value: unknown, depth = 0): unknown {
+/**
+ * An error as plain data; getters that throw and cycles must not turn a log line into a second failure.
+ *
+ * @param forText for lines that people read, which say whether the framework has written a message.
+ */
+export function describeError(value: unknown, forText: boolean, depth = 0): unknown {
   if (!(value instanceof Error)) {
     return typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function' ? String(value) : value
   }
   try {
     const described: Record<string, unknown> = { type: value.name, message: value.message, stack: value.stack }
     if ('code' in value) described.code = value.code
-    if (value.cause !== undefined && depth < 5) described.cause = describeError(value.cause, depth + 1)
-    if (value instanceof AggregateError)
-      described.errors = value.errors.slice(0, 20).map((e) => describeError(e, depth + 1))
+    if (forText) described.isOwn = namesPlaces(value)
+    if (value.cause !== undefined && depth < 5) described.cause = describeError(value.cause, forText, depth + 1)
+    if (value instanceof AggregateError && depth < 2)
+      described.errors = value.errors.slice(0, 20).map((e) => describeError(e, forText, depth + 1))
     return described
   } catch {
     return { type: 'Error', message: 'an error that cannot be read' }
@@ -24,7 +30,7 @@ function describeError(value: unknown, depth = 0): unknown {
 
 function toLine(level: Level, bound: Record<string, unknown>, fields: object, message: string | undefined): string {
   const entry: Record<string, unknown> = { level: levels[level], time: Date.now(), ...bound }
-  for (const [key, value] of Object.entries(fields)) entry[key] = describeError(value)
+  for (const [key, value] of Object.entries(fields)) entry[key] = describeError(value, textFor(2) !== undefined)
   if (message !== undefined) entry.msg = message
   try {
     return JSON.stringify(entry)

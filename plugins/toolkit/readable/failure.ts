@@ -1,86 +1,115 @@
 import { inspect } from 'node:util'
+import { isFrameworkError } from '../../../kernel/index.ts'
 import type { Paint } from './paint.ts'
 import { type Place, placesOf, placeText, sourceFrame } from './stack.ts'
 
 /** How many errors of a chain of causes are shown. */
 const maxCauses = 5
-const causedBy = '\ncaused by: '
 
-/** An error with its causes as one text, as pino writes it: every stack, `caused by:` before each but the first. */
-export function stackOf(thrown: unknown, depth = 0): string {
-  if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : inspect(thrown)
+/** One error of a chain of causes, as the log has it too. */
+export interface Thrown {
+  readonly name: string
+  readonly message: string
+  readonly stack: string
+  /** Whether the framework has written the message, which may then name a place. */
+  readonly isOwn: boolean
+}
+
+/** An error, and below it its causes and what it holds. */
+export function thrownOf(thrown: unknown, depth = 0): Thrown[] {
+  if (!(thrown instanceof Error)) return [saidAlone(typeof thrown === 'string' ? thrown : inspect(thrown))]
   const inner = [
     ...(thrown.cause === undefined || thrown.cause === null ? [] : [thrown.cause]),
     ...(thrown instanceof AggregateError ? thrown.errors.slice(0, 3) : []),
   ]
-  const below = depth < maxCauses ? inner.map((one) => causedBy + stackOf(one, depth + 1)) : []
-  return ownStack(thrown) + below.join('')
+  const below = depth < maxCauses ? inner.flatMap((one) => thrownOf(one, depth + 1)) : []
+  const { name, message } = thrown
+  return [
+    { name: String(name), message: String(message), stack: ownStack(thrown), isOwn: namesPlaces(thrown) },
+    ...below,
+  ]
 }
 
-/** Some errors have a stack that does not begin with what they say; Bun has the place of a syntax error in a member. */
+/** What is no error has no stack, and no place either. */
+export const saidAlone = (message: string): Thrown => ({ name: '', message, stack: '', isOwn: false })
+
+/** Whether the message of an error may name a place that is shown: what is answered as 4xx says what a client has sent. */
+export const namesPlaces = (error: unknown): boolean => isFrameworkError(error) && error.status === 500
+
+/** Bun has the place of a syntax error in a member. */
 function ownStack(error: Error): string {
-  const { name, message, stack = '' } = error
-  const [first = ''] = message.split('\n')
+  const { name, message, stack } = error
   const { position } = error as { readonly position?: { file?: unknown; line?: unknown; column?: unknown } | null }
-  if (typeof position?.file === 'string') {
-    return `${name}: ${message}\n    at ${position.file}:${position.line}:${position.column}`
-  }
-  return stack.includes(first) ? stack : `${name}: ${message}\n${stack}`
+  if (typeof position?.file !== 'string') return typeof stack === 'string' ? stack : ''
+  return `${name}: ${message}\n    at ${position.file}:${position.line}:${position.column}`
 }
 
 /** What errors say, without where: the same failure again has the same. */
-export const saidBy = (stack: string): string =>
-  partsOf(stack)
-    .map(({ said }) => said)
-    .join('\n')
+export const saidBy = (chain: readonly Thrown[]): string => chain.map((one) => partOf(one).said).join('\n')
 
 interface Part {
   readonly said: string
   readonly frames: readonly string[]
+  readonly isOwn: boolean
 }
 
-function partsOf(stack: string): Part[] {
-  return stack.split(causedBy).map((text) => {
-    const lines = text.split('\n')
-    const end = lines.findIndex((line) => /^\s+at\s/.test(line))
-    // In front of a syntax error stands where it is, with a line of code.
-    const isPlaceFirst = /^(?:file:\/\/)?\S+:\d+$/.test(lines[0]!)
-    const start = isPlaceFirst ? lines.findIndex((line) => /^\w*Error\b/.test(line)) : 0
-    const said = lines.slice(Math.max(0, start), end === -1 ? undefined : end)
-    return {
-      said: said.join('\n').trimEnd(),
-      frames: [...(isPlaceFirst ? [lines[0]!] : []), ...(end === -1 ? [] : lines.slice(end))],
-    }
-  })
+function partOf({ name, message, stack, isOwn }: Thrown): Part {
+  const parts = partsOf({ name, message, stack })
+  if (parts === undefined) return { said: name === '' ? message : `${name}: ${message}`, frames: [], isOwn }
+  const heading = parts.before.split('\n')
+  // In front of a syntax error stands where it is, with a line of code.
+  const isPlaceFirst = heading.length > 1 && /^(?:file:\/\/)?\S+:\d+$/.test(heading[0]!)
+  const frames = [...(isPlaceFirst ? [heading[0]!] : []), ...parts.frames]
+  return { said: (heading.at(-1)! + message).trimEnd(), frames, isOwn }
+}
+
+/**
+ * The frames of an error are the lines right after its message. That may be what a client has sent, with lines that look like
+ * frames, and must not choose the file whose lines are shown: a stack that does not have the message, which was changed since, has none.
+ */
+export const framesOf = (error: Pick<Thrown, 'name' | 'message' | 'stack'>): readonly string[] =>
+  partsOf(error)?.frames ?? []
+
+function partsOf({ name, message, stack }: Pick<Thrown, 'name' | 'message' | 'stack'>) {
+  // A short message may be a part of the name, too.
+  const found = [`${name}: ${message}`, `: ${message}`, message].find((text) => stack.includes(text))
+  if (found === undefined || stack === '') return undefined
+  const end = message === '' ? stack.search(/\n|$/) : stack.indexOf(found) + found.length
+  const lines = stack.slice(end).split('\n').slice(1)
+  const last = lines.findIndex((line) => !/^\s+at\s/.test(line))
+  return { before: stack.slice(0, end - message.length), frames: last === -1 ? lines : lines.slice(0, last) }
 }
 
 /**
  * A failure for people: what it says, where in the application, with the lines around that place, and the same of its causes.
  * Frames of packages are left out, unless there are no others or `DEBUG` asks for them.
  */
-export function failureLines(stack: string, paint: Paint): string[] {
-  const parts = partsOf(stack).map((part) => ({
+export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
+  const parts = chain.map(partOf).map((part) => ({
     ...part,
-    places: [...placesNamedIn(part.said), ...placesOf(part.frames)],
+    places: [...(part.isOwn ? placesNamedIn(part.said) : []), ...placesOf(part.frames)],
   }))
   const hasPlaces = parts.some(({ places }) => places.length > 0)
   const shown = new Set<string>()
-  return parts.flatMap(({ said, frames, places }, at) => {
+  return parts.flatMap(({ said, frames, places, isOwn }, at) => {
     const [first = '', ...rest] = said.split('\n')
     const label = at === 0 ? '' : paint('dim', 'caused by: ')
     // The compiler has told the place already, with a frame of its own.
     const isFramed = said.includes(' │ ')
-    const where = isFramed ? [] : hasPlaces ? placeLines(places, shown, paint) : packageFrames(said, frames, paint)
+    const where = isFramed
+      ? []
+      : hasPlaces
+        ? placeLines(places, shown, paint)
+        : isOwn
+          ? []
+          : packageFrames(frames, paint)
     const all = process.env.DEBUG ? dim(frames.slice(0, 50), paint) : []
     return [label + paint('red', first), ...rest, ...[...where, ...all].map((line) => `  ${line}`)]
   })
 }
 
-/** How an error of the framework begins, which says what is wrong and what to do about it. */
-const ours = /^\w+Error(?: \[\w+\])?: [A-Z][A-Z_]+: /
-
-function packageFrames(said: string, frames: readonly string[], paint: Paint): string[] {
-  if (ours.test(said)) return []
+/** An error of the framework says what is wrong and what to do about it; of others there are the frames of packages. */
+function packageFrames(frames: readonly string[], paint: Paint): string[] {
   // Those of the runtime, and of what loads TypeScript, say nothing that the message does not.
   const telling = frames.filter((frame) => !frame.includes('node:') && !frame.includes('/dist/cli/'))
   return dim(telling.slice(0, 4), paint)

@@ -1,4 +1,4 @@
-import { failureLines, saidBy, stackOf } from './failure.ts'
+import { failureLines, saidAlone, saidBy, type Thrown, thrownOf } from './failure.ts'
 import type { Paint } from './paint.ts'
 
 /** Milliseconds for which a failure waits for the line of its request, to stand below that. */
@@ -85,14 +85,14 @@ export class ReadableLines {
     const { time, level, err, error } = entry
     const number = typeof level === 'number' ? level : 30
     const msg = typeof entry.msg === 'string' ? entry.msg : ''
-    const thrown = stackIn(err ?? error)
+    const thrown = thrownIn(err ?? error)?.map(cleaned)
     // What it failed with stands below, in full.
     const said = thrown === undefined ? undefined : / failed(?= with )/.exec(msg)
     const isOfRequest = said !== undefined && said !== null
     const [text = '', ...more] = clean(isOfRequest ? msg.slice(0, said.index + said[0].length) : msg).split('\n')
     const label = number >= 50 ? this.#paint('red', 'error ') : number >= 40 ? this.#paint('yellow', 'warn ') : ''
-    const failure = thrown === undefined ? [] : failureLines(clean(thrown), this.#paint)
-    const hint = isOfRequest ? hintIn(clean(msg.slice(said.index + ' failed with '.length)), clean(thrown!)) : ''
+    const failure = thrown === undefined ? [] : failureLines(thrown, this.#paint)
+    const hint = isOfRequest ? hintIn(clean(msg.slice(said.index + ' failed with '.length)), thrown!) : ''
     return {
       first: `${this.#clock(time)} ${label}${text}${this.#members(entry)}`,
       below: [...more, ...failure, ...(hint === '' ? [] : [hint])].map((line) => indent + line),
@@ -123,8 +123,8 @@ interface Answered {
 }
 
 /** What a message says of an error beside what that says itself: a remedy, say. */
-function hintIn(message: string, stack: string): string {
-  const said = saidBy(stack).split('\n')[0]!
+function hintIn(message: string, chain: readonly Thrown[]): string {
+  const said = saidBy(chain).split('\n')[0]!
   return message.startsWith(said) ? message.slice(said.length).replace(/^[.\s]+/, '') : ''
 }
 
@@ -149,14 +149,19 @@ function entryOf(line: string): Entry | undefined {
   }
 }
 
-/** The stack of an error as loggers write it, with those of its causes. */
-function stackIn(err: unknown): string | undefined {
-  if (typeof err === 'string') return err
+/** An error as loggers write it, with its causes. */
+function thrownIn(err: unknown): Thrown[] | undefined {
+  if (typeof err === 'string') return [saidAlone(err)]
   if (typeof err !== 'object' || err === null) return undefined
-  const { stack, type, name, message, cause, errors } = err as Entry
-  const said = `${String(type ?? name ?? 'Error')}: ${String(message ?? '')}`
-  const inner = [cause, ...(Array.isArray(errors) ? errors.slice(0, 3) : [])].flatMap((one) => stackIn(one) ?? [])
-  return [typeof stack === 'string' ? stack : said, ...inner].join('\ncaused by: ')
+  const { stack, type, name, message, cause, errors, isOwn } = err as Entry
+  const inner = [cause, ...(Array.isArray(errors) ? errors.slice(0, 3) : [])].flatMap((one) => thrownIn(one) ?? [])
+  const own = {
+    name: String(type ?? name ?? 'Error'),
+    message: String(message ?? ''),
+    stack: typeof stack === 'string' ? stack : '',
+    isOwn: isOwn === true,
+  }
+  return [own, ...inner]
 }
 
 // A terminal takes U+001B and U+009B for the start of a command, and a mark of direction turns the rest of a line around.
@@ -165,9 +170,16 @@ const dangerous = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 const clean = (text: string) =>
   text.replace(dangerous, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+const cleaned = ({ name, message, stack, isOwn }: Thrown): Thrown => ({
+  name: clean(name),
+  message: clean(message),
+  stack: clean(stack),
+  isOwn,
+})
+
 const onOneLine = (text: string) => clean(text).replaceAll('\n', '\\n')
 
 /** What was thrown, as text for people. */
 export function failureText(thrown: unknown, paint: Paint): string {
-  return failureLines(clean(stackOf(thrown)), paint).join('\n')
+  return failureLines(thrownOf(thrown).map(cleaned), paint).join('\n')
 }

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readRegularFileSync } from '../read-file.ts'
@@ -27,6 +27,8 @@ export function placesOf(frames: readonly string[]): Place[] {
 
 /** A frame as V8 and JavaScriptCore write it, or the line in front of a syntax error. */
 const frame = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+)(?::(\d+))?\)?$/
+/** A file that has no such ending is not one of the application that throws, whatever a stack says: `.env` for one. */
+const source = /\.(?:[cm]?[jt]s|[jt]sx)$/
 /** What is longer is no frame, but a message that looks like one. */
 const maxFrame = 1_000
 
@@ -34,7 +36,7 @@ function placeIn(line: string): Place | undefined {
   const [, name = '', given = '', at = '', column = '0'] = (line.length < maxFrame && frame.exec(line.trim())) || []
   if (given === '') return undefined
   const file = given.startsWith('file:') ? pathOf(given) : given
-  if (file === undefined || isOfPackage(file)) return undefined
+  if (file === undefined || !source.test(file) || isOfPackage(file)) return undefined
   const isNamed = name !== '' && !name.includes('<anonymous>')
   return { file, line: Number(at), column: Number(column), name: isNamed ? name : undefined }
 }
@@ -79,7 +81,7 @@ export interface FrameLine {
 
 /** The lines around a place with a mark below it; none where the file is not there, or is another one by now. */
 export function sourceFrame({ file, line, column }: Place): FrameLine[] {
-  const lines = sourceOf(file)
+  const lines = sourceLines(file)
   const text = lines?.[line - 1]
   if (lines === undefined || text === undefined || text.length > maxLine || column > text.length + 1) return []
   const first = Math.max(1, line - 2)
@@ -99,11 +101,13 @@ export function sourceFrame({ file, line, column }: Place): FrameLine[] {
   })
 }
 
-function sourceOf(file: string): string[] | undefined {
+/** The lines of a file of the application; `undefined` for what is not there, or is no source: a device, a file of any size. */
+export function sourceLines(file: string): string[] | undefined {
+  if (!source.test(file)) return undefined
   try {
-    if (statSync(file).size > maxSource) return undefined
-    return readRegularFileSync(file).toString('utf8').split(/\r?\n/)
+    return readRegularFileSync(file, maxSource).toString('utf8').split(/\r?\n/)
   } catch {
+    // Of a build without its sources, for example.
     return undefined
   }
 }

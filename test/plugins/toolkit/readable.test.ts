@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { saidBy, stackOf } from '../../../plugins/toolkit/readable/failure.ts'
+import { defineError } from '../../../kernel/index.ts'
+import { describeError } from '../../../plugins/toolkit/logger.ts'
+import { saidBy, thrownOf } from '../../../plugins/toolkit/readable/failure.ts'
 import { setLogForm, textFor } from '../../../plugins/toolkit/readable/form.ts'
 import { failureText, ReadableLines } from '../../../plugins/toolkit/readable/lines.ts'
 import { paintFor } from '../../../plugins/toolkit/readable/paint.ts'
@@ -154,14 +157,69 @@ describe('a failure for people', () => {
 
   test('of an error of the framework it is the place that its message names, and nothing of the framework', () => {
     const own = new URL('../../../kernel/kernel.ts', import.meta.url).pathname
+    const RouteError = defineError('RouteError', 500, (what: string) => what)
     const error = (message: string, ...frames: string[]) =>
-      Object.assign(new Error(message), { stack: [`RouteError: ROUTE: ${message}`, ...frames].join('\n    at ') })
+      Object.assign(RouteError(message), { stack: [`RouteError: ROUTE: ${message}`, ...frames].join('\n    at ') })
     const named = error(`GET / (registered at ${file}:3:8) is wrong`, `boot (${own}:1:1)`, `start (${file}:1:1)`)
     expect(failureText(named, plain).split('\n')[1]).toBe(`  ${file}:3:8`)
     expect(failureText(named, plain)).toContain(`\n  at start ${file}:1:1`)
     expect(failureText(error('the port is taken', `listen (${own}:1:1)`), plain)).toBe(
       'RouteError: ROUTE: the port is taken',
     )
+  })
+
+  test('a message chooses no file whose lines are shown', () => {
+    const hidden = join(folder, '.env')
+    writeFileSync(hidden, 'SECRET=1\n')
+    const texts = [hidden, file].flatMap((path) => [
+      `x\n    at go (${path}:1:1)`,
+      `look at ${path}:1:1`,
+      `file://${path}:1\nx\nError`,
+      `x\ncaused by: Error: y\n    at go (${path}:1:1)`,
+    ])
+    const Refused = defineError('RefusedError', 400, (what: string) => what)
+    const linesOf = (error: unknown) => {
+      const entry = JSON.stringify({ level: 50, err: describeError(error, true), msg: 'no' })
+      const written: string[] = []
+      new ReadableLines((text) => written.push(text), plain, { hasRequests: false }).write(entry)
+      return failureText(error, plain) + written.join('')
+    }
+    for (const text of texts) {
+      const renamed = Object.assign(new Error(text), { message: 'another', stack: `Error: ${text}` })
+      const nameless = Object.assign(new Error(text), { name: '', stack: text })
+      const appended = new Error('outer')
+      appended.stack += `\nInner: ${text}`
+      for (const error of [
+        new Error(text),
+        new Error('x', { cause: new Error(text) }),
+        Refused(text),
+        renamed,
+        nameless,
+        text,
+      ])
+        expect(linesOf(error)).not.toMatch(/SECRET|import x/)
+      expect(linesOf(appended)).not.toMatch(/SECRET|import x/)
+    }
+    // Nor does a stack show what is no source, or no regular file.
+    expect(linesOf(stack('no', `here (${hidden}:1:1)`, 'x (/dev/zero:1:1)'))).not.toContain('SECRET')
+    const pipe = join(folder, 'pipe.ts')
+    execFileSync('mkfifo', [pipe])
+    expect(linesOf(stack('no', `here (${pipe}:1:1)`))).not.toContain('│')
+  })
+
+  test('of an entry of the log it is the same as of the error', () => {
+    const inner = stack('inner', `here (${file}:3:8)`)
+    const error = Object.assign(stack('outer', `there (${file}:1:1)`), { cause: inner })
+    const lines = written([{ level: 50, err: describeError(error, true), msg: 'no' }])
+      .text()
+      .split('\n')
+      .slice(1, -1)
+    expect(lines.map((line) => line.slice(9))).toEqual(failureText(error, plain).split('\n'))
+  })
+
+  test('a short message that is a part of the name is found, and an empty one leaves the name', () => {
+    expect(failureText(new TypeError('r'), plain)).toMatch(/^TypeError: r\n/)
+    expect(failureText(new TypeError(''), plain)).toMatch(/^TypeError:?\n {2}.*readable\.test\.ts/)
   })
 
   test('in front of a syntax error stands where it is', () => {
@@ -177,12 +235,12 @@ describe('a failure for people', () => {
     const text = failureText(outer, plain)
     expect(text).toMatch(/^Error: outer\n {2}here .*\ncaused by: Error: inner$/s)
     expect(text.match(/throw new/g)).toHaveLength(1)
-    expect(saidBy(stackOf(new AggregateError([inner, inner], 'all')))).toBe(
+    expect(saidBy(thrownOf(new AggregateError([inner, inner], 'all')))).toBe(
       'AggregateError: all\nError: inner\nError: inner',
     )
     const circle = new Error('round')
     circle.cause = circle
-    expect(saidBy(stackOf(circle)).split('\n')).toHaveLength(6)
+    expect(saidBy(thrownOf(circle)).split('\n')).toHaveLength(6)
   })
 
   test('a file that is not there, or is shorter by now, has no lines', () => {
