@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type Negotiator from 'negotiator'
 import { type Failure, placeIn, type Request } from '../../../kernel/index.ts'
 import { escapeHtml } from '../html.ts'
+import { framesOf } from '../readable/failure.ts'
+import { sourceLines } from '../readable/stack.ts'
 import { phraseOf } from './described-error.ts'
 import type { FailureFormat } from './failures.ts'
 
@@ -85,12 +86,10 @@ function chainOf(error: unknown): Error[] {
 }
 
 function sectionOf(error: Error, index: number): string {
+  const { name, message } = error
   const stack = typeof error.stack === 'string' ? error.stack : ''
-  // A message may be what a client sent, with a line that looks like a frame: it must not choose the file that is shown.
-  const begin = stack.indexOf(error.message)
-  const frames = begin === -1 ? stack : stack.slice(begin + error.message.length)
-  const place = placeIn(frames, '/node_modules/')
-  const heading = index === 0 ? '' : `<h2>${escapeHtml(`Caused by ${error.name}: ${error.message}`)}</h2>\n`
+  const place = placeIn(['', ...framesOf({ name, message, stack })].join('\n'), '/node_modules/')
+  const heading = index === 0 ? '' : `<h2>${escapeHtml(`Caused by ${name}: ${message}`)}</h2>\n`
   const frame = place === undefined ? '' : frameOf(place)
   const lines = stack.split('\n').map((line) => `<span>${escapeHtml(line)}</span>`)
   return `${heading}${frame}<h2>Stack</h2>\n<pre>${lines.join('')}</pre>`
@@ -102,8 +101,7 @@ const around = 4
 function frameOf(place: string): string {
   const [, file = '', at = ''] = /^(.*):(\d+):\d+$/.exec(place) ?? []
   const number = Number(at)
-  if (!/\.[cm]?[jt]sx?$/.test(file)) return ''
-  const lines = linesOf(file)
+  const lines = sourceLines(file)
   if (lines === undefined || number > lines.length) return ''
   const first = Math.max(1, number - around)
   const shown = lines.slice(first - 1, number + around).map((line, i) => {
@@ -111,13 +109,4 @@ function frameOf(place: string): string {
     return first + i === number ? `<span class="here">${text}</span>` : `<span>${text}</span>`
   })
   return `<h2>${escapeHtml(place)}</h2>\n<pre>${shown.join('')}</pre>\n`
-}
-
-function linesOf(file: string): string[] | undefined {
-  try {
-    return readFileSync(file, 'utf8').split(/\r?\n/)
-  } catch {
-    // Of a build without its sources, for example.
-    return undefined
-  }
 }

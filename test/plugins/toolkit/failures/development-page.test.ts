@@ -102,6 +102,28 @@ test('a message cannot choose the file that is shown', async () => {
   expect(page.match(/<h2>(?!Stack)[^<]*/g)).toEqual([expect.stringContaining('development-page.test.ts')])
 })
 
+test('a stack that does not have the message chooses no file either', async () => {
+  const server = new Server<{}>({
+    logger: memoryLogger(),
+    router: new RouteCollection(),
+    exposeErrorDetails: true,
+  } as {})
+  servers.push(server)
+  const forged = `bad\n    at x (${process.cwd()}/test/runtimes/run.mjs:1:1)`
+  server.get('/changed', () => {
+    throw Object.assign(new Error('changed since'), { stack: `Error: ${forged}` })
+  })
+  server.get('/appended', () => {
+    const error = new Error('outer')
+    error.stack = `Error: outer\ncaused by: Error: ${forged}`
+    throw error
+  })
+  for (const path of ['/changed', '/appended']) {
+    const page = (await server.inject.get(path, { headers: browser })).text()
+    expect(page.match(/<h2>(?!Stack)[^<]*/g)).toBeNull()
+  }
+})
+
 test('an error that cannot be looked at gets an empty answer', async () => {
   const server = new Server<{}>({
     logger: memoryLogger(),
