@@ -1,7 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import own from 'node:process'
 import { within } from '../../kernel/support/within.ts'
-import { type EndSignal, isNews, type Load, type News, type Order, type StoreContents, variable } from './protocol.ts'
+import {
+  type Crash,
+  type EndSignal,
+  isNews,
+  type Load,
+  type News,
+  type Order,
+  type StoreContents,
+  variable,
+} from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
 /** What a server that listens says of itself. */
@@ -29,7 +38,7 @@ export interface Child {
   /** Settles when it could not open a port before it was let listen. */
   readonly taken: Promise<{ readonly kind: 'taken' }>
   /** What it has ended by, so far as it could say that. */
-  readonly failure: string | undefined
+  readonly failure: Crash | undefined
   /** Lets it listen. */
   go(left: StoreContents): Promise<Failure | { readonly kind: 'listening'; readonly news: Listening }>
   /** Ends it as a signal does, and by force when it takes longer than `patience` milliseconds. */
@@ -80,7 +89,7 @@ export function startChild({ program, args }: Launch, { folder, env, kept }: Sta
         if (isNews(message) && message.framework === kind) resolve(message as Extract<News, { framework: Kind }>)
       })
     })
-  let failure: string | undefined
+  let failure: Crash | undefined
   process.on('message', (message) => {
     if (!isNews(message)) return
     if (message.framework === 'kept') kept(message)

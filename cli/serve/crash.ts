@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
-import { saidBy, thrownOf } from '../../plugins/toolkit/readable/failure.ts'
+import { placeOf, saidBy, thrownOf } from '../../plugins/toolkit/readable/failure.ts'
 import { failureText } from '../../plugins/toolkit/readable/lines.ts'
 import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
-import type { News } from './protocol.ts'
+import { type Crash, isSameCrash, type News } from './protocol.ts'
 
 /**
  * Shows what the application ends by, in place of the runtime: that shows the line of the framework which has thrown, and the
@@ -11,14 +11,16 @@ import type { News } from './protocol.ts'
  *
  * @param before what the version before has failed with
  */
-export function showCrashes(before: () => string | undefined, tell: (news: News) => void): void {
+export function showCrashes(before: () => Crash | undefined, tell: (news: News) => void): void {
   process.on('uncaughtExceptionMonitor', (error: unknown) => {
     if (process.listenerCount('uncaughtException') > 0) return
     // After all others that watch for failures, tools that report them for one.
     process.once('uncaughtException', () => {
-      const failure = saidBy(thrownOf(error))
+      const chain = thrownOf(error)
+      const place = placeOf(chain)
+      const failure = { said: saidBy(chain), ...(place !== undefined && { place }) }
       tell({ framework: 'crashed', failure })
-      if (failure !== before()) show(`${failureText(error, paintFor(isatty(2)))}\n`)
+      if (!isSameCrash(failure, before())) show(`${failureText(error, paintFor(isatty(2)))}\n`)
       // As it would end.
       process.exit(1)
     })

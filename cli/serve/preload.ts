@@ -6,7 +6,7 @@ import { registerTypeScript } from '../typescript/register.ts'
 import { showCrashes } from './crash.ts'
 import { bringHandover } from './handover.ts'
 import { holdListening } from './hold.ts'
-import { type EndSignal, isOrder, type News, type Order, variable } from './protocol.ts'
+import { type Crash, type EndSignal, isOrder, type News, type Order, variable } from './protocol.ts'
 import { warmUp } from './warm.ts'
 
 /**
@@ -62,7 +62,7 @@ async function attend(parent: number): Promise<void> {
   }
   process.on('uncaughtExceptionMonitor', tellTaken)
   void go.then(() => process.off('uncaughtExceptionMonitor', tellTaken))
-  let before: string | undefined
+  let before: Crash | undefined
   showCrashes(() => before, tell)
   const restore = bringHandover(tell)
   const { open, isComplete } = await holdListening(tell)

@@ -12,12 +12,19 @@ export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 /** When the inspector of Node.js opens: before the application is loaded, or with the go, for another has its port. */
 export type Inspect = 'at once' | 'later'
 
+/** What a version has ended by. */
+export interface Crash {
+  readonly said: string
+  /** Where in the application, so far as that is known. */
+  readonly place?: string
+}
+
 /** What goes with the word to load the application. */
 export interface Load {
   readonly inspect?: Inspect
   readonly log: LogForm
   /** What the version before it has failed with, which was shown. */
-  readonly failure?: string
+  readonly failure?: Crash
 }
 
 /** Texts that stores keep, by the name of the store. */
@@ -45,7 +52,7 @@ export type News =
       readonly pages: readonly Page[]
     }
   /** What it ends by, and has shown, unless the version before had failed with the same. */
-  | { readonly framework: 'crashed'; readonly failure: string }
+  | { readonly framework: 'crashed'; readonly failure: Crash }
   /** A text that a store keeps, and has no longer where there is none. */
   | {
       readonly framework: 'kept'
@@ -61,5 +68,9 @@ export type News =
 
 export const isNews = (message: unknown): message is News => isNamed(message)
 export const isOrder = (message: unknown): message is Order => isNamed(message)
+
+/** Whether a version has failed as the one before it has: with the same words, at the same place. */
+export const isSameCrash = (one: Crash, other: Crash | undefined): boolean =>
+  one.said === other?.said && one.place === other.place
 
 const isNamed = (message: unknown) => typeof message === 'object' && message !== null && 'framework' in message

@@ -2,8 +2,10 @@ import { constants } from 'node:os'
 import { relative } from 'node:path'
 import { aligned } from '../../kernel/inspect/columns.ts'
 import { type PluginNode, printTree } from '../../kernel/inspect/tree.ts'
+import { clean } from '../../plugins/toolkit/readable/lines.ts'
 import type { Paint } from '../../plugins/toolkit/readable/paint.ts'
 import type { Ended, Listening } from './child.ts'
+import type { Crash } from './protocol.ts'
 
 /** Everything that the development server says, to whoever sits in front of it. */
 export interface Report {
@@ -15,7 +17,7 @@ export interface Report {
   /** A version does not come up; `serves` tells whether the one before goes on. */
   notStarted(why: Ended | string, serves: boolean): void
   /** The same, for what it has shown itself; `again` is what the version before had failed with, too, and is not shown twice. */
-  failed(again: string | undefined, serves: boolean): void
+  failed(again: Crash | undefined, serves: boolean): void
   /** It was up. */
   ended(why: Ended): void
   silent(seconds: number, serves: boolean): void
@@ -63,7 +65,7 @@ export function reportTo(
       alarm(`${startFile} did not start: ${typeof why === 'string' ? firstLine(why) : told(why)}; ${goesOn(serves)}`),
     failed: (again, serves) =>
       alarm(
-        `${startFile} did not start${again === undefined ? '' : `, as before: ${firstLine(again)}`}; ${goesOn(serves)}`,
+        `${startFile} did not start${again === undefined ? '' : `, as before: ${crashed(again)}`}; ${goesOn(serves)}`,
       ),
     ended: (why) => alarm(`${startFile}: ${told(why)}; the next change starts it again`),
     silent: (seconds, serves) =>
@@ -85,7 +87,9 @@ export function reportTo(
   }
 }
 
-const firstLine = (text: string) => text.split('\n')[0]!
+const firstLine = (text: string) => clean(text.split('\n')[0]!)
+
+const crashed = ({ said, place }: Crash) => firstLine(said) + (place === undefined ? '' : ` (${clean(place)})`)
 
 function told({ code, signal }: Ended): string {
   if (signal !== null) return `it was ended by ${signal}`

@@ -6,7 +6,7 @@ import type { LogForm } from '../../plugins/toolkit/readable/form.ts'
 import { isCode, isSetting } from '../project/sources.ts'
 import { type Child, type Failure, startChild } from './child.ts'
 import { makeKeptStores } from './kept-stores.ts'
-import type { EndSignal } from './protocol.ts'
+import { type Crash, type EndSignal, isSameCrash } from './protocol.ts'
 import type { Report } from './report.ts'
 import type { Launch } from './runtime.ts'
 import { makeSpare } from './spare.ts'
@@ -137,7 +137,7 @@ export async function supervise({
     await stopChild(before, 'SIGTERM')
   }
   /** What the version before has failed with, which was shown. */
-  let failure: string | undefined
+  let failure: Crash | undefined
   /** Whether a version opens a port of its own while it is loaded, for which the one before has to end first. */
   let isAlone = false
 
@@ -196,7 +196,7 @@ export async function supervise({
     const before = failure
     failure = child.failure
     if (failure === undefined) report.notStarted(why.kind === 'failed' ? why.message : why, live !== undefined)
-    else report.failed(failure === before ? failure : undefined, live !== undefined)
+    else report.failed(isSameCrash(failure, before) ? failure : undefined, live !== undefined)
     return true
   }
 

@@ -149,8 +149,11 @@ test.concurrent('a version that does not boot is told of, and the one before goe
   await goesOn("Error: at import\n  src/text.ts:1:7\n  > 1 │ throw new Error('at import')\n", 'did not start; ')
   // The same failure again, after a change that does not mend it, is one line.
   project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = 'more'\n" })
-  await goesOn('src/index.ts did not start, as before: Error: at import; ')
+  await goesOn('src/index.ts did not start, as before: Error: at import (src/text.ts:1:7); ')
   expect(serving.output().match(/Error: at import\n/g)).toHaveLength(1)
+  // Elsewhere it is another one.
+  project.write({ 'src/text.ts': "\nthrow new Error('at import')\nexport const text = ''\n" })
+  await goesOn('Error: at import\n  src/text.ts:2:7\n', 'did not start; ')
   project.write({ 'src/text.ts': "import './nowhere.ts'\nexport const text = ''\n" })
   await goesOn('nowhere.ts')
   const plugin = "definePlugin({ name: 'teapot', setup() { throw new Error('no water') } })"

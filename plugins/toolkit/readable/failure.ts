@@ -47,6 +47,12 @@ function ownStack(error: Error): string {
 /** What errors say, without where: the same failure again has the same. */
 export const saidBy = (chain: readonly Thrown[]): string => chain.map((one) => partOf(one).said).join('\n')
 
+/** Where in the application they are, as it is shown; `undefined` where that is not known. */
+export function placeOf(chain: readonly Thrown[]): string | undefined {
+  const nearest = chain.map(partOf).flatMap((part) => placesIn(part).slice(0, 1).map(placeText))
+  return nearest.length === 0 ? undefined : [...new Set(nearest)].join(', ')
+}
+
 interface Part {
   readonly said: string
   readonly frames: readonly string[]
@@ -85,10 +91,7 @@ function partsOf({ name, message, stack }: Pick<Thrown, 'name' | 'message' | 'st
  * Frames of packages are left out, unless there are no others or `DEBUG` asks for them.
  */
 export function failureLines(chain: readonly Thrown[], paint: Paint): string[] {
-  const parts = chain.map(partOf).map((part) => ({
-    ...part,
-    places: [...(part.isOwn ? placesNamedIn(part.said) : []), ...placesOf(part.frames)],
-  }))
+  const parts = chain.map(partOf).map((part) => ({ ...part, places: placesIn(part) }))
   const hasPlaces = parts.some(({ places }) => places.length > 0)
   const shown = new Set<string>()
   return parts.flatMap(({ said, frames, places, isOwn }, at) => {
@@ -116,6 +119,11 @@ function packageFrames(frames: readonly string[], paint: Paint): string[] {
 }
 
 const dim = (frames: readonly string[], paint: Paint) => frames.map((line) => paint('dim', line.trim()))
+
+const placesIn = ({ said, frames, isOwn }: Part): Place[] => [
+  ...(isOwn ? placesNamedIn(said) : []),
+  ...placesOf(frames),
+]
 
 /** Where a route was registered, say, is more than where the boot began. */
 const placesNamedIn = (said: string) =>

@@ -167,7 +167,8 @@ function thrownIn(err: unknown): Thrown[] | undefined {
 // A terminal takes U+001B and U+009B for the start of a command, and a mark of direction turns the rest of a line around.
 const dangerous = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
-const clean = (text: string) =>
+/** A text that commands no terminal. */
+export const clean = (text: string): string =>
   text.replace(dangerous, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const cleaned = ({ name, message, stack, isOwn }: Thrown): Thrown => ({
