@@ -4,7 +4,7 @@ import type { StoreContents } from './protocol.ts'
 /** What the stores of all versions keep, from one to the next: in the memory of this process, and nowhere else. */
 export interface KeptStores {
   take(change: Kept): void
-  /** What has not expired. */
+  /** What has not expired; the rest is dropped. */
   left(): StoreContents
 }
 
@@ -18,11 +18,15 @@ export function makeKeptStores(): KeptStores {
       else entries.set(id, { text, until })
     },
     left() {
+      // A version that is not given an expired session does not know of it, and never says that it is gone.
       const now = Date.now()
+      for (const entries of stores.values()) {
+        for (const [id, { until }] of entries) if (until <= now) entries.delete(id)
+      }
       return Object.fromEntries(
         [...stores].map(([store, entries]) => [
           store,
-          [...entries].flatMap(([id, { text, until }]) => (until > now ? [[id, text, until] as const] : [])),
+          [...entries].map(([id, { text, until }]) => [id, text, until] as const),
         ]),
       )
     },

@@ -51,6 +51,18 @@ test('what a store keeps is there in the next version: changed, ended, expired a
   expect(Object.values(kept.left()).flatMap((all) => all.map(([id]) => id))).toEqual(['e', 'f', 'g', 'h'])
 })
 
+test('a session that has expired when it is handed over is dropped for good', () => {
+  vi.useFakeTimers({ now: 1_000_000 })
+  const kept = makeKeptStores()
+  version(kept)(kept.left())
+  open().set('a', {}, 5)
+  vi.advanceTimersByTime(5_000)
+  expect(kept.left()).toEqual({ 'session /sid': [] })
+  // Nothing is left that a clock which is set back would show again.
+  vi.setSystemTime(1_000_000)
+  expect(kept.left()).toEqual({ 'session /sid': [] })
+})
+
 test('a store that is opened late gets what was left, and stores that are called alike stay apart', () => {
   const kept = makeKeptStores()
   version(kept)(kept.left())
