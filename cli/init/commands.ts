@@ -64,7 +64,15 @@ export function firstCommit(folder: string): string | undefined {
 }
 
 function git(cwd: string, ...args: readonly string[]): string | undefined {
-  const { status, error, stderr } = spawnSync('git', args, { cwd, encoding: 'utf8' })
+  const { status, error, stderr } = spawnSync('git', args, { cwd, encoding: 'utf8', env: withoutGit() })
   if (error !== undefined) return 'git cannot be started'
   return status === 0 ? undefined : stderr.trim()
 }
+
+/** Within a hook of git these name its repository, and the first commit of a new project would go there. */
+const withoutGit = () =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|OBJECT_DIRECTORY)$/.test(name),
+    ),
+  )

@@ -364,6 +364,15 @@ test('--git makes a repository with a first commit, which leaves out what is ins
   ])
 })
 
+test('--git within a hook of another repository commits into that of the new project', async () => {
+  const other = join(folder, 'other')
+  mkdirSync(other)
+  await runIn(other, ['git', 'init', '--quiet'])
+  const { code } = await framework(folder, ['init', 'app', '--git'], { GIT_DIR: join(other, '.git') })
+  expect([code, existsSync(join(folder, 'app/.git/HEAD'))]).toEqual([0, true])
+  expect((await runIn(other, ['git', 'log', '-1'])).code).not.toBe(0)
+})
+
 test.each([
   ['npm', 'FROM node:24-slim AS build', 'CMD ["node", "--enable-source-maps", "dist/index.js"]'],
   ['pnpm', 'RUN corepack enable && pnpm install --frozen-lockfile', 'RUN pnpm build && pnpm prune --prod'],
