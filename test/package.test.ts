@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runtimeBinary } from './runtimes/run.mjs'
 import { loadedBy, packageOf } from './support/package/loaded-packages.ts'
 import { buildIfMissing, execOutput, installInto, pack, root } from './support/package/tarball.ts'
 import { runTsc } from './support/typescript.ts'
@@ -48,6 +49,40 @@ const response = await fetch(\`http://127.0.0.1:\${port}/hello/world\`)
 console.log(JSON.stringify({ status: response.status, body: await response.json() }))
 await server.close()
 `
+
+/** Answers one request, and prints which of the modules behind `fetch` the runtime has loaded for that. */
+const lean = `
+import { Server } from 'framework'
+
+const server = new Server({ port: 0, host: '127.0.0.1' })
+server.get('/', () => ({ hello: 'world' }))
+const { port } = await server.listen()
+const status = await new Promise((resolve) => {
+  process.getBuiltinModule('node:http').get({ port, host: '127.0.0.1' }, (response) => resolve(response.statusCode))
+})
+if (status !== 200) throw new Error('answered with ' + status)
+const loaded = process.moduleLoadList.filter((name) => /undici|fetch/.test(name))
+if (process.argv[1].endsWith('lean.mjs')) console.log(JSON.stringify(loaded))
+await server.close()
+`
+/** What a server without schemas, log lines and further plugins loads. */
+const leanPackages = [
+  'framework',
+  'avvio',
+  '@fastify/error',
+  'fastq',
+  'reusify',
+  'find-my-way',
+  'fast-deep-equal',
+  'fast-decode-uri-component',
+  'fast-querystring',
+  'safe-regex2',
+  'ret',
+  'content-type',
+  'cookie',
+  'ms',
+  'secure-json-parse',
+]
 
 const queues = `
 import * as framework from 'framework'
@@ -160,6 +195,18 @@ describe('a project that installs nothing else', () => {
     const { packages, exports } = await loadedBy('framework', consumer)
     expect(exports).toEqual(expect.arrayContaining(['Server', 'router', 'definePlugin']))
     expect(packages.filter(isHeavy)).toEqual([])
+  })
+
+  test('answers without a schema by these packages alone', async () => {
+    writeFileSync(join(consumer, 'lean.mjs'), lean)
+    const { packages } = await loadedBy(pathToFileURL(join(consumer, 'lean.mjs')).href, consumer)
+    expect(packages.filter((name) => !leanPackages.includes(name))).toEqual([])
+  })
+
+  test.each(['node22', 'node24', 'node26'])('answers without loading what %s has for fetch', async (runtime) => {
+    writeFileSync(join(consumer, 'lean.mjs'), lean)
+    const loaded = await execOutput(runtimeBinary(runtime)!, ['lean.mjs'], consumer)
+    expect(JSON.parse(loaded)).toEqual([])
   })
 
   test('has contracts, which load no package and nothing of the server', async () => {

@@ -1,5 +1,5 @@
-import { ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { ServerResponse, STATUS_CODES } from '../../support/node-http.ts'
 
 /** What `node:http` keeps beside its documented members, as far as it is leant on here; `node-probe.ts` finds out whether that holds. */
 export interface OpenResponse extends ServerResponse {

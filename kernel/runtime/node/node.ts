@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import type { Server, ServerOptions } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from '../../support/node-http.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from '../adapter.ts'
 import { type Activity, busiestMoment, silence } from '../drain-moments.ts'
 import { listenError } from '../listen-errors.ts'

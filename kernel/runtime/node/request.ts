@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer'
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { RawRequest, Reply, StreamBody } from '../../http/raw.ts'
 import { hostFor } from '../../http/request/host.ts'
@@ -11,6 +10,7 @@ import {
   HeaderTooLargeError,
   PayloadTooLargeError,
 } from '../../support/errors.ts'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from '../../support/node-http.ts'
 import type { Limits } from '../adapter.ts'
 import type { Activity } from '../drain-moments.ts'
 import { isBun } from '../runtime-name.ts'
