@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
 
@@ -40,9 +40,24 @@ for (const door of doors) {
   }
 }
 
+/**
+ * Packages that are built in. The command line asks questions with them, a few times in the life of a project; no server loads them,
+ * and every installation would have them beside it.
+ */
+const builtIn = [
+  '@clack/prompts',
+  '@clack/core',
+  'fast-string-truncated-width',
+  'fast-string-width',
+  'fast-wrap-ansi',
+  'sisteransi',
+]
+/** @param {string} id */
+const isBuiltIn = (id) => builtIn.includes(id) || builtIn.some((name) => id.includes(`/node_modules/${name}/`))
+
 const bundle = await rolldown({
   input: Object.fromEntries(doors.map((door) => [door, join(root, `${door}.ts`)])),
-  external: (/** @type {string} */ id) => !id.startsWith('.') && !id.startsWith('/'),
+  external: (/** @type {string} */ id) => !id.startsWith('.') && !id.startsWith('/') && !isBuiltIn(id),
   platform: 'node',
   tsconfig: join(root, 'tsconfig.build.json'),
 })
@@ -80,9 +95,16 @@ const { output } = await bundle.write({
   },
 })
 await bundle.close()
+// Their licences ask for it.
+const licences = builtIn.map((name) => {
+  const folder = join(root, 'node_modules', name)
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry)) ?? 'package.json'
+  return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+})
+writeFileSync(join(out, 'licences-of-built-in-packages.txt'), licences.join('\n\n'))
 // Nobody steps through the command line of a package: its maps would be a tenth of what every project carries.
 for (const chunk of chunksOf(output).values()) {
-  if (!chunk.moduleIds.every((id) => id.startsWith(join(root, 'cli')))) continue
+  if (!chunk.moduleIds.every((id) => id.startsWith(join(root, 'cli')) || isBuiltIn(id))) continue
   const file = join(out, chunk.fileName)
   // One that only passes names on has none.
   rmSync(`${file}.map`, { force: true })
@@ -95,6 +117,12 @@ if (!values.keep) {
     const isCode = file.endsWith('.js') || file.endsWith('.js.map')
     if (isCode && !wanted.has(file.replaceAll('\\', '/'))) rmSync(join(out, file))
   }
+}
+// Declarations that no door leads to: no compiler reads them, and each takes a block of the disk of every project.
+const declarations = new Set(doors.flatMap((door) => [...declaredBy(join(out, `${door}.d.ts`))]))
+for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
+  const path = join(out, file)
+  if (path.endsWith('.d.ts') && (file.startsWith('cli') || !declarations.has(path))) rmSync(path)
 }
 // npm does it when it installs the package, and not again when a linked one is built anew.
 chmodSync(join(out, 'cli/index.js'), 0o755)
@@ -120,6 +148,21 @@ function loadedBy(name, chunks, found = new Set()) {
   if (chunk === undefined || found.has(chunk)) return found
   found.add(chunk)
   for (const other of chunk.imports) loadedBy(other, chunks, found)
+  return found
+}
+
+/**
+ * A file of declarations, and all that it leads to.
+ * @param {string} file
+ * @param {Set<string>} [found]
+ */
+function declaredBy(file, found = new Set()) {
+  if (found.has(file) || !existsSync(file)) return found
+  found.add(file)
+  const text = readFileSync(file, 'utf8')
+  for (const [, path = ''] of text.matchAll(/(?:from|import|module)\s*\(?\s*['"](\.[^'"]+)['"]/g)) {
+    declaredBy(join(dirname(file), `${path.replace(/\.[jt]s$/, '')}.d.ts`), found)
+  }
   return found
 }
 

@@ -1,13 +1,10 @@
-import { createRequire } from 'node:module'
 import {
   ArgumentsError,
   announceMembers,
   checkOptions,
-  extendMediaTypes,
   type Inject,
   Kernel,
   type KernelOptions,
-  type MediaTypeLibrary,
   type Registration,
   type ServiceStore,
   type Services,
@@ -28,14 +25,13 @@ import {
 import { type MockMethods, MockServer, mockMethods } from './plugins/testing/index.ts'
 import { type ExposeErrorDetails, setExposure } from './plugins/toolkit/failures/failures.ts'
 import { type ErrorFormat, errorFormat } from './plugins/toolkit/failures/format.ts'
+import { knowMediaTypes } from './plugins/toolkit/media-types.ts'
 import { option } from './plugins/toolkit/options/index.ts'
 import { kernelMembers, kernelSettings } from './plugins/toolkit/options/kernel-options.ts'
 import type { ValidationErrorHandler } from './plugins/validation/index.ts'
 
 announceMembers(members.request, members.response)
-// Loaded with the first ending that needs it.
-const load = createRequire(import.meta.url)
-extendMediaTypes(() => load('@fastify/send') as MediaTypeLibrary)
+knowMediaTypes()
 
 /** Options of a server: those of the kernel, and which plugins it has. */
 export interface ServerOptions extends KernelOptions {

@@ -80,7 +80,6 @@ const leanPackages = [
   'ret',
   'content-type',
   'cookie',
-  'ms',
   'secure-json-parse',
 ]
 
@@ -191,6 +190,16 @@ describe('the tarball', () => {
 })
 
 describe('a project that installs nothing else', () => {
+  test('has fewer than 50 packages and 20 MB of them', () => {
+    const folder = join(consumer, 'node_modules')
+    const { packages } = JSON.parse(readFileSync(join(folder, '.package-lock.json'), 'utf8')) as { packages: object }
+    expect(Object.keys(packages).length).toBeLessThan(50)
+    // As `du` counts: whole blocks.
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const sizes = files.map((entry) => Math.ceil(statSync(join(entry.parentPath, entry.name)).size / 4096) * 4096)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(20 * 1024 * 1024)
+  })
+
   test('has every package that the main door loads, and none of the optional ones', async () => {
     const { packages, exports } = await loadedBy('framework', consumer)
     expect(exports).toEqual(expect.arrayContaining(['Server', 'router', 'definePlugin']))

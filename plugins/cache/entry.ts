@@ -1,5 +1,5 @@
-import etag from 'etag'
 import type { Response } from '../../kernel/index.ts'
+import { entityTag } from '../toolkit/validators.ts'
 
 /** One answer as it is kept: replayed, it is the same bytes. */
 export interface Entry {
@@ -73,7 +73,7 @@ export function entryOf(res: Response, before: Headers, keyHeaders: readonly str
     .map(([name, value]): [string, string | readonly string[]] => [name, added(name, value, before)])
   if (!mayBeShared(Object.assign(Object.create(null), Object.fromEntries(own)), keyHeaders)) return undefined
   if (headers.etag === undefined && body !== null) {
-    const tag = etag(typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+    const tag = entityTag(body)
     res.setHeader('etag', tag)
     own.push(['etag', tag])
   }

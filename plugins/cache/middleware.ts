@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import fresh from 'fresh'
 import { defineError, type Middleware, type Request, type Response, within } from '../../kernel/index.ts'
 import { personalState } from '../toolkit/client-specific.ts'
+import { isKnown } from '../toolkit/validators.ts'
 import { type Entry, entryOf, namesIn } from './entry.ts'
 import type { Flight } from './flights.ts'
 import { keyMaker } from './key.ts'
@@ -28,9 +28,8 @@ function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response):
   const none = raw.header('if-none-match')
   const since = raw.header('if-modified-since')
   if (none !== undefined || since !== undefined) {
-    const known = Object.fromEntries(entry.headers) as Record<string, string>
-    // Without `cache-control: no-cache`, which fetch adds: that asks for the origin's word, and this is the origin.
-    if (fresh({ 'if-none-match': none, 'if-modified-since': since }, known)) {
+    const { etag, 'last-modified': lastModified } = Object.fromEntries(entry.headers) as Record<string, string>
+    if (isKnown({ 'if-none-match': none, 'if-modified-since': since }, { etag, lastModified })) {
       // What describes the body goes with it.
       return res.removeHeader('content-type').status(304).send()
     }

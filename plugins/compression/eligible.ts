@@ -1,24 +1,23 @@
 import type { Response, StreamBody } from '../../kernel/index.ts'
 
+/** Text in whatever form, and formats that are not packed themselves. */
+const compressible = new RegExp(
+  `^\\s*(?:${[
+    'text/.*',
+    '[^;]*\\+(?:json|text|xml|yaml)',
+    'application/(?:(?:x-)?javascript|ecmascript|json|xml|xml-dtd|yaml|toml|dart|rtf|postscript|wasm|tar|x-tar|x-sh|x-httpd-php)',
+    'application/(?:x-www-form-urlencoded|x-ns-proxy-autoconfig|vnd\\.dart|vnd\\.ms-(?:fontobject|opentype))',
+    'font/(?:otf|ttf)',
+    'image/(?:bmp|x-ms-bmp|x-icon|vnd\\.(?:microsoft\\.icon|adobe\\.photoshop|ms-dds))',
+    'message/rfc822|model/gltf-binary|x-shader/x-(?:fragment|vertex)',
+  ].join('|')})\\s*(?:;|$)`,
+  'i',
+)
+// Events are small and must not wait for the next.
+const events = /^\s*text\/event-stream\s*(?:;|$)/i
+
 /** Whether a media type gains by compression. */
-export type IsCompressible = (type: string) => boolean | undefined
-
-// Events are small and must not wait for the next; bytes that nobody names are mostly compressed already, although the
-// library says that they gain by it.
-const never = /^\s*(?:text\/event-stream|application\/octet-stream)\s*(?:;|$)/i
-
-/** Asks the library, and remembers its verdicts. */
-export function compressibleTypes(library: IsCompressible): (type: string) => boolean {
-  const known = new Map<string, boolean>()
-  return (type) => {
-    let verdict = known.get(type)
-    if (verdict === undefined) {
-      verdict = library(type) === true && !never.test(type)
-      if (known.size < 200) known.set(type, verdict)
-    }
-    return verdict
-  }
-}
+export const isCompressible = (type: string): boolean => compressible.test(type) && !events.test(type)
 
 /** Whether the headers and the status leave the body to be changed at all. */
 export function isTransformable(res: Response): boolean {

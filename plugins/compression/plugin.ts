@@ -2,7 +2,7 @@ import { definePlugin, type Response } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
 import type { Coder } from './coders.ts'
-import { compressibleTypes, isLong, isTransformable } from './eligible.ts'
+import { isCompressible, isLong, isTransformable } from './eligible.ts'
 import { negotiatorOf } from './negotiate.ts'
 import { compressionOptions } from './options.ts'
 import { compressStream } from './stream.ts'
@@ -21,13 +21,8 @@ export const compression = definePlugin({
   routeOptions: { compress: option.off() },
   async setup(ctx, { threshold, encodings }) {
     // Not on import: a server without it should not load them.
-    const [{ codersOf }, { default: Negotiator }, { default: compressible }] = await Promise.all([
-      import('./coders.ts'),
-      import('negotiator'),
-      import('compressible'),
-    ])
+    const [{ codersOf }, { default: Negotiator }] = await Promise.all([import('./coders.ts'), import('negotiator')])
     const negotiate = negotiatorOf(Negotiator, codersOf(encodings))
-    const isCompressible = compressibleTypes(compressible)
 
     const ofRoutes = new RouteValue<false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.compress))

@@ -22,13 +22,12 @@ export const openapi = definePlugin({
   provide: ({ description }) => ({ openapi: new ApiDescription(description) }),
   async setup(ctx, { path, ui, routeOptions, description }) {
     // Not on import: a server without it should not load it.
-    const [{ describeListing, checkPlugins }, { documentRoutes }, { default: etag }] = await Promise.all([
+    const [{ describeListing, checkPlugins }, { documentRoutes }] = await Promise.all([
       import('./document/describe.ts'),
       import('./serve.ts'),
-      import('etag'),
     ])
     const service = ctx.services.get('openapi')
-    service.start(ctx.server, describeListing, etag, ctx.log)
+    service.start(ctx.server, describeListing, ctx.log)
     ctx.onReady(() => void checkPlugins(ctx.server.listing.plugins, description))
 
     const { json, yaml } = documentRoutes(service)

@@ -1,5 +1,6 @@
 import { defineError, type Kernel, type Listing, type Logger } from '../../kernel/index.ts'
 import { type DescribedFormat, describedFormat } from '../toolkit/failures/failures.ts'
+import { entityTag } from '../toolkit/validators.ts'
 import type { Description } from './document/describe.ts'
 import type { DescriptionSettings } from './options.ts'
 import type { OpenApiDocument } from './types.ts'
@@ -12,7 +13,6 @@ const OpenApiBeforeBootError = defineError(
 )
 
 type Describe = (listing: Listing, options: DescriptionSettings, format: DescribedFormat | undefined) => Description
-type Tag = (text: string) => string
 
 /** A text to send, with what tells it from others. */
 export interface Written {
@@ -33,7 +33,6 @@ export class ApiDescription {
   readonly #options: DescriptionSettings
   #server: Kernel | undefined
   #describe: Describe | undefined
-  #tag: Tag | undefined
   #log: Logger | undefined
   #known: Known | undefined
   readonly #told = new Set<string>()
@@ -43,10 +42,9 @@ export class ApiDescription {
   }
 
   /** @internal */
-  start(server: Kernel, describe: Describe, tag: Tag, log: Logger): void {
+  start(server: Kernel, describe: Describe, log: Logger): void {
     this.#server = server
     this.#describe = describe
-    this.#tag = tag
     this.#log = log
   }
 
@@ -76,12 +74,12 @@ export class ApiDescription {
   /** The document as YAML. @internal */
   yaml(): Promise<Written> {
     const known = this.#current()
-    known.yaml ??= toYaml(known.document).then((text) => this.#written(text))
+    known.yaml ??= import('./document/yaml.ts').then(({ toYaml }) => this.#written(toYaml(known.document)))
     return known.yaml
   }
 
   #written(text: string): Written {
-    return { text, etag: this.#tag!(text) }
+    return { text, etag: entityTag(text) }
   }
 
   #current(): Known {
@@ -106,10 +104,4 @@ export class ApiDescription {
     this.#told.add(note)
     this.#log?.warn({ route }, note)
   }
-}
-
-async function toYaml(document: OpenApiDocument): Promise<string> {
-  const { stringify } = await import('yaml')
-  // Many readers keep to YAML 1.1, where `no` is false and a date is no text: what either takes for something else is quoted.
-  return stringify(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 0 })
 }

@@ -1,17 +1,14 @@
-import type { Readable } from 'node:stream'
-import send from '@fastify/send'
-import { extendMediaTypes, mediaTypeOfFile, type Request, type Response } from '../../kernel/index.ts'
+import { mediaTypeOfFile, type Request, type Response } from '../../kernel/index.ts'
+import { byteRange, isRangeFresh } from '../toolkit/byte-range.ts'
 import { answerNoRange, answerUnmet } from '../toolkit/failures/conditions.ts'
+import { knowMediaTypes } from '../toolkit/media-types.ts'
+import { fileValidators, judgeConditions } from '../toolkit/validators.ts'
 import { encodedSibling } from './encoded.ts'
 import type { OpenFile } from './find.ts'
 import type { StaticSettings } from './options.ts'
-import { byteRange, isRangeFresh } from './range.ts'
 
-// A bare kernel has no server that would have given it this library.
-extendMediaTypes(() => send)
-
-// Without `cache-control`: the library would send a file anew for `no-cache`, which `fetch` adds to every condition.
-const conditions = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'] as const
+// A bare kernel has no server that would have done it.
+knowMediaTypes()
 
 /** Answers with an open file, of which nothing stays open when that fails. */
 export async function answerFile(
@@ -49,10 +46,8 @@ async function answerWith(
   res: Response,
 ): Promise<boolean> {
   const { size } = file.stat
-  const judged = await judge(settings, file, req)
-  for (const [header, value] of Object.entries(judged.headers)) {
-    if (header !== 'Content-Length') res.header(header, value)
-  }
+  const judged = judge(settings, file, req)
+  if (judged.statusCode !== 412) for (const [header, value] of Object.entries(judged.headers)) res.header(header, value)
   res.header('x-content-type-options', 'nosniff')
   settings.setHeaders?.(res, name)
   if (judged.statusCode !== 200) {
@@ -63,7 +58,7 @@ async function answerWith(
   }
   if (res.getHeader('content-type') === undefined) res.header('content-type', type)
   res.header('accept-ranges', 'bytes')
-  const fresh = isRangeFresh(req.headers['if-range'], judged.headers['Last-Modified'])
+  const fresh = isRangeFresh(req.headers['if-range'], judged.lastModified)
   const range = fresh && req.method === 'GET' ? byteRange(req.headers.range, size) : 'whole'
   if (range === 'none') {
     // Whoever keeps the refusal of a range for as long as the file would refuse the file to everybody.
@@ -86,31 +81,15 @@ async function answerWith(
   return true
 }
 
-/**
- * What the conditions of the request come to, and the headers of the file: 200, 304 or 412.
- *
- * Asked as for HEAD, so that the library opens nothing. When the name stands for another file by now, what it says is not
- * about the one that is open: then that one is sent without validators.
- */
-async function judge({ maxAge, immutable }: StaticSettings, { path, stat }: OpenFile, req: Request) {
-  const headers: Record<string, string> = {}
-  for (const name of conditions) {
-    const value = req.headers[name]
-    if (value !== undefined) headers[name] = value
-  }
-  // Its type wants the request of node; it reads these two members.
-  const request = { method: 'HEAD', headers } as unknown as Readable
-  const options = {
-    maxAge,
-    immutable,
-    acceptRanges: false,
-    contentType: false,
-    index: false,
-    dotfiles: 'allow',
-  } as const
-  const { statusCode, headers: given, ...rest } = await send(request, encodeURI(path), options)
-  const isSame =
-    rest.type === 'file' && rest.metadata.stat.mtimeMs === stat.mtimeMs && rest.metadata.stat.size === stat.size
-  if (rest.type === 'error' && statusCode === 412) return { statusCode, headers: {} as Record<string, string> }
-  return isSame ? { statusCode, headers: given } : { statusCode: 200, headers: {} as Record<string, string> }
+/** As long as a browser keeps anything. */
+const longestMs = 365 * 24 * 60 * 60 * 1000
+
+/** What the conditions of the request come to, and the headers of the file. */
+function judge({ maxAge, immutable }: StaticSettings, { stat }: OpenFile, req: Request) {
+  const validators = fileValidators(stat)
+  const statusCode = judgeConditions(req.headers, validators)
+  const { etag = '', lastModified = '' } = validators
+  const seconds = Math.floor(Math.min(maxAge, longestMs) / 1000)
+  const cacheControl = `public, max-age=${seconds}${immutable ? ', immutable' : ''}`
+  return { statusCode, lastModified, headers: { 'cache-control': cacheControl, 'last-modified': lastModified, etag } }
 }

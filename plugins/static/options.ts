@@ -1,7 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ms from 'ms'
 import { type OptionPlace, quoted, type Response } from '../../kernel/index.ts'
 import { builtPath } from '../toolkit/built-paths.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
@@ -104,9 +103,23 @@ function maxAgeOf(given: unknown, place: OptionPlace): number | undefined {
   return void place.wrong(quoted(given), 'seconds, 0 or more, or a time such as "7d"')
 }
 
+const units: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+  y: 31_557_600_000,
+}
+const age =
+  /^(\d+(?:\.\d+)?|\.\d+) ?(?:(ms|milliseconds?|msecs?)|(s|seconds?|secs?)|(m|minutes?|mins?)|(h|hours?|hrs?)|(d|days?)|(w|weeks?)|(y|years?|yrs?))?$/i
+
+/** Milliseconds; a number without a unit is of milliseconds, too. */
 function parseAge(value: unknown): number | undefined {
-  // Longer text makes the library throw.
-  if (typeof value !== 'string' || value === '' || value.length > 50) return undefined
-  // Its type lists the spellings; others come out as undefined.
-  return ms(value as ms.StringValue) as number | undefined
+  if (typeof value !== 'string' || value.length > 50) return undefined
+  const [, amount, ...found] = age.exec(value) ?? []
+  if (amount === undefined) return undefined
+  const unit = Object.keys(units)[found.findIndex((one) => one !== undefined)] ?? 'ms'
+  return Number(amount) * units[unit]!
 }

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import { quoted } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { maxHops } from './list.ts'
@@ -16,10 +16,14 @@ export interface TrustProxyOptions {
 
 const takes =
   'addresses and ranges in a list (["10.0.0.0/8"]), the number of proxies in front of the server (1 to 64), or true'
-const names = ['loopback', 'linklocal', 'uniquelocal']
-const rangeLike = `an address, a range such as "10.0.0.0/8", or ${names.join(', ')}`
+const named: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+const rangeLike = `an address, a range such as "10.0.0.0/8", or ${Object.keys(named).join(', ')}`
 
-/** Strict, since the library behind also reads octal, hexadecimal and short forms, of which each proxy has its own idea. */
+/** Strict: of octal, hexadecimal and short forms each proxy has its own idea. */
 const range = option
   .name()
   .says(rangeLike)
@@ -41,17 +45,24 @@ export const trustProxyOptions = option
 /** Whether an address is a trusted proxy; `hop` counts from 0, the direct peer. */
 export type Trust = (address: string, hop: number) => boolean
 
-export async function trustOf(proxies: SettingsOf<typeof trustProxyOptions>['trustedProxies']): Promise<Trust> {
+export function trustOf(proxies: SettingsOf<typeof trustProxyOptions>['trustedProxies']): Trust {
   if (proxies === true) return () => true
   if (typeof proxies === 'number') return (_address, hop) => hop < proxies
-  if (proxies.length === 0) return () => false
-  // Not on import: a server without it should not load it.
-  const { compile } = await import('@fastify/proxy-addr')
-  return compile([...proxies])
+  // An IPv4 address is in it as one inside IPv6, too.
+  const trusted = new BlockList()
+  for (const range of proxies.flatMap((one) => (Object.hasOwn(named, one) ? named[one]! : [one]))) {
+    const [address = '', prefix] = range.split('/')
+    const family = familyOf(address)
+    if (prefix === undefined) trusted.addAddress(address, family)
+    else trusted.addSubnet(address, Number(prefix), family)
+  }
+  return (address) => isIP(address) !== 0 && trusted.check(address, familyOf(address))
 }
 
+const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
 function isRange(text: string): boolean {
-  if (names.includes(text)) return true
+  if (Object.hasOwn(named, text)) return true
   const [address = '', prefix, ...rest] = text.split('/')
   const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
   if (bits === 0 || address.includes('%') || rest.length > 0) return false

@@ -19,8 +19,8 @@ interface Peer {
 export const trustProxy = definePlugin({
   name: 'trustProxy',
   options: trustProxyOptions,
-  async setup(ctx, { trustedProxies, header }) {
-    const trusts = await trustOf(trustedProxies)
+  setup(ctx, { trustedProxies, header }) {
+    const trusts = trustOf(trustedProxies)
     const read = header === 'forwarded' ? fromForwarded : fromXForwarded
     // A server has few direct peers behind a proxy, and the question costs ten times the answer.
     const peers = new Map<string, Peer>()

@@ -1,7 +1,6 @@
-/** What knows more endings than the table below: what `mime` is in the package `@fastify/send`, and what is text in UTF-8. */
+/** What knows more endings than the table below: the package `mime`. */
 export interface MediaTypeLibrary {
-  readonly mime: { getType(ending: string): string | null }
-  isUtf8MimeType(type: string): boolean
+  getType(ending: string): string | null
 }
 
 let loadLibrary: (() => MediaTypeLibrary) | undefined
@@ -47,6 +46,7 @@ const types: Record<string, string> = {
 }
 
 const unknown = 'application/octet-stream'
+const text = /^(?:text\/|application\/(?:javascript|json))/
 
 /** `json`, `.json` or a whole media type → a media type with its charset; what is unknown stays bytes. */
 export function mediaType(short: string): string {
@@ -61,10 +61,9 @@ export function mediaTypeOfFile(path: string): string {
 
 function typeOfEnding(ending: string): string {
   if (Object.hasOwn(types, ending)) return types[ending]!
-  const library = loadLibrary?.()
-  const type = library?.mime.getType(ending)
-  if (library === undefined || typeof type !== 'string') return unknown
-  return library.isUtf8MimeType(type) ? `${type}; charset=utf-8` : type
+  const type = loadLibrary?.().getType(ending)
+  if (typeof type !== 'string') return unknown
+  return text.test(type) ? `${type}; charset=utf-8` : type
 }
 
 /** The media type of a body whose sender names none, by its kind. */

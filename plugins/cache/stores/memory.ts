@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { LruMap } from '../../toolkit/lru.ts'
 import { type Entry, sizeOf } from '../entry.ts'
 import { globTest } from '../glob.ts'
 import type { CacheStore, Fill } from './contract.ts'
@@ -16,16 +16,15 @@ interface Open {
 
 /** Answers in the memory of this process, the least recently used dropped first. */
 export class MemoryStore implements CacheStore {
-  readonly #entries: LRUCache<string, Kept>
+  readonly #entries: LruMap<Kept>
   readonly #keysOf = new Map<string, Set<string>>()
   readonly #open = new Set<Open>()
 
   constructor(maxSize: number) {
-    this.#entries = new LRUCache<string, Kept>({
+    this.#entries = new LruMap<Kept>({
       maxSize,
-      sizeCalculation: ({ entry, tags }, key) =>
-        sizeOf(key, entry) + tags.reduce((sum, tag) => sum + tag.length + 64, 0),
-      dispose: ({ tags }, key) => this.#forget(key, tags),
+      sizeOf: ({ entry, tags }, key) => sizeOf(key, entry) + tags.reduce((sum, tag) => sum + tag.length + 64, 0),
+      onDrop: ({ tags }, key) => this.#forget(key, tags),
     })
   }
 
@@ -40,7 +39,7 @@ export class MemoryStore implements CacheStore {
       commit: (entry, seconds) => {
         this.#open.delete(open)
         if (open.isStale) return 'stale'
-        this.#entries.set(key, { entry, tags }, { ttl: seconds * 1000 })
+        this.#entries.set(key, { entry, tags }, seconds * 1000)
         if (this.#entries.has(key)) for (const tag of tags) this.#index(tag).add(key)
         return 'stored'
       },
@@ -58,7 +57,7 @@ export class MemoryStore implements CacheStore {
   invalidatePattern(pattern: string): number {
     const isMeant = globTest(pattern)
     for (const open of this.#open) if (isMeant(open.key)) open.isStale = true
-    const keys = [...this.#entries.keys()].filter(isMeant)
+    const keys = this.#entries.keys().filter(isMeant)
     for (const key of keys) this.#entries.delete(key)
     return keys.length
   }

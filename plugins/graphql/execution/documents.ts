@@ -1,5 +1,5 @@
 import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql'
-import { LRUCache } from 'lru-cache'
+import { LruMap } from '../../toolkit/lru.ts'
 import type { CheckCost, CostLimit } from '../cost/limit.ts'
 import type { Limits } from '../options.ts'
 import type { Graphql } from '../packages.ts'
@@ -43,10 +43,10 @@ export class Documents {
   readonly #schema: GraphQLSchema
   readonly #options: DocumentsOptions
   readonly #executors: Executors
-  readonly #known = new LRUCache<string, Operations>({
+  readonly #known = new LruMap<Operations>({
     max: 1000,
     maxSize: 500_000,
-    sizeCalculation: (_operations, text) => text.length + 200,
+    sizeOf: (_operations, text) => text.length + 200,
   })
 
   constructor(graphql: Graphql, schema: GraphQLSchema, executors: Executors, options: DocumentsOptions) {

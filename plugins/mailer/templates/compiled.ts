@@ -1,4 +1,4 @@
-import type { LRUCache } from 'lru-cache'
+import { LruMap } from '../../toolkit/lru.ts'
 
 /** Characters of the templates that are kept compiled; their code takes some ten times that. */
 const maxCharacters = 2_000_000
@@ -6,17 +6,13 @@ const maxTemplates = 1000
 
 /** Makes something once for each template, and forgets what was not used for the longest time. */
 export class Compiled<Value extends {}> {
-  #kept: LRUCache<string, Value> | undefined
+  readonly #kept = new LruMap<Value>({
+    max: maxTemplates,
+    maxSize: maxCharacters,
+    sizeOf: (_value, key) => key.length,
+  })
 
   async get(template: string, kind: string, compile: () => Value | Promise<Value>): Promise<Value> {
-    if (this.#kept === undefined) {
-      const { LRUCache } = await import('lru-cache')
-      this.#kept ??= new LRUCache<string, Value>({
-        max: maxTemplates,
-        maxSize: maxCharacters,
-        sizeCalculation: (_value, key) => key.length,
-      })
-    }
     const key = `${kind}:${template}`
     const found = this.#kept.get(key)
     if (found !== undefined) return found
@@ -27,6 +23,6 @@ export class Compiled<Value extends {}> {
 
   /** How many there are, for tests. @internal */
   get size(): number {
-    return this.#kept?.size ?? 0
+    return this.#kept.size
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import etag from 'etag'
 import { FileNotFoundError, type Handler, type Logger, type Response } from '../../../kernel/index.ts'
-import { isKnown, sendWritten } from '../serve.ts'
+import { entityTag, isKnown } from '../../toolkit/validators.ts'
+import { sendWritten } from '../serve.ts'
 import type { ApiDescription } from '../service.ts'
 import { type Assets, assetNames, findAssets } from './assets.ts'
 import { pageScript, pageStyle } from './files.ts'
@@ -24,7 +24,7 @@ const ownFiles: ReadonlyMap<string, string> = new Map([
   ['page.js', pageScript],
   ['page.css', pageStyle],
 ])
-const ownVersion = etag([...ownFiles.values()].join('')).slice(1, 12)
+const ownVersion = entityTag([...ownFiles.values()].join('')).slice(1, 12)
 
 const forEver = 'public, max-age=31536000, immutable'
 
@@ -58,7 +58,7 @@ export async function pageRoutes(
       const { title } = service.document().info
       if (assets === undefined) return res.status(501).html(missingHtml({ title, path }, why))
       const text = pageHtml({ title, path, version })
-      return sendWritten(req, res, 'html', { text, etag: etag(text) })
+      return sendWritten(req, res, 'html', { text, etag: entityTag(text) })
     },
     asset: async function openapiAsset(req, res) {
       const { file } = req.params as { file: string }
@@ -69,7 +69,7 @@ export async function pageRoutes(
       secure(res)
       const tag = `"${version}-${file}"`
       res.header('etag', tag).header('cache-control', req.query.v === version ? forEver : 'no-cache')
-      if (isKnown(req, tag)) return res.status(304).send()
+      if (isKnown(req.headers, { etag: tag })) return res.status(304).send()
       return own === undefined
         ? res.file(join(assets!.folder, file))
         : res.type(file.slice(file.lastIndexOf('.') + 1)).bytes(Buffer.from(own))

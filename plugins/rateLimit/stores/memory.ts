@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { LruMap } from '../../toolkit/lru.ts'
 import type { Hit, RateLimitStore } from './contract.ts'
 
 interface Window {
@@ -16,7 +16,7 @@ export const maxKeys = 100_000
  * which a single IPv6 network has many times over, took 490 MB.
  */
 export class MemoryStore implements RateLimitStore {
-  readonly #windows = new LRUCache<string, Window>({ max: maxKeys })
+  readonly #windows = new LruMap<Window>({ max: maxKeys })
 
   hit(key: string, windowMs: number): Hit {
     // Not the clock on the wall, which may be set back for an hour.

@@ -1,11 +1,11 @@
-import { LRUCache } from 'lru-cache'
 import type { HandedOver, HandoverWriter } from '../../toolkit/handover.ts'
+import { LruMap } from '../../toolkit/lru.ts'
 import type { ExactStore } from './contract.ts'
 
 /** Sessions in the memory of this process: gone with it, not shared with another, and bounded. */
 export class MemoryStore implements ExactStore {
   // Text and not objects: what a request changes without saving stays its own.
-  readonly #entries: LRUCache<string, string>
+  readonly #entries: LruMap<string>
 
   readonly #writer: HandoverWriter | undefined
 
@@ -19,26 +19,25 @@ export class MemoryStore implements ExactStore {
     handOver: (restore: (entries: HandedOver) => void) => HandoverWriter | undefined = () => undefined,
   ) {
     let told = false
-    this.#entries = new LRUCache({
+    this.#entries = new LruMap({
       max,
-      // The clock on the wall, as in Redis; by default one reading of it is used for a while.
-      perf: Date,
-      ttlResolution: 0,
-      dispose: (_text, id, reason) => {
-        if (reason !== 'set') this.#writer?.delete(id)
-        if (reason !== 'evict' || told) return
+      // The clock on the wall, as in Redis.
+      now: () => Date.now(),
+      onDrop: (_text, id, why) => {
+        if (why !== 'replaced') this.#writer?.delete(id)
+        if (why !== 'evicted' || told) return
         told = true
         onFull()
       },
     })
     this.#writer = handOver((entries) => {
-      for (const [id, text, until] of entries) this.#entries.set(id, text, { ttl: Math.max(1, until - Date.now()) })
+      for (const [id, text, until] of entries) this.#entries.set(id, text, Math.max(1, until - Date.now()))
     })
   }
 
   #keep(id: string, text: string, ttlSeconds: number): void {
     const ttl = ttlSeconds * 1_000
-    this.#entries.set(id, text, { ttl })
+    this.#entries.set(id, text, ttl)
     this.#writer?.set(id, text, Date.now() + ttl)
   }
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { LruMap } from '../../toolkit/lru.ts'
 import type { ExactStore, SessionStore } from './contract.ts'
 
 /**
@@ -11,8 +11,7 @@ import type { ExactStore, SessionStore } from './contract.ts'
 export class ReadFirstStore implements ExactStore {
   readonly touch?: SessionStore['touch']
   readonly #store: SessionStore
-  // Made with the first that ends: it takes its whole room at once.
-  #ended: LRUCache<string, Promise<boolean>> | undefined
+  readonly #ended = new LruMap<Promise<boolean>>({ max: 10_000 })
   readonly #writing = new Map<string, Set<Promise<void>>>()
 
   constructor(store: SessionStore) {
@@ -37,16 +36,15 @@ export class ReadFirstStore implements ExactStore {
   }
 
   async destroy(id: string): Promise<boolean> {
-    const before = this.#ended?.get(id)
+    const before = this.#ended.get(id)
     if (before !== undefined) {
       // Only when that has succeeded is this one told that the session is gone.
       await before
       return false
     }
-    this.#ended ??= new LRUCache({ max: 10_000, ttl: 60_000 })
     const ending = this.#end(id)
     // At once, so that nothing is written while the store is at it.
-    this.#ended.set(id, ending)
+    this.#ended.set(id, ending, 60_000)
     try {
       return await ending
     } catch (error) {
@@ -76,6 +74,6 @@ export class ReadFirstStore implements ExactStore {
   }
 
   #hasEnded(id: string): boolean {
-    return this.#ended?.has(id) === true
+    return this.#ended.has(id)
   }
 }

@@ -131,6 +131,7 @@ export const rules: Record<string, Rule> = {
       (edge) =>
         edge.package !== undefined &&
         edge.kind !== 'augment' &&
+        !isBuiltIn(edge) &&
         !project.dependencies.has(edge.package) &&
         !project.peers.has(edge.package),
     ),
@@ -180,6 +181,8 @@ function levelOf(path: string): number {
   return levels.indexOf(first.replace(/\.ts$/, ''))
 }
 
+/** What `build.mjs` builds in, so that nobody installs it. */
+const isBuiltIn = (edge: Edge) => edge.package === '@clack/prompts' && edge.from.startsWith('cli/')
 const isCatalog = (edge: Edge) => edge.from === 'plugins/catalog.ts'
 
 function pluginFolders(project: Project): string[] {

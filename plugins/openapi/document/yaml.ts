@@ -1,0 +1,38 @@
+/** Everything else is quoted: YAML 1.1, to which many readers keep, takes `no` for false and `1:30` for a number. */
+const plain = /^[A-Za-z/$][\w/$.{} -]*[\w/$}]$/
+const words = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i
+
+/** Plain data as YAML, in blocks. */
+export function toYaml(value: unknown): string {
+  const lines: string[] = []
+  write(JSON.parse(JSON.stringify(value)), '', '', lines)
+  return `${lines.join('\n')}\n`
+}
+
+/** Adds a value to the lines; `lead` is what its first line begins with, `indent` all others. */
+function write(value: unknown, lead: string, indent: string, lines: string[]): void {
+  if (Array.isArray(value) && value.length > 0) {
+    for (const [i, item] of value.entries()) write(item, `${i === 0 ? lead : indent}- `, `${indent}  `, lines)
+    return
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0) {
+    lines.push(`${lead}${typeof value === 'string' ? scalar(value) : JSON.stringify(value)}`)
+    return
+  }
+  for (const [i, [key, member]] of Object.entries(value).entries()) {
+    const name = `${i === 0 ? lead : indent}${scalar(key)}:`
+    const isBlock = typeof member === 'object' && member !== null && Object.keys(member).length > 0
+    if (!isBlock) write(member, `${name} `, indent, lines)
+    else {
+      lines.push(name)
+      write(member, `${indent}  `, `${indent}  `, lines)
+    }
+  }
+}
+
+function scalar(text: string): string {
+  if (plain.test(text) && !words.test(text)) return text
+  // A text of JSON is one of YAML, but for what YAML takes for the end of a line and what it does not let through.
+  const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(text).replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped)
+}

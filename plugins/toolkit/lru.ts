@@ -1,0 +1,130 @@
+/** Why an entry is no longer there: for want of room, with its time, by another in its place, or because somebody took it away. */
+export type Dropped = 'evicted' | 'expired' | 'replaced' | 'deleted'
+
+export interface LruOptions<Value> {
+  /** At most that many entries. */
+  readonly max?: number
+  /** At most that much together, as `sizeOf` measures. What is larger alone is not kept. */
+  readonly maxSize?: number
+  readonly sizeOf?: (value: Value, key: string) => number
+  /** The clock, in milliseconds. By default one that nobody sets. */
+  readonly now?: () => number
+  readonly onDrop?: (value: Value, key: string, why: Dropped) => void
+}
+
+interface Entry<Value> {
+  readonly key: string
+  readonly value: Value
+  readonly size: number
+  readonly end: number
+  older: Entry<Value> | undefined
+  newer: Entry<Value> | undefined
+}
+
+/**
+ * A bounded map that drops what was used least recently.
+ *
+ * A list of its own and not the order of the `Map`: an entry that is used would be deleted there and added again, and after as many
+ * uses as there are entries the whole table is built anew, while requests wait.
+ */
+export class LruMap<Value> {
+  readonly #entries = new Map<string, Entry<Value>>()
+  readonly #options: LruOptions<Value>
+  readonly #max: number
+  readonly #maxSize: number
+  readonly #now: () => number
+  #oldest: Entry<Value> | undefined
+  #newest: Entry<Value> | undefined
+  #size = 0
+
+  constructor(options: LruOptions<Value>) {
+    this.#options = options
+    this.#max = options.max ?? Number.POSITIVE_INFINITY
+    this.#maxSize = options.maxSize ?? Number.POSITIVE_INFINITY
+    this.#now = options.now ?? (() => performance.now())
+  }
+
+  /** How many there are, with those that have expired and that nobody has asked for since. */
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** The value, which is now the one used last. */
+  get(key: string): Value | undefined {
+    const entry = this.#current(key)
+    if (entry === undefined) return undefined
+    if (entry !== this.#newest) {
+      this.#unlink(entry)
+      this.#append(entry)
+    }
+    return entry.value
+  }
+
+  /** Whether there is one; it is not used by that. */
+  has(key: string): boolean {
+    return this.#current(key) !== undefined
+  }
+
+  set(key: string, value: Value, ttl = Number.POSITIVE_INFINITY): void {
+    const before = this.#current(key)
+    if (before !== undefined) this.#drop(before, 'replaced')
+    const size = this.#options.sizeOf?.(value, key) ?? 0
+    if (size > this.#maxSize) return
+    const end = ttl === Number.POSITIVE_INFINITY ? ttl : this.#now() + ttl
+    const entry: Entry<Value> = { key, value, size, end, older: undefined, newer: undefined }
+    this.#entries.set(key, entry)
+    this.#size += size
+    this.#append(entry)
+    while (this.#entries.size > this.#max || this.#size > this.#maxSize) {
+      const oldest = this.#oldest!
+      this.#drop(oldest, this.#hasEnded(oldest) ? 'expired' : 'evicted')
+    }
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) this.#drop(entry, 'deleted')
+  }
+
+  clear(): void {
+    for (const entry of [...this.#entries.values()]) this.#drop(entry, 'deleted')
+  }
+
+  /** Of all entries that have not expired. */
+  keys(): string[] {
+    return [...this.#entries.values()].filter((entry) => !this.#hasEnded(entry)).map(({ key }) => key)
+  }
+
+  #current(key: string): Entry<Value> | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined || !this.#hasEnded(entry)) return entry
+    this.#drop(entry, 'expired')
+    return undefined
+  }
+
+  #hasEnded({ end }: Entry<Value>): boolean {
+    return end !== Number.POSITIVE_INFINITY && end < this.#now()
+  }
+
+  #drop(entry: Entry<Value>, why: Dropped): void {
+    this.#entries.delete(entry.key)
+    this.#size -= entry.size
+    this.#unlink(entry)
+    this.#options.onDrop?.(entry.value, entry.key, why)
+  }
+
+  #append(entry: Entry<Value>): void {
+    entry.older = this.#newest
+    entry.newer = undefined
+    if (this.#newest === undefined) this.#oldest = entry
+    else this.#newest.newer = entry
+    this.#newest = entry
+  }
+
+  #unlink({ older, newer }: Entry<Value>): void {
+    if (older === undefined) this.#oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.#newest = older
+    else newer.older = older
+  }
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import type { Request } from '../../kernel/index.ts'
+
+/** What an answer says of the state that it shows. */
+export interface Validators {
+  readonly etag?: string | undefined
+  readonly lastModified?: string | undefined
+}
+
+export type Conditions = Pick<Request['headers'], string>
+
+/** The tag of a body by its bytes: the same bytes have the same tag in every process. */
+export function entityTag(body: string | Uint8Array): string {
+  const hash = createHash('sha1').update(body).digest('base64url').slice(0, 27)
+  return `"${Buffer.byteLength(body).toString(16)}-${hash}"`
+}
+
+/** The validators of a file. Its tag is weak: two states of one size within one millisecond have the same. */
+export function fileValidators({ size, mtime }: Pick<Stats, 'mtime'> & { readonly size: number | bigint }): Validators {
+  return { etag: `W/"${size.toString(16)}-${mtime.getTime().toString(16)}"`, lastModified: mtime.toUTCString() }
+}
+
+/**
+ * What the conditions of a request come to (RFC 9110 section 13.2.2), for a GET or a HEAD.
+ *
+ * `Cache-Control: no-cache` asks for the word of the origin, and this is the origin. `fetch` adds it to every condition.
+ */
+export function judgeConditions(headers: Conditions, validators: Validators): 200 | 304 | 412 {
+  const match = headers['if-match']
+  const unmodifiedSince = headers['if-unmodified-since']
+  const isMet =
+    match !== undefined
+      ? match.trim() === '*' || names(match, validators.etag)
+      : unmodifiedSince === undefined || !(timeOf(validators.lastModified) > timeOf(unmodifiedSince))
+  if (!isMet) return 412
+  return isKnown(headers, validators) ? 304 : 200
+}
+
+/** Whether the client has this state already. */
+export function isKnown(headers: Conditions, { etag, lastModified }: Validators): boolean {
+  const noneMatch = headers['if-none-match']
+  if (noneMatch !== undefined) return noneMatch.trim() === '*' || names(noneMatch, etag)
+  const since = headers['if-modified-since']
+  return since !== undefined && timeOf(lastModified) <= timeOf(since)
+}
+
+/** Whether a list names a tag. Weak tags are compared like strong ones: all those of files are weak. */
+function names(list: string, etag: string | undefined): boolean {
+  if (etag === undefined) return false
+  const opaque = etag.replace(/^W\//, '')
+  return list.split(',').some((one) => one.trim().replace(/^W\//, '') === opaque)
+}
+
+/** NaN, with which every comparison fails, for what is no time. */
+const timeOf = (date: string | undefined) => (date === undefined ? Number.NaN : Date.parse(date))
