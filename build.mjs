@@ -77,17 +77,28 @@ const options = {
  * little that the command line has of the kernel, for it to start without the rest. Packages stay outside, so that their
  * security fixes need no release of this one.
  */
+// What every command begins with, and a list of all of them. Of what servers load it is six small modules.
+const startModules = ['index', 'run/run-command', 'commands/list', 'user-commands/listed'].map((name) =>
+  join(root, 'cli', `${name}.ts`),
+)
 const apart = chunksOf((await bundle.generate(options)).output)
 const kernel = modulesOf(loadedBy('plugins/authors.js', apart))
 const all = modulesOf(loadedBy('index.js', apart))
 const light = sharedWithCommandLine(apart)
+const start = modulesOf(
+  [...apart.values()]
+    .filter(({ moduleIds }) => moduleIds.some((id) => startModules.includes(id)))
+    .flatMap(({ fileName }) => [...loadedBy(fileName, apart)]),
+)
 // What browsers load: nothing of a server may come with it.
 const contract = modulesOf(loadedBy('plugins/contract/index.js', apart))
 const { output } = await bundle.write({
   ...options,
   codeSplitting: {
     groups: [
-      { name: 'contract', test: (id) => contract.has(id), priority: 4 },
+      { name: 'contract', test: (id) => contract.has(id), priority: 5 },
+      { name: 'start', test: (id) => all.has(id) && start.has(id), priority: 4 },
+      { name: 'command-line', test: (id) => start.has(id) && !all.has(id) && id !== startModules[0], priority: 4 },
       { name: 'shared', test: (id) => all.has(id) && light.has(id), priority: 3 },
       { name: 'kernel', test: (id) => kernel.has(id), priority: 2 },
       { name: 'main', test: (id) => all.has(id), priority: 1 },

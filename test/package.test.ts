@@ -266,6 +266,24 @@ describe('a project that installs nothing else', () => {
     expect(client).toContain('byName(name: string): {')
   })
 
+  test('lists its commands with little of the framework and without any package', () => {
+    const dist = join(consumer, 'node_modules/framework/dist')
+    const read = new Set<string>()
+    const packages: string[] = []
+    const add = (file: string) => {
+      if (read.has(file)) return
+      read.add(file)
+      for (const [, from = ''] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^'"]*["']([^'"]+)["']/gm)) {
+        if (from.startsWith('.')) add(join(dirname(file), from))
+        else if (!from.startsWith('node:')) packages.push(from)
+      }
+    }
+    for (const file of ['cli/index', 'chunks/list', 'chunks/run-command', 'chunks/listed'])
+      add(join(dist, `${file}.js`))
+    expect(packages).toEqual([])
+    expect([...read].reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(100_000)
+  })
+
   test('is told which package the command line needs for TypeScript, where the runtime has none itself', async () => {
     writeFileSync(join(consumer, 'server.ts'), `${hello.split('const { port }')[0]}export { server }\n`)
     const bin = join(consumer, 'node_modules/.bin/framework')
