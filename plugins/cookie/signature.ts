@@ -13,6 +13,8 @@ export class Signer {
 
   constructor(secrets: readonly string[]) {
     this.#secrets = secrets
+    // Loads what signing needs now, and not with the first request that needs it.
+    if (secrets.length > 0) mac(secrets[0]!, '', '')
   }
 
   /** The value with its signature behind a dot. */
