@@ -7,8 +7,8 @@ export type StreamBody = ReadableStream<Uint8Array> | Readable | AsyncIterable<U
  * What leaves the kernel for a runtime: status, headers and a body that is already bytes or text.
  *
  * `headers` is flat (`[name, value, name, value, …]`), names in lower case, every value free of CR, LF and NUL.
- * `content-length` is present whenever the length is known; `body` is `null` for HEAD, 204 and 304 also when a
- * length is declared.
+ * `content-length` is present whenever the length is known, unless the body is whole and the request is one that
+ * {@link RawRequest.countsBody | counts it}; `body` is `null` for HEAD, 204 and 304 also when a length is declared.
  */
 export interface Reply {
   readonly status: number
@@ -43,6 +43,8 @@ export interface RawRequest {
   headers(): Record<string, string>
   /** Whether the request declares a body: `content-length` above 0 or `transfer-encoding`. */
   readonly hasBody: boolean
+  /** Whether the runtime itself declares the length of a body that is whole, so that no one need measure it before. */
+  readonly countsBody?: boolean
   /** Whether somebody reads the body and some of it is still to come. */
   readonly isReceiving: boolean
   /**

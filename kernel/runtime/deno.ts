@@ -1,5 +1,6 @@
 import { Deadlines } from '../support/deadlines.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
+import { headerLines } from './deno-headers.ts'
 import { type Activity, busiestMoment } from './drain-moments.ts'
 import { listenError } from './listen-errors.ts'
 import { fetchHandler } from './web/fetch.ts'
@@ -64,7 +65,7 @@ class DenoAdapter implements Adapter {
       secure: https !== undefined,
       wire: true,
       hostOptional: false,
-      countHead: true,
+      linesOf: headerLines(),
       hasAuthority: https !== undefined,
       showsTarget: true,
       keepsUnread: true,

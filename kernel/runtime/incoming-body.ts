@@ -11,6 +11,8 @@ import {
 /** The body of one web request: read whole or piece by piece, and in time. */
 export class IncomingBody {
   readonly #request: globalThis.Request
+  /** What the request declares, `null` where it declares nothing. */
+  readonly #length: string | null
   /** The runtime itself cuts the body at its declared length. */
   readonly #framed: boolean
   readonly #deadlines: Deadlines | undefined
@@ -22,8 +24,9 @@ export class IncomingBody {
   /** Ends the deadline of a body that nobody waits for. */
   #rest: (() => void) | undefined
 
-  constructor(request: globalThis.Request, framed: boolean, deadlines: Deadlines | undefined) {
+  constructor(request: globalThis.Request, length: string | null, framed: boolean, deadlines: Deadlines | undefined) {
     this.#request = request
+    this.#length = length
     this.#framed = framed
     this.#deadlines = deadlines
   }
@@ -35,7 +38,7 @@ export class IncomingBody {
 
   /** The whole body, never more than `limit` bytes of it. */
   async bytes(limit: number): Promise<Uint8Array> {
-    const length = this.#request.headers.get('content-length')
+    const length = this.#length
     if (length !== null && Number(length) > limit) {
       this.isAbandoned = true
       throw PayloadTooLargeError(`${limit} bytes`)

@@ -39,6 +39,9 @@ class RewrittenRequest implements RawRequest {
   get hasBody(): boolean {
     return this.#original.hasBody
   }
+  get countsBody(): boolean {
+    return this.#original.countsBody === true
+  }
   get isReceiving(): boolean {
     return this.#original.isReceiving
   }

@@ -3,6 +3,13 @@ import { disposeStream } from '../streams.ts'
 import { defaultTypes } from './media-types.ts'
 import type { KernelResponse } from './response-buffer.ts'
 
+/** What is said of a whole body whose length the runtime declares. */
+const plainHeads = {
+  json: Object.freeze(['content-type', defaultTypes.json]),
+  text: Object.freeze(['content-type', defaultTypes.text]),
+  bytes: Object.freeze(['content-type', defaultTypes.bytes]),
+}
+
 /** Statuses that have no body by definition (RFC 9110 section 6.4.1). */
 function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304
@@ -14,7 +21,9 @@ function isBodiless(status: number): boolean {
  * @throws when the payload cannot be serialised; the caller makes that a failure like any other.
  */
 export function toReply(res: KernelResponse, closing: boolean): Reply {
-  const head = res.request.method === 'HEAD'
+  const { method, raw } = res.request
+  const head = method === 'HEAD'
+  const measured = head || raw.countsBody !== true
   const status = res.statusCode
   const bag = res.headersIfAny
   let body: Reply['body'] = null
@@ -23,12 +32,12 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
   switch (res.kind) {
     case 'json':
       body = res.writeJson()
-      length = Buffer.byteLength(body)
+      length = measured ? Buffer.byteLength(body) : body.length
       type = defaultTypes.json
       break
     case 'text':
       body = res.payload as string
-      length = Buffer.byteLength(body)
+      length = measured ? Buffer.byteLength(body) : body.length
       type = defaultTypes.text
       break
     case 'bytes':
@@ -44,6 +53,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
   }
   // The shape of nearly every small answer: a body, and no header that anybody set.
   if (bag === undefined && !head && !closing && length > 0 && !isBodiless(status)) {
+    if (!measured) return { status, headers: plainHeads[res.kind as keyof typeof plainHeads], body }
     return { status, headers: ['content-type', type!, 'content-length', String(length)], body }
   }
   const headers: string[] = bag === undefined ? [] : bag.flatten()
@@ -69,9 +79,13 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
   }
   // A length somebody set is only believed for a stream and for HEAD, where the body itself does not tell.
   const believed = length === -1 || (head && res.kind === 'empty')
-  if (declared !== -1 && !believed) headers[declared + 1] = String(length)
+  const counted = !measured && length > 0
+  if (declared !== -1 && !believed) {
+    if (counted) headers.splice(declared, 2)
+    else headers[declared + 1] = String(length)
+  }
   if (type !== undefined && !typed) headers.push('content-type', type)
-  if (declared === -1 && length !== -1) headers.push('content-length', String(length))
+  if (declared === -1 && length !== -1 && !counted) headers.push('content-length', String(length))
   if (closing && !connected) headers.push('connection', 'close')
   if (head && length === -1) disposeStream(body as StreamBody)
   return { status, headers, body: head || length === 0 ? null : body }

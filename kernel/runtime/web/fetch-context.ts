@@ -5,6 +5,8 @@ import type { Activity } from '../drain-moments.ts'
 /** What a request is doing, told only about those that are not answered at once; `left` is done, with a body that was not read to its end. */
 export type Phase = 'working' | 'done' | 'left'
 
+export type HeaderLines = readonly (readonly [name: string, value: string])[]
+
 /** What a web request does not tell about itself. One object for a whole server. */
 export interface FetchContext {
   readonly limits: Limits
@@ -21,8 +23,11 @@ export interface FetchContext {
   readonly deadlines: Deadlines | undefined
   /** A missing Host is not refused by the kernel: the runtime does that where it is a fault. */
   readonly hostOptional: boolean
-  /** The runtime accepts heads above `maxHeaderSize`, so they are counted here. */
-  readonly countHead: boolean
+  /**
+   * All header lines of a request, in any order and any case. Where the runtime accepts heads above `maxHeaderSize`: there they are
+   * counted, and a request keeps them.
+   */
+  readonly linesOf: ((request: globalThis.Request) => HeaderLines) | undefined
   readonly activity: Activity
   /** The address of the peer. */
   ip(request: globalThis.Request, info: unknown): string
@@ -40,7 +45,7 @@ export const inProcess: Omit<FetchContext, 'activity'> = {
   keepsUnread: false,
   deadlines: undefined,
   hostOptional: true,
-  countHead: false,
+  linesOf: undefined,
   ip: () => '',
   phase: () => {},
   onWarning: () => {},

@@ -4,10 +4,12 @@ import { type FrameworkError, HeaderTooLargeError } from '../../support/errors.t
 import type { RequestHandler } from '../adapter.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
-import { breakingOff, plainBody, webHeaders, webStream } from './fetch-body.ts'
-import { type FetchContext, inProcess, type Phase } from './fetch-context.ts'
+import { breakingOff, plainBody, responseInit, webStream } from './fetch-body.ts'
+import { type FetchContext, type HeaderLines, inProcess, type Phase } from './fetch-context.ts'
 
 const lowerH = 104
+const slash = 47
+const encoder = new TextEncoder()
 
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
@@ -30,8 +32,10 @@ export function fetchHandler(
 /** A web request: those of Bun and Deno, and those that never saw a wire. */
 class FetchRequest implements RawRequest {
   readonly #request: WebRequest
+  readonly #url: string
   readonly #info: unknown
   readonly #context: FetchContext
+  #lines: HeaderLines | undefined
   #body: IncomingBody | undefined
   #response: WebResponse | undefined
   #resolve: ((response: WebResponse) => void) | undefined
@@ -44,6 +48,7 @@ class FetchRequest implements RawRequest {
 
   constructor(request: WebRequest, info: unknown, context: FetchContext) {
     this.#request = request
+    this.#url = request.url
     this.#info = info
     this.#context = context
   }
@@ -54,19 +59,18 @@ class FetchRequest implements RawRequest {
 
   /** The runtimes put an authority in front, made of Host or of an absolute target; whose it is, only `host` says. */
   get target(): string {
-    const { url } = this.#request
+    const url = this.#url
     // Bun gives the path alone when the Host is bad; a scheme other than http is for the kernel to refuse.
     if ((url.charCodeAt(0) | 32) !== lowerH) return url
-    const slash = url.indexOf('/', url.indexOf(':') + 3)
-    return slash === -1 ? url : url.slice(slash)
+    const start = url.indexOf('/', url.indexOf(':') + 3)
+    return start === -1 ? url : url.slice(start)
   }
 
   get host(): string | undefined {
-    const { headers, url } = this.#request
     const { wire, hasAuthority, showsTarget } = this.#context
-    const host = headers.get('host')
-    if (host === null) return wire && !hasAuthority ? undefined : new URL(url).host
-    return showsTarget ? hostFor(url, host, false) : host
+    const host = this.#header('host')
+    if (host === null) return wire && !hasAuthority ? undefined : new URL(this.#url).host
+    return showsTarget && !isAuthority(host, this.#url) ? hostFor(this.#url, host, false) : host
   }
 
   get hostOptional(): boolean {
@@ -74,7 +78,7 @@ class FetchRequest implements RawRequest {
   }
 
   get secure(): boolean {
-    return this.#context.wire ? this.#context.secure : this.#request.url.startsWith('https:')
+    return this.#context.wire ? this.#context.secure : this.#url.startsWith('https:')
   }
 
   get ip(): string {
@@ -82,24 +86,40 @@ class FetchRequest implements RawRequest {
   }
 
   header(name: string): string | undefined {
-    return this.#request.headers.get(name) ?? undefined
+    return this.#header(name) ?? undefined
+  }
+
+  #header(name: string): string | null {
+    const lines = this.#allLines
+    return lines === undefined ? this.#request.headers.get(name) : headerIn(lines, name)
+  }
+
+  get #allLines(): HeaderLines | undefined {
+    this.#lines ??= this.#context.linesOf?.(this.#request)
+    return this.#lines
+  }
+
+  get countsBody(): boolean {
+    return this.#context.wire
   }
 
   headers(): Record<string, string> {
     const headers: Record<string, string> = Object.create(null)
-    this.#request.headers.forEach((value, name) => {
-      headers[name] = value
-    })
+    for (const [spelling, value] of this.#allLines ?? this.#request.headers) {
+      const name = spelling.toLowerCase()
+      const before = headers[name]
+      headers[name] = before === undefined ? value : before + separator(name) + value
+    }
     return headers
   }
 
   get hasBody(): boolean {
-    const { headers, method } = this.#request
+    const { method } = this.#request
     // A web request has none (RFC 9110 section 9.3.1 gives it no meaning); Bun and Deno drop what is sent.
     if (method === 'GET' || method === 'HEAD') return false
-    const length = headers.get('content-length')
+    const length = this.#header('content-length')
     if (length !== null) return Number(length) > 0
-    return this.#context.wire ? headers.get('transfer-encoding') !== null : this.#request.body !== null
+    return this.#context.wire ? this.#header('transfer-encoding') !== null : this.#request.body !== null
   }
 
   get isReceiving(): boolean {
@@ -116,7 +136,7 @@ class FetchRequest implements RawRequest {
 
   get #incoming(): IncomingBody {
     const { wire, deadlines } = this.#context
-    this.#body ??= new IncomingBody(this.#request, wire, deadlines)
+    this.#body ??= new IncomingBody(this.#request, this.#header('content-length'), wire, deadlines)
     return this.#body
   }
 
@@ -141,18 +161,16 @@ class FetchRequest implements RawRequest {
   }
 
   refusal(): FrameworkError | undefined {
-    const { limits, countHead } = this.#context
-    const { url, headers } = this.#request
+    const { limits } = this.#context
+    const url = this.#url
     if (url.length > limits.maxHeaderSize) return HeaderTooLargeError(`more than ${limits.maxHeaderSize} bytes`)
-    if (!countHead) return undefined
+    const lines = this.#allLines
+    if (lines === undefined) return undefined
     let size = url.length
-    let count = 0
-    headers.forEach((value, name) => {
-      // Colon, blank, line end.
-      size += name.length + value.length + 4
-      count += 1
-    })
-    if (count > limits.maxHeaderCount) return HeaderTooLargeError(`more than ${limits.maxHeaderCount} header lines`)
+    // Colon, blank, line end.
+    for (let i = 0; i < lines.length; i++) size += lines[i]![0].length + lines[i]![1].length + 4
+    if (lines.length > limits.maxHeaderCount)
+      return HeaderTooLargeError(`more than ${limits.maxHeaderCount} header lines`)
     return size > limits.maxHeaderSize ? HeaderTooLargeError(`more than ${limits.maxHeaderSize} bytes`) : undefined
   }
 
@@ -187,19 +205,21 @@ class FetchRequest implements RawRequest {
 
   #build({ status, headers, body }: Reply): WebResponse {
     const said = this.#isLast ? [...headers, 'connection', 'close'] : headers
-    const init = { status, headers: webHeaders(said) }
     if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
       this.#settle()
-      if (body !== null && this.#context.keepsUnread && (this.#isLast || this.#isLeft) && this.#isPlain)
-        return new Response(breakingOff(body), init)
-      return new Response(plainBody(body, headers), init)
+      if (body !== null && this.#context.keepsUnread && (this.#isLast || this.#isLeft) && this.#isPlain) {
+        const bytes = typeof body === 'string' ? encoder.encode(body) : body
+        const framed = declaredLength(headers) === undefined ? [...said, 'content-length', String(bytes.length)] : said
+        return new Response(breakingOff(bytes), responseInit(status, framed))
+      }
+      return new Response(plainBody(body, headers), responseInit(status, said))
     }
-    return new Response(this.#stream(body, declaredLength(headers)), init)
+    return new Response(this.#stream(body, declaredLength(headers)), responseInit(status, said))
   }
 
   /** A stream that breaks off would be a failed answer in HTTP/2, where a request rarely has a Host. */
   get #isPlain(): boolean {
-    return !this.#context.hasAuthority || this.#request.headers.has('host')
+    return !this.#context.hasAuthority || this.#header('host') !== null
   }
 
   #stream(body: StreamBody, length: number | undefined): ReadableStream<Uint8Array> {
@@ -233,13 +253,34 @@ class FetchRequest implements RawRequest {
     const body = this.#body
     if (body?.isRead || body?.isAbandoned) return body.isAbandoned
     if (!this.#context.wire) return false
-    const { headers } = this.#request
-    const length = headers.get('content-length')
-    return length === null ? headers.has('transfer-encoding') : Number(length) > mostUnread
+    const length = this.#header('content-length')
+    return length === null ? this.#header('transfer-encoding') !== null : Number(length) > mostUnread
   }
 
   #enter(phase: Phase): void {
     this.#busy = phase === 'working'
     this.#context.phase(this.#request, phase)
   }
+}
+
+/** Whether this Host is what stands in the address, as for every request whose target is a path. */
+function isAuthority(host: string, url: string): boolean {
+  const start = url.indexOf(':') + 3
+  return url.startsWith(host, start) && url.charCodeAt(start + host.length) === slash
+}
+
+/** Everything that repeats is joined: whoever reads a header must see what everybody sees. */
+function headerIn(lines: HeaderLines, name: string): string | null {
+  let found: string | null = null
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
+    const spelling = line[0]
+    if (spelling.length !== name.length || (spelling !== name && spelling.toLowerCase() !== name)) continue
+    found = found === null ? line[1] : found + separator(name) + line[1]
+  }
+  return found
+}
+
+function separator(name: string): string {
+  return name === 'cookie' ? '; ' : ', '
 }

@@ -1,0 +1,44 @@
+import type { HeaderLines } from './web/fetch-context.ts'
+
+type WebRequest = globalThis.Request
+
+/**
+ * Reads all header lines of a request, past `request.headers` where this version of Deno allows it.
+ *
+ * Once somebody has looked at `request.headers`, Deno 2.9 answers through a promise and copies all lines when it has, and to iterate
+ * it sorts them: 1 µs of 9 for a request with one header and 3 for one with eleven, where the list behind it takes 0.2 and 0.9. Nothing
+ * documents that list. So the first request is read in both ways; where they do not agree, or there is no list, the
+ * documented one stays.
+ */
+export function headerLines(): (request: WebRequest) => HeaderLines {
+  let read = (request: WebRequest): HeaderLines => {
+    read = chosenFor(request)
+    return read(request)
+  }
+  return (request) => read(request)
+}
+
+function chosenFor(request: WebRequest): (request: WebRequest) => HeaderLines {
+  const symbol = Object.getOwnPropertySymbols(request).find(({ description }) => description === 'request')
+  if (symbol === undefined) return documented
+  const direct = (one: WebRequest) =>
+    (one as unknown as Record<symbol, { headerList: HeaderLines }>)[symbol]!.headerList
+  return agrees(direct, request) ? direct : documented
+}
+
+function documented(request: WebRequest): HeaderLines {
+  return [...request.headers]
+}
+
+function agrees(direct: (request: WebRequest) => HeaderLines, request: WebRequest): boolean {
+  try {
+    const joined = [...new Headers(direct(request) as [string, string][])]
+    const there = documented(request)
+    return (
+      there.length === joined.length &&
+      there.every(([name, value], i) => joined[i]![0] === name && joined[i]![1] === value)
+    )
+  } catch {
+    return false
+  }
+}
