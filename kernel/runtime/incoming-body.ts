@@ -37,16 +37,14 @@ export class IncomingBody {
   }
 
   /** The whole body, never more than `limit` bytes of it. */
-  async bytes(limit: number): Promise<Uint8Array> {
+  bytes(limit: number): Promise<Uint8Array> {
     const length = this.#length
     if (length !== null && Number(length) > limit) {
       this.isAbandoned = true
-      throw PayloadTooLargeError(`${limit} bytes`)
+      return Promise.reject(PayloadTooLargeError(`${limit} bytes`))
     }
     // No longer than it says, which was compared with the limit: so the native reader does the work.
-    if (length === null || !this.#framed) return this.#counted(limit)
-    this.#begin()
-    return this.#whole()
+    return length === null || !this.#framed ? this.#counted(limit) : this.#whole()
   }
 
   /** The request is over: what is not waited for now is not kept in memory until it is late. */
@@ -111,6 +109,7 @@ export class IncomingBody {
 
   #whole(): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
+      this.#begin()
       const fail = (error: FrameworkError) => {
         this.isAbandoned = true
         reject(error)

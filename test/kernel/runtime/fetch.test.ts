@@ -46,6 +46,34 @@ describe('web requests', () => {
     expect(failure).toMatchObject({ code: 'PayloadTooLargeError' })
   })
 
+  test('leaves it to the runtime of a socket to count a whole body', () => {
+    const counted: unknown[] = []
+    const handler = (raw: RawRequest) => {
+      counted.push(raw.countsBody)
+      raw.respond(ok)
+    }
+    fetchHandler(handler, { wire: true })(new Request('http://x/'))
+    fetchHandler(handler)(new Request('http://x/'))
+    expect(counted).toEqual([true, false])
+  })
+
+  test('joins lines of one header, in any case, where it has the lines', () => {
+    const lines = [
+      ['Host', 'x'],
+      ['COOKIE', 'a=1'],
+      ['cookie', 'b=2'],
+      ['X-A', '1'],
+      ['x-a', '2'],
+    ] as const
+    let seen: RawRequest | undefined
+    const handler = (raw: RawRequest) => {
+      seen = raw
+    }
+    fetchHandler(handler, { wire: true, linesOf: () => lines })(new Request('http://x/'))
+    expect([seen?.host, seen?.header('cookie'), seen?.header('x-a')]).toEqual(['x', 'a=1; b=2', '1, 2'])
+    expect(seen?.headers()).toEqual({ host: 'x', cookie: 'a=1; b=2', 'x-a': '1, 2' })
+  })
+
   test('keeps repeated set-cookie headers apart and adds no content type of its own', async () => {
     const headers = ['set-cookie', 'a=1', 'set-cookie', 'b=2']
     const response = await fetchHandler((raw) => raw.respond({ status: 200, headers, body: 'text' }))(
