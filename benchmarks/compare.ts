@@ -17,10 +17,11 @@ A side is a commit, a branch, the folder of a checkout, or a folder that holds a
 reference; without any, HEAD is compared with this checkout.`
 
 const settings = readSettings(process.argv.slice(2), usage)
+const { runtime } = settings.load
 const isSuite = (word: string) => (suiteNames as readonly string[]).includes(word)
 const given = settings.words.filter((word) => !isSuite(word))
 const sides = given.length === 0 ? ['HEAD', '.'] : given.length === 1 ? [given[0]!, '.'] : given
-const suites = chooseSuites(settings.words.filter(isSuite))
+const suites = chooseSuites(settings.words.filter(isSuite), runtime)
 
 function stageOf(side: string): Stage {
   const folder = resolve(side)
@@ -33,7 +34,7 @@ async function micro(name: MicroName, stages: readonly Stage[]): Promise<string>
   const generations = new Map(stages.map((stage) => [stage, [] as MicroSeries[][]]))
   for (let i = 0; i < settings.load.generations; i++) {
     for (const stage of shuffled(stages)) {
-      generations.get(stage)!.push(await runMicro(name, stage, settings.micro, settings.load.node))
+      generations.get(stage)!.push(await runMicro(name, stage, settings.micro, runtime))
     }
   }
   const series = [...generations].flatMap(([{ label }, own]) =>
@@ -46,16 +47,13 @@ async function micro(name: MicroName, stages: readonly Stage[]): Promise<string>
 }
 
 async function servers(name: ServerName, stages: readonly Stage[]): Promise<string> {
-  const { title, kind, exchange, subjects: of }: ServerSuite = serverSuites[name]
-  const subjects = stages.flatMap((stage) =>
-    of(stage)
-      .filter((subject) => subject.name === 'framework')
-      .map((subject) => ({ ...subject, name: stage.label })),
-  )
+  const suite: ServerSuite = serverSuites[name]
+  const { title, kind, exchange } = suite
+  const own = suite.servers(runtime.kind).framework!
+  const subjects = stages.map((stage) => ({ name: stage.label, stage, ...own }))
   const references = [stages[0]!.label]
-  const { node } = settings.load
   if (kind === 'boot') {
-    return bootReport(title, await measureBoot(subjects, exchange, settings.boots, node), references)
+    return bootReport(title, await measureBoot(subjects, exchange, settings.boots, runtime), references)
   }
   return loadReport(title, await measureLoad(subjects, exchange, settings.load), references, settings.load)
 }
@@ -63,7 +61,7 @@ async function servers(name: ServerName, stages: readonly Stage[]): Promise<stri
 const stages = sides.map(stageOf)
 leaveServerCore()
 console.log(
-  `# ${sides.join(' · ')}\n\n${describeMachine(settings.load.node)
+  `# ${sides.join(' · ')}\n\n${describeMachine(runtime, [])
     .map((line) => `- ${line}`)
     .join('\n')}\n`,
 )

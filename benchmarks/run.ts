@@ -1,49 +1,88 @@
+import { goals } from './goals.ts'
 import { measureBoot } from './load/boot.ts'
 import { bootReport, loadReport } from './load/report.ts'
 import { checkServers, measureLoad } from './load/schedule.ts'
+import { isPeer, packagesOf } from './load/servers.ts'
 import { type ServerSuite, serverSuites } from './load/suites.ts'
 import type { MicroSeries } from './micro/harness.ts'
 import { joinSeries, microReport, runMicro } from './micro/measure.ts'
 import { type MicroName, microSuites } from './micro/suites.ts'
-import { chooseSuites, isMicro, readSettings, type ServerName } from './settings.ts'
+import { chooseSuites, isMicro, readSettings, type ServerName, type SuiteName } from './settings.ts'
+import { isInstalled, provide } from './support/install.ts'
 import { describeMachine, leaveServerCore } from './support/machine.ts'
-import { saveResults } from './support/results.ts'
-import { root, type Stage, stageFolder } from './support/stage.ts'
+import { mergeResults } from './support/results.ts'
+import { peersFolder, root, type Stage, stageFolder } from './support/stage.ts'
+import { summary } from './support/summary.ts'
 
 const usage = `npm run bench -- [suite…] [option…]
-  --out               writes the part on requests of benchmarks/results.md
-  --check             starts and asks everything once and measures nothing`
+  --servers <names>   measures these servers of a suite alone: framework,raw,fastify
+  --out               writes what is measured to the part of the runtime in benchmarks/results.md
+  --check             starts and asks everything once and measures nothing; peers when they are installed`
 
 const settings = readSettings(process.argv.slice(2), usage)
+const { runtime } = settings.load
+
+/** The servers of a suite that were asked for. A check installs nothing, so it leaves out what is not there. */
+function serversOf(name: ServerName) {
+  const suite: ServerSuite = serverSuites[name]
+  return Object.entries(suite.servers(runtime.kind)).filter(
+    ([server, file]) =>
+      (settings.servers?.includes(server) ?? true) && (!settings.check || isInstalled(peersFolder) || !isPeer(file)),
+  )
+}
+
+const subjectsOf = (name: ServerName, stage: Stage) =>
+  serversOf(name).map(([server, file]) => ({ name: server, stage, ...file }))
 
 async function micro(name: MicroName, stage: Stage): Promise<string> {
   const { title, reference } = microSuites[name]
   const generations: MicroSeries[][] = []
   for (let i = 0; i < (settings.check ? 1 : settings.load.generations); i++) {
-    generations.push(await runMicro(name, stage, settings.micro, settings.load.node))
+    generations.push(await runMicro(name, stage, settings.micro, runtime))
   }
   return microReport(title, reference, joinSeries(generations))
 }
 
 async function servers(name: ServerName, stage: Stage): Promise<string> {
-  const { title, kind, exchange, references, subjects: of }: ServerSuite = serverSuites[name]
-  const subjects = of(stage)
-  const { node } = settings.load
+  const { title, kind, exchange, references }: ServerSuite = serverSuites[name]
+  const subjects = subjectsOf(name, stage)
   if (kind === 'boot') {
-    return bootReport(title, await measureBoot(subjects, exchange, settings.boots, node), references)
+    return bootReport(title, await measureBoot(subjects, exchange, settings.boots, runtime), references)
   }
   return loadReport(title, await measureLoad(subjects, exchange, settings.load), references, settings.load)
 }
 
-async function check(name: ServerName | MicroName, stage: Stage): Promise<void> {
+async function check(name: SuiteName, stage: Stage): Promise<void> {
   if (isMicro(name)) await micro(name, stage)
-  else await checkServers(serverSuites[name].subjects(stage), serverSuites[name].exchange, settings.load.node)
+  else await checkServers(subjectsOf(name, stage), serverSuites[name].exchange, runtime)
   console.log(`ok ${name}`)
 }
 
-const suites = chooseSuites(settings.words)
-const stage = stageFolder(root, 'this checkout')
+/** About how long a run takes: what a server needs to start and to be warmed up, and its slices; a suite in process, ten seconds. */
+function minutesOf(suites: readonly SuiteName[]): number {
+  const { generations, rounds, seconds } = settings.load
+  const secondsOf = (name: SuiteName) => {
+    if (isMicro(name)) return generations * 10
+    const { length } = serversOf(name)
+    if (serverSuites[name].kind === 'boot') return length * settings.boots * 0.5
+    return generations * length * (0.7 + (rounds + 1) * (seconds + 0.15))
+  }
+  return Math.ceil(suites.reduce((sum, name) => sum + secondsOf(name), 0) / 60)
+}
+
+const suites = chooseSuites(settings.words, runtime)
+const known = new Set(
+  suites
+    .filter((name) => !isMicro(name))
+    .flatMap((name) => Object.keys(serverSuites[name as ServerName].servers(runtime.kind))),
+)
+for (const name of settings.servers ?? []) {
+  if (!known.has(name))
+    throw new Error(`--servers: there is no "${name}" in these suites, but ${[...known].join(', ')}.`)
+}
+
 if (settings.check) {
+  const stage = stageFolder(root, 'this checkout')
   // Two at a time: nothing is measured, and a check is to be quick.
   const queue = suites.values()
   const worker = async () => {
@@ -51,15 +90,23 @@ if (settings.check) {
   }
   await Promise.all([worker(), worker()])
 } else {
+  console.error(
+    `${suites.length} suites on ${runtime.title}, about ${minutesOf(suites)} min; name suites or --servers for less`,
+  )
+  if (suites.some((name) => (isMicro(name) ? name === 'inject' : serversOf(name).some(([, file]) => isPeer(file)))))
+    provide(peersFolder, '80 MB')
+  const stage = stageFolder(root, 'this checkout')
   leaveServerCore()
-  const machine = describeMachine(settings.load.node)
-  const date = new Date().toISOString().slice(0, 10)
-  const parts = [`# Results\n\n${[date, ...machine].map((line) => `- ${line}`).join('\n')}\n`]
+  const machine = describeMachine(runtime, packagesOf(runtime.kind))
+  const parts = [`# Requests on ${runtime.title}\n\n${machine.map((line) => `- ${line}`).join('\n')}\n`]
   console.log(parts[0])
   for (const name of suites) {
     const report = isMicro(name) ? await micro(name, stage) : await servers(name, stage)
     parts.push(report)
     console.log(report)
   }
-  if (settings.out) saveResults(parts.join('\n'))
+  const own = goals[runtime.title] ?? goals[runtime.title.replace(/ .*/, '')] ?? []
+  const summaryOf = (part: string) => summary(own, part)
+  console.log(summaryOf(parts.join('\n')))
+  if (settings.out) mergeResults(parts.join('\n'), summaryOf)
 }

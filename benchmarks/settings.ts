@@ -3,6 +3,7 @@ import type { LoadSettings } from './load/schedule.ts'
 import { serverSuites } from './load/suites.ts'
 import type { MicroSettings } from './micro/harness.ts'
 import { type MicroName, microSuites } from './micro/suites.ts'
+import { findRuntime, type Runtime, runtimeWords } from './support/runtime.ts'
 
 export type ServerName = keyof typeof serverSuites
 export type SuiteName = MicroName | ServerName
@@ -15,6 +16,8 @@ export const isMicro = (name: SuiteName): name is MicroName => name in microSuit
 export interface Settings {
   /** What was given beside the options: suites, or for a comparison first the two sides. */
   readonly words: readonly string[]
+  /** The names of the servers that are measured; all of a suite without. */
+  readonly servers: readonly string[] | undefined
   readonly check: boolean
   readonly out: boolean
   readonly load: LoadSettings
@@ -22,10 +25,10 @@ export interface Settings {
   readonly boots: number
 }
 
-export const optionsHelp = `  --generations <n>   how often every process is started anew (3)
+export const optionsHelp = `  --runtime <name>    what runs the servers: ${runtimeWords.join(', ')}, or the path of one (node: this one)
+  --generations <n>   how often every process is started anew (3)
   --rounds <n>        slices of each server in a generation (3)
   --seconds <n>       the length of a slice (1)
-  --node <path>       the Node.js that runs the servers (this one)
 Suites: ${suiteNames.join(', ')}`
 
 function count(name: string, value: string): number {
@@ -45,31 +48,40 @@ export function readSettings(argv: readonly string[], usage: string): Settings {
       generations: { type: 'string', default: '3' },
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '1' },
-      node: { type: 'string', default: process.execPath },
+      runtime: { type: 'string', default: 'node' },
+      servers: { type: 'string' },
     },
   })
   if (values.help) {
     console.log(`${usage}\n${optionsHelp}`)
     process.exit(0)
   }
+  if (values.out && values.servers !== undefined) throw new Error('--out writes whole tables: leave out --servers')
   const generations = count('generations', values.generations)
   const rounds = count('rounds', values.rounds)
   return {
     words: positionals,
+    servers: values.servers?.split(',').map((name) => name.trim()),
     check: values.check,
     out: values.out,
-    load: { generations, rounds, seconds: count('seconds', values.seconds), node: values.node },
+    load: { generations, rounds, seconds: count('seconds', values.seconds), runtime: findRuntime(values.runtime) },
     micro: { rounds: rounds * 3, check: values.check },
     boots: generations * rounds,
   }
 }
 
-/** The suites of a command line: all of them when none is named. */
-export function chooseSuites(words: readonly string[]): SuiteName[] {
+/** Whether a suite is measured on a runtime: those in process read modules of the build, and are for Node.js. */
+function runsOn(name: SuiteName, { kind }: Runtime): boolean {
+  return isMicro(name) ? kind === 'node' : Object.keys(serverSuites[name].servers(kind)).length > 0
+}
+
+/** The suites of a command line: all that a runtime has when none is named. */
+export function chooseSuites(words: readonly string[], runtime: Runtime): SuiteName[] {
   for (const word of words) {
     if (!suiteNames.includes(word as SuiteName)) {
       throw new Error(`There is no suite "${word}". The suites are ${suiteNames.join(', ')}.`)
     }
+    if (!runsOn(word as SuiteName, runtime)) throw new Error(`The suite "${word}" is not measured on ${runtime.title}.`)
   }
-  return words.length === 0 ? suiteNames : suiteNames.filter((name) => words.includes(name))
+  return suiteNames.filter((name) => (words.length === 0 ? runsOn(name, runtime) : words.includes(name)))
 }

@@ -1,4 +1,5 @@
 import { exactCpuTime, residentMemory } from '../support/machine.ts'
+import type { Runtime } from '../support/runtime.ts'
 import { shuffled } from '../support/statistics.ts'
 import type { Exchange } from './probe.ts'
 import { ServerProcess, type Subject } from './server-process.ts'
@@ -16,12 +17,12 @@ export async function measureBoot(
   subjects: readonly Subject[],
   exchange: Exchange,
   runs: number,
-  node: string,
+  runtime: Runtime,
 ): Promise<BootSeries[]> {
   const series = subjects.map(({ name }): BootSeries => ({ name, wall: [], cpu: [], memory: [] }))
   for (let run = -1; run < runs; run++) {
     for (const subject of shuffled(subjects)) {
-      const server = await ServerProcess.start(subject, exchange, node, 2)
+      const server = await ServerProcess.start(subject, exchange, { runtime, everyMs: 2 })
       const wall = performance.now() - server.startedAt
       const cpu = exactCpuTime(server.pid)
       const memory = residentMemory(server.pid)

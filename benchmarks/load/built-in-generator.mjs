@@ -4,12 +4,16 @@ import { connect } from 'node:net'
 
 const url = new URL(process.argv[2] ?? '')
 const body = process.env.BENCH_BODY ?? ''
-const type = process.env.BENCH_TYPE ?? ''
 const seconds = Number(process.env.BENCH_SECONDS)
-const head = [`${process.env.BENCH_METHOD} ${url.pathname}${url.search} HTTP/1.1`, `Host: ${url.host}`]
-if (type !== '') head.push(`Content-Type: ${type}`)
-if (body !== '') head.push(`Content-Length: ${Buffer.byteLength(body)}`)
-const request = Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+const pipelining = Number(process.env.BENCH_PIPELINING)
+const heads = (process.env.BENCH_HEADERS ?? '').split('\n').filter((line) => line !== '')
+if (body !== '') heads.push(`Content-Length: ${Buffer.byteLength(body)}`)
+const batches = (process.env.BENCH_PATHS ?? '').split('\n').map((path) => {
+  const head = [`${process.env.BENCH_METHOD} ${path} HTTP/1.1`, `Host: ${url.host}`, ...heads].join('\r\n')
+  return Buffer.from(`${head}\r\n\r\n${body}`.repeat(pipelining))
+})
+let turn = 0
+const nextBatch = () => batches[turn++ % batches.length] ?? Buffer.alloc(0)
 
 let requests = 0
 let running = true
@@ -35,17 +39,21 @@ function answerLength(text) {
 }
 
 for (let i = 0; i < Number(process.env.BENCH_CONNECTIONS); i++) {
-  const socket = connect(Number(url.port), url.hostname, () => socket.write(request))
+  const socket = connect(Number(url.port), url.hostname, () => socket.write(nextBatch()))
   let pending = ''
+  let answered = 0
   socket.setEncoding('latin1')
   socket.setNoDelay(true)
   socket.on('data', (/** @type {string} */ chunk) => {
     pending += chunk
-    const length = answerLength(pending)
-    if (length === 0) return
-    pending = pending.slice(length)
-    requests++
-    if (running) socket.write(request)
+    for (let length = answerLength(pending); length > 0; length = answerLength(pending)) {
+      pending = pending.slice(length)
+      requests++
+      answered++
+    }
+    if (answered < pipelining) return
+    answered = 0
+    if (running) socket.write(nextBatch())
   })
   socket.on('error', fail)
   socket.on('close', () => fail('the server closed a connection'))

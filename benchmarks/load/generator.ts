@@ -28,9 +28,17 @@ function run(command: readonly string[], env: Record<string, string>): Promise<s
 
 /** Loads a server for some seconds with 100 connections from core 1. Anything but 2xx is an error, not a result. */
 export async function load(port: number, exchange: Exchange, seconds: number): Promise<Slice> {
-  const { method, path, headers, body } = exchange
-  const env = { BENCH_METHOD: method, BENCH_BODY: body, BENCH_TYPE: headers['content-type'] ?? '' }
-  const url = `http://127.0.0.1:${port}${path}`
+  const { method, targets, headers, body, pipelining } = exchange
+  const env = {
+    BENCH_METHOD: method,
+    BENCH_BODY: body,
+    BENCH_HEADERS: Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n'),
+    BENCH_PATHS: targets.map(({ path }) => path).join('\n'),
+    BENCH_PIPELINING: String(pipelining),
+  }
+  const url = `http://127.0.0.1:${port}${targets[0].path}`
   if (!hasWrk) {
     const command = pinned(1, [process.execPath, file('built-in-generator.mjs'), url])
     const output = await run(command, {

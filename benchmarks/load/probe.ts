@@ -2,13 +2,22 @@ import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** One request of a suite, and the answer that every server must give to it. */
+/** A path, and what every server must answer there. */
+export interface Target {
+  readonly path: string
+  readonly answer: unknown
+}
+
+/** The requests of a suite: one, or several in turn. */
 export interface Exchange {
   readonly method: string
-  readonly path: string
+  readonly targets: readonly [Target, ...Target[]]
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  readonly answer: unknown
+  /** How many requests a connection sends at once. */
+  readonly pipelining: number
+  /** Headers without which an answer is not the right one. */
+  readonly answerHeaders: readonly string[]
 }
 
 export async function freePort(): Promise<number> {
@@ -20,8 +29,13 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-function ask(port: number, exchange: Exchange): Promise<{ status: number; body: string }> {
-  const { method, path, headers, body } = exchange
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body: string
+}
+
+function ask(port: number, path: string, { method, headers, body }: Exchange): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const client = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
       let text = ''
@@ -29,27 +43,56 @@ function ask(port: number, exchange: Exchange): Promise<{ status: number; body: 
       response.on('data', (chunk: string) => {
         text += chunk
       })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }))
+      response.on('error', reject)
     })
     client.on('error', reject)
     client.end(body === '' ? undefined : body)
   })
 }
 
-/** Waits until a server answers, and refuses any answer but the right one: a fast error is no result. */
-export async function firstAnswer(port: number, exchange: Exchange, name: string, everyMs: number): Promise<void> {
+async function firstOf(port: number, exchange: Exchange, everyMs: number): Promise<Answer> {
   const deadline = performance.now() + 15_000
   for (;;) {
     try {
-      const { status, body } = await ask(port, exchange)
-      const expected = JSON.stringify(exchange.answer)
-      if (status === 200 && JSON.stringify(JSON.parse(body)) === expected) return
-      throw new WrongAnswer(`${name} answered ${status} ${body.slice(0, 300)}, expected 200 ${expected}`)
+      return await ask(port, exchange.targets[0].path, exchange)
     } catch (error) {
-      if (error instanceof WrongAnswer || performance.now() > deadline) throw error
+      if (performance.now() > deadline) throw error
       await pause(everyMs)
     }
   }
 }
 
-class WrongAnswer extends Error {}
+function judge(name: string, { answerHeaders }: Exchange, target: Target, { status, headers, body }: Answer): void {
+  const expected = JSON.stringify(target.answer)
+  const absent = answerHeaders.filter((header) => headers[header] === undefined)
+  if (status === 200 && normal(body) === expected && absent.length === 0) return
+  throw new Error(
+    absent.length > 0
+      ? `${name} answered without ${absent.join(', ')}`
+      : `${name} answered ${status} ${body.slice(0, 300)} to ${target.path}, expected 200 ${expected.slice(0, 300)}`,
+  )
+}
+
+/** The text of an answer without white space, and as it is when it is not JSON. */
+function normal(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body))
+  } catch {
+    return body
+  }
+}
+
+/**
+ * Waits until a server answers, and refuses any answer but the right one: a fast error is no result.
+ *
+ * @returns how many headers the answer has
+ */
+export async function firstAnswer(port: number, exchange: Exchange, name: string, everyMs: number): Promise<number> {
+  const first = await firstOf(port, exchange, everyMs)
+  judge(name, exchange, exchange.targets[0], first)
+  for (const target of exchange.targets.slice(1)) {
+    judge(name, exchange, target, await ask(port, target.path, exchange))
+  }
+  return Object.keys(first.headers).length
+}

@@ -1,6 +1,6 @@
 import { hasProc } from '../support/machine.ts'
 import { median, pairedRatio, spread } from '../support/statistics.ts'
-import { decimals, percent, section } from '../support/table.ts'
+import { decimals, percent, section, today } from '../support/table.ts'
 import type { BootSeries } from './boot.ts'
 import type { LoadSeries, LoadSettings } from './schedule.ts'
 
@@ -14,8 +14,8 @@ function ratios<Series extends Named>(
   values: (series: Series) => readonly number[],
 ): string[] {
   return references.map((name) => {
-    const reference = all.find((one) => one.name === name)
-    return reference === undefined ? '–' : pairedRatio(values(own), values(reference)).toFixed(2)
+    const reference = all.find((one) => one.name === name)!
+    return pairedRatio(values(own), values(reference)).toFixed(2)
   })
 }
 
@@ -26,6 +26,7 @@ export function loadReport(
   settings: LoadSettings,
 ): string {
   const { generations, rounds, seconds } = settings
+  const present = references.filter((name) => series.some((one) => one.name === name))
   const rows = [...series]
     .sort((a, b) => median(a.cost) - median(b.cost))
     .map((one) => [
@@ -34,19 +35,21 @@ export function loadReport(
       percent(spread(one.cost)),
       decimals(2)(median(one.user)),
       String(Math.round(median(one.perSecond))),
-      ...ratios(one, series, references, (each) => each.cost),
+      ...ratios(one, series, present, (each) => each.cost),
+      String(one.headers),
       decimals(0)(median(one.memory)),
     ])
   return section(
     title,
-    `100 connections, ${generations} generations × ${rounds} rounds × ${seconds} s.`,
+    `${today()}: 100 connections, ${generations} generations × ${rounds} rounds × ${seconds} s.`,
     [
       'server',
       `${hasProc ? 'CPU' : 'wall'} µs/req`,
       'IQR',
       'user µs',
       'req/s',
-      ...references.map((r) => `× ${r}`),
+      ...present.map((r) => `× ${r}`),
+      'headers',
       'RSS MB',
     ],
     rows,
@@ -54,6 +57,7 @@ export function loadReport(
 }
 
 export function bootReport(title: string, series: readonly BootSeries[], references: readonly string[]): string {
+  const present = references.filter((name) => series.some((one) => one.name === name))
   const rows = [...series]
     .sort((a, b) => median(a.wall) - median(b.wall))
     .map((one) => [
@@ -62,12 +66,12 @@ export function bootReport(title: string, series: readonly BootSeries[], referen
       percent(spread(one.wall)),
       decimals(0)(median(one.cpu)),
       decimals(0)(median(one.memory)),
-      ...ratios(one, series, references, (each) => each.wall),
+      ...ratios(one, series, present, (each) => each.wall),
     ])
   return section(
     title,
-    `From spawn to the first answer; ${series[0]?.wall.length ?? 0} starts each.`,
-    ['server', 'ms', 'IQR', 'CPU ms', 'RSS MB', ...references.map((r) => `× ${r}`)],
+    `${today()}: from spawn to the first answer; ${series[0]?.wall.length ?? 0} starts each.`,
+    ['server', 'ms', 'IQR', 'CPU ms', 'RSS MB', ...present.map((r) => `× ${r}`)],
     rows,
   )
 }

@@ -1,4 +1,5 @@
 import { cpuTime, residentMemory } from '../support/machine.ts'
+import type { Runtime } from '../support/runtime.ts'
 import { shuffled } from '../support/statistics.ts'
 import { load } from './generator.ts'
 import type { Exchange } from './probe.ts'
@@ -8,7 +9,7 @@ export interface LoadSettings {
   readonly generations: number
   readonly rounds: number
   readonly seconds: number
-  readonly node: string
+  readonly runtime: Runtime
 }
 
 /** What one subject did, a value a slice; a slice of one index belongs to the same round for every subject. */
@@ -19,6 +20,8 @@ export interface LoadSeries {
   readonly user: number[]
   readonly perSecond: number[]
   readonly memory: number[]
+  /** How many headers an answer has. */
+  headers: number
 }
 
 /**
@@ -33,18 +36,24 @@ export async function measureLoad(
   exchange: Exchange,
   settings: LoadSettings,
 ): Promise<LoadSeries[]> {
-  const series = subjects.map(({ name }): LoadSeries => ({ name, cost: [], user: [], perSecond: [], memory: [] }))
+  const series = subjects.map(
+    ({ name }): LoadSeries => ({ name, cost: [], user: [], perSecond: [], memory: [], headers: 0 }),
+  )
   const seriesOf = (server: ServerProcess) => series[subjects.indexOf(server.subject)]!
   for (let generation = 0; generation < settings.generations; generation++) {
     const servers: ServerProcess[] = []
     try {
-      for (const subject of subjects) servers.push(await ServerProcess.startSettled(subject, exchange, settings.node))
+      for (const subject of subjects)
+        servers.push(await ServerProcess.startSettled(subject, exchange, settings.runtime))
       // Compiled code and full caches are what a server has for all but its first second.
       for (const server of servers) await load(server.port, exchange, settings.seconds)
       for (let round = 0; round < settings.rounds; round++) {
         for (const server of shuffled(servers)) await measureSlice(server, exchange, settings.seconds, seriesOf(server))
       }
-      for (const server of servers) seriesOf(server).memory.push(residentMemory(server.pid))
+      for (const server of servers) {
+        seriesOf(server).memory.push(residentMemory(server.pid))
+        seriesOf(server).headers = server.headers
+      }
     } finally {
       for (const server of servers) await server.stop()
     }
@@ -67,11 +76,11 @@ async function measureSlice(server: ServerProcess, exchange: Exchange, seconds: 
   series.user.push(user / requests)
 }
 
-/** Starts each server once and compares its answer, without any load. */
-export async function checkServers(subjects: readonly Subject[], exchange: Exchange, node: string): Promise<void> {
+/** Starts each server once and compares its answers, without any load. */
+export async function checkServers(subjects: readonly Subject[], exchange: Exchange, runtime: Runtime): Promise<void> {
   await Promise.all(
     subjects.map(async (subject) => {
-      const server = await ServerProcess.start(subject, exchange, node)
+      const server = await ServerProcess.start(subject, exchange, { runtime })
       await server.stop()
     }),
   )

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { pinned } from '../support/machine.ts'
+import { type Runtime, serverCommand } from '../support/runtime.ts'
 import type { Stage } from '../support/stage.ts'
 import { type Exchange, firstAnswer, freePort } from './probe.ts'
 
@@ -8,9 +8,18 @@ import { type Exchange, firstAnswer, freePort } from './probe.ts'
 export interface Subject {
   readonly name: string
   readonly stage: Stage
-  /** A file in `servers/`, and the scenario it is told. */
+  /** A file of the stage, and the scenario it is told. */
   readonly file: string
   readonly scenario: string
+}
+
+/** How a server is started. */
+export interface Start {
+  readonly runtime: Runtime
+  /** How often a server that does not answer yet is asked. */
+  readonly everyMs?: number
+  /** Whether it can be told to collect its garbage. */
+  readonly collects?: boolean
 }
 
 /** A server in a process of its own, on core 0. */
@@ -19,13 +28,15 @@ export class ServerProcess {
   readonly port: number
   /** When the process was started. */
   readonly startedAt: number
+  /** How many headers its first answer had. */
+  headers = 0
   readonly #child: ChildProcess
   #stderr = ''
 
-  private constructor(subject: Subject, port: number, node: string, flags: readonly string[]) {
+  private constructor(subject: Subject, port: number, { runtime, collects = false }: Start) {
     this.subject = subject
     this.port = port
-    const [command, ...args] = pinned(0, [node, ...flags, join('servers', subject.file), subject.scenario])
+    const [command, ...args] = pinned(0, serverCommand(runtime, [subject.file, subject.scenario], collects))
     this.startedAt = performance.now()
     this.#child = spawn(command!, args, {
       cwd: subject.stage.folder,
@@ -39,20 +50,15 @@ export class ServerProcess {
   }
 
   /** Starts a server and waits for its first right answer. */
-  static async start(
-    subject: Subject,
-    exchange: Exchange,
-    node: string,
-    everyMs = 25,
-    flags: readonly string[] = [],
-  ): Promise<ServerProcess> {
-    const server = new ServerProcess(subject, await freePort(), node, flags)
+  static async start(subject: Subject, exchange: Exchange, start: Start): Promise<ServerProcess> {
+    const server = new ServerProcess(subject, await freePort(), start)
     try {
       const died = new Promise<never>((_, reject) => {
         server.#child.once('error', reject)
         server.#child.once('exit', (code) => reject(new Error(`${subject.name} ended with ${code}: ${server.#stderr}`)))
       })
-      await Promise.race([firstAnswer(server.port, exchange, subject.name, everyMs), died])
+      const answered = firstAnswer(server.port, exchange, subject.name, start.everyMs ?? 25)
+      server.headers = await Promise.race([answered, died])
       died.catch(() => {})
       return server
     } catch (error) {
@@ -72,9 +78,8 @@ export class ServerProcess {
    * Every server of some age has done so. On Node 26 it changes what follows: `process.nextTick` takes 7 to 13 % of the
    * CPU afterwards and 1 to 2 % before, whoever's server it is; without this the ratio told who had booted in less memory.
    */
-  static async startSettled(subject: Subject, exchange: Exchange, node: string): Promise<ServerProcess> {
-    const flags = ['--expose-gc', '--import', './servers/collect.mjs']
-    const server = await ServerProcess.start(subject, exchange, node, 25, flags)
+  static async startSettled(subject: Subject, exchange: Exchange, runtime: Runtime): Promise<ServerProcess> {
+    const server = await ServerProcess.start(subject, exchange, { runtime, collects: true })
     server.#child.kill('SIGUSR2')
     await new Promise((resolve) => setTimeout(resolve, 100))
     return server

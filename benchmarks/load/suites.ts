@@ -1,18 +1,29 @@
-import type { Stage } from '../support/stage.ts'
-import type { Exchange } from './probe.ts'
-import type { Subject } from './server-process.ts'
+import type { RuntimeKind } from '../support/runtime.ts'
+import type { Exchange, Target } from './probe.ts'
+import { bootServers, cacheServers, graphqlServers, httpServers, type ServerFiles } from './servers.ts'
 
-/** Servers that do the same work, and the request they are loaded with. */
+/** Servers that do the same work, and the requests they are loaded with. */
 export interface ServerSuite {
   readonly title: string
   readonly kind: 'load' | 'boot'
   readonly exchange: Exchange
-  /** The names of the subjects that the others are divided by. */
+  /** The names of the servers that the others are divided by, those of them that run there. */
   readonly references: readonly string[]
-  subjects(stage: Stage): Subject[]
+  /** None on a runtime where the suite is not measured. */
+  servers(kind: RuntimeKind): ServerFiles
 }
 
-const get = (path: string, answer: unknown): Exchange => ({ method: 'GET', path, headers: {}, body: '', answer })
+const plain = { headers: {}, body: '', pipelining: 1, answerHeaders: [] }
+
+const get = (path: string, answer: unknown): Exchange => ({ ...plain, method: 'GET', targets: [{ path, answer }] })
+
+const post = (path: string, body: unknown, answer: unknown): Exchange => ({
+  ...plain,
+  method: 'POST',
+  targets: [{ path, answer }],
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
 
 /** About 1 KB, as an order of a shop would be. */
 export const order = {
@@ -28,13 +39,7 @@ export const order = {
 const total = order.lines.reduce((sum, line) => sum + line.price * line.quantity, 0)
 export const receipt = { id: order.id, lines: order.lines.length, total }
 
-const postOrder: Exchange = {
-  method: 'POST',
-  path: '/orders',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(order),
-  answer: receipt,
-}
+const postOrder = post('/orders', order, receipt)
 
 /** What the servers keep back of the account is not here. */
 export const account = {
@@ -44,12 +49,6 @@ export const account = {
   locale: 'de',
   roles: ['admin', 'editor'],
   orders: Array.from({ length: 5 }, (_, i) => ({ id: i, total: 9.5 * (i + 1), at: '2026-01-01T12:00:00.000Z' })),
-}
-
-const peers = { framework: 'framework.mjs', fastify: 'fastify.mjs', raw: 'raw.mjs' }
-const with100Plugins = {
-  'framework, 100 plugins': 'framework-plugins.mjs',
-  'fastify, 100 plugins': 'fastify-plugins.mjs',
 }
 
 /** What the shops of `servers/graphql-shop.mjs` answer to the query below. */
@@ -64,87 +63,133 @@ const shops = Array.from({ length: 10 }, (_, s) => ({
   })),
 }))
 
-const graphql = (query: string, data: unknown): Exchange => ({
-  method: 'POST',
-  path: '/graphql',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ query }),
-  answer: { data },
-})
+const graphql = (query: string, data: unknown): Exchange => post('/graphql', { query }, { data })
 
-const graphqlSubjects = (stage: Stage): Subject[] => [
-  { name: 'framework', stage, file: 'graphql.mjs', scenario: 'plain' },
-  { name: 'framework, jit', stage, file: 'graphql.mjs', scenario: 'jit' },
-  { name: 'mercurius', stage, file: 'graphql-mercurius.mjs', scenario: 'plain' },
-  { name: 'mercurius, jit', stage, file: 'graphql-mercurius.mjs', scenario: 'jit' },
+/** 115 KB; what the servers keep back of each is not here. */
+const items = Array.from({ length: 1000 }, (_, i) => ({
+  id: i,
+  title: `Analytical engine, part ${i}`,
+  price: 5.5 + (i % 90),
+  stock: i % 7,
+  tags: ['brass', 'steam'],
+  at: '2026-01-01T12:00:00.000Z',
+}))
+
+/** 50 static routes, 40 with two parameters and 10 wildcards, each asked in its turn. */
+const [firstOfMany, ...otherOfMany]: Target[] = [
+  ...Array.from({ length: 50 }, (_, i) => ({ path: `/pages/section-${i}/index`, answer: { route: i } })),
+  ...Array.from({ length: 40 }, (_, i) => ({
+    path: `/api/kind-${i}/a${i}/parts/b${i}`,
+    answer: { route: i, a: `a${i}`, b: `b${i}` },
+  })),
+  ...Array.from({ length: 10 }, (_, i) => ({
+    path: `/files/area-${i}/x/y.txt`,
+    answer: { route: i, rest: 'x/y.txt' },
+  })),
 ]
 
-function servers(files: Record<string, string>, scenario: string) {
-  return (stage: Stage) => Object.entries(files).map(([name, file]) => ({ name, stage, file, scenario }))
-}
+const all = (scenario: string) => (kind: RuntimeKind) => httpServers(kind, scenario)
 
-const references = ['raw', 'fastify']
+const references = ['framework', 'raw', 'native', 'fastify', 'elysia', 'hono']
+const graphqlReferences = ['framework', 'mercurius', 'mercurius, jit']
 const hello = get('/', { hello: 'world' })
 
 export const serverSuites = {
-  hello: { title: 'Hello JSON', kind: 'load', exchange: hello, references, subjects: servers(peers, 'hello') },
+  hello: { title: 'Hello JSON', kind: 'load', exchange: hello, references, servers: all('hello') },
   'get-params': {
     title: 'GET /users/:id',
     kind: 'load',
     exchange: get('/users/42', { id: '42', name: 'Ada Lovelace', admin: false }),
     references,
-    subjects: servers(peers, 'params'),
-  },
-  'post-json': {
-    title: 'POST 1 KB of JSON, not validated',
-    kind: 'load',
-    exchange: postOrder,
-    references,
-    subjects: servers(peers, 'post'),
-  },
-  'validated-post': {
-    title: 'POST 1 KB of JSON, validated, the answer by a schema',
-    kind: 'load',
-    exchange: postOrder,
-    references,
-    subjects: servers(peers, 'validated'),
+    servers: all('params'),
   },
   'serialised-get': {
     title: 'GET /users/:id, parameters and query validated, the answer by a schema',
     kind: 'load',
     exchange: get('/users/42?orders=5&locale=de', account),
     references,
-    subjects: servers(peers, 'serialised'),
+    servers: all('serialised'),
+  },
+  'post-json': {
+    title: 'POST 1 KB of JSON, not validated',
+    kind: 'load',
+    exchange: postOrder,
+    references,
+    servers: all('post'),
+  },
+  'validated-post': {
+    title: 'POST 1 KB of JSON, validated, the answer by a schema',
+    kind: 'load',
+    exchange: postOrder,
+    references,
+    servers: all('validated'),
+  },
+  'full-stack': {
+    title: 'Full stack: POST 1 KB with cors, helmet, request id, log line, validation and a schema of the answer',
+    kind: 'load',
+    exchange: {
+      ...postOrder,
+      headers: { ...postOrder.headers, origin: 'https://app.example' },
+      answerHeaders: [
+        'access-control-allow-origin',
+        'x-request-id',
+        'content-security-policy',
+        'strict-transport-security',
+        'x-content-type-options',
+        'x-frame-options',
+        'referrer-policy',
+      ],
+    },
+    references,
+    servers: all('full'),
+  },
+  'list-1000': {
+    title: '1000 items, 115 KB, by a schema of the answer',
+    kind: 'load',
+    exchange: get('/items', items),
+    references,
+    servers: all('list'),
+  },
+  '100-routes': {
+    title: '100 routes in turn: 50 static, 40 with two parameters, 10 wildcards',
+    kind: 'load',
+    exchange: { ...plain, method: 'GET', targets: [firstOfMany!, ...otherOfMany] },
+    references,
+    servers: all('many'),
+  },
+  'pipelined-10': {
+    title: 'Hello JSON, 10 requests at once on a connection',
+    kind: 'load',
+    exchange: { ...hello, pipelining: 10 },
+    references,
+    servers: all('hello'),
   },
   'cached-get': {
     title: 'GET of an answer that the cache has',
     kind: 'load',
     exchange: hello,
-    references: ['hello'],
-    subjects: (stage) => [
-      { name: 'hello', stage, file: 'framework.mjs', scenario: 'hello' },
-      { name: 'cached', stage, file: 'framework.mjs', scenario: 'cached' },
-    ],
+    references: ['framework, no cache'],
+    servers: cacheServers,
   },
   'graphql-hello': {
     title: 'GraphQL: one field',
     kind: 'load',
     exchange: graphql('{ hello }', { hello: 'world' }),
-    references: ['mercurius', 'mercurius, jit'],
-    subjects: graphqlSubjects,
+    references: graphqlReferences,
+    servers: graphqlServers,
   },
   'graphql-100': {
     title: 'GraphQL: 10 shops, 100 items with their owners',
     kind: 'load',
     exchange: graphql('{ shops { id name items { id title price owner { id name email } } } }', { shops }),
-    references: ['mercurius', 'mercurius, jit'],
-    subjects: graphqlSubjects,
+    references: graphqlReferences,
+    servers: graphqlServers,
   },
   boot: {
     title: 'Boot to the first answer',
     kind: 'boot',
     exchange: hello,
-    references: ['fastify'],
-    subjects: servers({ ...peers, ...with100Plugins }, 'hello'),
+    references,
+    servers: bootServers,
   },
 } as const satisfies Record<string, ServerSuite>

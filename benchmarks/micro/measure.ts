@@ -1,16 +1,30 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { pinned } from '../support/machine.ts'
+import type { Runtime } from '../support/runtime.ts'
 import { root, type Stage } from '../support/stage.ts'
 import { median, pairedRatio, spread } from '../support/statistics.ts'
-import { decimals, percent, section } from '../support/table.ts'
+import { decimals, percent, section, today } from '../support/table.ts'
 import type { MicroSeries, MicroSettings } from './harness.ts'
 import type { MicroName } from './suites.ts'
 
 /** Runs a suite once in a new process. */
-export function runMicro(name: MicroName, stage: Stage, settings: MicroSettings, node: string): Promise<MicroSeries[]> {
+export function runMicro(
+  name: MicroName,
+  stage: Stage,
+  settings: MicroSettings,
+  { binary }: Runtime,
+): Promise<MicroSeries[]> {
   const script = fileURLToPath(new URL('child.ts', import.meta.url))
-  const [command, ...args] = pinned(0, [node, '--import', 'tsx', script, name, stage.folder, JSON.stringify(settings)])
+  const [command, ...args] = pinned(0, [
+    binary,
+    '--import',
+    'tsx',
+    script,
+    name,
+    stage.folder,
+    JSON.stringify(settings),
+  ])
   return new Promise((resolve, reject) => {
     const child = spawn(command!, args, {
       cwd: root,
@@ -44,5 +58,10 @@ export function microReport(title: string, reference: string, series: readonly M
       other === undefined ? '–' : decimals(2)(pairedRatio(one.cost, other.cost)),
     ]
   })
-  return section(title, 'In process; CPU time with garbage collection.', ['case', 'ns', 'IQR', `× ${reference}`], rows)
+  return section(
+    title,
+    `${today()}: in process; CPU time with garbage collection.`,
+    ['case', 'ns', 'IQR', `× ${reference}`],
+    rows,
+  )
 }

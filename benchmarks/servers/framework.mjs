@@ -3,7 +3,12 @@ import {
   account,
   accountSchema,
   hello,
+  items,
+  itemsSchema,
+  logTarget,
+  many,
   orderSchema,
+  origin,
   port,
   receipt,
   receiptSchema,
@@ -13,19 +18,36 @@ import {
   userQuery,
 } from './routes.mjs'
 
-const server = new Server({ port, host: '127.0.0.1', plugins: { cache: scenario === 'cached' } })
+const plugins = {
+  cached: async () => ({ cache: true }),
+  full: async () => {
+    const { destination } = await import('pino')
+    return { cors: { origin: [origin] }, helmet: true, log: { stream: destination(logTarget) } }
+  },
+}
+const server = new Server({ port, host: '127.0.0.1', plugins: await plugins[scenario]?.() })
+const validated = () =>
+  server.post('/orders', { body: orderSchema, responses: { 200: receiptSchema } }, (req) => receipt(req.body))
 /** @type {Record<string, () => unknown>} */
 const scenarios = {
   hello: () => server.get('/', hello),
   cached: () => server.get('/', { cache: { ttl: 3600 } }, hello),
   params: () => server.get('/users/:id', (req) => user(req.params.id)),
   post: () => server.post('/orders', (req) => receipt(req.body)),
-  validated: () =>
-    server.post('/orders', { body: orderSchema, responses: { 200: receiptSchema } }, (req) => receipt(req.body)),
+  validated,
+  full: validated,
   serialised: () =>
     server.get('/users/:id', { params: userParams, query: userQuery, responses: { 200: accountSchema } }, (req) =>
       account(req.params.id, req.query),
     ),
+  list: () => server.get('/items', { responses: { 200: itemsSchema } }, () => items),
+  many() {
+    for (const { i, path } of many.pages) server.get(path, () => ({ route: i }))
+    for (const { i, kind } of many.parts) {
+      server.get(`${kind}/:a/parts/:b`, ({ params }) => ({ route: i, a: params.a, b: params.b }))
+    }
+    for (const { i, area } of many.files) server.get(`${area}/*`, ({ params }) => ({ route: i, rest: params['*'] }))
+  },
 }
 scenarios[scenario]()
 await server.listen()

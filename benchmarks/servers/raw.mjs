@@ -5,11 +5,17 @@ import {
   account,
   accountSchema,
   hello,
+  items,
+  itemsSchema,
+  logTarget,
+  many,
   orderSchema,
+  origin,
   port,
   receipt,
   receiptSchema,
   scenario,
+  securityHeaders,
   user,
   userParams,
   userQuery,
@@ -80,6 +86,7 @@ async function schemaListener() {
   const isParams = ajv.compile(userParams)
   const isQuery = ajv.compile(userQuery)
   const writeAccount = build(accountSchema)
+  const writeItems = build(itemsSchema)
   /** @type {Record<string, import('node:http').RequestListener>} */
   const schemaListeners = {
     validated(request, response) {
@@ -107,8 +114,62 @@ async function schemaListener() {
         sendText(response, 200, writeAccount(account(id, wanted)))
       } else sendText(response, 422, JSON.stringify(isParams.errors ?? isQuery.errors))
     },
+    list(request, response) {
+      if (request.method === 'GET' && request.url === '/items') sendText(response, 200, writeItems(items))
+      else miss(response)
+    },
   }
-  return schemaListeners[scenario]
+  return scenario === 'full' ? fullListener(isOrder, writeReceipt) : schemaListeners[scenario]
 }
 
-createServer(listeners[scenario] ?? (await schemaListener())).listen(port, '127.0.0.1')
+/**
+ * Everything that the plugins of the others do, in one function: the headers are one list, the id is a counter.
+ *
+ * @param {import('ajv').ValidateFunction} isOrder
+ * @param {(value: unknown) => string} writeReceipt
+ */
+async function fullListener(isOrder, writeReceipt) {
+  const { pino } = await import('pino')
+  const log = pino(pino.destination(logTarget))
+  const security = Object.entries(securityHeaders).flat()
+  const shared = ['content-type', 'application/json; charset=utf-8', 'vary', 'Origin', ...security]
+  let count = 0
+  /** @type {import('node:http').RequestListener} */
+  return function listener(request, response) {
+    const start = performance.now()
+    const { method, url, headers } = request
+    if (method !== 'POST' || url !== '/orders') {
+      miss(response)
+      return
+    }
+    const reqId = `r${++count}`
+    readJson(request, (body) => {
+      const status = isOrder(body) ? 200 : 422
+      const text = status === 200 ? writeReceipt(receipt(body)) : JSON.stringify(isOrder.errors)
+      const head = [...shared, 'content-length', String(Buffer.byteLength(text)), 'x-request-id', reqId]
+      if (headers.origin === origin) head.push('access-control-allow-origin', origin)
+      response.writeHead(status, head)
+      response.end(text)
+      const ms = performance.now() - start
+      log.info({ reqId, method, path: url, route: '/orders', status, ms }, 'request')
+    })
+  }
+}
+
+/** A router, which nobody writes by hand. */
+async function manyListener() {
+  const { default: findMyWay } = await import('find-my-way')
+  const router = findMyWay({ defaultRoute: (_request, response) => miss(response) })
+  for (const { i, path } of many.pages) router.on('GET', path, (_request, response) => send(response, { route: i }))
+  for (const { i, kind } of many.parts) {
+    router.on('GET', `${kind}/:a/parts/:b`, (_request, response, { a, b }) => send(response, { route: i, a, b }))
+  }
+  for (const { i, area } of many.files) {
+    router.on('GET', `${area}/*`, (_request, response, params) => send(response, { route: i, rest: params['*'] }))
+  }
+  /** @type {import('node:http').RequestListener} */
+  return (request, response) => router.lookup(request, response)
+}
+
+const listener = listeners[scenario] ?? (scenario === 'many' ? await manyListener() : await schemaListener())
+createServer(listener).listen(port, '127.0.0.1')

@@ -1,6 +1,8 @@
 // What every server answers, so that all of them do the same work. Plain JavaScript: the servers run without a loader,
 // because a loader would be most of what the boot suite measures.
 
+import process from 'node:process'
+
 export const port = Number(process.env.PORT)
 export const scenario = process.argv[2] ?? 'hello'
 
@@ -100,3 +102,77 @@ export const account = (id, query) => ({
   roles: ['admin', 'editor'],
   orders: orders.slice(0, query.orders),
 })
+
+/**
+ * The same for servers whose framework has no schemas of answers.
+ *
+ * @param {number} id
+ * @param {{ orders: number, locale?: string }} query
+ */
+export const shownAccount = (id, query) => ({
+  id,
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  locale: query.locale ?? 'en',
+  roles: ['admin', 'editor'],
+  orders: shownOrders.slice(0, query.orders),
+})
+const shownOrders = orders.map(({ id, total, at }) => ({ id, total, at }))
+
+/** 1000 rows; the schema of the answer keeps the cost of each back. */
+export const items = Array.from({ length: 1000 }, (_, i) => ({
+  id: i,
+  title: `Analytical engine, part ${i}`,
+  price: 5.5 + (i % 90),
+  cost: 3.5 + (i % 90),
+  stock: i % 7,
+  tags: ['brass', 'steam'],
+  at: '2026-01-01T12:00:00.000Z',
+}))
+/** The same for servers whose framework has no schemas of answers. */
+export const shownItems = items.map(({ id, title, price, stock, tags, at }) => ({ id, title, price, stock, tags, at }))
+
+export const itemsSchema = /** @type {const} */ ({
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      id: integer,
+      title: string,
+      price: number,
+      stock: integer,
+      tags: { type: 'array', items: string },
+      at: string,
+    },
+    required: ['id', 'title', 'price', 'stock', 'tags', 'at'],
+  },
+})
+
+const upTo = (/** @type {number} */ length) => Array.from({ length }, (_, i) => i)
+/** 100 routes: the path in front of what a framework writes in its own way, and the number that the answer has. */
+export const many = {
+  pages: upTo(50).map((i) => ({ i, path: `/pages/section-${i}/index` })),
+  parts: upTo(40).map((i) => ({ i, kind: `/api/kind-${i}` })),
+  files: upTo(10).map((i) => ({ i, area: `/files/area-${i}` })),
+}
+
+/** The origin that pages of the full stack come from. */
+export const origin = 'https://app.example'
+/** Where its log goes. Asynchronous, as pino documents it for speed. */
+export const logTarget = { dest: process.env.LOG_FILE ?? '/dev/null', sync: false }
+/** What helmet sends, for servers to whom nobody has ported it. */
+export const securityHeaders = {
+  'content-security-policy':
+    "default-src 'self';base-uri 'self';font-src 'self' https: data:;form-action 'self';frame-ancestors 'self';img-src 'self' data:;object-src 'none';script-src 'self';script-src-attr 'none';style-src 'self' https: 'unsafe-inline';upgrade-insecure-requests",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-dns-prefetch-control': 'off',
+  'x-download-options': 'noopen',
+  'x-frame-options': 'SAMEORIGIN',
+  'x-permitted-cross-domain-policies': 'none',
+  'x-xss-protection': '0',
+}

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { availableParallelism, cpus, platform, release, totalmem } from 'node:os'
+import { isInstalled, versionIn } from './install.ts'
+import type { Runtime } from './runtime.ts'
+import { peersFolder, root } from './stage.ts'
 
 // Counted before anything is pinned: afterwards it would be the cores of this process.
 const cores = availableParallelism()
@@ -54,20 +56,21 @@ export function residentMemory(pid: number): number {
   return Number(kilobytes) / 1024
 }
 
-const require = createRequire(import.meta.url)
-const versionOf = (name: string) => (require(`${name}/package.json`) as { version: string }).version
-
 export function describeProcessor(): string {
   const memory = Math.round(totalmem() / 2 ** 30)
   return `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cores} cores, ${memory} GB, ${platform()} ${release()}`
 }
 
 /** What a reader must know to place the figures. */
-export function describeMachine(node: string): string[] {
-  const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim()
+export function describeMachine(runtime: Runtime, packages: readonly string[]): string[] {
+  const versions = isInstalled(peersFolder) ? packages.map((name) => `${name} ${versionIn(peersFolder, name)}`) : []
   return [
     describeProcessor(),
-    `Node ${version}, fastify ${versionOf('fastify')}, find-my-way ${versionOf('find-my-way')}`,
+    [
+      `${runtime.title.split(' ')[0]} ${runtime.version}`,
+      ...versions,
+      `find-my-way ${versionIn(root, 'find-my-way')}`,
+    ].join(', '),
     hasWrk ? 'load by wrk' : 'load by the built-in generator: wrk is not installed, so req/s is what Node can ask for',
     canPin ? 'server on core 0, load on core 1' : 'not pinned: taskset is missing or there is one core',
     ...(hasProc ? [] : ['no /proc: the main figure is wall time per request, not CPU time']),

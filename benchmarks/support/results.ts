@@ -2,18 +2,66 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './stage.ts'
 
-/** A file of parts, each under a heading of the first level, with one of them replaced, or added at the end. */
-export function replacePart(file: string, part: string): string {
-  const heading = part.slice(0, part.indexOf('\n') + 1)
-  const parts = file.split(/^(?=# )/m).map((one) => `${one.trimEnd()}\n`)
-  const at = parts.findIndex((one) => one.startsWith(heading))
-  if (at < 0) parts.push(part)
-  else parts[at] = part
-  return parts.join('\n')
+const partsOf = (file: string) => file.split(/^(?=# )/m).map((one) => `${one.trimEnd()}\n`)
+const sectionsOf = (part: string) => part.split(/^(?=## )/m).map((one) => `${one.trimEnd()}\n`)
+const headingOf = (text: string) => text.slice(0, text.indexOf('\n') + 1)
+
+/** Texts by their first lines: those of `newer` take the place of the older ones, or stand at the end. */
+function replaced(older: readonly string[], newer: readonly string[]): string {
+  const texts = new Map([...older, ...newer].map((text) => [headingOf(text), text]))
+  return [...texts.values()].join('\n')
 }
 
+/** A file of parts, each under a heading of the first level, with one of them replaced, or added at the end. */
+export const replacePart = (file: string, part: string): string => replaced(partsOf(file), [part])
+
+/** The same, but of the part only its head and the sections that are given: each suite is measured in a run of its own. */
+export function mergePart(file: string, part: string): string {
+  const older = partsOf(file).find((one) => headingOf(one) === headingOf(part))
+  return replacePart(file, older === undefined ? part : replaced(sectionsOf(older), sectionsOf(part)))
+}
+
+/** The part of a file that has the heading of another one. */
+export const samePart = (file: string, part: string): string =>
+  partsOf(file).find((one) => headingOf(one) === headingOf(part)) ?? ''
+
+const resultsFile = join(root, 'benchmarks/results.md')
+const read = () => readFileSync(resultsFile, 'utf8')
+
 /** Writes one part of `benchmarks/results.md`; the others stay, because another run has measured them. */
-export function saveResults(part: string): void {
-  const file = join(root, 'benchmarks/results.md')
-  writeFileSync(file, replacePart(readFileSync(file, 'utf8'), part))
+export const saveResults = (part: string): void => writeFileSync(resultsFile, replacePart(read(), part))
+
+/** Writes sections of one part, and after them what is read out of the whole of it. */
+export function mergeResults(part: string, summaryOf: (whole: string) => string): void {
+  const merged = mergePart(read(), part)
+  const [head, ...sections] = sectionsOf(samePart(merged, part))
+  const summary = summaryOf(samePart(merged, part))
+  const others = sections.filter((one) => headingOf(one) !== headingOf(summary))
+  writeFileSync(resultsFile, replacePart(merged, [head, summary, ...others].join('\n')))
+}
+
+/** The cells of a table under a heading of the second level, by the name of the row and of the column. */
+export type Cells = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+/** The tables of a part, by their headings. */
+export function tablesOf(part: string): Map<string, Cells> {
+  const cellsOf = (line: string) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim())
+  return new Map(
+    sectionsOf(part)
+      .slice(1)
+      .map((section) => {
+        const [header = [], , ...rows] = section
+          .split('\n')
+          .filter((line) => line.startsWith('|'))
+          .map(cellsOf)
+        const cells = rows.map(([name = '', ...values]) => {
+          return [name, new Map(values.map((value, i) => [header[i + 1] ?? '', value]))] as const
+        })
+        return [headingOf(section).slice(3).trim(), new Map(cells)]
+      }),
+  )
 }

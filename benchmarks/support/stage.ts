@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
+/** The servers of the peers, with a package of their own. */
+export const peersFolder = join(root, 'benchmarks/peers')
+
 /**
  * A built copy of a checkout in a temporary folder: `dist`, the servers of the benchmarks and the dependencies.
  *
@@ -54,8 +57,14 @@ export function adoptFolder(built: string, label: string): Stage {
 /** Adds to a `dist` what it needs to run: the manifest that names it, the servers, the dependencies. */
 function furnish(folder: string, manifest: string, label: string): Stage {
   cpSync(manifest, join(folder, 'package.json'))
-  cpSync(join(root, 'benchmarks/servers'), join(folder, 'servers'), { recursive: true })
+  for (const servers of ['servers', 'peers']) {
+    const filter = (file: string) => !file.includes('node_modules')
+    cpSync(join(root, 'benchmarks', servers), join(folder, servers), { recursive: true, filter })
+  }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  if (existsSync(join(peersFolder, 'node_modules'))) {
+    symlinkSync(join(peersFolder, 'node_modules'), join(folder, 'peers/node_modules'))
+  }
   return { label, folder }
 }
 

@@ -10,3 +10,6 @@ export function section(title: string, note: string, header: readonly string[], 
 
 export const percent = (value: number) => `${Math.round(value * 100)} %`
 export const decimals = (digits: number) => (value: number) => (Number.isNaN(value) ? '–' : value.toFixed(digits))
+
+/** The day of a measurement, which stands above each table: they are measured one by one. */
+export const today = () => new Date().toISOString().slice(0, 10)

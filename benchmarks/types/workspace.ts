@@ -1,39 +1,17 @@
-import { spawnSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { provide, versionIn } from '../support/install.ts'
 import type { Stage } from '../support/stage.ts'
 import type { Files } from './framework.ts'
 
 const folder = import.meta.dirname
 const modules = join(folder, 'node_modules')
 
-/** Installs what is compared with, when the lock file has changed since it was installed last. */
-export function providePeers(): void {
-  const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
-  const stamp = join(modules, '.framework-lock.json')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
-  console.error('installing what is compared with (110 MB, once)')
-  const result = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: folder,
-    encoding: 'utf8',
-    shell: process.platform === 'win32',
-  })
-  if (result.status !== 0) throw new Error(`npm ci in ${folder} failed:\n${result.stdout}${result.stderr}`)
-  writeFileSync(stamp, lock)
-}
+/** Installs what is compared with. */
+export const providePeers = (): void => provide(folder, '110 MB')
 
-export const versionOf = (name: string) =>
-  (JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as { version: string }).version
+export const versionOf = (name: string) => versionIn(folder, name)
 
 /** A project as a user has it: sources, a strict `tsconfig.json`, and the packages. */
 export interface Project {

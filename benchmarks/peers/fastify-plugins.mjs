@@ -1,5 +1,5 @@
 import fastify from 'fastify'
-import { hello, port } from './routes.mjs'
+import { hello, port } from '../servers/routes.mjs'
 
 const app = fastify()
 for (let i = 0; i < 100; i++) {

@@ -1,0 +1,43 @@
+import { serverSuites } from './load/suites.ts'
+import { microSuites } from './micro/suites.ts'
+
+/** How many times cheaper a row of a table is to be than another. */
+export interface Goal {
+  /** The heading of the table. */
+  readonly table: string
+  readonly row: string
+  readonly against: string
+  readonly ratio: number
+}
+
+const goal = (suite: keyof typeof serverSuites, against: string, ratio: number, row = 'framework'): Goal => ({
+  table: serverSuites[suite].title,
+  row,
+  against,
+  ratio,
+})
+
+const node: readonly Goal[] = [
+  goal('hello', 'fastify', 1.2),
+  goal('hello', 'raw', 1.05),
+  goal('get-params', 'fastify', 1.2),
+  goal('serialised-get', 'fastify', 1.2),
+  goal('validated-post', 'fastify', 1.25),
+  goal('full-stack', 'fastify', 2),
+  goal('list-1000', 'fastify', 1.6),
+  goal('list-1000', 'hono', 1.05),
+  goal('pipelined-10', 'fastify', 2.3),
+  { table: microSuites.inject.title, row: 'GET hello: framework', against: 'fastify.inject', ratio: 15 },
+  goal('graphql-hello', 'mercurius', 1.4),
+  goal('graphql-hello', 'mercurius, jit', 1.3, 'framework, jit'),
+  goal('graphql-100', 'mercurius', 1.2),
+  goal('graphql-100', 'mercurius, jit', 1.3, 'framework, jit'),
+]
+
+/** By the name of the runtime; Node.js where its version makes the difference. */
+export const goals: Readonly<Record<string, readonly Goal[]>> = {
+  'Node 24': node,
+  'Node 26': node,
+  Bun: [goal('hello', 'native', 0.97), goal('validated-post', 'elysia', 1.3)],
+  Deno: [goal('hello', 'native', 0.97), goal('hello', 'hono', 1)],
+}

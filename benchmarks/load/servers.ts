@@ -1,0 +1,94 @@
+import type { RuntimeKind } from '../support/runtime.ts'
+
+/** A server file of a stage with the scenario it is told. */
+export interface ServerFile {
+  readonly file: string
+  readonly scenario: string
+}
+
+/** Servers by the name that stands in the tables. */
+export type ServerFiles = Readonly<Record<string, ServerFile>>
+
+const filesOf = (scenario: string, files: Readonly<Record<string, string>>): ServerFiles =>
+  Object.fromEntries(Object.entries(files).map(([name, file]) => [name, { file, scenario }]))
+
+const framework = 'servers/framework.mjs'
+
+/** Who takes part in the scenarios of HTTP, by the kind of the runtime. */
+const http = {
+  node: {
+    framework,
+    raw: 'servers/raw.mjs',
+    fastify: 'peers/fastify.mjs',
+    hono: 'peers/hono.mjs',
+    elysia: 'peers/elysia.mjs',
+    h3: 'peers/h3.mjs',
+    express: 'peers/express.mjs',
+  },
+  bun: {
+    framework,
+    native: 'servers/bun.mjs',
+    'native, fetch': 'servers/web.mjs',
+    elysia: 'peers/elysia.mjs',
+    hono: 'peers/hono.mjs',
+  },
+  deno: { framework, native: 'servers/web.mjs', hono: 'peers/hono.mjs' },
+} as const satisfies Record<RuntimeKind, Record<string, string>>
+
+export const httpServers = (kind: RuntimeKind, scenario: string): ServerFiles => filesOf(scenario, http[kind])
+
+export const bootServers = (kind: RuntimeKind): ServerFiles => ({
+  ...httpServers(kind, 'hello'),
+  ...filesOf('hello', { 'framework, 100 plugins': 'servers/framework-plugins.mjs' }),
+  ...(kind === 'node' ? filesOf('hello', { 'fastify, 100 plugins': 'peers/fastify-plugins.mjs' }) : {}),
+})
+
+/** The same answer with the cache in front of it and without. */
+export const cacheServers = (): ServerFiles => ({
+  framework: { file: framework, scenario: 'cached' },
+  'framework, no cache': { file: framework, scenario: 'hello' },
+})
+
+export const graphqlServers = (kind: RuntimeKind): ServerFiles =>
+  kind === 'node'
+    ? {
+        framework: { file: 'servers/graphql.mjs', scenario: 'plain' },
+        'framework, jit': { file: 'servers/graphql.mjs', scenario: 'jit' },
+        mercurius: { file: 'peers/mercurius.mjs', scenario: 'plain' },
+        'mercurius, jit': { file: 'peers/mercurius.mjs', scenario: 'jit' },
+        yoga: { file: 'peers/graphql-yoga.mjs', scenario: 'plain' },
+        apollo: { file: 'peers/apollo.mjs', scenario: 'plain' },
+        'graphql-http': { file: 'peers/graphql-http.mjs', scenario: 'plain' },
+      }
+    : {}
+
+/** Whether a server is written with packages of `benchmarks/peers`. */
+export const isPeer = ({ file }: ServerFile): boolean => file.startsWith('peers/')
+
+const httpPackages = {
+  node: [
+    'fastify',
+    '@fastify/cors',
+    '@fastify/helmet',
+    'hono',
+    '@hono/node-server',
+    '@hono/zod-validator',
+    'elysia',
+    '@elysia/node',
+    'elysia-helmet',
+    'h3',
+    'express',
+    'pino-http',
+    'mercurius',
+    'graphql-yoga',
+    '@apollo/server',
+    'graphql-http',
+    'graphql',
+    'zod',
+  ],
+  bun: ['elysia', 'elysia-helmet', 'hono', '@hono/zod-validator', 'zod'],
+  deno: ['hono', '@hono/zod-validator', 'zod'],
+} as const satisfies Record<RuntimeKind, readonly string[]>
+
+/** The packages whose versions a reader has to know. */
+export const packagesOf = (kind: RuntimeKind): readonly string[] => httpPackages[kind]

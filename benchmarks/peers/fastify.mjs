@@ -1,0 +1,70 @@
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import fastify from 'fastify'
+import { destination } from 'pino'
+import {
+  account,
+  accountSchema,
+  hello,
+  items,
+  itemsSchema,
+  logTarget,
+  many,
+  orderSchema,
+  origin,
+  port,
+  receipt,
+  receiptSchema,
+  scenario,
+  user,
+  userParams,
+  userQuery,
+} from '../servers/routes.mjs'
+
+const app = fastify(
+  // One line of its own in place of the two that it writes.
+  scenario === 'full' ? { logger: { stream: destination(logTarget) }, disableRequestLogging: true } : {},
+)
+const validated = () =>
+  app.post('/orders', { schema: { body: orderSchema, response: { 200: receiptSchema } } }, (request) =>
+    receipt(request.body),
+  )
+/** @type {Record<string, () => unknown>} */
+const scenarios = {
+  hello: () => app.get('/', hello),
+  params: () => app.get('/users/:id', (request) => user(request.params.id)),
+  post: () => app.post('/orders', (request) => receipt(request.body)),
+  validated,
+  full() {
+    app.register(cors, { origin: [origin] })
+    app.register(helmet)
+    app.addHook('onRequest', (request, reply, done) => {
+      reply.header('x-request-id', request.id)
+      done()
+    })
+    app.addHook('onResponse', (request, reply, done) => {
+      const path = request.url
+      const { url: route } = request.routeOptions
+      const ms = reply.elapsedTime
+      request.log.info({ method: request.method, path, route, status: reply.statusCode, ms }, 'request')
+      done()
+    })
+    app.after(validated)
+  },
+  serialised: () =>
+    app.get(
+      '/users/:id',
+      { schema: { params: userParams, querystring: userQuery, response: { 200: accountSchema } } },
+      (request) => account(request.params.id, request.query),
+    ),
+  list: () => app.get('/items', { schema: { response: { 200: itemsSchema } } }, () => items),
+  many() {
+    for (const { i, path } of many.pages) app.get(path, () => ({ route: i }))
+    for (const { i, kind } of many.parts) {
+      app.get(`${kind}/:a/parts/:b`, ({ params }) => ({ route: i, a: params.a, b: params.b }))
+    }
+    for (const { i, area } of many.files) app.get(`${area}/*`, ({ params }) => ({ route: i, rest: params['*'] }))
+  },
+}
+scenarios[scenario]()
+await app.listen({ port, host: '127.0.0.1' })

@@ -1,0 +1,80 @@
+import process from 'node:process'
+import { zValidator } from '@hono/zod-validator'
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import { requestId } from 'hono/request-id'
+import { secureHeaders } from 'hono/secure-headers'
+import { pino } from 'pino'
+import {
+  hello,
+  logTarget,
+  many,
+  origin,
+  port,
+  receipt,
+  scenario,
+  securityHeaders,
+  shownAccount,
+  shownItems,
+  user,
+} from '../servers/routes.mjs'
+import { orderSchema, userParams, userQuery } from './schemas-zod.mjs'
+
+const app = new Hono()
+const validated = () =>
+  app.post('/orders', zValidator('json', orderSchema), (c) => c.json(receipt(c.req.valid('json'))))
+/** @type {Record<string, () => unknown>} */
+const scenarios = {
+  hello: () => app.get('/', (c) => c.json(hello())),
+  params: () => app.get('/users/:id', (c) => c.json(user(c.req.param('id')))),
+  post: () => app.post('/orders', async (c) => c.json(receipt(await c.req.json()))),
+  validated,
+  full() {
+    const log = pino(pino.destination(logTarget))
+    app.use(requestId())
+    app.use(async (c, next) => {
+      const start = performance.now()
+      await next()
+      const { method, path } = c.req
+      const ms = performance.now() - start
+      log.info({ reqId: c.get('requestId'), method, path, route: '/orders', status: c.res.status, ms }, 'request')
+    })
+    app.use(cors({ origin: [origin] }))
+    // It sets no policy of its own accord; the directives are those of helmet.
+    app.use(secureHeaders({ contentSecurityPolicy: directives(securityHeaders['content-security-policy']) }))
+    validated()
+  },
+  serialised: () =>
+    app.get('/users/:id', zValidator('param', userParams), zValidator('query', userQuery), (c) =>
+      c.json(shownAccount(c.req.valid('param').id, c.req.valid('query'))),
+    ),
+  list: () => app.get('/items', (c) => c.json(shownItems)),
+  many() {
+    for (const { i, path } of many.pages) app.get(path, (c) => c.json({ route: i }))
+    for (const { i, kind } of many.parts) {
+      app.get(`${kind}/:a/parts/:b`, (c) => c.json({ route: i, a: c.req.param('a'), b: c.req.param('b') }))
+    }
+    for (const { i, area } of many.files) {
+      app.get(`${area}/:rest{.+}`, (c) => c.json({ route: i, rest: c.req.param('rest') }))
+    }
+  },
+}
+scenarios[scenario]()
+
+/** `img-src 'self' data:` as `imgSrc: ["'self'", 'data:']`. @param {string} policy */
+function directives(policy) {
+  const entries = policy.split(';').map((directive) => {
+    const [name = '', ...values] = directive.split(' ')
+    return [name.replace(/-(.)/g, (_, letter) => letter.toUpperCase()), values]
+  })
+  return Object.fromEntries(entries)
+}
+
+if (process.versions.bun) {
+  globalThis.Bun.serve({ port, hostname: '127.0.0.1', fetch: app.fetch })
+} else if (process.versions.deno) {
+  globalThis.Deno.serve({ port, hostname: '127.0.0.1' }, app.fetch)
+} else {
+  const { serve } = await import('@hono/node-server')
+  serve({ port, hostname: '127.0.0.1', fetch: app.fetch })
+}

@@ -1,0 +1,44 @@
+import type { Goal } from '../goals.ts'
+import { type Cells, tablesOf } from './results.ts'
+import { percent, section } from './table.ts'
+
+const column = 'framework'
+
+/** Who does the same work with less, by how much. */
+function cheaper(table: Cells): string[] {
+  return [...table]
+    .map(([name, cells]) => ({ name, ratio: Number(cells.get(`× ${column}`)) }))
+    .filter(({ name, ratio }) => ratio > 1 && !name.startsWith(column))
+    .map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`)
+}
+
+/**
+ * What was to be reached on a runtime beside what its tables say, and then who was ahead of the framework there, by the
+ * same tables: nobody should have to look for losses.
+ */
+export function summary(goals: readonly Goal[], part: string): string {
+  const tables = tablesOf(part)
+  const rows = goals.map(({ table, row, against, ratio }) => {
+    const reached = Number(tables.get(table)?.get(row)?.get(`× ${against}`) ?? Number.NaN)
+    const verdict = Number.isNaN(reached)
+      ? 'not measured'
+      : reached >= ratio
+        ? 'held'
+        : `**missed by ${percent(1 - reached / ratio)}**`
+    return [
+      `${table}: ${row} to ${against}`,
+      ratio.toFixed(2),
+      Number.isNaN(reached) ? '–' : reached.toFixed(2),
+      verdict,
+    ]
+  })
+  const losses = [...tables].flatMap(([name, table]) => {
+    const names = cheaper(table)
+    return names.length === 0 ? [] : [`- ${name}: ${names.join(', ')}`]
+  })
+  const ahead =
+    losses.length === 0
+      ? 'Nothing in the tables below is cheaper than the framework.'
+      : `Cheaper than the framework, and how many times:\n\n${losses.join('\n')}`
+  return `${section('Goals', 'How many times cheaper than another it is to be, and is.', ['', 'goal', 'reached', ''], rows)}\n${ahead}\n`
+}
