@@ -34,7 +34,7 @@ async function micro(name: MicroName, stages: readonly Stage[]): Promise<string>
   const generations = new Map(stages.map((stage) => [stage, [] as MicroSeries[][]]))
   for (let i = 0; i < settings.load.generations; i++) {
     for (const stage of shuffled(stages)) {
-      generations.get(stage)!.push(await runMicro(name, stage, settings.micro, runtime))
+      generations.get(stage)!.push(await runMicro(name, stage, { ...settings.micro, servers: ['framework'] }, runtime))
     }
   }
   const series = [...generations].flatMap(([{ label }, own]) =>

@@ -13,6 +13,7 @@ import { describeMachine, leaveServerCore } from './support/machine.ts'
 import { mergeResults } from './support/results.ts'
 import { peersFolder, root, type Stage, stageFolder } from './support/stage.ts'
 import { summary } from './support/summary.ts'
+import { isWanted } from './support/wanted.ts'
 
 const usage = `npm run bench -- [suite…] [option…]
   --servers <names>   measures these servers of a suite alone: framework,raw,fastify
@@ -22,14 +23,14 @@ const usage = `npm run bench -- [suite…] [option…]
 const settings = readSettings(process.argv.slice(2), usage)
 const { runtime } = settings.load
 
+const allServersOf = (name: ServerName) => (serverSuites[name] as ServerSuite).servers(runtime.kind)
+
 /** The servers of a suite that were asked for. A check installs nothing, so it leaves out what is not there. */
-function serversOf(name: ServerName) {
-  const suite: ServerSuite = serverSuites[name]
-  return Object.entries(suite.servers(runtime.kind)).filter(
+const serversOf = (name: ServerName) =>
+  Object.entries(allServersOf(name)).filter(
     ([server, file]) =>
-      (settings.servers?.includes(server) ?? true) && (!settings.check || isInstalled(peersFolder) || !isPeer(file)),
+      isWanted(server, settings.servers) && (!settings.check || isInstalled(peersFolder) || !isPeer(file)),
   )
-}
 
 const subjectsOf = (name: ServerName, stage: Stage) =>
   serversOf(name).map(([server, file]) => ({ name: server, stage, ...file }))
@@ -71,14 +72,10 @@ function minutesOf(suites: readonly SuiteName[]): number {
 }
 
 const suites = chooseSuites(settings.words, runtime)
-const known = new Set(
-  suites
-    .filter((name) => !isMicro(name))
-    .flatMap((name) => Object.keys(serverSuites[name as ServerName].servers(runtime.kind))),
-)
+const known = suites.flatMap((name) => (isMicro(name) ? [] : Object.keys(allServersOf(name))))
 for (const name of settings.servers ?? []) {
-  if (!known.has(name))
-    throw new Error(`--servers: there is no "${name}" in these suites, but ${[...known].join(', ')}.`)
+  if (known.some((server) => isWanted(server, [name]))) continue
+  throw new Error(`--servers: there is no "${name}" in these suites, but ${[...new Set(known)].join(', ')}.`)
 }
 
 if (settings.check) {

@@ -59,13 +59,14 @@ export function readSettings(argv: readonly string[], usage: string): Settings {
   if (values.out && values.servers !== undefined) throw new Error('--out writes whole tables: leave out --servers')
   const generations = count('generations', values.generations)
   const rounds = count('rounds', values.rounds)
+  const servers = values.servers?.split(',').map((name) => name.trim())
   return {
     words: positionals,
-    servers: values.servers?.split(',').map((name) => name.trim()),
+    servers,
     check: values.check,
     out: values.out,
     load: { generations, rounds, seconds: count('seconds', values.seconds), runtime: findRuntime(values.runtime) },
-    micro: { rounds: rounds * 3, check: values.check },
+    micro: { rounds: rounds * 3, check: values.check, servers },
     boots: generations * rounds,
   }
 }

@@ -18,6 +18,8 @@ export interface Exchange {
   readonly pipelining: number
   /** Headers without which an answer is not the right one. */
   readonly answerHeaders: readonly string[]
+  /** What the one line of the log of each request has; without a log, nothing. */
+  readonly logged: readonly string[]
 }
 
 export async function freePort(): Promise<number> {

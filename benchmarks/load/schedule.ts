@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { cpuTime, residentMemory } from '../support/machine.ts'
 import type { Runtime } from '../support/runtime.ts'
 import { shuffled } from '../support/statistics.ts'
@@ -76,12 +80,35 @@ async function measureSlice(server: ServerProcess, exchange: Exchange, seconds: 
   series.user.push(user / requests)
 }
 
-/** Starts each server once and compares its answers, without any load. */
+/** Starts each server once and compares its answers and its log, without any load. */
 export async function checkServers(subjects: readonly Subject[], exchange: Exchange, runtime: Runtime): Promise<void> {
   await Promise.all(
     subjects.map(async (subject) => {
-      const server = await ServerProcess.start(subject, exchange, { runtime })
-      await server.stop()
+      const logFile = join(subject.stage.folder, `${randomUUID()}.log`)
+      const server = await ServerProcess.start(subject, exchange, { runtime, logFile })
+      try {
+        await checkLog(subject.name, logFile, exchange)
+      } finally {
+        await server.stop()
+      }
     }),
   )
+}
+
+/** One request has been made, so there must be one line with an id. It is written after the answer. */
+async function checkLog(name: string, file: string, { logged }: Exchange): Promise<void> {
+  if (logged.length === 0) return
+  const deadline = performance.now() + 5000
+  for (;;) {
+    // A line that is not whole yet has no end.
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
+    const own = lines.map((line) => JSON.parse(line) as object).filter((entry) => 'reqId' in entry)
+    if (own.length > 0) {
+      const fields = own.map((entry) => Object.keys(entry).sort().join())
+      if (fields.join('; ') === [...logged].sort().join()) return
+      throw new Error(`${name} has logged ${fields.join('; ')}, expected one line with ${logged.join()}`)
+    }
+    if (performance.now() > deadline) throw new Error(`${name} has logged no request`)
+    await pause(10)
+  }
 }

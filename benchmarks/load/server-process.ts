@@ -20,7 +20,14 @@ export interface Start {
   readonly everyMs?: number
   /** Whether it can be told to collect its garbage. */
   readonly collects?: boolean
+  /** Where it logs to; nowhere without. */
+  readonly logFile?: string
 }
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
 
 /** A server in a process of its own, on core 0. */
 export class ServerProcess {
@@ -33,20 +40,20 @@ export class ServerProcess {
   readonly #child: ChildProcess
   #stderr = ''
 
-  private constructor(subject: Subject, port: number, { runtime, collects = false }: Start) {
+  private constructor(subject: Subject, port: number, { runtime, collects = false, logFile = '/dev/null' }: Start) {
     this.subject = subject
     this.port = port
     const [command, ...args] = pinned(0, serverCommand(runtime, [subject.file, subject.scenario], collects))
     this.startedAt = performance.now()
     this.#child = spawn(command!, args, {
       cwd: subject.stage.folder,
-      env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '', PORT: String(port) },
+      env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '', PORT: String(port), LOG_FILE: logFile },
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(0, 4000)
     })
-    process.once('exit', this.#kill)
+    running.add(this.#child)
   }
 
   /** Starts a server and waits for its first right answer. */
@@ -86,14 +93,10 @@ export class ServerProcess {
   }
 
   async stop(): Promise<void> {
-    process.off('exit', this.#kill)
+    running.delete(this.#child)
     if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) return
     const gone = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.kill('SIGKILL')
     await gone
-  }
-
-  readonly #kill = () => {
-    this.#child.kill('SIGKILL')
   }
 }

@@ -13,7 +13,7 @@ export interface ServerSuite {
   servers(kind: RuntimeKind): ServerFiles
 }
 
-const plain = { headers: {}, body: '', pipelining: 1, answerHeaders: [] }
+const plain = { headers: {}, body: '', pipelining: 1, answerHeaders: [], logged: [] }
 
 const get = (path: string, answer: unknown): Exchange => ({ ...plain, method: 'GET', targets: [{ path, answer }] })
 
@@ -139,6 +139,7 @@ export const serverSuites = {
         'x-frame-options',
         'referrer-policy',
       ],
+      logged: ['level', 'time', 'pid', 'hostname', 'reqId', 'method', 'path', 'route', 'status', 'ms', 'msg'],
     },
     references,
     servers: all('full'),

@@ -9,15 +9,30 @@ type Compose = typeof import('../../kernel/pipeline/chain.ts')
 type Responses = typeof import('../../plugins/responses/service.ts')
 type Response = typeof import('../../kernel/http/response/response-buffer.ts')
 
+interface InjectPeer {
+  readonly name: string
+  get(): Promise<string>
+  post(): Promise<string>
+}
+type InjectPeers = {
+  injectPeers(work: {
+    hello: () => unknown
+    receipt: (body: unknown) => unknown
+    payload: string
+  }): Promise<InjectPeer[]>
+}
+
 /**
  * The modules of a stage's build. Never the sources: the loader that reads TypeScript wraps every named closure in a
  * call, and a chain of middlewares is made of closures.
  */
 export class Built {
   readonly #folder: string
+  readonly #isWanted: (name: string) => boolean
 
-  constructor(folder: string) {
+  constructor(folder: string, isWanted: (name: string) => boolean) {
     this.#folder = folder
+    this.#isWanted = isWanted
   }
 
   /** The first of several paths that is there: an older stage has its modules elsewhere. */
@@ -44,5 +59,13 @@ export class Built {
   }
   responses(): Promise<Responses> {
     return this.#load('plugins/responses/service.js')
+  }
+
+  /** Those that are wanted, and none where they are not installed. */
+  async injectPeers(work: Parameters<InjectPeers['injectPeers']>[0]): Promise<InjectPeer[]> {
+    const folder = join(this.#folder, 'peers')
+    if (!existsSync(join(folder, 'node_modules'))) return []
+    const { injectPeers } = (await import(pathToFileURL(join(folder, 'inject.mjs')).href)) as InjectPeers
+    return (await injectPeers(work)).filter(({ name }) => this.#isWanted(name))
   }
 }

@@ -1,10 +1,12 @@
+import { isWanted } from '../support/wanted.ts'
 import { Built } from './built.ts'
 import { type MicroSettings, measure } from './harness.ts'
 import { type MicroName, microSuites } from './suites.ts'
 
 // One suite in a process of its own: types that another suite has shown to the same functions would slow it down.
-const [name, folder, settings] = process.argv.slice(2) as [MicroName, string, string]
+const [name, folder, given] = process.argv.slice(2) as [MicroName, string, string]
+const settings = JSON.parse(given) as MicroSettings
 const suite = microSuites[name]
-const cases = await suite.cases(new Built(folder))
-const series = await measure(cases, suite, JSON.parse(settings) as MicroSettings)
+const cases = await suite.cases(new Built(folder, (server) => isWanted(server, settings.servers)))
+const series = await measure(cases, suite, settings)
 process.stdout.write(JSON.stringify(series), () => process.exit(0))

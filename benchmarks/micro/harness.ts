@@ -12,6 +12,8 @@ export interface MicroSettings {
   readonly rounds: number
   /** Runs every case once and measures nothing. */
   readonly check: boolean
+  /** The names of the servers that are measured; all without. */
+  readonly servers?: readonly string[]
 }
 
 /** How long a slice of a case is, and how long each case runs before anything is measured. */

@@ -159,7 +159,7 @@ export const many = {
 /** The origin that pages of the full stack come from. */
 export const origin = 'https://app.example'
 /** Where its log goes. Asynchronous, as pino documents it for speed. */
-export const logTarget = { dest: process.env.LOG_FILE ?? '/dev/null', sync: false }
+export const logTarget = { dest: process.env.LOG_FILE, sync: false }
 /** What helmet sends, for servers to whom nobody has ported it. */
 export const securityHeaders = {
   'content-security-policy':
