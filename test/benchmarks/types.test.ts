@@ -4,7 +4,6 @@ import { Ajv } from 'ajv'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { replacePart } from '../../benchmarks/support/results.ts'
 import { answerOf, calledRoutes, mistakes, routes, wrongRoute } from '../../benchmarks/types/application.ts'
 import { elysia } from '../../benchmarks/types/frameworks/elysia.ts'
 import { fastify } from '../../benchmarks/types/frameworks/fastify.ts'
@@ -86,11 +85,4 @@ test('messages are cut where their length says, however they arrive', async () =
   stream.end(Buffer.from(framed.join('')))
   await new Promise((resolve) => stream.once('end', resolve))
   expect(messages).toEqual([{ a: 'ä' }, [1], { a: 'ä' }, [1]])
-})
-
-test('a part of the results takes the place of the one before, and leaves the others', () => {
-  const file = '# Results\n\n- 1\n\n## Hello\n\n# Types\n\n- 2\n'
-  expect(replacePart(file, '# Types\n\n- 3\n')).toBe('# Results\n\n- 1\n\n## Hello\n\n# Types\n\n- 3\n')
-  expect(replacePart(file, '# Results\n\n- 4\n')).toBe('# Results\n\n- 4\n\n# Types\n\n- 2\n')
-  expect(replacePart('# Results\n', '# Types\n')).toBe('# Results\n\n# Types\n')
 })

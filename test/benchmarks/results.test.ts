@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { goals } from '../../benchmarks/goals.ts'
+import { mergePart, replacePart, tablesOf } from '../../benchmarks/support/results.ts'
+import { findRuntime } from '../../benchmarks/support/runtime.ts'
+import { summary } from '../../benchmarks/support/summary.ts'
+import { isWanted } from '../../benchmarks/support/wanted.ts'
+
+const part = `# Requests on Node 24
+
+- a machine
+
+## Hello
+
+A note.
+
+| server | CPU µs/req | × framework | × fastify |
+| --- | --: | --: | --: |
+| framework | 10.00 | 1.00 | 1.50 |
+| raw | 9.00 | 1.11 | 1.67 |
+| fastify | 15.00 | 0.67 | 1.00 |
+`
+
+test('a part of the results takes the place of the one before, and leaves the others', () => {
+  const file = '# Results\n\n- 1\n\n## Hello\n\n# Types\n\n- 2\n'
+  expect(replacePart(file, '# Types\n\n- 3\n')).toBe('# Results\n\n- 1\n\n## Hello\n\n# Types\n\n- 3\n')
+  expect(replacePart(file, '# Results\n\n- 4\n')).toBe('# Results\n\n- 4\n\n# Types\n\n- 2\n')
+  expect(replacePart('# Results\n', '# Types\n')).toBe('# Results\n\n# Types\n')
+})
+
+test('a section of a part takes the place of the one before, and leaves the others of the part and the other parts', () => {
+  const file = '# A\n\n- 1\n\n## One\n\n1\n\n## Two\n\n2\n\n# B\n\n- 2\n\n## One\n\nx\n'
+  expect(mergePart(file, '# A\n\n- 3\n\n## Two\n\n22\n\n## Three\n\n3\n')).toBe(
+    '# A\n\n- 3\n\n## One\n\n1\n\n## Two\n\n22\n\n## Three\n\n3\n\n# B\n\n- 2\n\n## One\n\nx\n',
+  )
+  expect(mergePart('# A\n', '# B\n\n## One\n')).toBe('# A\n\n# B\n\n## One\n')
+})
+
+test('the tables of a part are read by row and column', () => {
+  const table = tablesOf(part).get('Hello')
+  expect([...(table?.keys() ?? [])]).toEqual(['framework', 'raw', 'fastify'])
+  expect(table?.get('framework')?.get('× fastify')).toBe('1.50')
+})
+
+describe('the summary', () => {
+  const goal = { table: 'Hello', row: 'framework', against: 'fastify' }
+
+  test('says which goals are held, missed and not measured', () => {
+    const text = summary(
+      [
+        { ...goal, ratio: 1.5 },
+        { ...goal, ratio: 2 },
+        { ...goal, table: 'Other', ratio: 1 },
+      ],
+      part,
+    )
+    expect(text).toContain('| Hello: framework to fastify | 1.50 | 1.50 | held |')
+    expect(text).toContain('| Hello: framework to fastify | 2.00 | 1.50 | **missed by 25 %** |')
+    expect(text).toContain('| Other: framework to fastify | 1.00 | – | not measured |')
+  })
+
+  test('names what is cheaper than the framework', () => {
+    expect(summary([], part)).toContain('- Hello: raw 1.11\n')
+    expect(summary([], part.replace(/\| raw.*\n/, ''))).toContain('Nothing in the tables below is cheaper')
+  })
+
+  test('is given goals for the runtimes that have some', () => {
+    expect(Object.keys(goals)).toEqual(['Node 24', 'Node 26', 'Bun', 'Deno'])
+  })
+})
+
+test('the Node.js of this process has the title of its version', () => {
+  const { kind, title, version } = findRuntime('node')
+  expect({ kind, title, version }).toEqual({
+    kind: 'node',
+    title: `Node ${process.versions.node.split('.')[0]}`,
+    version: process.versions.node,
+  })
+  expect(() => findRuntime('node99')).toThrow('--runtime node99: it cannot be started')
+})
+
+test('a server that is asked for comes with its variants', () => {
+  expect(
+    ['framework', 'framework, jit', 'fastify', 'fastify.inject'].map((name) => isWanted(name, ['framework'])),
+  ).toEqual([true, true, false, false])
+  expect(isWanted('framework, jit', ['framework, jit'])).toBe(true)
+  expect(isWanted('framework', ['framework, jit'])).toBe(false)
+  expect(isWanted('anything', undefined)).toBe(true)
+})
