@@ -1,14 +1,19 @@
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { checkServers } from '../../benchmarks/load/schedule.ts'
+import { httpServers, isPeer } from '../../benchmarks/load/servers.ts'
+import { serverSuites } from '../../benchmarks/load/suites.ts'
 import { chooseSuites } from '../../benchmarks/settings.ts'
 import { findRuntime } from '../../benchmarks/support/runtime.ts'
+import { adoptFolder, removeStages, root } from '../../benchmarks/support/stage.ts'
 import { runtimeBinary } from '../runtimes/run.mjs'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
+afterAll(removeStages)
 
-async function check(...args: string[]): Promise<{ code: unknown; ok: string[]; output: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'benchmarks/run.ts', '--check', ...args], { cwd: root })
+/** Nothing is timed: a benchmark that fails on a busy machine would only be turned off. The peers need not be installed. */
+test('every benchmark still starts and every server in it but the peers gives the right answer', async () => {
+  const command = ['--import', 'tsx', 'benchmarks/run.ts', '--check', '--servers', 'framework,raw']
+  const child = spawn(process.execPath, command, { cwd: root })
   let output = ''
   const collect = (chunk: Buffer) => {
     output += chunk.toString()
@@ -16,17 +21,12 @@ async function check(...args: string[]): Promise<{ code: unknown; ok: string[]; 
   child.stdout.on('data', collect)
   child.stderr.on('data', collect)
   const code = await new Promise((resolve) => child.once('close', resolve))
-  const ok = output
-    .split('\n')
-    .filter((line) => line.startsWith('ok '))
-    .sort()
-  return { code, ok, output }
-}
-
-/** Nothing is timed: a benchmark that fails on a busy machine would only be turned off. The peers are not a part of the framework. */
-test('every benchmark still starts and every server of ours in it gives the right answer', async () => {
-  const { code, ok, output } = await check('--servers', 'framework,raw')
-  expect(ok).toEqual(
+  expect(
+    output
+      .split('\n')
+      .filter((line) => line.startsWith('ok '))
+      .sort(),
+  ).toEqual(
     chooseSuites([], findRuntime('node'))
       .map((name) => `ok ${name}`)
       .sort(),
@@ -34,10 +34,24 @@ test('every benchmark still starts and every server of ours in it gives the righ
   expect(code, output).toBe(0)
 })
 
-test.each(['bun', 'deno'])('the servers of %s give the right answers, by hand and by the framework', async (name) => {
-  if (runtimeBinary(name) === undefined) return
-  const suites = ['100-routes', 'full-stack', 'serialised-get']
-  const { code, ok, output } = await check('--runtime', name, '--servers', 'framework,native', ...suites)
-  expect(ok).toEqual(suites.map((suite) => `ok ${suite}`))
-  expect(code, output).toBe(0)
+describe.each(['bun', 'deno'])('on %s', (name) => {
+  test.skipIf(runtimeBinary(name) === undefined)(
+    'the framework and the servers by hand give the right answers',
+    async () => {
+      const runtime = findRuntime(name)
+      const stage = adoptFolder(root, 'dist')
+      for (const [suite, scenario] of [
+        ['100-routes', 'many'],
+        ['full-stack', 'full'],
+        ['serialised-get', 'serialised'],
+      ] as const) {
+        const subjects = Object.entries(httpServers(runtime.kind, scenario)).filter(([, file]) => !isPeer(file))
+        await checkServers(
+          subjects.map(([server, file]) => ({ name: server, stage, ...file })),
+          serverSuites[suite].exchange,
+          runtime,
+        )
+      }
+    },
+  )
 })
