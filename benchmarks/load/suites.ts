@@ -91,7 +91,7 @@ const [firstOfMany, ...otherOfMany]: Target[] = [
 const all = (scenario: string) => (kind: RuntimeKind) => httpServers(kind, scenario)
 
 const references = ['framework', 'raw', 'native', 'fastify', 'elysia', 'hono']
-const graphqlReferences = ['framework', 'mercurius', 'mercurius, jit']
+const graphqlReferences = ['framework', 'framework, jit', 'mercurius', 'mercurius, jit']
 const hello = get('/', { hello: 'world' })
 
 export const serverSuites = {
@@ -190,7 +190,7 @@ export const serverSuites = {
     title: 'Boot to the first answer',
     kind: 'boot',
     exchange: hello,
-    references,
+    references: [...references, 'framework, 100 plugins'],
     servers: bootServers,
   },
 } as const satisfies Record<string, ServerSuite>

@@ -42,7 +42,7 @@ const scenarios = {
       const { headers } = event.res
       headers.set('x-request-id', reqId)
       for (const [name, value] of security) headers.set(name, value)
-      const preflight = handleCors(event, { origin: [origin] })
+      const preflight = handleCors(event, { origin: [origin], exposeHeaders: [] })
       if (preflight !== false) return preflight
       const answer = await next()
       const ms = performance.now() - start

@@ -2,13 +2,13 @@ import type { Goal } from '../goals.ts'
 import { type Cells, tablesOf } from './results.ts'
 import { percent, section } from './table.ts'
 
-const column = 'framework'
-
-/** Who does the same work with less, by how much. */
+/** Who does the same work with less, by how much: what is compiled beside our own that is compiled. */
 function cheaper(table: Cells): string[] {
+  const ratioOf = (name: string, cells: ReadonlyMap<string, string>) =>
+    Number(cells.get(`× ${name.replace(/^[^,]*/, 'framework')}`) ?? cells.get('× framework'))
   return [...table]
-    .map(([name, cells]) => ({ name, ratio: Number(cells.get(`× ${column}`)) }))
-    .filter(({ name, ratio }) => ratio > 1 && !name.startsWith(column))
+    .map(([name, cells]) => ({ name, ratio: ratioOf(name, cells) }))
+    .filter(({ name, ratio }) => ratio > 1 && !name.startsWith('framework'))
     .map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`)
 }
 

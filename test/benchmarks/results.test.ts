@@ -60,6 +60,8 @@ describe('the summary', () => {
 
   test('names what is cheaper than the framework', () => {
     expect(summary([], part)).toContain('- Hello: raw 1.11\n')
+    const variant = '| server | × framework | × framework, jit |\n| --- | --: | --: |\n| raw, jit | 2.00 | 0.90 |'
+    expect(summary([], `# A\n\n## B\n\n${variant}\n`)).toContain('Nothing in the tables below is cheaper')
     expect(summary([], part.replace(/\| raw.*\n/, ''))).toContain('Nothing in the tables below is cheaper')
   })
 
