@@ -1,10 +1,5 @@
-import { Ajv } from 'ajv'
-import formats from 'ajv-formats'
-import cors from 'cors'
+// What a scenario needs beside it is loaded by that scenario: the boot of `hello` is that of the framework alone.
 import express from 'express'
-import helmet from 'helmet'
-import { pino } from 'pino'
-import { pinoHttp } from 'pino-http'
 import {
   hello,
   logTarget,
@@ -25,20 +20,25 @@ const app = express()
 app.disable('x-powered-by')
 // A hash of each answer that no one here asks for.
 app.disable('etag')
-const ajv = new Ajv({ coerceTypes: 'array', useDefaults: true })
-formats.default(ajv)
 
-/** @param {object} schema @param {(request: express.Request) => unknown} read */
-function valid(schema, read) {
-  const check = ajv.compile(schema)
-  /** @type {express.RequestHandler} */
-  return (request, response, next) => {
-    if (check(read(request))) next()
-    else response.status(422).json(check.errors)
+async function validation() {
+  const [{ Ajv }, { default: formats }] = await Promise.all([import('ajv'), import('ajv-formats')])
+  const ajv = new Ajv({ coerceTypes: 'array', useDefaults: true })
+  formats.default(ajv)
+  /** @param {object} schema @param {(request: express.Request) => unknown} read */
+  const valid = (schema, read) => {
+    const check = ajv.compile(schema)
+    /** @type {express.RequestHandler} */
+    return (request, response, next) => {
+      if (check(read(request))) next()
+      else response.status(422).json(check.errors)
+    }
   }
+  return { ajv, valid }
 }
 
-const validated = () =>
+async function validated() {
+  const { valid } = await validation()
   app.post(
     '/orders',
     express.json(),
@@ -47,13 +47,20 @@ const validated = () =>
       response.json(receipt(request.body))
     },
   )
+}
 /** @type {Record<string, () => unknown>} */
 const scenarios = {
   hello: () => app.get('/', (_request, response) => response.json(hello())),
   params: () => app.get('/users/:id', (request, response) => response.json(user(request.params.id))),
   post: () => app.post('/orders', express.json(), (request, response) => response.json(receipt(request.body))),
   validated,
-  full() {
+  async full() {
+    const [{ default: cors }, { default: helmet }, { pino }, { pinoHttp }] = await Promise.all([
+      import('cors'),
+      import('helmet'),
+      import('pino'),
+      import('pino-http'),
+    ])
     app.use(
       pinoHttp({
         logger: pino(pino.destination(logTarget)),
@@ -77,9 +84,10 @@ const scenarios = {
     )
     app.use(cors({ origin: [origin] }))
     app.use(helmet())
-    validated()
+    await validated()
   },
-  serialised() {
+  async serialised() {
+    const { ajv, valid } = await validation()
     const isParams = valid(userParams, ({ params }) => params)
     const checkQuery = ajv.compile(userQuery)
     app.get('/users/:id', isParams, (request, response) => {
@@ -100,5 +108,5 @@ const scenarios = {
     }
   },
 }
-scenarios[scenario]()
+await scenarios[scenario]()
 app.listen(port, '127.0.0.1')

@@ -1,7 +1,5 @@
-import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
+// What a scenario needs beside it is loaded by that scenario: the boot of `hello` is that of the framework alone.
 import fastify, { LogController } from 'fastify'
-import { destination } from 'pino'
 import {
   account,
   accountSchema,
@@ -21,12 +19,14 @@ import {
   userQuery,
 } from '../servers/routes.mjs'
 
-const app = fastify(
+async function logging() {
+  const { destination } = await import('pino')
   // One line of its own in place of the two that it writes.
-  scenario === 'full'
-    ? { logger: { stream: destination(logTarget) }, logController: new LogController({ disableRequestLogging: true }) }
-    : {},
-)
+  const logController = new LogController({ disableRequestLogging: true })
+  return { logger: { stream: destination(logTarget) }, logController }
+}
+
+const app = fastify(scenario === 'full' ? await logging() : {})
 const validated = () =>
   app.post('/orders', { schema: { body: orderSchema, response: { 200: receiptSchema } } }, (request) =>
     receipt(request.body),
@@ -37,7 +37,9 @@ const scenarios = {
   params: () => app.get('/users/:id', (request) => user(request.params.id)),
   post: () => app.post('/orders', (request) => receipt(request.body)),
   validated,
-  full() {
+  async full() {
+    const { default: cors } = await import('@fastify/cors')
+    const { default: helmet } = await import('@fastify/helmet')
     app.register(cors, { origin: [origin] })
     app.register(helmet)
     app.addHook('onRequest', (request, reply, done) => {
@@ -68,5 +70,5 @@ const scenarios = {
     for (const { i, area } of many.files) app.get(`${area}/*`, ({ params }) => ({ route: i, rest: params['*'] }))
   },
 }
-scenarios[scenario]()
+await scenarios[scenario]()
 await app.listen({ port, host: '127.0.0.1' })

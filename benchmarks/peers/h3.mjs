@@ -1,3 +1,4 @@
+// What a scenario needs beside it is loaded by that scenario: the boot of `hello` is that of the framework alone.
 import {
   defineHandler,
   getRouterParam,
@@ -9,7 +10,6 @@ import {
   readValidatedBody,
   serve,
 } from 'h3'
-import { pino } from 'pino'
 import {
   hello,
   logTarget,
@@ -23,17 +23,20 @@ import {
   shownItems,
   user,
 } from '../servers/routes.mjs'
-import { orderSchema, userParams, userQuery } from './schemas-zod.mjs'
 
 const app = new H3()
-const validated = () => app.post('/orders', async (event) => receipt(await readValidatedBody(event, orderSchema)))
+async function validated() {
+  const { orderSchema } = await import('./schemas-zod.mjs')
+  app.post('/orders', async (event) => receipt(await readValidatedBody(event, orderSchema)))
+}
 /** @type {Record<string, () => unknown>} */
 const scenarios = {
   hello: () => app.get('/', hello),
   params: () => app.get('/users/:id', (event) => user(getRouterParam(event, 'id'))),
   post: () => app.post('/orders', async (event) => receipt(await readBody(event))),
   validated,
-  full() {
+  async full() {
+    const { pino } = await import('pino')
     const log = pino(pino.destination(logTarget))
     const security = Object.entries(securityHeaders)
     app.use(async (event, next) => {
@@ -51,16 +54,16 @@ const scenarios = {
       log.info({ reqId, method: event.req.method, path, route: '/orders', status, ms }, 'request')
       return answer
     })
-    validated()
+    await validated()
   },
-  serialised: () =>
-    app.get(
-      '/users/:id',
-      defineHandler(async (event) => {
-        const { id } = await getValidatedRouterParams(event, userParams)
-        return shownAccount(id, await getValidatedQuery(event, userQuery))
-      }),
-    ),
+  async serialised() {
+    const { userParams, userQuery } = await import('./schemas-zod.mjs')
+    const answer = defineHandler(async (event) => {
+      const { id } = await getValidatedRouterParams(event, userParams)
+      return shownAccount(id, await getValidatedQuery(event, userQuery))
+    })
+    app.get('/users/:id', answer)
+  },
   list: () => app.get('/items', () => shownItems),
   many() {
     for (const { i, path } of many.pages) app.get(path, () => ({ route: i }))
@@ -72,5 +75,5 @@ const scenarios = {
     }
   },
 }
-scenarios[scenario]()
+await scenarios[scenario]()
 serve(app, { port, hostname: '127.0.0.1', silent: true })

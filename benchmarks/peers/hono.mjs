@@ -1,10 +1,6 @@
+// What a scenario needs beside it is loaded by that scenario: the boot of `hello` is that of the framework alone.
 import process from 'node:process'
-import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
-import { cors } from 'hono/cors'
-import { requestId } from 'hono/request-id'
-import { secureHeaders } from 'hono/secure-headers'
-import { pino } from 'pino'
 import {
   hello,
   logTarget,
@@ -18,18 +14,29 @@ import {
   shownItems,
   user,
 } from '../servers/routes.mjs'
-import { orderSchema, userParams, userQuery } from './schemas-zod.mjs'
 
 const app = new Hono()
-const validated = () =>
+const validation = async () => {
+  const [{ zValidator }, schemas] = await Promise.all([import('@hono/zod-validator'), import('./schemas-zod.mjs')])
+  return { zValidator, ...schemas }
+}
+async function validated() {
+  const { zValidator, orderSchema } = await validation()
   app.post('/orders', zValidator('json', orderSchema), (c) => c.json(receipt(c.req.valid('json'))))
+}
 /** @type {Record<string, () => unknown>} */
 const scenarios = {
   hello: () => app.get('/', (c) => c.json(hello())),
   params: () => app.get('/users/:id', (c) => c.json(user(c.req.param('id')))),
   post: () => app.post('/orders', async (c) => c.json(receipt(await c.req.json()))),
   validated,
-  full() {
+  async full() {
+    const [{ cors }, { requestId }, { secureHeaders }, { pino }] = await Promise.all([
+      import('hono/cors'),
+      import('hono/request-id'),
+      import('hono/secure-headers'),
+      import('pino'),
+    ])
     const log = pino(pino.destination(logTarget))
     app.use(requestId())
     app.use(async (c, next) => {
@@ -42,12 +49,14 @@ const scenarios = {
     app.use(cors({ origin: [origin] }))
     // It sets no policy of its own accord; the directives are those of helmet.
     app.use(secureHeaders({ contentSecurityPolicy: directives(securityHeaders['content-security-policy']) }))
-    validated()
+    await validated()
   },
-  serialised: () =>
+  async serialised() {
+    const { zValidator, userParams, userQuery } = await validation()
     app.get('/users/:id', zValidator('param', userParams), zValidator('query', userQuery), (c) =>
       c.json(shownAccount(c.req.valid('param').id, c.req.valid('query'))),
-    ),
+    )
+  },
   list: () => app.get('/items', (c) => c.json(shownItems)),
   many() {
     for (const { i, path } of many.pages) app.get(path, (c) => c.json({ route: i }))
@@ -59,7 +68,7 @@ const scenarios = {
     }
   },
 }
-scenarios[scenario]()
+await scenarios[scenario]()
 
 /** `img-src 'self' data:` as `imgSrc: ["'self'", 'data:']`. @param {string} policy */
 function directives(policy) {
