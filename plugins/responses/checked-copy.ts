@@ -135,44 +135,53 @@ class Writer {
   }
 
   #scalar(type: string, name: string, node: Node): string {
-    const test = {
-      string: `typeof ${name}!=='string'`,
-      boolean: `typeof ${name}!=='boolean'`,
-      number: `!Number.isFinite(${name})`,
-      integer: `!Number.isInteger(${name})`,
-    }[type]!
     const format = type === 'string' && typeof node.format === 'string' ? `,${JSON.stringify(node.format)}` : ''
-    return `if(${test})${name}=s.${type}(${name}${format});`
+    return `if(${misses(type, name)})${name}=s.${type}(${name}${format});`
   }
 
+  /** Where a schema is nothing but a type, its test without a call; `first` comes before a closer look. */
+  #plainScalar(node: unknown, name: string, first = ''): string | undefined {
+    if (!isObject(node) || [...combining, '$ref', 'enum', 'const'].some((keyword) => keyword in node)) return undefined
+    const types = typesOf(node)
+    const type = types.find((one) => one !== 'null')
+    if (type === undefined || !scalarTypes.has(type)) return undefined
+    if (types.length === 1) return `if(${misses(type, name)}){${first}${this.#scalar(type, name, node)}}`
+    if (types.length > 2 || !types.includes('null')) return undefined
+    return `if(${name}!==null&&${misses(type, name)}){${first}${name}=${this.#call(node)}(${name})}`
+  }
+
+  /**
+   * All members go into one literal: what is picked has one hidden class from its birth, and the members that are not
+   * there are `undefined` in it, which JSON leaves out.
+   */
   #object(node: Node): string {
     const properties = isObject(node.properties) ? node.properties : {}
     const required = new Set(Array.isArray(node.required) ? node.required.map(String) : [])
-    let code = `v=plain(v);if(typeof v!=='object'||v===null||Array.isArray(v))fail('must be an object');const o={};let x,k='';try{`
+    let code = `${read}if(typeof v!=='object'||v===null||Array.isArray(v))fail('must be an object');let o,x,k='';try{`
+    const members: string[] = []
     for (const name of new Set([...Object.keys(properties), ...required])) {
-      const known = Object.hasOwn(properties, name)
-      code += this.#property(name, known ? properties[name] : undefined, required.has(name), known)
+      const isKnown = Object.hasOwn(properties, name)
+      const variable = isKnown ? `x${members.length}` : 'x'
+      code += this.#property(variable, name, isKnown ? properties[name] : undefined, required.has(name), isKnown)
+      // Written plainly, the key would set the prototype.
+      if (isKnown) members.push(`${name === '__proto__' ? '["__proto__"]' : JSON.stringify(name)}:${variable}`)
     }
-    code += `${this.#others(node, Object.keys(properties))}}catch(e){throw passing(e,k)}r=o;`
+    code += `o={${members.join()}};${this.#others(node, Object.keys(properties))}}catch(e){throw passing(e,k)}r=o;`
     return code
   }
 
-  #property(name: string, node: unknown, required: boolean, known: boolean): string {
+  #property(x: string, name: string, node: unknown, required: boolean, known: boolean): string {
     const key = JSON.stringify(name)
-    const fallback = isObject(node) && node.default !== undefined ? `x=${this.#constant(node.default)};` : ''
-    const missing = required ? `if(x===undefined)fail('is missing');` : ''
-    const read = name in Object.prototype ? `x=own(v,${key});` : `x=v[${key}];`
-    const start = `k=${key};${read}${fallback === '' ? '' : `if(x===undefined)${fallback}`}${missing}`
-    if (!known) return start
-    const types = isObject(node) ? typesOf(node) : []
-    const isPlainScalar =
-      isObject(node) &&
-      types.length === 1 &&
-      scalarTypes.has(types[0]!) &&
-      !['$ref', 'enum', 'const', 'allOf', 'anyOf', 'oneOf', 'if'].some((keyword) => keyword in node)
-    const take = isPlainScalar ? this.#scalar(types[0]!, 'x', node) : `x=${this.#call(node)}(x);`
-    const store = name === '__proto__' ? `put(o,${key},x);` : `o[${key}]=x;`
-    return required ? `${start}${take}${store}` : `${start}if(x!==undefined){${take}${store}}`
+    const fallback = isObject(node) && node.default !== undefined ? `${x}=${this.#constant(node.default)};` : ''
+    const missing = required ? `if(${x}===undefined)fail('is missing');` : ''
+    const value = name in Object.prototype ? `own(v,${key})` : `v[${key}]`
+    const start = `k=${key};${known ? 'let ' : ''}${x}=${value};${fallback === '' ? '' : `if(${x}===undefined)${fallback}`}`
+    if (!known) return start + missing
+    // One test for what is as it should be; only what fails it may be missing.
+    const scalar = this.#plainScalar(node, x, required ? missing : `if(${x}!==undefined)`)
+    if (scalar !== undefined) return start + scalar
+    const take = `${x}=${this.#call(node)}(${x});`
+    return required ? `${start}${missing}${take}` : `${start}if(${x}!==undefined){${take}}`
   }
 
   /** Properties that are not named one by one: they leave only where the schema says so. */
@@ -196,17 +205,28 @@ class Writer {
         ? node.items
         : undefined
     const rest = tuple === undefined ? node.items : Array.isArray(node.prefixItems) ? node.items : node.additionalItems
-    const start = `v=plain(v);if(!Array.isArray(v))fail('must be an array');const a=new Array(v.length);let i=0;try{`
-    const end = '}catch(e){throw passing(e,i)}r=a;'
+    const start = `${read}if(!Array.isArray(v))fail('must be an array');let i=0;try{const a=listLike(v);`
+    const end = 'r=a}catch(e){throw passing(e,i)}'
     if (tuple === undefined) {
-      const item = rest === undefined || rest === true ? 'v[i]' : `${this.#call(rest)}(v[i])`
-      return `${start}for(;i<v.length;i++)a[i]=${item};${end}`
+      if (rest === undefined || rest === true) return `${start}for(;i<a.length;i++)a[i]=v[i];${end}`
+      const take = this.#plainScalar(rest, 'x') ?? `x=${this.#call(rest)}(x)`
+      return `${start}for(;i<a.length;i++){let x=v[i];${take};a[i]=x}${end}`
     }
-    const heads = tuple.map((one, index) => `if(v.length>${index}){i=${index};a[i]=${this.#call(one)}(v[i])}`)
+    const heads = tuple.map((one, index) => `if(a.length>${index}){i=${index};a[i]=${this.#call(one)}(v[i])}`)
     const tail =
       isObject(rest) || rest === true ? `a[i]=${this.#call(rest)}(v[i])` : `fail('is more than the schema has')`
-    return `${start}${heads.join('')}for(i=${tuple.length};i<v.length;i++){${tail}}${end}`
+    return `${start}${heads.join('')}for(i=${tuple.length};i<a.length;i++){${tail}}${end}`
   }
+}
+
+/** What an object stands for, where it says so itself. */
+const read = `if(typeof v==='object'&&v!==null&&v.toJSON!==undefined)v=plain(v);`
+
+/** Code that is true of what has not the type. */
+function misses(type: string, name: string): string {
+  if (type === 'number') return `!Number.isFinite(${name})`
+  if (type === 'integer') return `!Number.isInteger(${name})`
+  return `typeof ${name}!=='${type}'`
 }
 
 const isScalar = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value)

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import process from 'node:process'
+import { isOldV8 } from './writer-helpers.ts'
 import { writtenSchemaOf } from './written-schema.ts'
 
 /** Turns what was picked from an answer into JSON; `undefined` where JSON has no text for it. */
@@ -8,16 +8,13 @@ export type Write = (picked: unknown) => string | undefined
 export type WriterName = 'JSON.stringify' | 'fast-json-stringify'
 
 /**
- * The faster writer of this runtime. V8 up to 11 (Node.js 20) has a slow `JSON.stringify`.
+ * The faster writer of this runtime.
  *
  * Measured with picking, for a small object, 1 kB and 1000 items, in µs, `JSON.stringify` against fast-json-stringify:
  * Node.js 20 0.55, 6.8, 537 against 0.30, 5.4, 585; 22 0.33, 3.6, 357 against 0.27, 5.7, 563; 24 0.36, 4.1, 368 against
  * 0.28, 4.9, 482; 26 0.19, 2.2, 182 against 0.26, 4.2, 417.
  */
-export const writerName: WriterName =
-  process.versions.bun === undefined && Number.parseInt(process.versions.v8 ?? '99', 10) < 12
-    ? 'fast-json-stringify'
-    : 'JSON.stringify'
+export const writerName: WriterName = isOldV8 ? 'fast-json-stringify' : 'JSON.stringify'
 
 /** From so many items on a list is written faster by `JSON.stringify` on Node.js 20 too. */
 const longList = 100
