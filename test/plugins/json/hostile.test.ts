@@ -1,6 +1,8 @@
 import { connect } from 'node:net'
 import { RouteCollection, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
+import { parseJson } from '../../../plugins/json/parse.ts'
+import { Chance } from '../../support/chance.ts'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 import { quickest } from '../../support/quickest.ts'
 
@@ -167,6 +169,42 @@ describe('depth', () => {
     const { server } = makeServer()
     const body = JSON.stringify([Array.from({ length: 500 }, () => [{}]), '['.repeat(500), '\\"['.repeat(100)])
     ;(await server.inject.post('/echo', { body })).assertStatus(200)
+  })
+
+  test('of any text exactly those with more levels are refused', () => {
+    const chance = new Chance(20_261_122)
+    const names = ['a', 'b', 'c1', '_', '', '},{', '},{"a', ']}]', '[[[[', '{', '\\', '\\"', ' ', ',"a']
+    const make = (levels: number): unknown => {
+      if (levels === 0 || chance.is(0.2)) return chance.pick<unknown>([1, true, null, ...names])
+      const list = Array.from({ length: chance.below(5) }, () => make(levels - 1))
+      return chance.is(0.5) ? list : Object.fromEntries(list.map((one) => [chance.pick(names), one]))
+    }
+    const depth = (value: unknown): number =>
+      typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0
+    const refusal = (text: string, limit: number) => {
+      try {
+        parseJson(Buffer.from(text), limit)
+        return undefined
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    const counts = { deeper: 0, taken: 0, broken: 0 }
+    for (let i = 0; i < 2_000; i++) {
+      const value = make(6)
+      const text = JSON.stringify(value, undefined, chance.pick([0, 0, 1, '\t']))
+      const limit = 1 + chance.below(6)
+      const isDeeper = depth(value) > limit
+      const why = refusal(text, limit)
+      expect(isDeeper ? why?.includes(`deeper than ${limit} levels`) : why === undefined, text).toBe(true)
+      counts[isDeeper ? 'deeper' : 'taken']++
+      // Cut or with another character somewhere, a text that is still JSON is no deeper than allowed.
+      const at = chance.below(text.length)
+      const other = text.slice(0, at) + chance.pick(['', '"', '{', '}', '[', ']', ',', '},{"a']) + text.slice(at + 1)
+      if (refusal(other, limit) === undefined) expect(depth(JSON.parse(other)), other).toBeLessThanOrEqual(limit)
+      else counts.broken++
+    }
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(200)
   })
 
   test('brackets that are never closed', async () => {
