@@ -1,3 +1,4 @@
+import { bodiesCases } from './bodies.ts'
 import type { Built } from './built.ts'
 import { chainCases } from './chain.ts'
 import type { MicroCase, Pace } from './harness.ts'
@@ -19,6 +20,7 @@ export const microSuites = {
   router: { title: 'Router', reference: 'find-my-way', ...short, cases: routerCases },
   chain: { title: 'Chain of middlewares', reference: 'by hand', ...short, cases: chainCases },
   responses: { title: 'Answers by a schema', reference: 'fast-json-stringify', ...short, cases: responsesCases },
+  bodies: { title: 'Bodies', reference: 'by hand', sliceMs: 60, warmMs: 600, cases: bodiesCases },
   inject: { title: 'Inject', reference: 'fastify.inject', ...long, cases: injectCases },
 } as const satisfies Record<string, MicroSuite>
 
