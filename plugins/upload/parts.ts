@@ -63,7 +63,7 @@ export class PartReader {
         const next = await this.#unlessFailed(iterator.next())
         if (next === undefined) break
         if (next.done) {
-          this.#dicer.end()
+          if (!this.#complete) this.#dicer.end()
           return
         }
         size += next.value.length
@@ -131,7 +131,10 @@ export class PartReader {
 
   #unlessFailed<Value>(promise: Promise<Value>): Promise<Value | undefined> {
     return new Promise((resolve, reject) => {
-      this.#wakeWriter = () => resolve(undefined)
+      // The last boundary wakes as well: a body that is left before its end costs the connection.
+      this.#wakeWriter = () => {
+        if (this.#failure !== undefined) resolve(undefined)
+      }
       promise.then(resolve, reject)
     })
   }
