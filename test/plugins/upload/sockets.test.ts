@@ -58,6 +58,16 @@ describe('over a socket', () => {
     expect(leftIn(folder)).toEqual([])
   })
 
+  test('forms that are read to their end keep the connection', async () => {
+    const { server } = makeServer({ maxFileSize: '1mb' })
+    const { port } = await server.listen()
+    const form = multipart(file('a', 'a', 'x'.repeat(500_000)))
+    const request = head(form) + form.body.toString('latin1')
+    const { statuses, text } = await sendRaw(port, request.repeat(3), { answers: 3 })
+    expect(statuses).toEqual([200, 200, 200])
+    expect(text.toLowerCase()).not.toContain('connection: close')
+  })
+
   test('a form that declares too much is refused unread', async () => {
     const { server } = makeServer({ maxTotalSize: 1000 })
     const { port } = await server.listen()
