@@ -119,14 +119,13 @@ export class Answers {
 
   // — the time of a request —
 
-  /** Starts the clock of a request that waits for something. Whoever waits goes on only if `overs` is what it was. */
+  /** Starts the clock of a request that waits for something. What waits goes on only if `overs` is what it was. */
   #limit(res: KernelResponse): TimeLimit {
     const { request: req } = res
     req.timeLimit ??= new TimeLimit()
     const limit = req.timeLimit
     if (limit.isRunning) return limit
-    limit.isRunning = true
-    limit.giveUp = () => this.#over(limit, res)
+    limit.start(this, res)
     this.#deadlines(req)?.add(limit)
     return limit
   }
@@ -138,7 +137,8 @@ export class Answers {
     return this.#requestDeadlines
   }
 
-  #over(limit: TimeLimit, res: KernelResponse): void {
+  /** Answers 503 for a request whose time is over, unless a plugin has given it more. */
+  timeIsOver(limit: TimeLimit, res: KernelResponse): void {
     const { request: req } = res
     const { extension } = limit
     // A body has a time of its own, `receiveTimeout`.

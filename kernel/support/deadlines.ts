@@ -9,26 +9,50 @@ const clock = performance.now.bind(performance)
  * Something that must be over in time, as a link of a chain: a timer for each cost a tenth of a small asynchronous request, and
  * a set of them nearly as much.
  */
-export class Running {
+export abstract class Running {
   until = 0
   previous: Running | undefined = undefined
   next: Running | undefined = undefined
-  giveUp: () => void
+
+  abstract giveUp(): void
+}
+
+class RunningTask extends Running {
+  readonly giveUp: () => void
 
   constructor(giveUp: () => void) {
+    super()
     this.giveUp = giveUp
   }
 }
 
-/** The time that a request has. Made for those that wait for something. */
-export class TimeLimit extends Running {
+/** Decides what happens when the time of an answer is over. */
+interface TimeKeeper<Answer> {
+  timeIsOver(limit: TimeLimit<Answer>, answer: Answer): void
+}
+
+/**
+ * The time that a request has. Made for those that wait for something.
+ *
+ * It refers to its answer by a field: with a closure in place of that, which closes a circle over the request, the young
+ * generation of Node 24 and 26 kept a third of all requests until the next full collection (70 MB more, 1.5 times the CPU).
+ */
+export class TimeLimit<Answer = unknown> extends Running {
   isRunning = false
-  /** How often it was over: whoever began to wait for something before is no longer listened to. */
+  /** How often it was over: what began to wait for something before that no longer counts. */
   overs = 0
+  #keeper: TimeKeeper<Answer> | undefined = undefined
+  #answer: Answer | undefined = undefined
   #extendedTo = 0
 
-  constructor() {
-    super(() => {})
+  start(keeper: TimeKeeper<Answer>, answer: Answer): void {
+    this.isRunning = true
+    this.#keeper = keeper
+    this.#answer = answer
+  }
+
+  giveUp(): void {
+    this.#keeper?.timeIsOver(this, this.#answer as Answer)
   }
 
   extend(ms: number | false): void {
@@ -78,7 +102,7 @@ export class Deadlines {
 
   /** The same for a function; gives what ends it. */
   begin(giveUp: () => void): () => void {
-    const running = new Running(giveUp)
+    const running = new RunningTask(giveUp)
     this.add(running)
     return () => this.end(running)
   }
