@@ -83,61 +83,38 @@ export function runChain(
   terminal: Terminal,
   req: KernelRequest,
   res: KernelResponse,
-): unknown {
+): Promise<unknown> | undefined {
   if (index === links.length) return runTerminal(terminal, req, res)
   const link = links[index]!
   req.current = link
   let called = false
   let behind: Downstream | undefined
-  // The step has returned without a promise: whatever it calls from now on, it calls from elsewhere.
-  let detached = false
-  // Set while the step is pending: it has returned, and did nothing yet.
-  let resume: ((...failure: unknown[]) => void) | undefined
+  // What a call does once the step has returned without a promise: it comes from elsewhere then.
+  let later: ((error: unknown) => Downstream | undefined) | undefined
 
-  const next = (error?: unknown): void | Promise<void> => {
+  const next = (error?: unknown): Downstream | undefined => {
+    if (later !== undefined) return later(error)
     if (called) {
       // The step was given up, and does not know.
       if (req.givenUp) return undefined
-      if (!detached) throw NextCalledTwiceError(link.name)
-      // Thrown into a timer or a callback it would end the process.
-      req.log.error({ err: NextCalledTwiceError(link.name) }, `next() was called twice in ${link.name}`)
-      return undefined
+      throw NextCalledTwiceError(links[index]!.name)
     }
     called = true
     // It was answered for: whatever is behind must not begin.
     if (req.givenUp) return undefined
-    if (resume === undefined) {
-      if (error !== undefined && error !== null) throw error
-      const rest = runChain(links, index + 1, terminal, req, res)
-      if (isPromise(rest)) behind = new Downstream(link.name, rest, req)
-      return behind
-    }
-    const settle = resume
-    resume = undefined
-    if (error !== undefined && error !== null) {
-      settle(error)
-      return undefined
-    }
-    try {
-      const rest = runChain(links, index + 1, terminal, req, res)
-      if (isPromise(rest)) {
-        rest.then(() => settle(), settle)
-        return new Downstream(link.name, rest, req)
-      }
-      settle()
-    } catch (thrown) {
-      settle(thrown)
-    }
-    return undefined
+    if (error !== undefined && error !== null) throw error
+    const rest = runChain(links, index + 1, terminal, req, res)
+    if (rest !== undefined) behind = new Downstream(links[index]!.name, rest, req)
+    return behind
   }
 
   const result = link.run(req, res, next)
-  if (isPromise(result)) {
+  if (result !== undefined && isPromise(result)) {
     if (behind !== undefined && (result as unknown) === behind) return behind.promise
     // A plain `then` and not an async function: the whole chain of four asynchronous steps is 1.17 times cheaper.
     return trusted(result).then(() => {
       if (!called) {
-        if (!res.answered && res.opening === undefined) throw ChainStoppedError(link.name)
+        if (!res.answered && res.opening === undefined) throw ChainStoppedError(links[index]!.name)
         return undefined
       }
       // What is behind is waited for, unless the step itself has seen how that ended.
@@ -146,25 +123,66 @@ export function runChain(
   }
   if (called) return behind?.promise
   if (res.answered) return undefined
-  return new Promise<void>((resolve, reject) => {
-    detached = true
-    req.raw.onAbort(() => {
-      if (resume === undefined) return
-      req.givenUp = true
-      resume(ClientGoneError())
-    })
-    resume = (...failure) => {
-      resume = undefined
+  const detached = detach(link, res, () => runChain(links, index + 1, terminal, req, res))
+  later = detached.next
+  return detached.promise
+}
+
+/** A step has returned and did nothing yet: it will call `next()`, or answer, from a callback. */
+function detach(
+  { name }: Link,
+  res: KernelResponse,
+  run: () => Promise<unknown> | undefined,
+): { next: (error: unknown) => Downstream | undefined; promise: Promise<void> } {
+  const { request: req } = res
+  let settle: ((...failure: unknown[]) => void) | undefined
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = (...failure) => {
+      settle = undefined
       res.onAnswer = undefined
-      called = true
       if (failure.length === 0) resolve()
       else reject(failure[0])
     }
-    res.onAnswer = () => resume?.()
   })
+  res.onAnswer = () => settle?.()
+  req.raw.onAbort(() => {
+    if (settle === undefined) return
+    req.givenUp = true
+    settle(ClientGoneError())
+  })
+  let called = false
+  const next = (error: unknown): Downstream | undefined => {
+    // The step was given up, and does not know.
+    if (req.givenUp) return undefined
+    if (called || settle === undefined) {
+      // Thrown into a timer or a callback it would end the process.
+      req.log.error({ err: NextCalledTwiceError(name) }, `next() was called twice in ${name}`)
+      return undefined
+    }
+    called = true
+    const end = settle
+    // From here on the end of the rest decides, not an answer, and not that the client leaves.
+    settle = undefined
+    if (error !== undefined && error !== null) {
+      end(error)
+      return undefined
+    }
+    try {
+      const rest = run()
+      if (rest === undefined) end()
+      else {
+        rest.then(() => end(), end)
+        return new Downstream(name, rest, req)
+      }
+    } catch (thrown) {
+      end(thrown)
+    }
+    return undefined
+  }
+  return { next, promise }
 }
 
-function runTerminal(terminal: Terminal, req: KernelRequest, res: KernelResponse): unknown {
+function runTerminal(terminal: Terminal, req: KernelRequest, res: KernelResponse): Promise<unknown> | undefined {
   req.current = undefined
   const result = terminal(req, res)
   if (isPromise(result)) return trusted(result).then((value) => takeValue(value, res))
