@@ -1,5 +1,6 @@
 import { Socket } from 'node:net'
 import { IncomingMessage, ServerResponse, STATUS_CODES } from '../../support/node-http.ts'
+import { declaredLength } from '../sending.ts'
 
 /** What `node:http` keeps beside its documented members, as far as it is leant on here; `node-probe.ts` finds out whether that holds. */
 export interface OpenResponse extends ServerResponse {
@@ -81,26 +82,20 @@ export function directWriter(send: Sending): DirectWriter {
     const open = response as OpenResponse
     const socket = open.socket as OpenSocket | null
     if (socket === null || body === '' || !isPlain(open, socket)) return false
-    const line = statusLines[status]
-    if (line === undefined) return false
-    let head = line
-    let length = ''
-    for (let i = 0; i < headers.length; i += 2) {
-      const name = headers[i]!
-      const value = headers[i + 1]!
-      const kind = kindOf(name)
-      // The kernel has checked values before; here once more, because this is where a line break would split an answer.
-      if (kind === Kind.special || unusual.test(value)) return false
-      if (kind === Kind.length) length = value
-      head += `${name}: ${value}\r\n`
-    }
     // Without a length node would send the body in chunks.
-    if (length === '') return false
-    head += date() + persistence(open._keepAliveTimeout)
+    const length = declaredLength(headers)
+    const head = length === undefined ? undefined : headOf(status, headers)
+    if (head === undefined) return false
     open.statusCode = status
     open.statusMessage = STATUS_CODES[status]!
     // As many bytes as characters: all of them are ASCII, and latin1 is the shortest way for those.
-    send(open, socket, head, body, Number(length) === body.length ? 'latin1' : 'utf8')
+    send(
+      open,
+      socket,
+      head + date() + persistence(open._keepAliveTimeout),
+      body,
+      length === body.length ? 'latin1' : 'utf8',
+    )
     return true
   }
 }
@@ -140,23 +135,51 @@ for (const code of Object.keys(STATUS_CODES).map(Number)) {
   if (code >= 200 && code !== 204 && code !== 304) statusLines[code] = `HTTP/1.1 ${code} ${STATUS_CODES[code]}\r\n`
 }
 
-const Kind = { plain: 0, length: 1, special: 2 } as const
-type Kind = (typeof Kind)[keyof typeof Kind]
-
 const unusual = /[^ -~]/
 const token = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 /** Node changes an answer, or the connection, by these. */
 const special = ['connection', 'date', 'expect', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']
-const kinds = new Map<string, Kind>([['content-length', Kind.length]])
-for (const name of special) kinds.set(name, Kind.special)
 
-function kindOf(name: string): Kind {
-  const known = kinds.get(name)
+/** A header as it was last written: most have the same value in every answer, and are checked and joined once. */
+interface Line {
+  readonly isPlain: boolean
+  value: string | undefined
+  text: string
+}
+
+const lines = new Map<string, Line>()
+
+/** Cookies and the like are not the same twice, and may be long. */
+const longestKept = 256
+
+function lineOf(name: string): Line {
+  const known = lines.get(name)
   if (known !== undefined) return known
-  const kind = token.test(name) ? Kind.plain : Kind.special
+  const line = { isPlain: token.test(name) && !special.includes(name), value: undefined, text: '' }
   // Names may be made from input; the memory must not grow with it.
-  if (kinds.size < 500) kinds.set(name, kind)
-  return kind
+  if (lines.size < 500) lines.set(name, line)
+  return line
+}
+
+/** The head without its end; `undefined` where node has more to say about it. */
+function headOf(status: number, headers: readonly string[]): string | undefined {
+  let head = statusLines[status]
+  if (head === undefined) return undefined
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!
+    const value = headers[i + 1]!
+    const line = lineOf(name)
+    if (value !== line.value) {
+      // The kernel has checked values before; here once more, because this is where a line break would split an answer.
+      if (!line.isPlain || unusual.test(value)) return undefined
+      const text = `${name}: ${value}\r\n`
+      head += text
+      if (value.length > longestKept) continue
+      line.value = value
+      line.text = text
+    } else head += line.text
+  }
+  return head
 }
 
 let second = 0
