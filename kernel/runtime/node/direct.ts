@@ -56,12 +56,52 @@ export const writeOnce: Sending = (response, socket, head, body, encoding) => {
   response._header = head
   response._headerSent = true
   socket.write(head + body, encoding, (error) => {
-    if (error || socket._hadError) return
-    if (handedOver !== undefined) response[handedOver] = true
-    response.emit('finish')
+    // Without the socket its end was reported before.
+    if (!error && !socket._hadError && response.socket === socket) reportEnd(response)
   })
   response.finished = true
   response._finish()
+  newest = response
+}
+
+function reportEnd(response: OpenResponse): void {
+  if (response === newest) newest = undefined
+  if (handedOver !== undefined) response[handedOver] = true
+  response.emit('finish')
+}
+
+/** The answer that was written last, as long as its end was not reported. */
+let newest: OpenResponse | undefined
+/** The socket that keeps answers back until the end of this turn, to send them in one write. */
+let collecting: OpenSocket | undefined
+
+/** Bytes that may wait for the end of the turn; a client that does not read must not fill the memory. */
+const mostCollected = 65_536
+
+/**
+ * For a request that came in one piece with the one before it: reports the end of that one's answer now, so that this one gets the
+ * socket at once, and keeps the answers of this turn back for one write. Returns false where the answer before was not written here, or
+ * not in full.
+ *
+ * `node:http` reports the end of an answer a tick after it was written. Until then those of further requests are queued, and leave
+ * one by one, each with a tick and a system call of its own: ten at a time cost 2.2 times as much.
+ */
+export function makeWay(socket: OpenSocket): boolean {
+  if (newest === undefined || socket._httpMessage !== newest || socket._hadError) return false
+  if (socket.writableLength > (socket === collecting ? mostCollected : 0)) return false
+  if (collecting === undefined) {
+    collecting = socket
+    socket.cork()
+    process.nextTick(sendCollected)
+  }
+  reportEnd(newest)
+  return true
+}
+
+function sendCollected(): void {
+  const socket = collecting
+  collecting = undefined
+  socket?.uncork()
 }
 
 const { writeHead, write, end, _storeHeader } = ServerResponse.prototype as OpenResponse
@@ -106,7 +146,7 @@ function isPlain(response: OpenResponse, socket: OpenSocket): boolean {
   return (
     socket._httpMessage === response &&
     socket.writable &&
-    socket.writableCorked === 0 &&
+    socket.writableCorked === (socket === collecting ? 1 : 0) &&
     response._header === null &&
     response.outputData.length === 0 &&
     !response.finished &&

@@ -27,7 +27,7 @@ export function endIdle(sockets: ReadonlySet<OpenSocket>, timeout: number): () =
     const now = clock()
     for (const socket of sockets) {
       // An answer is being made or sent, or there never was one.
-      if (socket._httpMessage || socket.bytesWritten === 0) continue
+      if (socket._httpMessage || socket.writableLength > 0 || socket.bytesWritten === 0) continue
       const before = seen.get(socket)
       if (before === undefined || before.bytes !== socket.bytesRead) {
         seen.set(socket, { bytes: socket.bytesRead, since: now })

@@ -6,7 +6,7 @@ import type { Adapter, Address, ListenOptions, RequestHandler } from '../adapter
 import { type Activity, busiestMoment, silence } from '../drain-moments.ts'
 import { listenError } from '../listen-errors.ts'
 import { isBun } from '../runtime-name.ts'
-import type { OpenSocket } from './direct.ts'
+import { makeWay, type OpenSocket } from './direct.ts'
 import { keepShapes } from './hidden-classes.ts'
 import { announce, endIdle } from './idle.ts'
 import { isLingering } from './linger.ts'
@@ -133,7 +133,8 @@ class NodeAdapter implements Adapter {
 
   #isSending(): boolean {
     for (const socket of [...this.#sockets, ...this.#secured])
-      if ((socket as OpenSocket)._httpMessage?.writableEnded || isLingering(socket)) return true
+      if ((socket as OpenSocket)._httpMessage?.writableEnded || socket.writableLength > 0 || isLingering(socket))
+        return true
     return false
   }
 }
@@ -185,7 +186,7 @@ function pem(material: string | Uint8Array): string | Buffer {
 }
 
 function requestListener(context: NodeContext, handler: RequestHandler, expects: Expectation) {
-  const { activity, announced } = context
+  const { activity, announced, direct } = context
   const begin = (message: IncomingMessage, response: ServerResponse, pipeline: Pipeline | undefined) => {
     activity.count++
     activity.working++
@@ -194,7 +195,7 @@ function requestListener(context: NodeContext, handler: RequestHandler, expects:
   return (message: IncomingMessage, response: ServerResponse) => {
     if (announced > 0) announce(response, announced)
     const { socket } = message
-    if (response.socket === null) {
+    if (response.socket === null && !(direct !== undefined && makeWay(socket))) {
       const pipeline = pipelineOf(socket)
       pipeline.take({ response, begin: () => begin(message, response, pipeline) })
     }

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { type IncomingMessage, OutgoingMessage, ServerResponse } from 'node:http'
 import { request as secureRequest } from 'node:https'
-import { connect, type Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -143,8 +143,28 @@ const exchanges: Record<string, string | string[]> = {
   'Expect: 100-continue, read': [post('/body', '', 4, 'Expect: 100-continue\r\n'), 'text', get('/hello')],
   'Expect: 100-continue, unread': [post('/hello', '', 4, 'Expect: 100-continue\r\n'), 'text'],
   'Upgrade without a listener': get('/hello', 'Connection: upgrade\r\nUpgrade: h2c\r\n'),
+  'all kinds at once':
+    get('/hello') + get('/utf8') + get('/big') + get('/hello') + get('/slow?5') + get('/hello') + get('/empty'),
+  'HEAD among others': get('/hello') + get('/utf8').replace('GET', 'HEAD') + get('/hello'),
+  'POST among others':
+    get('/hello') + post('/body', 'some text') + get('/hello') + post('/hello', 'unread') + get('/utf8'),
+  'HTTP/1.0 behind others': get('/hello') + get('/utf8') + get('/hello', '', '1.0'),
+  'Connection: close behind others':
+    get('/hello') + get('/utf8') + get('/hello', 'Connection: close\r\n') + get('/hello'),
+  'rubbish behind answers': `${get('/hello') + get('/utf8')}\x00rubbish\r\n\r\n`,
+  'CONNECT behind answers': `${get('/hello') + get('/utf8')}CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`,
   'rubbish behind a request': `${get('/slow?20')}\x00rubbish\r\n\r\n`,
   'no request at all': 'rubbish\r\n\r\n',
+}
+
+/** The pieces of each write that sends several at once. */
+async function collected(run: () => Promise<void>): Promise<{ chunk: string }[][]> {
+  const sockets = Socket.prototype as unknown as { _writev(chunks: { chunk: string }[]): void }
+  const writes = vi.spyOn(sockets, '_writev')
+  await run()
+  const pieces = writes.mock.calls.map(([chunks]) => chunks)
+  writes.mockRestore()
+  return pieces
 }
 
 describe('a directly written answer', () => {
@@ -181,6 +201,25 @@ describe('a directly written answer', () => {
     expect(watched.map(({ response }) => [response.writableFinished, response.writableEnded])).toEqual(
       Array(4).fill([true, true]),
     )
+  })
+
+  test('to requests that came in one piece leaves with the others in one write, after the first', async () => {
+    const port = await serve(true)
+    const writes = await collected(async () => {
+      expect((await sendRaw(port, get('/hello').repeat(10), { answers: 10 })).statuses).toHaveLength(10)
+    })
+    expect(writes.map(({ length }) => length)).toEqual([9])
+    expect(watched.map((one) => one.events)).toEqual(Array(10).fill(['prefinish', 'finish', 'close']))
+  })
+
+  test('is not collected beyond what may wait for a client that does not read', async () => {
+    answers['/part'] = { status: 200, headers: ['content-length', '20000'], body: 'x'.repeat(20_000) }
+    const port = await serve(true)
+    const writes = await collected(async () => {
+      expect((await sendRaw(port, get('/part').repeat(30), { answers: 30 })).statuses).toHaveLength(30)
+    })
+    const sizes = writes.map((chunks) => chunks.reduce((sum, { chunk }) => sum + chunk.length, 0))
+    expect(Math.max(...sizes)).toBeLessThan(65_536 + 20_500)
   })
 
   test('is seen by performance observers like any other', async () => {
