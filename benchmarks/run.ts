@@ -1,6 +1,7 @@
 import { goals } from './goals.ts'
 import { measureBoot } from './load/boot.ts'
-import { bootReport, loadReport } from './load/report.ts'
+import { measureMemory } from './load/memory.ts'
+import { bootReport, loadReport, memoryReport } from './load/report.ts'
 import { checkServers, measureLoad } from './load/schedule.ts'
 import { isPeer, packagesOf } from './load/servers.ts'
 import { type ServerSuite, serverSuites } from './load/suites.ts'
@@ -50,6 +51,9 @@ async function servers(name: ServerName, stage: Stage): Promise<string> {
   if (kind === 'boot') {
     return bootReport(title, await measureBoot(subjects, exchange, settings.boots, runtime), references)
   }
+  if (kind === 'memory') {
+    return memoryReport(title, await measureMemory(subjects, exchange, settings.load.generations, runtime), references)
+  }
   return loadReport(title, await measureLoad(subjects, exchange, settings.load), references, settings.load)
 }
 
@@ -66,6 +70,7 @@ function minutesOf(suites: readonly SuiteName[]): number {
     if (isMicro(name)) return generations * 10
     const { length } = serversOf(name)
     if (serverSuites[name].kind === 'boot') return length * settings.boots * 0.5
+    if (serverSuites[name].kind === 'memory') return length * generations * 20
     return generations * length * (0.7 + (rounds + 1) * (seconds + 0.15))
   }
   return Math.ceil(suites.reduce((sum, name) => sum + secondsOf(name), 0) / 60)

@@ -2,6 +2,7 @@ import { hasProc } from '../support/machine.ts'
 import { median, pairedRatio, spread } from '../support/statistics.ts'
 import { decimals, percent, section, today } from '../support/table.ts'
 import type { BootSeries } from './boot.ts'
+import { type MemorySeries, memoryRequests } from './memory.ts'
 import type { LoadSeries, LoadSettings } from './schedule.ts'
 
 type Named = { readonly name: string }
@@ -72,6 +73,25 @@ export function bootReport(title: string, series: readonly BootSeries[], referen
     title,
     `${today()}: from spawn to the first answer; ${series[0]?.wall.length ?? 0} starts each.`,
     ['server', 'ms', 'IQR', 'CPU ms', 'RSS MB', ...present.map((r) => `× ${r}`)],
+    rows,
+  )
+}
+
+export function memoryReport(title: string, series: readonly MemorySeries[], references: readonly string[]): string {
+  const present = references.filter((name) => series.some((one) => one.name === name))
+  const rows = [...series]
+    .sort((a, b) => median(a.loaded) - median(b.loaded))
+    .map((one) => [
+      one.name,
+      decimals(0)(median(one.ready)),
+      decimals(0)(median(one.loaded)),
+      percent(spread(one.loaded)),
+      ...ratios(one, series, present, (each) => each.loaded),
+    ])
+  return section(
+    title,
+    `${today()}: resident memory at the first answer and after ${memoryRequests / 1e6} million; ${series[0]?.loaded.length ?? 0} processes each.`,
+    ['server', 'ready MB', 'loaded MB', 'IQR', ...present.map((r) => `× ${r}`)],
     rows,
   )
 }

@@ -43,6 +43,14 @@ export const bootServers = (kind: RuntimeKind): ServerFiles => ({
   ...(kind === 'node' ? filesOf('hello', { 'fastify, 100 plugins': 'peers/fastify-plugins.mjs' }) : {}),
 })
 
+/** Of the peers on Node.js the two that come nearest: a million requests take each a quarter of a minute. */
+export const memoryServers = (kind: RuntimeKind): ServerFiles =>
+  Object.fromEntries(
+    Object.entries(httpServers(kind, 'hello')).filter(
+      ([name]) => kind !== 'node' || ['framework', 'raw', 'fastify', 'hono'].includes(name),
+    ),
+  )
+
 /** The same answer with the cache in front of it and without. */
 export const cacheServers = (): ServerFiles => ({
   framework: { file: framework, scenario: 'cached' },

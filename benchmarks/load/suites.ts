@@ -1,11 +1,11 @@
 import type { RuntimeKind } from '../support/runtime.ts'
 import type { Exchange, Target } from './probe.ts'
-import { bootServers, cacheServers, graphqlServers, httpServers, type ServerFiles } from './servers.ts'
+import { bootServers, cacheServers, graphqlServers, httpServers, memoryServers, type ServerFiles } from './servers.ts'
 
 /** Servers that do the same work, and the requests they are loaded with. */
 export interface ServerSuite {
   readonly title: string
-  readonly kind: 'load' | 'boot'
+  readonly kind: 'load' | 'boot' | 'memory'
   readonly exchange: Exchange
   /** The names of the servers that the others are divided by, those of them that run there. */
   readonly references: readonly string[]
@@ -192,5 +192,12 @@ export const serverSuites = {
     exchange: hello,
     references: [...references, 'framework, 100 plugins'],
     servers: bootServers,
+  },
+  memory: {
+    title: 'Memory after a million requests',
+    kind: 'memory',
+    exchange: hello,
+    references,
+    servers: memoryServers,
   },
 } as const satisfies Record<string, ServerSuite>
