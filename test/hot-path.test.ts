@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { serverSuites } from '../benchmarks/load/suites.ts'
+import { runtimeBinary } from './runtimes/run.mjs'
+
+// What a request costs, by counting: unlike a time it is the same on a busy machine. So a change that makes requests a little
+// heavier fails here, and need not be noticed in a benchmark.
+
+/** What one request takes: bytes of the heap, promises, ticks. */
+type Cost = readonly [bytes: number, promises: number, ticks: number]
+type Way = 'inject' | 'socket'
+type Scenario = 'hello' | 'later' | 'get' | 'post' | 'chain'
+type Costs = Record<Scenario, Record<Way, Cost>>
+
+/**
+ * Today's costs, by version of Node.js. `inject` has a promise of its own, and one for its caller; most of what a socket adds is
+ * taken by `node:http` itself.
+ *
+ * The failing test prints the new lines. A change that makes a request cheaper, or dearer for a good reason, puts them here.
+ */
+const today: Readonly<Record<string, Costs>> = {
+  20: {
+    hello: { inject: [3108, 2, 0], socket: [12351, 0, 10] },
+    later: { inject: [4517, 8, 0], socket: [13141, 6, 9] },
+    get: { inject: [7751, 2, 0], socket: [17458, 0, 10] },
+    post: { inject: [8069, 6, 0], socket: [16406, 4, 6] },
+    chain: { inject: [3717, 2, 0], socket: [12994, 0, 10] },
+  },
+  24: {
+    hello: { inject: [2964, 2, 0], socket: [10332, 0, 7] },
+    later: { inject: [4333, 8, 0], socket: [11717, 6, 7] },
+    get: { inject: [5189, 2, 0], socket: [12958, 0, 7] },
+    post: { inject: [7746, 6, 0], socket: [15846, 4, 6] },
+    chain: { inject: [3573, 2, 0], socket: [10967, 0, 7] },
+  },
+  26: {
+    hello: { inject: [2805, 2, 0], socket: [8034, 0, 4] },
+    later: { inject: [4142, 8, 0], socket: [9392, 6, 4] },
+    get: { inject: [5030, 2, 0], socket: [10660, 0, 4] },
+    post: { inject: [7588, 6, 0], socket: [14961, 4, 5] },
+    chain: { inject: [3414, 2, 0], socket: [8667, 0, 4] },
+  },
+}
+
+/** How much more than today fails. So does 2.5 times as much less: with the old figure the next change could take it all back. */
+const tolerance: Readonly<Record<Way, number>> = { inject: 0.1, socket: 0.05 }
+
+/** The bytes of a request that may become old. What V8 learns meanwhile takes up to 170; a request that is kept, over 1000. */
+const mostSurviving = 400
+
+function asked(suite: keyof typeof serverSuites) {
+  const { method, targets, headers, body } = serverSuites[suite].exchange
+  return { method, url: targets[0].path, headers, ...(body !== '' && { body }) }
+}
+
+const scenarios: Readonly<Record<Scenario, ReturnType<typeof asked>>> = {
+  hello: asked('hello'),
+  // An asynchronous handler.
+  later: { ...asked('hello'), url: '/later' },
+  // Parameters and query validated, the answer by a schema.
+  get: asked('serialised-get'),
+  // 1 KB of JSON validated, the answer by a schema.
+  post: asked('validated-post'),
+  // Behind four synchronous middlewares.
+  chain: { ...asked('hello'), url: '/behind-four' },
+}
+
+const flags = {
+  count:
+    '--allow-natives-syntax --no-opt --no-maglev --no-sparkplug --no-flush-bytecode --min-semi-space-size=64 --max-semi-space-size=64',
+  // Many collections of young objects, and no full one.
+  survival: '--max-semi-space-size=1 --no-incremental-marking',
+}
+
+/** What one of the programs in `support/hot-path` says about the built framework. */
+async function run<Result>(node: string, program: keyof typeof flags, of: Partial<typeof scenarios>): Promise<Result> {
+  const file = fileURLToPath(new URL(`support/hot-path/${program}.mjs`, import.meta.url))
+  const args = ['--expose-gc', ...flags[program].split(' '), file, JSON.stringify(of)]
+  const env = { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '' }
+  const { stdout } = await promisify(execFile)(node, args, { env, timeout: 100_000 })
+  return JSON.parse(stdout) as Result
+}
+
+interface CountedCost {
+  readonly bytes: number
+  readonly promises: number
+  readonly ticks: number
+  readonly others: readonly (readonly [type: string, count: number])[]
+}
+
+interface Counted {
+  readonly costs: Record<Scenario, Record<Way, CountedCost>>
+  readonly shapes: Record<Way, { requests: number; responses: number; raw: number }>
+}
+
+/** What is not as the table has it, one line each. */
+function differences(costs: Counted['costs'], expected: Costs): string[] {
+  const found: string[] = []
+  for (const [name, ways] of Object.entries(expected) as [Scenario, Costs[Scenario]][]) {
+    for (const [way, [bytes, promises, ticks]] of Object.entries(ways) as [Way, Cost][]) {
+      const cost = costs[name][way]
+      const more = cost.bytes / bytes - 1
+      const say = (what: string) => found.push(`${name}, ${way}: ${what}`)
+      if (more > tolerance[way]) say(`${cost.bytes} bytes, ${(more * 100).toFixed()} % more than today`)
+      else if (more < -2.5 * tolerance[way]) say(`only ${cost.bytes} bytes, not ${bytes}`)
+      if (cost.promises !== promises) say(`${cost.promises} promises, not ${promises}`)
+      if (cost.ticks !== ticks) say(`${cost.ticks} ticks, not ${ticks}`)
+      for (const [type, count] of cost.others) say(`${count} of the type ${type}, and none today`)
+    }
+  }
+  return found
+}
+
+/** The costs as lines of the table. */
+function asLines(costs: Counted['costs']): string {
+  const list = ({ bytes, promises, ticks }: CountedCost) => `[${bytes}, ${promises}, ${ticks}]`
+  return Object.entries(costs)
+    .map(([name, { inject, socket }]) => `    ${name}: { inject: ${list(inject)}, socket: ${list(socket)} },`)
+    .join('\n')
+}
+
+const own = process.versions.node.split('.')[0]!
+
+describe.concurrent.each([...new Set([own, '24', '26'])])('on Node.js %s', (version) => {
+  const node = version === own ? process.execPath : runtimeBinary(`node${version}`)
+  let counting: Promise<Counted> | undefined
+  const counted = () => {
+    counting ??= run<Counted>(node!, 'count', scenarios)
+    return counting
+  }
+  const expected = today[version]
+
+  test.skipIf(node === undefined || expected === undefined)(
+    'a request takes as many bytes, promises and ticks as the table says, and no timer',
+    async () => {
+      const { costs } = await counted()
+      expect(differences(costs, expected!), `on Node.js ${version} it is now:\n${asLines(costs)}`).toEqual([])
+    },
+  )
+
+  test.skipIf(node === undefined)(
+    'the requests of all routes have one hidden class, and so have their responses',
+    async () => {
+      const one = { requests: 1, responses: 1, raw: 1 }
+      expect((await counted()).shapes).toEqual({ inject: one, socket: one })
+    },
+  )
+
+  test.skipIf(node === undefined)('requests that were answered do not become old objects', async () => {
+    const { hello, later, post } = scenarios
+    const survivals = await run<Record<string, Record<Way, number>>>(node!, 'survival', { hello, later, post })
+    const most = Math.max(...Object.values(survivals).flatMap((ways) => Object.values(ways)))
+    expect(most, `bytes of each request: ${JSON.stringify(survivals)}`).toBeLessThan(mostSurviving)
+  })
+})
