@@ -103,7 +103,8 @@ export class LruMap<Value> {
   }
 
   #hasEnded({ end }: Entry<Value>): boolean {
-    return end !== Number.POSITIVE_INFINITY && end < this.#now()
+    // So written an end that is not a number has passed, and does not keep its entry for ever.
+    return end !== Number.POSITIVE_INFINITY && !(end >= this.#now())
   }
 
   #drop(entry: Entry<Value>, why: Dropped): void {

@@ -52,5 +52,13 @@ function names(list: string, etag: string | undefined): boolean {
   return list.split(',').some((one) => one.trim().replace(/^W\//, '') === opaque)
 }
 
-/** NaN, with which every comparison fails, for what is no time. */
-const timeOf = (date: string | undefined) => (date === undefined ? Number.NaN : Date.parse(date))
+const imfOr850 = /^[A-Z][a-z]{2,8}, .+ GMT$/
+/** Without a zone, which is GMT: `Date.parse` would take it for the time of this machine. */
+const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
+
+/** NaN, with which every comparison fails, for what is not a date of HTTP (RFC 9110 section 5.6.7): such a condition is ignored. */
+function timeOf(date: string | undefined): number {
+  if (date === undefined) return Number.NaN
+  if (imfOr850.test(date)) return Date.parse(date)
+  return asctime.test(date) ? Date.parse(`${date} GMT`) : Number.NaN
+}

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { quoted } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { canonicalAddress } from './address.ts'
 import { maxHops } from './list.ts'
 
 /** Which proxies are believed, and in which headers. */
@@ -48,23 +49,27 @@ export type Trust = (address: string, hop: number) => boolean
 export function trustOf(proxies: SettingsOf<typeof trustProxyOptions>['trustedProxies']): Trust {
   if (proxies === true) return () => true
   if (typeof proxies === 'number') return (_address, hop) => hop < proxies
-  // An IPv4 address is in it as one inside IPv6, too.
-  const trusted = new BlockList()
+  // One list for each family: a range of IPv6 that is wide enough to have the IPv4 addresses in it would trust all of them.
+  const trusted = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const range of proxies.flatMap((one) => (Object.hasOwn(named, one) ? named[one]! : [one]))) {
-    const [address = '', prefix] = range.split('/')
-    const family = familyOf(address)
-    if (prefix === undefined) trusted.addAddress(address, family)
-    else trusted.addSubnet(address, Number(prefix), family)
+    const { address, family, prefix } = partsOf(range)!
+    trusted[family].addSubnet(address, prefix, family)
   }
-  return (address) => isIP(address) !== 0 && trusted.check(address, familyOf(address))
+  // Asked for addresses in their one spelling; whatever else it is asked for is not in a list.
+  return (address) => isIP(address) !== 0 && trusted[familyOf(address)].check(address, familyOf(address))
 }
 
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-function isRange(text: string): boolean {
-  if (Object.hasOwn(named, text)) return true
-  const [address = '', prefix, ...rest] = text.split('/')
-  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0
-  if (bits === 0 || address.includes('%') || rest.length > 0) return false
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits)
+/** A range, one of IPv4 addresses inside IPv6 as that of those addresses; `undefined` for what is not one. */
+function partsOf(range: string): { address: string; family: 'ipv4' | 'ipv6'; prefix: number } | undefined {
+  const [text = '', length, ...rest] = range.split('/')
+  const address = text.includes('%') ? undefined : canonicalAddress(text)
+  if (address === undefined || rest.length > 0 || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined
+  const family = familyOf(address)
+  const bits = family === 'ipv4' ? 32 : 128
+  const prefix = length === undefined ? bits : Number(length) - (family === familyOf(text) ? 0 : 96)
+  return prefix >= 1 && prefix <= bits ? { address, family, prefix } : undefined
 }
+
+const isRange = (text: string) => Object.hasOwn(named, text) || partsOf(text) !== undefined

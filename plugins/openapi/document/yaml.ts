@@ -1,6 +1,9 @@
-/** Everything else is quoted: YAML 1.1, to which many readers keep, takes `no` for false and `1:30` for a number. */
+/** Everything else is quoted: YAML 1.1, to which many readers keep, takes `no` for false and `1:30` for a number, and some `e1`. */
 const plain = /^[A-Za-z/$][\w/$.{} -]*[\w/$}]$/
-const words = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i
+const words = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|e\d+)$/i
+
+/** Characters of a key that stands before its colon without more ado; readers refuse longer ones. */
+const longestKey = 1024
 
 /** Plain data as YAML, in blocks. */
 export function toYaml(value: unknown): string {
@@ -20,7 +23,12 @@ function write(value: unknown, lead: string, indent: string, lines: string[]): v
     return
   }
   for (const [i, [key, member]] of Object.entries(value).entries()) {
-    const name = `${i === 0 ? lead : indent}${scalar(key)}:`
+    const text = scalar(key)
+    let name = `${i === 0 ? lead : indent}${text}:`
+    if (text.length > longestKey) {
+      lines.push(`${i === 0 ? lead : indent}? ${text}`)
+      name = `${indent}:`
+    }
     const isBlock = typeof member === 'object' && member !== null && Object.keys(member).length > 0
     if (!isBlock) write(member, `${name} `, indent, lines)
     else {

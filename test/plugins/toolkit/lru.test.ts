@@ -19,6 +19,12 @@ describe('a bounded map', () => {
     expect(map.keys()).toEqual(['a', 'd'])
   })
 
+  test('does not keep what has no time for ever', () => {
+    const map = new LruMap<number>({ max: 2 })
+    map.set('a', 1, Number.NaN)
+    expect(map.get('a')).toBeUndefined()
+  })
+
   test('keeps no more than fits, and nothing that is too large alone', () => {
     const map = new LruMap<string>({ maxSize: 10, sizeOf: (value) => value.length })
     for (const key of ['a', 'b', 'c']) map.set(key, '12345')

@@ -31,6 +31,14 @@ describe('conditions', () => {
     [{ 'if-modified-since': late }, 304],
     [{ 'if-modified-since': 'Wed, 31 Dec 2025 23:59:59 GMT' }, 200],
     [{ 'if-modified-since': 'yesterday' }, 200],
+    // RFC 9110 section 5.6.7: three ways to write one time, none of them by the clock of this machine.
+    [{ 'if-modified-since': 'Thursday, 01-Jan-26 00:00:00 GMT' }, 304],
+    [{ 'if-modified-since': 'Thu Jan  1 00:00:00 2026' }, 304],
+    [{ 'if-modified-since': 'Wed Dec 31 23:59:59 2025' }, 200],
+    // Not dates, although `Date.parse` makes one of each.
+    [{ 'if-modified-since': '2099' }, 200],
+    [{ 'if-modified-since': '2099-01-01T00:00:00Z' }, 200],
+    [{ 'if-unmodified-since': '0' }, 200],
     [{ 'if-match': tag }, 200],
     [{ 'if-match': '*' }, 200],
     [{ 'if-match': '"a", "b"' }, 412],

@@ -155,6 +155,14 @@ describe('entries', () => {
     expect(await seen(six, spoof, '2001:0DB8:0::1')).toMatchObject({ ip: '203.0.113.9' })
     expect(await seen(six, spoof, '2001:db9::1')).toMatchObject({ ip: '2001:db9::1' })
     expect(await seen({ trustedProxies: ['::ffff:10.0.0.1'] }, spoof)).toMatchObject({ ip: '203.0.113.9' })
+    expect(await seen({ trustedProxies: ['::ffff:10.0.0.0/104'] }, spoof)).toMatchObject({ ip: '203.0.113.9' })
+  })
+
+  test('a wide range of IPv6 trusts no address of IPv4', async () => {
+    const wide = { trustedProxies: ['::/1', '::/8'] }
+    expect(await seen(wide, spoof, '::1')).toMatchObject({ ip: '203.0.113.9' })
+    expect(await seen(wide, spoof, '::ffff:192.0.2.1')).toMatchObject({ ip: '192.0.2.1' })
+    expect(await seen(wide, spoof, '192.0.2.1')).toMatchObject({ ip: '192.0.2.1' })
   })
 
   test('a scheme that is none is ignored, one of websockets counts', async () => {
@@ -253,6 +261,9 @@ describe('options', () => {
     [{ trustedProxies: ['10.0.0.0/0'] }, /10\.0\.0\.0\/0/],
     [{ trustedProxies: ['10.0.0.0/8/8'] }, /10\.0\.0\.0\/8\/8/],
     [{ trustedProxies: ['10.0.0.0/255.0.0.0'] }, /255/],
+    // Meant for a part of the IPv4 addresses, and would have all of them in it.
+    [{ trustedProxies: ['::ffff:10.0.0.0/16'] }, /::ffff:10\.0\.0\.0\/16/],
+    [{ trustedProxies: ['::ffff:0:0/96'] }, /::ffff:0:0\/96/],
     [{ trustedProxies: ['010.0.0.1'] }, /010/],
     [{ trustedProxies: ['proxy.internal'] }, /proxy\.internal/],
     [{ trustedProxies: ['constructor'] }, /constructor/],
