@@ -195,7 +195,8 @@ function requestListener(context: NodeContext, handler: RequestHandler, expects:
   return (message: IncomingMessage, response: ServerResponse) => {
     if (announced > 0) announce(response, announced)
     const { socket } = message
-    if (response.socket === null && !(direct !== undefined && makeWay(socket))) {
+    // The socket goes to the one in front, where there is one whose answer is not written yet.
+    if (response.socket === null && !(direct !== undefined && makeWay(socket) && response.socket !== null)) {
       const pipeline = pipelineOf(socket)
       pipeline.take({ response, begin: () => begin(message, response, pipeline) })
     }

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { OpenSocket } from './direct.ts'
@@ -15,7 +16,7 @@ const mostDropped = 100
 /** A request that was parsed, and what begins it. */
 interface Turn {
   readonly response: ServerResponse
-  begin(): void
+  begin: () => void
 }
 
 const pipelines = new WeakMap<Duplex, Pipeline>()
@@ -85,6 +86,9 @@ export class Pipeline {
     if (this.#waiting.length === 0 && (newest === undefined || newest.writableFinished)) this.#restart()
     this.#waiting.push(turn)
     this.#advance()
+    // What waits is begun by the end of another one, and would run in the context of that: a handler would read the tenant, or the
+    // user, of somebody else from an `AsyncLocalStorage`.
+    if (this.#waiting.at(-1) === turn) turn.begin = AsyncResource.bind(turn.begin)
   }
 
   /** A request that was taken here has its answer. */

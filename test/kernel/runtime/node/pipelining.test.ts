@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RawRequest } from '../../../../kernel/http/raw.ts'
@@ -75,6 +76,16 @@ describe('an answer that ends its connection', () => {
     await started(2)
     setTimeout(() => answer(open.get('/1')), 120)
     const { text, closed } = await client
+    expect([told(text), closed, begun]).toEqual([['/1', 'close', '/2'], true, ['/1', '/2']])
+  })
+
+  test('lets nothing begin that comes after it, when those in front are answered at once', async () => {
+    const port = await serve((raw) => {
+      if (raw.target !== '/2') return
+      answer(raw, close)
+      answer(open.get('/1'))
+    })
+    const { text, closed } = await sendRaw(port, get('/1', '/2', '/3'), { waitMs: 3000 })
     expect([told(text), closed, begun]).toEqual([['/1', 'close', '/2'], true, ['/1', '/2']])
   })
 
@@ -301,4 +312,17 @@ test('a client that is still reading its answer has all of it when the server st
   await adapter.stop()
   await ended
   expect(bytes).toBeGreaterThan(size)
+})
+
+test('a request that waits for others begins outside of their contexts', async () => {
+  const storage = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  const port = await serve((raw) => {
+    seen.push(storage.getStore())
+    storage.run(raw.target, () => setImmediate(() => answer(raw)))
+  })
+  const targets = Array.from({ length: 60 }, (_, i) => `/${i}`)
+  const { statuses } = await sendRaw(port, get(...targets), { answers: 60 })
+  expect(statuses).toHaveLength(60)
+  expect(seen).toEqual(Array(60).fill(undefined))
 })
