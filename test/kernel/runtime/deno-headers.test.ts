@@ -30,6 +30,12 @@ describe('header lines of a Deno request', () => {
     expect(headerLines()(requestOf(headers, list === undefined ? null : list))).toEqual(headers)
   })
 
+  it('are not decided by a request without headers', () => {
+    const read = headerLines()
+    expect(read(requestOf([], []))).toEqual([])
+    expect(read(requestOf([['x-a', '1']], []))).toEqual([['x-a', '1']])
+  })
+
   it('are those of request.headers where nothing stands behind the request', () => {
     expect(headerLines()(new Request('http://a/', { headers: { 'x-a': '1' } }))).toEqual([['x-a', '1']])
   })
