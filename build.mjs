@@ -160,7 +160,13 @@ function withoutFacades(code, isOfServers) {
     (_, /** @type {string} */ names, /** @type {string} */ module) => {
       const load = `process.getBuiltinModule("node:${module}")`
       const renamed = names.split(', ').map((name) => name.split(' as '))
-      if (!isOfServers || (module !== 'crypto' && module !== 'fs/promises')) {
+      // What is not called alone (constants, classes, what `promisify` knows by a symbol) must be there from the start.
+      const members = /** @type {Record<string, unknown>} */ (process.getBuiltinModule(module))
+      const isCalled = renamed.every(([name = '']) => {
+        const member = members[name]
+        return typeof member === 'function' && /^[a-z]/.test(name) && Object.getOwnPropertySymbols(member).length === 0
+      })
+      if (!isOfServers || !isCalled || (module !== 'crypto' && module !== 'fs/promises')) {
         return `const { ${renamed.map((name) => name.join(': ')).join(', ')} } = ${load};`
       }
       const place = `node_${module.replace('/', '_')}`
