@@ -23,7 +23,6 @@ else await registerTypeScript().catch(giveUp)
 
 /** Gets everything ready, and returns when the application is to be loaded. */
 async function attend(parent: number): Promise<void> {
-  closeChannelInProcesses()
   let ended = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -92,30 +91,6 @@ async function attend(parent: number): Promise<void> {
       return inspect === 'later' ? inspector() : undefined
     })
     .then(open, open)
-}
-
-/**
- * Deno leaves the channel open in every process that the application starts: one that outlives a version would hold it open, and could
- * speak in the name of that. `ioctl` and not `fcntl`, because a variable argument is passed in another way on some processors.
- */
-function closeChannelInProcesses(): void {
-  const { Deno } = globalThis as { Deno?: { dlopen(path: string, symbols: object): Libc } }
-  const libc = { linux: ['libc.so.6', 0x5451], darwin: ['/usr/lib/libSystem.B.dylib', 0x20006601] } as const
-  const [path, closeOnExec] = libc[process.platform as keyof typeof libc] ?? []
-  if (Deno === undefined || path === undefined || !process.connected) return
-  try {
-    const library = Deno.dlopen(path, { ioctl: { parameters: ['i32', 'usize'], result: 'i32' } })
-    // The first descriptor after the streams, as `startChild` asks for.
-    library.symbols.ioctl(3, BigInt(closeOnExec!))
-    library.close()
-  } catch {
-    // A system without this library: its processes inherit the channel.
-  }
-}
-
-interface Libc {
-  readonly symbols: { ioctl(descriptor: number, request: bigint): number }
-  close(): void
 }
 
 /** The application's first module finds in `process.env` what `.env` and its siblings have, as with `framework/env`. */
