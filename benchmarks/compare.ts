@@ -6,8 +6,9 @@ import { measureLoad } from './load/schedule.ts'
 import { type ServerSuite, serverSuites } from './load/suites.ts'
 import type { MicroSeries } from './micro/harness.ts'
 import { joinSeries, microReport, runMicro } from './micro/measure.ts'
-import { type MicroName, microSuites } from './micro/suites.ts'
-import { chooseSuites, isMicro, readSettings, type ServerName, suiteNames } from './settings.ts'
+import { type MicroName, microSuites, servicesOf } from './micro/suites.ts'
+import { ServicesOfRun } from './services/servers.ts'
+import { chooseSuites, isMicro, isSuiteWord, readSettings, type ServerName } from './settings.ts'
 import { describeMachine, leaveServerCore } from './support/machine.ts'
 import { adoptFolder, type Stage, stageCommit, stageFolder } from './support/stage.ts'
 import { shuffled } from './support/statistics.ts'
@@ -18,10 +19,9 @@ reference; without any, HEAD is compared with this checkout.`
 
 const settings = readSettings(process.argv.slice(2), usage)
 const { runtime } = settings.load
-const isSuite = (word: string) => (suiteNames as readonly string[]).includes(word)
-const given = settings.words.filter((word) => !isSuite(word))
+const given = settings.words.filter((word) => !isSuiteWord(word))
 const sides = given.length === 0 ? ['HEAD', '.'] : given.length === 1 ? [given[0]!, '.'] : given
-const suites = chooseSuites(settings.words.filter(isSuite), runtime)
+const suites = chooseSuites(settings.words.filter(isSuiteWord), runtime)
 
 function stageOf(side: string): Stage {
   const folder = resolve(side)
@@ -34,7 +34,9 @@ async function micro(name: MicroName, stages: readonly Stage[]): Promise<string>
   const generations = new Map(stages.map((stage) => [stage, [] as MicroSeries[][]]))
   for (let i = 0; i < settings.load.generations; i++) {
     for (const stage of shuffled(stages)) {
-      generations.get(stage)!.push(await runMicro(name, stage, { ...settings.micro, servers: ['framework'] }, runtime))
+      generations
+        .get(stage)!
+        .push(await runMicro(name, stage, { ...settings.micro, services, servers: ['framework'] }, runtime))
     }
   }
   const series = [...generations].flatMap(([{ label }, own]) =>
@@ -43,7 +45,7 @@ async function micro(name: MicroName, stages: readonly Stage[]): Promise<string>
       .map((one) => ({ ...one, name: label })),
   )
   series.sort((a, b) => a.group.localeCompare(b.group))
-  return microReport(microSuites[name].title, stages[0]!.label, series)
+  return microReport({ ...microSuites[name], reference: stages[0]!.label }, series)
 }
 
 async function servers(name: ServerName, stages: readonly Stage[]): Promise<string> {
@@ -60,9 +62,12 @@ async function servers(name: ServerName, stages: readonly Stage[]): Promise<stri
 
 const stages = sides.map(stageOf)
 leaveServerCore()
+const servicesOfRun = new ServicesOfRun()
+const services = await servicesOfRun.start(servicesOf(suites))
 console.log(
   `# ${sides.join(' · ')}\n\n${describeMachine(runtime, [])
     .map((line) => `- ${line}`)
     .join('\n')}\n`,
 )
 for (const name of suites) console.log(isMicro(name) ? await micro(name, stages) : await servers(name, stages))
+await servicesOfRun.stop()

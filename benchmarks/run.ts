@@ -7,7 +7,8 @@ import { isPeer, packagesOf } from './load/servers.ts'
 import { type ServerSuite, serverSuites } from './load/suites.ts'
 import type { MicroSeries } from './micro/harness.ts'
 import { joinSeries, microReport, runMicro } from './micro/measure.ts'
-import { type MicroName, microSuites } from './micro/suites.ts'
+import { type MicroName, microSuites, servicesOf } from './micro/suites.ts'
+import { type Services, ServicesOfRun } from './services/servers.ts'
 import { chooseSuites, isMicro, readSettings, type ServerName, type SuiteName } from './settings.ts'
 import { isInstalled, provide } from './support/install.ts'
 import { describeMachine, leaveServerCore } from './support/machine.ts'
@@ -36,13 +37,15 @@ const serversOf = (name: ServerName) =>
 const subjectsOf = (name: ServerName, stage: Stage) =>
   serversOf(name).map(([server, file]) => ({ name: server, stage, ...file }))
 
+const servicesOfRun = new ServicesOfRun()
+let services: Services = {}
+
 async function micro(name: MicroName, stage: Stage): Promise<string> {
-  const { title, reference } = microSuites[name]
   const generations: MicroSeries[][] = []
   for (let i = 0; i < (settings.check ? 1 : settings.load.generations); i++) {
-    generations.push(await runMicro(name, stage, settings.micro, runtime))
+    generations.push(await runMicro(name, stage, { ...settings.micro, services }, runtime))
   }
-  return microReport(title, reference, joinSeries(generations))
+  return microReport(microSuites[name], joinSeries(generations))
 }
 
 async function servers(name: ServerName, stage: Stage): Promise<string> {
@@ -102,11 +105,13 @@ if (settings.check) {
   const machine = describeMachine(runtime, packagesOf(runtime.kind))
   const parts = [`# Requests on ${runtime.title}\n\n${machine.map((line) => `- ${line}`).join('\n')}\n`]
   console.log(parts[0])
+  services = await servicesOfRun.start(servicesOf(suites))
   for (const name of suites) {
     const report = isMicro(name) ? await micro(name, stage) : await servers(name, stage)
     parts.push(report)
     console.log(report)
   }
+  await servicesOfRun.stop()
   const own = goals[runtime.title] ?? goals[runtime.title.replace(/ .*/, '')] ?? []
   const summaryOf = (part: string) => summary(own, part)
   console.log(summaryOf(parts.join('\n')))

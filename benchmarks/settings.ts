@@ -10,6 +10,25 @@ export type SuiteName = MicroName | ServerName
 
 export const suiteNames = [...Object.keys(microSuites), ...Object.keys(serverSuites)] as SuiteName[]
 
+/** Suites that belong together, by the word that stands for all of them. */
+const families: Readonly<Record<string, readonly SuiteName[]>> = {
+  services: [
+    'queues',
+    'mqtt',
+    'cache',
+    'rate-limit',
+    'session',
+    'storage',
+    'mail',
+    'compression',
+    'bodies',
+    'static-file',
+  ],
+}
+
+export const isSuiteWord = (word: string): boolean =>
+  Object.hasOwn(families, word) || (suiteNames as readonly string[]).includes(word)
+
 export const isMicro = (name: SuiteName): name is MicroName => name in microSuites
 
 /** What both commands understand. */
@@ -29,7 +48,10 @@ export const optionsHelp = `  --runtime <name>    what runs the servers: ${runti
   --generations <n>   how often every process is started anew (3)
   --rounds <n>        slices of each server in a generation (3)
   --seconds <n>       the length of a slice (1)
-Suites: ${suiteNames.join(', ')}`
+Suites: ${suiteNames.join(', ')};
+${Object.entries(families)
+  .map(([word, names]) => `${word} stands for ${names.join(', ')}`)
+  .join('\n')}`
 
 function count(name: string, value: string): number {
   const number = Number(value)
@@ -77,10 +99,13 @@ function runsOn(name: SuiteName, { kind }: Runtime): boolean {
 }
 
 /** The suites of a command line: all that a runtime has when none is named. */
-export function chooseSuites(words: readonly string[], runtime: Runtime): SuiteName[] {
+export function chooseSuites(given: readonly string[], runtime: Runtime): SuiteName[] {
+  const words = given.flatMap((word): readonly string[] => families[word] ?? [word])
   for (const word of words) {
-    if (!suiteNames.includes(word as SuiteName)) {
-      throw new Error(`There is no suite "${word}". The suites are ${suiteNames.join(', ')}.`)
+    if (!isSuiteWord(word)) {
+      throw new Error(
+        `There is no suite "${word}". The suites are ${suiteNames.join(', ')}, and ${Object.keys(families).join(', ')} for several.`,
+      )
     }
     if (!runsOn(word as SuiteName, runtime)) throw new Error(`The suite "${word}" is not measured on ${runtime.title}.`)
   }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { pinned } from '../support/machine.ts'
+import { nginxCommand, nginxTemplate } from '../support/nginx.ts'
 import { type Runtime, serverCommand } from '../support/runtime.ts'
 import type { Stage } from '../support/stage.ts'
 import { type Exchange, firstAnswer, freePort } from './probe.ts'
@@ -43,7 +44,11 @@ export class ServerProcess {
   private constructor(subject: Subject, port: number, { runtime, collects = false, logFile = '/dev/null' }: Start) {
     this.subject = subject
     this.port = port
-    const [command, ...args] = pinned(0, serverCommand(runtime, [subject.file, subject.scenario], collects))
+    const own =
+      subject.file === nginxTemplate
+        ? nginxCommand(subject.stage.folder, port)
+        : serverCommand(runtime, [subject.file, subject.scenario], collects)
+    const [command, ...args] = pinned(0, own)
     this.startedAt = performance.now()
     this.#child = spawn(command!, args, {
       cwd: subject.stage.folder,
@@ -87,6 +92,8 @@ export class ServerProcess {
    */
   static async startSettled(subject: Subject, exchange: Exchange, runtime: Runtime): Promise<ServerProcess> {
     const server = await ServerProcess.start(subject, exchange, { runtime, collects: true })
+    // It has none to collect, and would read the signal as one to replace its program.
+    if (subject.file === nginxTemplate) return server
     server.#child.kill('SIGUSR2')
     await new Promise((resolve) => setTimeout(resolve, 100))
     return server

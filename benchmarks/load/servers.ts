@@ -1,3 +1,4 @@
+import { hasNginx, nginxTemplate } from '../support/nginx.ts'
 import type { RuntimeKind } from '../support/runtime.ts'
 
 /** A server file of a stage with the scenario it is told. */
@@ -57,6 +58,17 @@ export const cacheServers = (): ServerFiles => ({
   'framework, no cache': { file: framework, scenario: 'hello' },
 })
 
+/** Who serves files. nginx is measured where it is installed. */
+export const fileServers = (kind: RuntimeKind): ServerFiles =>
+  kind === 'node'
+    ? filesOf('file', {
+        framework,
+        raw: http.node.raw,
+        fastify: http.node.fastify,
+        ...(hasNginx ? { nginx: nginxTemplate } : {}),
+      })
+    : {}
+
 export const graphqlServers = (kind: RuntimeKind): ServerFiles =>
   kind === 'node'
     ? {
@@ -78,6 +90,7 @@ const httpPackages = {
     'fastify',
     '@fastify/cors',
     '@fastify/helmet',
+    '@fastify/static',
     'hono',
     '@hono/node-server',
     '@hono/zod-validator',

@@ -1,6 +1,15 @@
+import { readFileSync } from 'node:fs'
 import type { RuntimeKind } from '../support/runtime.ts'
 import type { Exchange, Target } from './probe.ts'
-import { bootServers, cacheServers, graphqlServers, httpServers, memoryServers, type ServerFiles } from './servers.ts'
+import {
+  bootServers,
+  cacheServers,
+  fileServers,
+  graphqlServers,
+  httpServers,
+  memoryServers,
+  type ServerFiles,
+} from './servers.ts'
 
 /** Servers that do the same work, and the requests they are loaded with. */
 export interface ServerSuite {
@@ -88,6 +97,9 @@ const [firstOfMany, ...otherOfMany]: Target[] = [
   })),
 ]
 
+/** 6 KB, as a file. */
+const parts = JSON.parse(readFileSync(new URL('../servers/files/parts.json', import.meta.url), 'utf8')) as unknown
+
 const all = (scenario: string) => (kind: RuntimeKind) => httpServers(kind, scenario)
 
 const references = ['framework', 'raw', 'native', 'fastify', 'elysia', 'hono']
@@ -171,6 +183,13 @@ export const serverSuites = {
     exchange: hello,
     references: ['framework, no cache'],
     servers: cacheServers,
+  },
+  'static-file': {
+    title: 'A file of 6 KB',
+    kind: 'load',
+    exchange: { ...get('/parts.json', parts), answerHeaders: ['etag', 'last-modified'] },
+    references,
+    servers: fileServers,
   },
   'graphql-hello': {
     title: 'GraphQL: one field',

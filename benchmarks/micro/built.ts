@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Services } from '../services/servers.ts'
 
 type Door = typeof import('../../index.ts')
 type Table = typeof import('../../kernel/routing/table.ts')
@@ -27,10 +28,13 @@ type InjectPeers = {
  * call, and a chain of middlewares is made of closures.
  */
 export class Built {
+  /** The servers that run for this measuring. */
+  readonly services: Services
   readonly #folder: string
   readonly #isWanted: (name: string) => boolean
 
-  constructor(folder: string, isWanted: (name: string) => boolean) {
+  constructor(folder: string, isWanted: (name: string) => boolean, services: Services = {}) {
+    this.services = services
     this.#folder = folder
     this.#isWanted = isWanted
   }

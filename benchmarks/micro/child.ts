@@ -7,6 +7,7 @@ import { type MicroName, microSuites } from './suites.ts'
 const [name, folder, given] = process.argv.slice(2) as [MicroName, string, string]
 const settings = JSON.parse(given) as MicroSettings
 const suite = microSuites[name]
-const cases = await suite.cases(new Built(folder, (server) => isWanted(server, settings.servers)))
+const built = new Built(folder, (server) => isWanted(server, settings.servers), settings.services)
+const cases = await suite.cases(built)
 const series = await measure(cases, suite, settings)
 process.stdout.write(JSON.stringify(series), () => process.exit(0))

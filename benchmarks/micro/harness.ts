@@ -1,9 +1,12 @@
+import type { Services } from '../services/servers.ts'
 import { shuffled } from '../support/statistics.ts'
 
 /** Something that is measured in process. Cases of one group do the same work; the first one is the reference. */
 export interface MicroCase {
   readonly group: string
   readonly name: string
+  /** Stands in a table in place of what cannot be measured here. */
+  readonly isMissing?: boolean
   /** Does the work that many times. A loop of its own for each case: a shared one would call through one megamorphic site. */
   run(times: number): unknown
 }
@@ -14,6 +17,8 @@ export interface MicroSettings {
   readonly check: boolean
   /** The names of the servers that are measured; all without. */
   readonly servers?: readonly string[]
+  /** The servers that suites of services ask. */
+  readonly services?: Services
 }
 
 /** How long a slice of a case is, and how long each case runs before anything is measured. */
@@ -22,11 +27,14 @@ export interface Pace {
   readonly warmMs: number
 }
 
-/** Nanoseconds of CPU time for each operation, a value a round. */
+/** Nanoseconds for each operation, a value a round. */
 export interface MicroSeries {
   readonly group: string
   readonly name: string
+  /** CPU time. */
   readonly cost: number[]
+  /** On the clock: what a server takes meanwhile is a part of it. */
+  readonly wall: number[]
 }
 
 /** CPU time of this process in ns; with garbage collection, which is a part of the price, and without what other processes take away. */
@@ -35,10 +43,10 @@ function cpuNow(): number {
   return (user + system) * 1000
 }
 
-async function timed(one: MicroCase, times: number): Promise<number> {
-  const start = cpuNow()
+async function timed(one: MicroCase, times: number): Promise<{ cost: number; wall: number }> {
+  const [start, since] = [cpuNow(), performance.now()]
   await one.run(times)
-  return (cpuNow() - start) / times
+  return { cost: (cpuNow() - start) / times, wall: ((performance.now() - since) * 1e6) / times }
 }
 
 /** How many operations fill a slice, found in the warm state: the first thousands of an inject cost three times the rest. */
@@ -46,7 +54,7 @@ async function calibrate(one: MicroCase, { sliceMs, warmMs }: Pace): Promise<num
   const start = cpuNow()
   let times = 100
   for (;;) {
-    const cost = await timed(one, times)
+    const { cost } = await timed(one, times)
     if (cpuNow() - start > warmMs * 1e6) return Math.max(1, Math.round((sliceMs * 1e6) / cost))
     if (cost * times < sliceMs * 1e6) times *= 2
   }
@@ -57,15 +65,20 @@ export async function measure(
   pace: Pace,
   settings: MicroSettings,
 ): Promise<MicroSeries[]> {
-  const series = cases.map(({ group, name }): MicroSeries => ({ group, name, cost: [] }))
+  const series = cases.map(({ group, name }): MicroSeries => ({ group, name, cost: [], wall: [] }))
   if (settings.check) {
     for (const one of cases) await one.run(1)
     return series
   }
-  const times: number[] = []
-  for (const one of cases) times.push(await calibrate(one, pace))
+  const present = [...cases.keys()].filter((i) => !cases[i]!.isMissing)
+  const times = new Map<number, number>()
+  for (const i of present) times.set(i, await calibrate(cases[i]!, pace))
   for (let round = 0; round < settings.rounds; round++) {
-    for (const i of shuffled([...cases.keys()])) series[i]!.cost.push(await timed(cases[i]!, times[i]!))
+    for (const i of shuffled(present)) {
+      const { cost, wall } = await timed(cases[i]!, times.get(i)!)
+      series[i]!.cost.push(cost)
+      series[i]!.wall.push(wall)
+    }
   }
   return series
 }

@@ -6,7 +6,7 @@ import { root, type Stage } from '../support/stage.ts'
 import { median, pairedRatio, spread } from '../support/statistics.ts'
 import { decimals, percent, section, today } from '../support/table.ts'
 import type { MicroSeries, MicroSettings } from './harness.ts'
-import type { MicroName } from './suites.ts'
+import type { MicroName, MicroSuite } from './suites.ts'
 
 /** Runs a suite once in a new process. */
 export function runMicro(
@@ -45,23 +45,36 @@ export function runMicro(
 
 /** Puts the rounds of several processes behind each other. */
 export function joinSeries(generations: readonly MicroSeries[][]): MicroSeries[] {
-  return generations[0]!.map((first, i) => ({ ...first, cost: generations.flatMap((series) => series[i]!.cost) }))
+  return generations[0]!.map((first, i) => ({
+    ...first,
+    cost: generations.flatMap((series) => series[i]!.cost),
+    wall: generations.flatMap((series) => series[i]!.wall),
+  }))
 }
 
-export function microReport(title: string, reference: string, series: readonly MicroSeries[]): string {
+/** Where a suite asks servers, with the time on the clock, of which they take a part. */
+export function microReport(
+  { title, reference, services }: Pick<MicroSuite, 'title' | 'reference' | 'services'>,
+  series: readonly MicroSeries[],
+): string {
+  const asksServers = services !== undefined
   const rows = series.map((one) => {
     const other = series.find(({ group, name }) => group === one.group && name === reference)
+    const ratio = (values: 'cost' | 'wall') =>
+      decimals(2)(other === undefined ? Number.NaN : pairedRatio(one[values], other[values]))
+    const onClock = [decimals(0)(median(one.wall)), ratio('wall')]
     return [
       `${one.group}: ${one.name}`,
       decimals(0)(median(one.cost)),
       percent(spread(one.cost)),
-      other === undefined ? '–' : decimals(2)(pairedRatio(one.cost, other.cost)),
+      ratio('cost'),
+      ...(asksServers ? onClock : []),
     ]
   })
   return section(
     title,
     `${today()}: in process; CPU time with garbage collection.`,
-    ['case', 'ns', 'IQR', `× ${reference}`],
+    ['case', 'ns', 'IQR', `× ${reference}`, ...(asksServers ? ['wall ns', `wall × ${reference}`] : [])],
     rows,
   )
 }

@@ -3,6 +3,7 @@ import fastify, { LogController } from 'fastify'
 import {
   account,
   accountSchema,
+  filesFolder,
   hello,
   items,
   itemsSchema,
@@ -34,6 +35,10 @@ const validated = () =>
 /** @type {Record<string, () => unknown>} */
 const scenarios = {
   hello: () => app.get('/', hello),
+  async file() {
+    const { default: files } = await import('@fastify/static')
+    app.register(files, { root: filesFolder })
+  },
   params: () => app.get('/users/:id', (request) => user(request.params.id)),
   post: () => app.post('/orders', (request) => receipt(request.body)),
   validated,

@@ -2,6 +2,7 @@ import { Server } from 'framework'
 import {
   account,
   accountSchema,
+  filesFolder,
   hello,
   items,
   itemsSchema,
@@ -20,6 +21,7 @@ import {
 
 const plugins = {
   cached: async () => ({ cache: true }),
+  file: async () => ({ static: { root: filesFolder } }),
   full: async () => {
     const { destination } = await import('pino')
     return { cors: { origin: [origin] }, helmet: true, log: { stream: destination(logTarget) } }
@@ -32,6 +34,7 @@ const validated = () =>
 const scenarios = {
   hello: () => server.get('/', hello),
   cached: () => server.get('/', { cache: { ttl: 3600 } }, hello),
+  file() {},
   params: () => server.get('/users/:id', (req) => user(req.params.id)),
   post: () => server.post('/orders', (req) => receipt(req.body)),
   validated,

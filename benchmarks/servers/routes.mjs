@@ -2,9 +2,13 @@
 // because a loader would be most of what the boot suite measures.
 
 import process from 'node:process'
+import { fileURLToPath } from 'node:url'
 
 export const port = Number(process.env.PORT)
 export const scenario = process.argv[2] ?? 'hello'
+
+/** What a server of files has in its root. */
+export const filesFolder = fileURLToPath(new URL('./files', import.meta.url))
 
 export const hello = () => ({ hello: 'world' })
 /** @param {string} id */

@@ -8,7 +8,7 @@ export function section(title: string, note: string, header: readonly string[], 
   return `## ${title}\n\n${note}\n\n${table(header, rows)}\n`
 }
 
-export const percent = (value: number) => `${Math.round(value * 100)} %`
+export const percent = (value: number) => (Number.isNaN(value) ? '–' : `${Math.round(value * 100)} %`)
 export const decimals = (digits: number) => (value: number) => (Number.isNaN(value) ? '–' : value.toFixed(digits))
 
 /** The day of a measurement, which stands above each table: they are measured one by one. */

@@ -21,6 +21,8 @@ export class Poller implements Consumer {
   readonly #running = new Set<Promise<void>>()
   readonly #stop = new AbortController()
   #wake: (() => void) | undefined
+  /** Woken since the last question was asked: its answer may have been made before. */
+  #isWoken = false
   #asked: Promise<unknown> | undefined
   #isRefused = false
 
@@ -38,6 +40,7 @@ export class Poller implements Consumer {
 
   /** There is something: ask now. */
   wake(): void {
+    this.#isWoken = true
     this.#wake?.()
   }
 
@@ -50,6 +53,7 @@ export class Poller implements Consumer {
         await this.#pause(undefined)
         continue
       }
+      this.#isWoken = false
       try {
         const asked = take(free, this.#stop.signal)
         this.#asked = asked.catch(() => {})
@@ -58,7 +62,7 @@ export class Poller implements Consumer {
         failures = 0
         this.#isRefused = false
         for (const job of jobs) this.#run(job)
-        if (jobs.length === 0 && idle > 0) await this.#pause(idle)
+        if (jobs.length === 0 && idle > 0 && !this.#isWoken) await this.#pause(idle)
       } catch (error) {
         if (this.#stop.signal.aborted) break
         this.#tell(error)

@@ -1,0 +1,22 @@
+import type { InjectRequest, InjectResponse, Server, ServerOptions } from '../../index.ts'
+import type { Built } from '../micro/built.ts'
+import { must, type Operation } from './pair.ts'
+
+/** A server with these plugins, and one without any for the same routes by hand. */
+export async function serverOf(built: Built, plugins: ServerOptions['plugins'] = {}): Promise<Server> {
+  const { RouteCollection, Server } = await built.door()
+  return new Server({ router: new RouteCollection(), plugins }) as unknown as Server
+}
+
+/** One request without a socket, which is a part of both figures. */
+export function asking(
+  server: Server,
+  request: () => InjectRequest,
+  isRight: (response: InjectResponse) => boolean,
+): Operation {
+  return async () => {
+    const response = await server.inject(request())
+    if (isRight(response)) return
+    must(false, `the answer is ${response.status} ${JSON.stringify(response.headers)} ${Buffer.from(response.body)}`)
+  }
+}

@@ -1,0 +1,60 @@
+import { setImmediate as macrotask } from 'node:timers/promises'
+import type { MicroCase } from '../micro/harness.ts'
+
+export type Side = 'by hand' | 'framework'
+
+/** One operation, which says by an error when it did not do what it should. */
+export type Operation = () => unknown
+
+/**
+ * Two cases of a group, each with so many operations at once: one for what never leaves the process, more for what waits for
+ * a server, as the requests of a busy application do.
+ */
+export const pair = (group: string, width: number, sides: Readonly<Record<Side, Operation>>): MicroCase[] =>
+  Object.entries(sides).map(([name, operation]) => ({ group, name, run: repeat(operation, width) }))
+
+function repeat(operation: Operation, width: number) {
+  return async (times: number) => {
+    for (let done = 0; done < times; done += width) {
+      // Timers and sockets have their turn, as between two requests.
+      if (width > 1 || done % 64 === 0) await macrotask()
+      if (width === 1) await operation()
+      else await Promise.all(Array.from({ length: Math.min(width, times - done) }, operation))
+    }
+  }
+}
+
+/** A row in place of those whose server is not there. */
+export const missing = (group: string, server: string): MicroCase => ({
+  group,
+  name: `${server} is missing`,
+  isMissing: true,
+  run() {},
+})
+
+export function must(condition: boolean, what: string): void {
+  if (!condition) throw new Error(what)
+}
+
+/** Messages that come back in a handler, one for each that is published: both together are one operation. */
+export class Handled<Message> {
+  readonly #isRight: (message: Message) => boolean
+  readonly #waiting: (() => void)[] = []
+
+  constructor(isRight: (message: Message) => boolean) {
+    this.#isRight = isRight
+  }
+
+  readonly handle = async (message: Message): Promise<void> => {
+    must(this.#isRight(message), 'another message has arrived')
+    this.#waiting.shift()?.()
+  }
+
+  /** Messages are alike, so that the next one that is handled stands for the one that was published. */
+  through(publish: () => Promise<unknown>): Operation {
+    return () => {
+      const handled = new Promise<void>((resolve) => this.#waiting.push(resolve))
+      return Promise.all([publish(), handled])
+    }
+  }
+}

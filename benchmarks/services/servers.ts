@@ -1,0 +1,56 @@
+import { Writable } from 'node:stream'
+import { hasMosquitto, startMosquitto } from '../../test/support/mosquitto.ts'
+import { hasPostgres, startPostgres } from '../../test/support/postgres.ts'
+import { hasRedis, startRedis } from '../../test/support/redis.ts'
+import { startS3 } from '../../test/support/s3.ts'
+import { startSmtp } from '../../test/support/smtp.ts'
+
+/** What suites of services are measured with, by the name that stands in a table where it is missing. */
+export type ServiceName = 'redis-server' | 'postgres' | 'mosquitto' | 'smtp-server' | 's3rver'
+
+/** The addresses of those that run. */
+export type Services = Readonly<Partial<Record<ServiceName, string>>>
+
+interface Running {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+async function startMailSink(): Promise<Running> {
+  const { port, stop } = await startSmtp({
+    onData(stream, _session, done) {
+      stream.pipe(new Writable({ write: (_chunk, _encoding, next) => next() })).once('finish', () => done())
+    },
+  })
+  return { url: `smtp://127.0.0.1:${port}`, stop }
+}
+
+/** The same servers as those of the tests; nothing for one that is not installed. */
+const starters: Readonly<Record<ServiceName, () => Promise<Running> | undefined>> = {
+  'redis-server': () => (hasRedis ? startRedis() : undefined),
+  postgres: () => (hasPostgres ? startPostgres() : undefined),
+  // By default it loses messages of a quick publisher, and holds small packets back for 40 ms.
+  mosquitto: () => (hasMosquitto ? startMosquitto('max_queued_messages 0', 'set_tcp_nodelay true') : undefined),
+  'smtp-server': startMailSink,
+  s3rver: startS3,
+}
+
+/** Servers that live as long as the measuring. They run on the core of this process, away from what is measured. */
+export class ServicesOfRun {
+  readonly #running: Running[] = []
+  readonly #urls: Partial<Record<ServiceName, string>> = {}
+
+  async start(names: readonly ServiceName[]): Promise<Services> {
+    for (const name of new Set(names)) {
+      const running = await starters[name]()
+      if (running === undefined) continue
+      this.#running.push(running)
+      this.#urls[name] = running.url
+    }
+    return this.#urls
+  }
+
+  async stop(): Promise<void> {
+    for (const running of this.#running.splice(0)) await running.stop()
+  }
+}
