@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Built } from '../micro/built.ts'
@@ -16,14 +16,20 @@ interface Place {
   get(): Promise<Uint8Array>
 }
 
-/** A file that is whole or not there: written aside and renamed. */
+/** A file that is whole or not there, after a loss of power as well: written aside, synchronised and renamed. */
 async function diskByHand(folder: string): Promise<Place> {
   const path = join(folder, key)
   await mkdir(join(path, '..'), { recursive: true })
   return {
     async put() {
       const temporary = join(folder, randomUUID())
-      await writeFile(temporary, content)
+      const handle = await open(temporary, 'wx')
+      try {
+        await handle.writeFile(content)
+        await handle.datasync()
+      } finally {
+        await handle.close()
+      }
       await rename(temporary, path)
     },
     get: () => readFile(path),

@@ -2,6 +2,7 @@ import { mediaTypeOfFile, type Request, type Response } from '../../kernel/index
 import { byteRange, isRangeFresh } from '../toolkit/byte-range.ts'
 import { answerNoRange, answerUnmet } from '../toolkit/failures/conditions.ts'
 import { knowMediaTypes } from '../toolkit/media-types.ts'
+import { readPart, smallPart } from '../toolkit/read-file.ts'
 import { fileValidators, judgeConditions } from '../toolkit/validators.ts'
 import { encodedSibling } from './encoded.ts'
 import type { OpenFile } from './find.ts'
@@ -71,7 +72,12 @@ async function answerWith(
   }
   const { start, end } = range === 'whole' ? { start: 0, end: size - 1 } : range
   if (range !== 'whole') res.status(206).header('content-range', `bytes ${start}-${end}/${size}`)
-  res.header('content-length', end - start + 1)
+  const length = end - start + 1
+  if (req.method !== 'HEAD' && size > 0 && length <= smallPart) {
+    res.bytes(await readPart(file.handle, start, length))
+    return true
+  }
+  res.header('content-length', length)
   if (req.method === 'HEAD' || size === 0) {
     res.send()
     return false

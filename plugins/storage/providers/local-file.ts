@@ -1,5 +1,5 @@
 import { type BigIntStats, constants } from 'node:fs'
-import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises'
+import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises'
 import { StorageRefusedError } from '../errors.ts'
 import type { StorageBody } from './contract.ts'
 import { isMissing, type LocalRoot, linked } from './local-paths.ts'
@@ -31,9 +31,11 @@ export async function openFile(root: LocalRoot, key: string): Promise<OpenFile |
 }
 
 async function openOnce(root: LocalRoot, key: string): Promise<OpenFile | undefined | 'replaced'> {
-  const path = await root.locate(key)
-  // Where the system does not know O_NOFOLLOW, a link is seen here.
-  if ((await lstat(path)).isSymbolicLink()) throw linked(key)
+  const path = root.pathOf(key, await root.path())
+  // Also where the system does not know O_NOFOLLOW. Only what is not there as it should be is looked at piece by piece.
+  if ((await realpath(path).catch(() => undefined)) !== path) {
+    if ((await lstat(await root.locate(key))).isSymbolicLink()) throw linked(key)
+  }
   const handle = await open(path, flags)
   try {
     const stats = await handle.stat({ bigint: true })

@@ -73,6 +73,8 @@ export class LocalRoot {
   async own(name: string): Promise<string> {
     const folder = join(await this.path(), ownFolder, name)
     try {
+      // As each call but the first finds it. With anything else the loop below says what is wrong.
+      if ((await realpath(folder).catch(() => undefined)) === folder) return folder
       await this.make(folder, [ownFolder, name], name)
     } catch (error) {
       if (!isFrameworkError(error)) throw error
@@ -80,6 +82,11 @@ export class LocalRoot {
       throw StorageRefusedError(`the disk at ${this.#given}`, `${folder} is a file or a symbolic link. Remove it`)
     }
     return folder
+  }
+
+  /** Where the file of a key lies, whatever the folders on the way are. */
+  pathOf(key: string, root: string): string {
+    return join(root, ...segmentsOf(key))
   }
 
   /**

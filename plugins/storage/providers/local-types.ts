@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -41,8 +41,9 @@ export class LocalTypes {
   }
 
   /** Before the object is visible. */
-  async write(key: string, stats: BigIntStats, type: string, temporary: string): Promise<void> {
+  async write(key: string, stats: BigIntStats, type: string): Promise<void> {
     if (type === typeOfKey(key)) return
+    const temporary = join(await this.#root.own('tmp'), randomUUID())
     const hash = createHash('sha256').update(key).digest('hex')
     const folder = await this.#root.own('types')
     await this.#root.make(join(folder, hash), ['.storage', 'types', hash], key)

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { option } from '../../toolkit/options/index.ts'
+import { readPart, smallPart } from '../../toolkit/read-file.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 import { type OpenFile, openFile, writeFile } from './local-file.ts'
 import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken } from './local-paths.ts'
@@ -84,7 +85,7 @@ export class LocalStorageProvider implements StorageProvider {
   /** Makes a file visible, with its content type. */
   async #typed(key: string, stats: BigIntStats, type: string, publish: () => Promise<void>): Promise<void> {
     try {
-      await this.#named(this.#types.write(key, stats, type, join(await this.#root.own('tmp'), randomUUID())))
+      await this.#named(this.#types.write(key, stats, type))
       await this.#named(publish())
     } catch (error) {
       await this.#types.remove(key, stats)
@@ -233,9 +234,9 @@ export class LocalStorageProvider implements StorageProvider {
 
 async function content({ handle, stats }: OpenFile): Promise<Readable> {
   const size = Number(stats.size)
-  if (size > 0) return handle.createReadStream({ start: 0, end: size - 1 })
-  await handle.close()
-  return Readable.from([], { objectMode: false })
+  if (size > smallPart) return handle.createReadStream({ start: 0, end: size - 1 })
+  const bytes = await readPart(handle, 0, size)
+  return Readable.from(size > 0 ? [bytes] : [], { objectMode: false })
 }
 
 function entryOf(key: string, stats: BigIntStats): StorageEntry {
