@@ -12,6 +12,11 @@ export class SessionKeeper {
     this.rolling = rolling
   }
 
+  /** Whether what `load` gives is nobody else's. */
+  get givesCopies(): boolean {
+    return this.#store.givesCopies
+  }
+
   load(id: string): ReturnType<GuardedStore['get']> {
     return this.#store.get(id)
   }

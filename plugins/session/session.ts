@@ -109,9 +109,9 @@ export class SessionRecord {
     if (this.#session === undefined) {
       const session = Object.create(controls, { [record]: { value: this } }) as Session & WithRecord
       if (this.#data !== undefined) {
-        // A copy, since a store may hand out what it keeps.
         this.#stored = JSON.stringify(this.#data)
-        Object.assign(session, JSON.parse(this.#stored))
+        // A store of somebody else may hand out what it keeps.
+        Object.assign(session, this.#keeper.givesCopies ? this.#data : JSON.parse(this.#stored))
       }
       this.#session = session
     }

@@ -6,7 +6,7 @@ import type { MqttSettings } from '../options.ts'
 import { Acks } from './acks.ts'
 import { Backoff } from './backoff.ts'
 import { clientOptions } from './client-options.ts'
-import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing } from './contract.ts'
+import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing, type Patience } from './contract.ts'
 import type { Announced, MqttClient, MqttPackage } from './mqtt-client.ts'
 import { detailsOf, packetProperties, subscriptionsOf } from './packets.ts'
 import { explainFailure } from './remedy.ts'
@@ -150,7 +150,7 @@ export class NetworkLink implements Link {
     })
   }
 
-  async publish(message: Outgoing, signal: AbortSignal): Promise<void> {
+  async publish(message: Outgoing, patience: Patience): Promise<void> {
     const client = this.#client!
     const { topic, payload, options } = message
     this.#mustTake(message)
@@ -172,16 +172,16 @@ export class NetworkLink implements Link {
     }
     const isKept = !this.#settings.clean
     if (!isKept) this.#underWay.add(lose)
-    signal.addEventListener('abort', remove, { once: true })
+    patience.whenOver = remove
     try {
       await promise
     } catch (error) {
       if (isLost) throw new LinkLost('lost', { cause: error })
-      if (signal.aborted) throw error
+      if (patience.isOver) throw error
       throw withReason(MqttPublishError(topic, (error as Error).message), error)
     } finally {
       this.#underWay.delete(lose)
-      signal.removeEventListener('abort', remove)
+      patience.whenOver = undefined
     }
   }
 

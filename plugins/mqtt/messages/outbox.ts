@@ -1,14 +1,13 @@
 import { type Deferred, deferred } from '../deferred.ts'
 import { MqttFullError, MqttUnavailableError } from '../errors.ts'
-import { type Link, LinkLost, type Outgoing } from '../links/contract.ts'
+import { type Link, LinkLost, type Outgoing, type Patience } from '../links/contract.ts'
 import type { MqttSettings } from '../options.ts'
 
 /** A message that the broker does not have yet. */
-interface Entry {
+interface Entry extends Patience {
   readonly message: Outgoing
   readonly number: number
   readonly done: Deferred<void>
-  readonly giveUp: AbortController
   readonly timer: NodeJS.Timeout
   isEnded: boolean
 }
@@ -42,9 +41,9 @@ export class Outbox {
       return Promise.reject(MqttFullError(this.#waiting.length, 'maxQueuedSize'))
     }
     const done = deferred()
-    const giveUp = new AbortController()
     const timer = setTimeout(() => this.#late(entry), publishTimeout)
-    const entry: Entry = { message, number: ++this.#last, done, giveUp, timer, isEnded: false }
+    const number = ++this.#last
+    const entry: Entry = { message, number, done, timer, isEnded: false, isOver: false, whenOver: undefined }
     this.#waiting.push(entry)
     this.#size += size
     this.#sendWaiting()
@@ -75,7 +74,7 @@ export class Outbox {
     const why = MqttUnavailableError('the service has stopped before the broker has acknowledged the message')
     for (const entry of [...this.#waiting.splice(0), ...this.#underWay]) {
       this.#end(entry, why)
-      entry.giveUp.abort()
+      giveUp(entry)
     }
   }
 
@@ -93,7 +92,7 @@ export class Outbox {
 
   async #send(entry: Entry): Promise<void> {
     try {
-      await this.#link.publish(entry.message, entry.giveUp.signal)
+      await this.#link.publish(entry.message, entry)
       this.#end(entry)
     } catch (error) {
       if (error instanceof LinkLost && !entry.isEnded) this.#putBack(entry)
@@ -119,7 +118,7 @@ export class Outbox {
     const index = this.#waiting.indexOf(entry)
     if (index !== -1) this.#waiting.splice(index, 1)
     this.#end(entry, Object.assign(error, { cause: this.#whyDown }))
-    entry.giveUp.abort()
+    giveUp(entry)
     this.#sendWaiting()
   }
 
@@ -133,4 +132,9 @@ export class Outbox {
     if (error === undefined) entry.done.resolve()
     else entry.done.reject(error)
   }
+}
+
+function giveUp(patience: Patience): void {
+  patience.isOver = true
+  patience.whenOver?.()
 }

@@ -45,6 +45,8 @@ export type ExactStore = SessionStore & Required<Pick<SessionStore, 'update'>>
 export interface NamedStore {
   readonly name: string
   readonly store: ExactStore
+  /** Whether each `get` gives an object that nobody else has: one of ours, which keep text. */
+  readonly givesCopies: boolean
 }
 
 export const SessionStoreError = defineError(
@@ -58,6 +60,7 @@ export const deadline = 2_000
 
 /** A store whose every failure is one error, with a bound on the time, logged once per change of state. */
 export class GuardedStore {
+  readonly givesCopies: boolean
   readonly #name: string
   readonly #store: ExactStore
   readonly #log: Logger
@@ -69,8 +72,9 @@ export class GuardedStore {
     else this.#log.warn({ store }, `the session store "${store}" works again`)
   })
 
-  constructor({ name, store }: NamedStore, log: Logger) {
+  constructor({ name, store, givesCopies }: NamedStore, log: Logger) {
     this.#name = name
+    this.givesCopies = givesCopies
     this.#store = store
     this.#log = log
   }

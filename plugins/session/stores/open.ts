@@ -12,7 +12,7 @@ export async function openStore(
 ): Promise<{ named: NamedStore; close?: () => void }> {
   switch (choice.kind) {
     case 'memory':
-      return { named: { name: 'memory', store: await memoryStore(choice.max, owner, log) } }
+      return { named: { name: 'memory', store: await memoryStore(choice.max, owner, log), givesCopies: true } }
     case 'redis': {
       const { openConnection, RedisStore } = await import('./redis.ts')
       const { client, close } = await openConnection(choice.options, log)
@@ -23,7 +23,7 @@ export async function openStore(
       return redisStore(new RedisStore(choice.client))
     }
     case 'custom':
-      return { named: { name: nameOf(choice.store), store: await exactStore(choice.store, log) } }
+      return { named: { name: nameOf(choice.store), store: await exactStore(choice.store, log), givesCopies: false } }
   }
 }
 
@@ -32,7 +32,7 @@ function redisStore(store: ExactStore & { stop(): void }, disconnect?: () => voi
     store.stop()
     disconnect?.()
   }
-  return { named: { name: 'redis', store }, close }
+  return { named: { name: 'redis', store, givesCopies: true }, close }
 }
 
 async function memoryStore(max: number, owner: string, log: Logger): Promise<NamedStore['store']> {
