@@ -69,5 +69,8 @@ console.log(
     .map((line) => `- ${line}`)
     .join('\n')}\n`,
 )
-for (const name of suites) console.log(isMicro(name) ? await micro(name, stages) : await servers(name, stages))
-await servicesOfRun.stop()
+try {
+  for (const name of suites) console.log(isMicro(name) ? await micro(name, stages) : await servers(name, stages))
+} finally {
+  await servicesOfRun.stop()
+}

@@ -17,6 +17,15 @@ const goal = (suite: keyof typeof serverSuites, against: string, ratio: number, 
   ratio,
 })
 
+/** At most 1.15 times what the library costs by hand. */
+const service = (suite: keyof typeof microSuites, ...groups: readonly string[]): Goal[] =>
+  groups.map((group) => ({
+    table: microSuites[suite].title,
+    row: `${group}: framework`,
+    against: 'by hand',
+    ratio: 1 / 1.15,
+  }))
+
 const node: readonly Goal[] = [
   goal('hello', 'fastify', 1.2),
   goal('hello', 'raw', 1.05),
@@ -35,6 +44,17 @@ const node: readonly Goal[] = [
   goal('graphql-hello', 'mercurius, jit', 1.3, 'framework, jit'),
   goal('graphql-100', 'mercurius', 1.2),
   goal('graphql-100', 'mercurius, jit', 1.3, 'framework, jit'),
+  ...service('queues', 'publish and consume, memory', 'publish and consume, BullMQ', 'publish and consume, pg-boss'),
+  ...service('mqtt', 'publish and handle, QoS 0', 'publish and handle, QoS 1'),
+  ...service('cache', 'hit, memory', 'miss, memory', 'hit, Redis', 'miss, Redis'),
+  ...service('rate-limit', 'memory', 'Redis'),
+  ...service('session', 'read, memory', 'save, memory', 'read, Redis', 'save, Redis'),
+  ...service('storage', 'put, disk', 'get, disk', 'put, S3', 'get, S3'),
+  ...service('mail', 'send, memory', 'send, SMTP'),
+  ...service('compression', 'gzip, 2 KB', 'gzip, 64 KB', 'br, 2 KB', 'br, 64 KB'),
+  ...service('bodies', 'upload, 1 MB'),
+  goal('static-file', 'fastify', 1 / 1.15),
+  goal('static-file', 'raw', 1 / 1.15),
 ]
 
 /** By the name of the runtime; Node.js where its version makes the difference. */

@@ -105,13 +105,16 @@ if (settings.check) {
   const machine = describeMachine(runtime, packagesOf(runtime.kind))
   const parts = [`# Requests on ${runtime.title}\n\n${machine.map((line) => `- ${line}`).join('\n')}\n`]
   console.log(parts[0])
-  services = await servicesOfRun.start(servicesOf(suites))
-  for (const name of suites) {
-    const report = isMicro(name) ? await micro(name, stage) : await servers(name, stage)
-    parts.push(report)
-    console.log(report)
+  try {
+    services = await servicesOfRun.start(servicesOf(suites))
+    for (const name of suites) {
+      const report = isMicro(name) ? await micro(name, stage) : await servers(name, stage)
+      parts.push(report)
+      console.log(report)
+    }
+  } finally {
+    await servicesOfRun.stop()
   }
-  await servicesOfRun.stop()
   const own = goals[runtime.title] ?? goals[runtime.title.replace(/ .*/, '')] ?? []
   const summaryOf = (part: string) => summary(own, part)
   console.log(summaryOf(parts.join('\n')))

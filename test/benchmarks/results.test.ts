@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { goals } from '../../benchmarks/goals.ts'
+import { microReport } from '../../benchmarks/micro/measure.ts'
+import { chooseSuites } from '../../benchmarks/settings.ts'
 import { mergePart, replacePart, tablesOf } from '../../benchmarks/support/results.ts'
 import { findRuntime } from '../../benchmarks/support/runtime.ts'
 import { summary } from '../../benchmarks/support/summary.ts'
@@ -67,6 +69,32 @@ describe('the summary', () => {
 
   test('is given goals for the runtimes that have some', () => {
     expect(Object.keys(goals)).toEqual(['Node 24', 'Node 26', 'Bun', 'Deno'])
+  })
+})
+
+describe('a table of services', () => {
+  const suite = { title: 'Service', reference: 'by hand', services: ['redis-server'] } as const
+  const report = microReport(suite, [
+    { group: 'hit, memory', name: 'by hand', cost: [1000, 1000], wall: [1000, 1000] },
+    { group: 'hit, memory', name: 'framework', cost: [1250, 1250], wall: [2000, 2000] },
+    { group: 'hit, Redis', name: 'redis-server is missing', cost: [], wall: [] },
+  ])
+
+  test('has the time on the clock beside the CPU time', () => {
+    expect(report).toContain('| case | ns | IQR | × by hand | wall ns | wall × by hand |')
+    expect(report).toContain('| hit, memory: framework | 1250 | 0 % | 0.80 | 2000 | 0.50 |')
+  })
+
+  test('names the server that is missing', () => {
+    expect(report).toContain('| hit, Redis: redis-server is missing | – | – | – | – | – |')
+  })
+
+  test('is one of those that one word stands for', () => {
+    const node = findRuntime('node')
+    expect(chooseSuites(['services'], node)).toEqual(
+      expect.arrayContaining(['queues', 'cache', 'bodies', 'static-file']),
+    )
+    expect(() => chooseSuites(['service'], node)).toThrow('There is no suite "service"')
   })
 })
 
