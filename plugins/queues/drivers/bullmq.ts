@@ -51,6 +51,9 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     if (plain.some((one) => one.options?.repeat !== undefined)) {
       return Promise.all(plain.map((one) => this.#schedule(queue, one.data, one.options)))
     }
+    const [only] = plain
+    // Many go in a transaction, which for one alone is two more commands.
+    if (plain.length === 1) return [(await queue.add(topic, only!.data, { ...only!.options })).id!]
     const jobs = await queue.addBulk(plain.map((one) => ({ name: topic, data: one.data, opts: { ...one.options } })))
     return jobs.map((job) => job.id!)
   }
