@@ -36,7 +36,7 @@ async function micro(name: MicroName, stages: readonly Stage[]): Promise<string>
     for (const stage of shuffled(stages)) {
       generations
         .get(stage)!
-        .push(await runMicro(name, stage, { ...settings.micro, services, servers: ['framework'] }, runtime))
+        .push(await runMicro([name], stage, { ...settings.micro, services, servers: ['framework'] }, runtime))
     }
   }
   const series = [...generations].flatMap(([{ label }, own]) =>

@@ -8,9 +8,9 @@ import { decimals, percent, section, today } from '../support/table.ts'
 import type { MicroSeries, MicroSettings } from './harness.ts'
 import type { MicroName, MicroSuite } from './suites.ts'
 
-/** Runs a suite once in a new process. */
+/** Runs a suite once in a new process; several for a check. */
 export function runMicro(
-  name: MicroName,
+  names: readonly MicroName[],
   stage: Stage,
   settings: MicroSettings,
   { binary }: Runtime,
@@ -21,7 +21,7 @@ export function runMicro(
     '--import',
     'tsx',
     script,
-    name,
+    names.join(),
     stage.folder,
     JSON.stringify(settings),
   ])
@@ -38,7 +38,7 @@ export function runMicro(
     child.on('error', reject)
     child.on('close', (code) => {
       if (code === 0) resolve(JSON.parse(output) as MicroSeries[])
-      else reject(new Error(`the suite ${name} ended with ${code}`))
+      else reject(new Error(`the suite ${names.join(', ')} ended with ${code}`))
     })
   })
 }
