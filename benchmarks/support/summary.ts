@@ -6,10 +6,21 @@ import { percent, section } from './table.ts'
 function cheaper(table: Cells): string[] {
   const ratioOf = (name: string, cells: ReadonlyMap<string, string>) =>
     Number(cells.get(`× ${name.replace(/^[^,]*/, 'framework')}`) ?? cells.get('× framework'))
-  return [...table]
+  const others = [...table]
     .map(([name, cells]) => ({ name, ratio: ratioOf(name, cells) }))
     .filter(({ name, ratio }) => ratio > 1 && !name.startsWith('framework'))
     .map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`)
+  return [...others, ...cheaperReferences(table)]
+}
+
+/** The same in a table of suites in process, whose rows are groups and whose one column of ratios is that of their reference. */
+function cheaperReferences(table: Cells): string[] {
+  return [...table].flatMap(([row, cells]) => {
+    const group = /^(.*): framework$/.exec(row)?.[1]
+    const [column, cell] = [...cells].find(([name]) => name.startsWith('× ')) ?? []
+    const ratio = Number(cell)
+    return group !== undefined && ratio < 1 ? [`${group}: ${column!.slice(2)} ${(1 / ratio).toFixed(2)}`] : []
+  })
 }
 
 /**

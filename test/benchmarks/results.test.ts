@@ -67,6 +67,12 @@ describe('the summary', () => {
     expect(summary([], part.replace(/\| raw.*\n/, ''))).toContain('Nothing in the tables below is cheaper')
   })
 
+  test('names what is cheaper by hand in a table of suites in process', () => {
+    const rows = '| hit: by hand | 8 | 1.00 |\n| hit: framework | 10 | 0.80 |\n| miss: framework | 10 | 1.10 |'
+    const text = summary([], `# A\n\n## Cache\n\n| case | ns | × by hand |\n| --- | --: | --: |\n${rows}\n`)
+    expect(text).toContain('- Cache: hit: by hand 1.25\n')
+  })
+
   test('is given goals for the runtimes that have some', () => {
     expect(Object.keys(goals)).toEqual(['Node 24', 'Node 26', 'Bun', 'Deno'])
   })
