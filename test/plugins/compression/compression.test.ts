@@ -222,14 +222,14 @@ describe('headers that speak of the body', () => {
     }
   })
 
-  test('HEAD of a file has those of GET as well, although nobody reads the file for it', async () => {
+  test('HEAD of a file has those of GET, but for a length that only compressing it would show', async () => {
     const root = mkdtempSync(join(tmpdir(), 'framework-compression-'))
     writeFileSync(join(root, 'long.txt'), long)
     writeFileSync(join(root, 'short.txt'), 'short')
     const server = serverWith(true, { static: { root } })
-    for (const url of ['/long.txt', '/short.txt']) {
-      expect((await get(server, url, 'gzip', 'HEAD')).headers).toEqual((await get(server, url)).headers)
-    }
+    const { 'content-length': _, ...compressed } = (await get(server, '/long.txt')).headers
+    expect((await get(server, '/long.txt', 'gzip', 'HEAD')).headers).toEqual(compressed)
+    expect((await get(server, '/short.txt', 'gzip', 'HEAD')).headers).toEqual((await get(server, '/short.txt')).headers)
     rmSync(root, { recursive: true })
   })
 
