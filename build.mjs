@@ -148,32 +148,37 @@ chmodSync(join(out, 'cli/index.js'), 0o755)
 process.exitCode = compiled.status ?? 1
 
 /**
- * Modules of the runtime without an `import`, which reads all that they export: of `node:fs` the promises and the streams, which are
- * loaded by that. What only some plugins call is loaded with the first call in the files that every server loads. Together 10 ms of each start. `node:timers` stays
- * as it is, for clocks of tests to take its place, and a line stays a line, for the maps.
+ * Modules of the runtime by `require`, since an `import` reads all that they export: of `node:http` a `WebSocket`, which loads the whole
+ * of fetch (27 ms since Node.js 22), of `node:fs` the promises and the streams. What only some plugins call is loaded with the first
+ * call in the files that every server loads. Together 10 ms more of each start. `node:timers` stays as it is, for clocks of tests to
+ * take its place, and a line stays a line, for the maps.
  * @param {string} code
  * @param {boolean} isOfServers Loaded by every server; what a plugin loads when it starts is complete, so that no request waits for it.
  */
 function withoutFacades(code, isOfServers) {
+  let start =
+    'import { createRequire as node_require_of } from "node:module"; const node_require = node_require_of(import.meta.url); '
   return code.replace(
-    /^import \{ ([^}]+) \} from "node:(fs|fs\/promises|crypto|util|net|stream|tty|url|os)";$/gm,
+    /^import \{ ([^}]+) \} from "node:(http|fs|fs\/promises|crypto|util|net|stream|tty|url|os)";$/gm,
     (_, /** @type {string} */ names, /** @type {string} */ module) => {
-      const load = `process.getBuiltinModule("node:${module}")`
+      const load = `node_require("node:${module}")`
+      const before = start
+      start = ''
       const renamed = names.split(', ').map((name) => name.split(' as '))
       // What is not called alone (constants, classes, what `promisify` knows by a symbol) must be there from the start.
-      const members = /** @type {Record<string, unknown>} */ (process.getBuiltinModule(module))
+      const members = /** @type {Record<string, unknown>} */ (process.getBuiltinModule(`node:${module}`))
       const isCalled = renamed.every(([name = '']) => {
         const member = members[name]
         return typeof member === 'function' && /^[a-z]/.test(name) && Object.getOwnPropertySymbols(member).length === 0
       })
       if (!isOfServers || !isCalled || (module !== 'crypto' && module !== 'fs/promises')) {
-        return `const { ${renamed.map((name) => name.join(': ')).join(', ')} } = ${load};`
+        return `${before}const { ${renamed.map((name) => name.join(': ')).join(', ')} } = ${load};`
       }
       const place = `node_${module.replace('/', '_')}`
       const calls = renamed.map(
         ([name, own = name]) => `${own} = (...given) => (${place} ??= ${load}).${name}(...given)`,
       )
-      return `let ${place}; const ${calls.join(', ')};`
+      return `${before}let ${place}; const ${calls.join(', ')};`
     },
   )
 }

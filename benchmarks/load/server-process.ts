@@ -9,7 +9,7 @@ import { type Exchange, firstAnswer, freePort } from './probe.ts'
 export interface Subject {
   readonly name: string
   readonly stage: Stage
-  /** A file of the stage, and the scenario it is told. */
+  /** A file of the stage, and the scenario that it serves. */
   readonly file: string
   readonly scenario: string
 }
@@ -19,7 +19,7 @@ export interface Start {
   readonly runtime: Runtime
   /** How often a server that does not answer yet is asked. */
   readonly everyMs?: number
-  /** Whether it can be told to collect its garbage. */
+  /** Whether it collects its garbage on demand. */
   readonly collects?: boolean
   /** Where it logs to; nowhere without. */
   readonly logFile?: string

@@ -1,7 +1,7 @@
 import { hasNginx, nginxTemplate } from '../support/nginx.ts'
 import type { RuntimeKind } from '../support/runtime.ts'
 
-/** A server file of a stage with the scenario it is told. */
+/** A server file of a stage with the scenario that it serves. */
 export interface ServerFile {
   readonly file: string
   readonly scenario: string

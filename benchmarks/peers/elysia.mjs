@@ -51,7 +51,7 @@ const validated = () =>
 const scenarios = {
   hello: () => app.get('/', hello),
   params: () => app.get('/users/:id', ({ params }) => user(params.id)),
-  // Without a schema it has to be told that there is a body to parse.
+  // Without a schema it does not parse the body.
   post: () => app.post('/orders', ({ body }) => receipt(body), { parse: 'json' }),
   validated,
   async full() {
@@ -67,7 +67,7 @@ const scenarios = {
         set.headers['x-request-id'] = requestId
         return { requestId, start: performance.now() }
       })
-      // What the others leave out unless they are told.
+      // What the others do only on request.
       .use(cors({ origin, credentials: false, methods: false, allowedHeaders: false, exposeHeaders: false }))
       .use(helmet())
       .onAfterResponse(({ requestId, request, path, route, set, start }) => {

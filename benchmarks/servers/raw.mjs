@@ -173,7 +173,7 @@ async function fullListener(isOrder, writeReceipt) {
   }
 }
 
-/** A router, which nobody writes by hand. */
+/** A router: no one writes one by hand. */
 async function manyListener() {
   const { default: findMyWay } = await import('find-my-way')
   const router = findMyWay({ defaultRoute: (_request, response) => miss(response) })

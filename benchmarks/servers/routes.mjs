@@ -164,7 +164,7 @@ export const many = {
 export const origin = 'https://app.example'
 /** Where its log goes. Asynchronous, as pino documents it for speed. */
 export const logTarget = { dest: process.env.LOG_FILE, sync: false }
-/** What helmet sends, for servers to whom nobody has ported it. */
+/** What helmet sends, for servers that have no port of it. */
 export const securityHeaders = {
   'content-security-policy':
     "default-src 'self';base-uri 'self';font-src 'self' https: data:;form-action 'self';frame-ancestors 'self';img-src 'self' data:;object-src 'none';script-src 'self';script-src-attr 'none';style-src 'self' https: 'unsafe-inline';upgrade-insecure-requests",

@@ -30,7 +30,7 @@ export function findRuntime(word: string): Runtime {
   return { kind: 'bun', version: whole, binary, title: `Bun ${major}.${minor}` }
 }
 
-/** The command that runs a server, with what lets it collect its garbage when it is told to. */
+/** The command that runs a server, with what lets it collect its garbage on demand. */
 export function serverCommand({ kind, binary }: Runtime, args: readonly string[], collects: boolean): string[] {
   const collect = './servers/collect.mjs'
   switch (kind) {

@@ -25,7 +25,7 @@ function cheaperReferences(table: Cells): string[] {
 
 /**
  * What was to be reached on a runtime beside what its tables say, and then who was ahead of the framework there, by the
- * same tables: nobody should have to look for losses.
+ * same tables: no one should have to look for losses.
  */
 export function summary(goals: readonly Goal[], part: string): string {
   const tables = tablesOf(part)

@@ -68,3 +68,11 @@ export interface RawRequest {
   /** Sends the answer. Called exactly once for each request. */
   respond(reply: Reply): void
 }
+
+/**
+ * What joins the values of a header that repeats. Everything is joined, also what `node:http` would cut to the first value: Bun and
+ * Deno join, and the grammar of such a header refuses a joined value.
+ */
+export function separator(name: string): string {
+  return name === 'cookie' ? '; ' : ', '
+}

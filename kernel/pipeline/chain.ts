@@ -85,6 +85,7 @@ export function runChain(
   res: KernelResponse,
 ): Promise<unknown> | undefined {
   if (index === links.length) return runTerminal(terminal, req, res)
+  // The closures below read `links[index]` again: a variable that they share would be one more member of each step's context.
   const link = links[index]!
   req.current = link
   let called = false

@@ -79,22 +79,27 @@ const most = 20
 
 /** Where options are being read: their path for messages, and the list of everything that is wrong with them. */
 export class OptionPlace {
-  /** `plugins.cors.maxAge`; `''` at the top of the server's own. */
-  readonly path: string
+  readonly #of: OptionPlace | undefined
+  readonly #member: string | number
   readonly #problems: string[]
 
-  constructor(path: string, problems: string[] = []) {
-    this.path = path
+  /** `member` is the whole path where the place is not `of` another one. */
+  constructor(member: string | number, problems: string[] = [], of?: OptionPlace) {
+    this.#member = member
     this.#problems = problems
+    this.#of = of
+  }
+
+  /** `plugins.cors.maxAge`; `''` at the top of the server's own. Put together when a message needs it: most options are right. */
+  get path(): string {
+    const before = this.#of?.path ?? ''
+    if (typeof this.#member === 'number') return `${before}[${this.#member}]`
+    return before === '' ? this.#member : `${before}.${this.#member}`
   }
 
   /** A member of what is read here, or an element of a list. */
   in(member: string | number): OptionPlace {
-    const name = typeof member === 'number' ? `${this.path}[${member}]` : member
-    return new OptionPlace(
-      typeof member === 'number' || this.path === '' ? name : `${this.path}.${name}`,
-      this.#problems,
-    )
+    return new OptionPlace(member, this.#problems, this)
   }
 
   /** Everything that was noted, here and wherever else the same options are read. */
@@ -164,6 +169,8 @@ export function checkOptions(plugin: string, options: object, known: readonly st
  * options must see them.
  */
 export function optionNames(options: object): (string | symbol)[] {
+  const above = Object.getPrototypeOf(options)
+  if (above === Object.prototype || above === null) return Reflect.ownKeys(options)
   const names = new Set<string | symbol>()
   for (
     let from: object | null = options;

@@ -58,10 +58,11 @@ function opensMore(text: string, maxDepth: number): boolean {
 }
 
 /**
- * Whether it may be too deep, read at its opening brackets alone: four times as fast as reading it all.
+ * Whether it may be too deep, read at its opening brackets alone. The next object of a list opens no level, since the one before
+ * it is closed, so a long list need not be read whole.
  *
- * The next object of a list opens no level, since the one before it is closed: a long list need not be read, which takes a
- * quarter of the time that parsing does.
+ * For 16 kB of orders it takes 15 % of the time that parsing does, and reading all 25 %. Tiny objects, a bracket every seven bytes,
+ * take longer here (38 % and 11 %).
  */
 function mayNestDeeper(text: string, maxDepth: number): boolean {
   let depth = 0

@@ -12,7 +12,7 @@ export class SessionKeeper {
     this.rolling = rolling
   }
 
-  /** Whether what `load` gives is nobody else's. */
+  /** Whether `load` gives an object that no other request has. */
   get givesCopies(): boolean {
     return this.#store.givesCopies
   }

@@ -1,4 +1,4 @@
-/** Why an entry is no longer there: for want of room, with its time, by another in its place, or because somebody took it away. */
+/** Why an entry is no longer there: for want of room, with its time, by another in its place, or because it was deleted. */
 export type Dropped = 'evicted' | 'expired' | 'replaced' | 'deleted'
 
 export interface LruOptions<Value> {
@@ -7,7 +7,7 @@ export interface LruOptions<Value> {
   /** At most that much together, as `sizeOf` measures. What is larger alone is not kept. */
   readonly maxSize?: number
   readonly sizeOf?: (value: Value, key: string) => number
-  /** The clock, in milliseconds. By default one that nobody sets. */
+  /** The clock, in milliseconds. By default one that no clock setting moves. */
   readonly now?: () => number
   readonly onDrop?: (value: Value, key: string, why: Dropped) => void
 }
@@ -44,7 +44,7 @@ export class LruMap<Value> {
     this.#now = options.now ?? (() => performance.now())
   }
 
-  /** How many there are, with those that have expired and that nobody has asked for since. */
+  /** How many there are, with those that have expired and that were not asked for since. */
   get size(): number {
     return this.#entries.size
   }

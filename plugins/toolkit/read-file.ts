@@ -42,7 +42,7 @@ export const smallPart = 65_536
 /**
  * Reads a part of an open file, and closes it.
  *
- * @throws (as a rejection) where the file has become shorter since it was measured: its length and its tag are no longer true.
+ * @throws (as a rejection) where the file has become shorter since it was measured: its length and its tag are wrong now.
  */
 export async function readPart(handle: FileHandle, start: number, length: number): Promise<Buffer> {
   try {

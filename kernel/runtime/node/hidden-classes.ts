@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { IncomingMessage, ServerResponse } from '../../support/node-http.ts'
 import { detectRuntime } from '../runtime-name.ts'
 
 const kept: object[] = []

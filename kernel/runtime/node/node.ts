@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
-import type { Server, ServerOptions } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { createServer, type IncomingMessage, type ServerResponse } from '../../support/node-http.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from '../adapter.ts'
 import { type Activity, busiestMoment, silence } from '../drain-moments.ts'
 import { listenError } from '../listen-errors.ts'
@@ -186,7 +185,7 @@ function pem(material: string | Uint8Array): string | Buffer {
 }
 
 function requestListener(context: NodeContext, handler: RequestHandler, expects: Expectation) {
-  const { activity, announced, direct } = context
+  const { activity, announced } = context
   const begin = (message: IncomingMessage, response: ServerResponse, pipeline: Pipeline | undefined) => {
     activity.count++
     activity.working++
@@ -196,7 +195,7 @@ function requestListener(context: NodeContext, handler: RequestHandler, expects:
     if (announced > 0) announce(response, announced)
     const { socket } = message
     // The socket goes to the one in front, where there is one whose answer is not written yet.
-    if (response.socket === null && !(direct !== undefined && makeWay(socket) && response.socket !== null)) {
+    if (response.socket === null && !makeWay(socket, response)) {
       const pipeline = pipelineOf(socket)
       pipeline.take({ response, begin: () => begin(message, response, pipeline) })
     }

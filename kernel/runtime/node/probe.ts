@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { IncomingMessage, ServerResponse } from '../../support/node-http.ts'
 import { detectRuntime } from '../runtime-name.ts'
 import {
   areNodesOwn,

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Failures } from '../../http/response/failure.ts'
 import { defaultTypes } from '../../http/response/media-types.ts'
@@ -10,7 +11,6 @@ import {
   MethodNotAllowedError,
   PayloadTooLargeError,
 } from '../../support/errors.ts'
-import { type ServerResponse, STATUS_CODES } from '../../support/node-http.ts'
 import { isBun } from '../runtime-name.ts'
 import { pipelineOf } from './pipelining.ts'
 

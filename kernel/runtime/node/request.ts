@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import type { RawRequest, Reply, StreamBody } from '../../http/raw.ts'
+import { type RawRequest, type Reply, type StreamBody, separator } from '../../http/raw.ts'
 import { hostFor } from '../../http/request/host.ts'
 import {
   BadRequestError,
@@ -10,7 +11,6 @@ import {
   HeaderTooLargeError,
   PayloadTooLargeError,
 } from '../../support/errors.ts'
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from '../../support/node-http.ts'
 import type { Limits } from '../adapter.ts'
 import type { Activity } from '../drain-moments.ts'
 import { isBun } from '../runtime-name.ts'
@@ -273,11 +273,6 @@ export class NodeRequest implements RawRequest {
     if (this.#response.writableFinished) this.#message.socket.destroySoon()
     else this.#response.once('finish', () => this.#message.socket.destroySoon())
   }
-}
-
-/** Everything that repeats is joined, also what `node:http` would cut to the first: the other runtimes join, and a joined value is refused by its grammar. */
-function separator(name: string): string {
-  return name === 'cookie' ? '; ' : ', '
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { RawRequest, Reply, StreamBody } from '../../http/raw.ts'
+import { type RawRequest, type Reply, type StreamBody, separator } from '../../http/raw.ts'
 import { hostFor } from '../../http/request/host.ts'
 import { type FrameworkError, HeaderTooLargeError } from '../../support/errors.ts'
 import type { RequestHandler } from '../adapter.ts'
@@ -269,7 +269,7 @@ function isAuthority(host: string, url: string): boolean {
   return url.startsWith(host, start) && url.charCodeAt(start + host.length) === slash
 }
 
-/** Everything that repeats is joined: whoever reads a header must see what everybody sees. */
+/** Everything that repeats is joined: all readers of a header must see the same. */
 function headerIn(lines: HeaderLines, name: string): string | null {
   let found: string | null = null
   for (let i = 0; i < lines.length; i++) {
@@ -279,8 +279,4 @@ function headerIn(lines: HeaderLines, name: string): string | null {
     found = found === null ? line[1] : found + separator(name) + line[1]
   }
   return found
-}
-
-function separator(name: string): string {
-  return name === 'cookie' ? '; ' : ', '
 }

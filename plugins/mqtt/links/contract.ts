@@ -37,7 +37,7 @@ export interface LinkLimits {
 /** The link was lost before the broker has said yes or no. */
 export class LinkLost extends Error {}
 
-/** How long whoever publishes waits. Not an `AbortSignal`: making one took 3 of the 29 µs of a message there and back. */
+/** How long a publisher waits. Not an `AbortSignal`: making one took 3 of the 29 µs of a message there and back. */
 export interface Patience {
   isOver: boolean
   /** Called when it is. */

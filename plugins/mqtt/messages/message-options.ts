@@ -83,17 +83,9 @@ export const messageMembers = {
 
 const publishOptions = option.shape(messageMembers).typed<MqttPublishOptions>()
 
-/** @throws OptionError. Reading them takes 2 µs, which those that name the QoS alone need not pay. */
+/** @throws OptionError */
 export function readPublishOptions(given: MqttPublishOptions | undefined): MqttPublishOptions {
-  if (given === undefined) return {}
-  return isQosAlone(given) ? { qos: given.qos } : publishOptions.parse(given, 'mqtt.publish')
-}
-
-function isQosAlone(given: unknown): given is { qos: MqttQos } {
-  if (typeof given !== 'object' || given === null || Object.getPrototypeOf(given) !== Object.prototype) return false
-  const [name, ...others] = Reflect.ownKeys(given)
-  const { qos } = given as MqttPublishOptions
-  return name === 'qos' && others.length === 0 && (qos === 0 || qos === 1 || qos === 2)
+  return given === undefined ? {} : publishOptions.parse(given, 'mqtt.publish')
 }
 
 export const schemaOption = option.value<object>(

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from '../../toolkit/failures/described-error.ts'
+import { STATUS_CODES } from 'node:http'
 import { isFailureSchema } from '../../toolkit/failures/http-error.ts'
 import { isComponentName } from '../components.ts'
 import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'

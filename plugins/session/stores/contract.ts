@@ -45,7 +45,7 @@ export type ExactStore = SessionStore & Required<Pick<SessionStore, 'update'>>
 export interface NamedStore {
   readonly name: string
   readonly store: ExactStore
-  /** Whether each `get` gives an object that nobody else has: one of ours, which keep text. */
+  /** Whether each `get` gives an object that no other request has: true of our own stores, which keep text. */
   readonly givesCopies: boolean
 }
 

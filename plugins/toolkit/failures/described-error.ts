@@ -1,7 +1,5 @@
+import { STATUS_CODES } from 'node:http'
 import { isFailureStatus } from '../../../kernel/support/errors.ts'
-import { STATUS_CODES } from '../../../kernel/support/node-http.ts'
-
-export { STATUS_CODES }
 
 /** Marks an error as one that says how it is answered; `HttpError` has it. By a symbol of the registry: there may be two copies of the package. */
 export const describesAnswer = Symbol.for('framework.httpError')

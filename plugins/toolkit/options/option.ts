@@ -286,15 +286,18 @@ export function shape(members: Members, other?: OtherMember<unknown>): Check<nev
     read(given: object, place) {
       if (other === undefined) checkNames(given, place, names)
       else for (const name of optionNames(given)) if (typeof name === 'symbol') place.unknown(String(name), names)
-      const known = names.map((name) => {
+      const settings: Record<string, unknown> = {}
+      for (const name of names) {
         const check = members[name]!
         const one = optionOf(given, name)
-        const isMissing = check.parts.isGuard && one === undefined && optionNames(given).includes(name)
-        if (isMissing) place.in(name).wrong(undefined, check.takes)
-        return [name, check.read(one, place.in(name))]
-      })
-      const others = other === undefined ? [] : otherNames(given, names)
-      return Object.fromEntries([...known, ...others.map((one) => [one, other!(one, optionOf(given, one), place)])])
+        if (one === undefined && check.parts.isGuard && optionNames(given).includes(name))
+          place.in(name).wrong(undefined, check.takes)
+        settings[name] = check.read(one, place.in(name))
+      }
+      if (other === undefined) return settings
+      // Not by assignment: one of these names may be `__proto__`.
+      const others = otherNames(given, names).map((name) => [name, other(name, optionOf(given, name), place)])
+      return { ...settings, ...Object.fromEntries(others) }
     },
     // What is read by a function may be a secret.
     show: (given: object) => showMembers(given, names, (name) => members[name]!),

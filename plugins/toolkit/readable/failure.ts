@@ -30,7 +30,7 @@ export function thrownOf(thrown: unknown, depth = 0): Thrown[] {
   ]
 }
 
-/** What is no error has no stack, and no place either. */
+/** A thrown value that is not an error has neither a stack nor a place. */
 export const saidAlone = (message: string): Thrown => ({ name: '', message, stack: '', isOwn: false })
 
 /** Whether the message of an error may name a place that is shown: what is answered as 4xx says what a client has sent. */

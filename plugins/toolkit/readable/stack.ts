@@ -101,7 +101,7 @@ export function sourceFrame({ file, line, column }: Place): FrameLine[] {
   })
 }
 
-/** The lines of a file of the application; `undefined` for what is not there, or is no source: a device, a file of any size. */
+/** The lines of a file of the application; `undefined` for a path that does not exist or is not a source file: a device, a file of any size. */
 export function sourceLines(file: string): string[] | undefined {
   if (!source.test(file)) return undefined
   try {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { headerLines } from '../../../kernel/runtime/deno-headers.ts'
 
-/** A request as Deno makes them: what stands behind it is a member whose name is a symbol. */
+/** A request as Deno makes them: its list is behind a member whose name is a symbol. */
 function requestOf(headers: [string, string][], list: unknown = headers): Request {
   return Object.assign(new Request('http://a/', { headers }), { [Symbol('request')]: { headerList: list } })
 }
 
 describe('header lines of a Deno request', () => {
-  it('are the list behind the request, line by line', () => {
+  it('are the list of the request, line by line', () => {
     const lines: [string, string][] = [
       ['Host', 'a'],
       ['x-a', '1'],
@@ -36,7 +36,7 @@ describe('header lines of a Deno request', () => {
     expect(read(requestOf([['x-a', '1']], []))).toEqual([['x-a', '1']])
   })
 
-  it('are those of request.headers where nothing stands behind the request', () => {
+  it('are those of request.headers where the request has no such list', () => {
     expect(headerLines()(new Request('http://a/', { headers: { 'x-a': '1' } }))).toEqual([['x-a', '1']])
   })
 })

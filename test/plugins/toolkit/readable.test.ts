@@ -200,7 +200,7 @@ describe('a failure for people', () => {
         expect(linesOf(error)).not.toMatch(/SECRET|import x/)
       expect(linesOf(appended)).not.toMatch(/SECRET|import x/)
     }
-    // Nor does a stack show what is no source, or no regular file.
+    // A stack does not show what is not a source or a regular file either.
     expect(linesOf(stack('no', `here (${hidden}:1:1)`, 'x (/dev/zero:1:1)'))).not.toContain('SECRET')
     const pipe = join(folder, 'pipe.ts')
     execFileSync('mkfifo', [pipe])

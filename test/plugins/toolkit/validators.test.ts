@@ -11,7 +11,7 @@ test('the tag of a body is that of its bytes, as text and as bytes', () => {
   expect(entityTag('')).not.toBe(entityTag('a'))
 })
 
-test('a file is told by its size and its time', () => {
+test('a file is recognised by its size and its time', () => {
   expect(file).toEqual({ etag: `W/"ff-${Date.parse(early).toString(16)}"`, lastModified: early })
   expect(fileValidators({ size: 255n, mtime: new Date(early) })).toEqual(file)
 })
@@ -55,7 +55,7 @@ describe('conditions', () => {
     expect(judgeConditions(headers, file)).toBe(status)
   })
 
-  test('what has neither a tag nor a date is known to nobody, but for the one who takes anything', () => {
+  test('what has neither a tag nor a date matches no condition but *', () => {
     expect(isKnown({ 'if-none-match': '"a"', 'if-modified-since': late }, {})).toBe(false)
     expect(isKnown({ 'if-modified-since': late }, {})).toBe(false)
     expect(isKnown({ 'if-none-match': '*' }, {})).toBe(true)

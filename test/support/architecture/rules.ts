@@ -181,7 +181,7 @@ function levelOf(path: string): number {
   return levels.indexOf(first.replace(/\.ts$/, ''))
 }
 
-/** What `build.mjs` builds in, so that nobody installs it. */
+/** What `build.mjs` builds in, so that it is not installed. */
 const isBuiltIn = (edge: Edge) => edge.package === '@clack/prompts' && edge.from.startsWith('cli/')
 const isCatalog = (edge: Edge) => edge.from === 'plugins/catalog.ts'
 

@@ -12,9 +12,14 @@ afterEach(async () => {
 
 const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 
-async function ask(options: ServerOptions, headers: Record<string, string> = browser, path = '/boom/1') {
+function started(options: ServerOptions): Server {
   const server = new Server<{}>({ logger: memoryLogger(), router: new RouteCollection(), ...options } as {})
   servers.push(server)
+  return server
+}
+
+async function ask(options: ServerOptions, headers: Record<string, string> = browser, path = '/boom/1') {
+  const server = started(options)
   server.get('/boom/:id', () => {
     throw new Error('<script>alert(1)</script>', { cause: new TypeError('the "cause"') }) // here it is thrown
   })
@@ -89,12 +94,7 @@ describe('nothing is said', () => {
 })
 
 test('a message cannot choose the file that is shown', async () => {
-  const server = new Server<{}>({
-    logger: memoryLogger(),
-    router: new RouteCollection(),
-    exposeErrorDetails: true,
-  } as {})
-  servers.push(server)
+  const server = started({ exposeErrorDetails: true })
   server.get('/', () => {
     throw new Error(`bad\n    at x (${process.cwd()}/package.json:1:1)\n    at x (${process.cwd()}/server.ts:1:1)`)
   })
@@ -103,12 +103,7 @@ test('a message cannot choose the file that is shown', async () => {
 })
 
 test('a stack that does not have the message chooses no file either', async () => {
-  const server = new Server<{}>({
-    logger: memoryLogger(),
-    router: new RouteCollection(),
-    exposeErrorDetails: true,
-  } as {})
-  servers.push(server)
+  const server = started({ exposeErrorDetails: true })
   const forged = `bad\n    at x (${process.cwd()}/test/runtimes/run.mjs:1:1)`
   server.get('/changed', () => {
     throw Object.assign(new Error('changed since'), { stack: `Error: ${forged}` })
@@ -125,12 +120,7 @@ test('a stack that does not have the message chooses no file either', async () =
 })
 
 test('an error that cannot be looked at gets an empty answer', async () => {
-  const server = new Server<{}>({
-    logger: memoryLogger(),
-    router: new RouteCollection(),
-    exposeErrorDetails: true,
-  } as {})
-  servers.push(server)
+  const server = started({ exposeErrorDetails: true })
   server.get('/', () => {
     const error = new Error('x')
     Object.defineProperty(error, 'message', {
