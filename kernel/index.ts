@@ -1,4 +1,4 @@
-export type { RawRequest, Reply, StreamBody } from './http/raw.ts'
+export type { Connection, RawRequest, Reply, StreamBody, TakeOver } from './http/raw.ts'
 export { parseQuery, type Query } from './http/request/query.ts'
 export type { HostServer, Request } from './http/request/request.ts'
 export type { Rewrite, Rewriter } from './http/request/rewrite.ts'
@@ -60,7 +60,7 @@ export type {
 export type { Method, PathParams } from './routing/pattern.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
 export type { Handler, Routes, Verb } from './routing/verbs.ts'
-export type { Address, Limits, TlsOptions } from './runtime/adapter.ts'
+export type { Address, Limits, TlsOptions, Upgrade } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export { ArgumentsError } from './support/arguments.ts'
 export { CallSite, placeIn } from './support/call-site.ts'
@@ -74,7 +74,9 @@ export {
   messagePrefix,
   PayloadTooLargeError,
   RequestTimeoutError,
+  ServerClosingError,
   UnsupportedMediaTypeError,
+  UpgradeRequiredError,
 } from './support/errors.ts'
 export type { Logger, LogMethod } from './support/logger.ts'
 export { nearest } from './support/nearest.ts'

@@ -79,6 +79,7 @@ export class Kernel extends RouteVerbs {
       server: this,
       state: this.#state,
       lifeCycle: { onReady: [], onListen: [], onClose: [] },
+      upgrades: [],
       addRoute: (owner, ...route) => this.#routes.add(owner, ...route),
       rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),
       fallback: ({ scope, name }, path, run) =>

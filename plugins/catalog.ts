@@ -28,6 +28,7 @@ import { trustProxy } from './trustProxy/index.ts'
 import { upload } from './upload/index.ts'
 import { urlencoded } from './urlencoded/index.ts'
 import { validation } from './validation/index.ts'
+import { websocket } from './websocket/index.ts'
 
 /**
  * Every first-party plugin by its key in the object form, in the order in which the object form registers them: first
@@ -52,6 +53,8 @@ export const catalog = {
   json,
   urlencoded,
   upload,
+  // Before the cache, which would answer an upgrade with a page.
+  websocket,
   cache,
   static: staticFiles,
   compression,

@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex, Readable } from 'node:stream'
 
 /** A body that is sent piece by piece, with backpressure. */
 export type StreamBody = ReadableStream<Uint8Array> | Readable | AsyncIterable<Uint8Array | string>
@@ -14,7 +15,22 @@ export interface Reply {
   readonly status: number
   readonly headers: readonly string[]
   readonly body: string | Uint8Array | StreamBody | null
+  /** With status 101 alone: takes the connection, in place of an answer that is written. */
+  readonly takeOver?: TakeOver
 }
+
+/**
+ * Takes a connection for another protocol (RFC 9110 section 7.8). It answers 101 with the given headers itself, and never throws.
+ * Where the runtime wants a value for its request (the `Response` of `Deno.upgradeWebSocket`), it returns that.
+ */
+export type TakeOver = (connection: Connection, headers: readonly string[]) => unknown
+
+/** A connection that can be taken over, as its runtime hands it out. */
+export type Connection =
+  | { readonly runtime: 'node'; readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
+  | { readonly runtime: 'bun'; readonly request: globalThis.Request; readonly server: object }
+  | { readonly runtime: 'deno'; readonly request: globalThis.Request }
+  | { readonly runtime: 'inject'; readonly peer: unknown }
 
 /**
  * What a runtime hands to the kernel: one request, and the way to answer it.
@@ -45,6 +61,8 @@ export interface RawRequest {
   readonly hasBody: boolean
   /** Whether the runtime itself declares the length of a body that is whole, so that no one need measure it before. */
   readonly countsBody?: boolean
+  /** The protocol that the client asks for, in lower case, where a plugin takes connections over for it and this one can be. */
+  readonly upgrade?: string | undefined
   /** Whether somebody reads the body and some of it is still to come. */
   readonly isReceiving: boolean
   /**

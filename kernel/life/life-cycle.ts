@@ -131,7 +131,9 @@ export class LifeCycle {
     const { port, host, limits, https, errorFormat: failures, adapter: name } = server.settings
     const adapter = await loadAdapter(name)
     const onWarning = warnInto(server)
-    const address = await adapter.listen({ port, host, limits, https, failures, onWarning }, this.#dispatcher.handle)
+    const { upgrades } = this.#host
+    const options = { port, host, limits, https, failures, upgrades, onWarning }
+    const address = await adapter.listen(options, this.#dispatcher.handle)
     // Somebody may have closed the server while it was binding.
     if (this.#state.closing) {
       adapter.cut()

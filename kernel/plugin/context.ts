@@ -5,6 +5,7 @@ import { type Middleware, NotAMiddlewareError } from '../routing/middleware.ts'
 import { joinPaths } from '../routing/pattern.ts'
 import type { Route } from '../routing/route.ts'
 import { type AddRoute, RouteVerbs } from '../routing/verbs.ts'
+import type { Upgrade } from '../runtime/adapter.ts'
 import { defineError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import type { Logger } from '../support/logger.ts'
@@ -30,6 +31,8 @@ export interface ContextHost {
   readonly state: Readonly<LifeState>
   /** The hooks of the whole tree in order of registration; those of requests are kept by scope. */
   readonly lifeCycle: Pick<HookLists, LifeCycleHookName>
+  /** What plugins take connections over for. */
+  readonly upgrades: Upgrade[]
   addRoute(owner: PluginEntry, ...route: AddRoute): void
   decorate(target: 'request' | 'response', members: PropertyDescriptorMap, entry: PluginEntry): void
   rewrite(rewriter: Rewriter): void
@@ -167,6 +170,19 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     const full = joinPaths(this.#entry.scope.prefix, path)
     this.#host.fallback(this.#entry, full === '/' ? '' : full, handler)
     this.#entry.routes.push(`fallback ${full === '/' ? '' : full}/*`)
+  }
+
+  /**
+   * Says that this plugin takes connections over for a protocol: requests that ask for it then have `req.raw.upgrade`, and a step may
+   * answer with `res.upgrade`. Once for a server, however often the plugin is registered.
+   *
+   * @example
+   * ctx.upgrades({ protocol: 'echo' })
+   */
+  upgrades(upgrade: Upgrade): void {
+    this.#mustBoot(`the plugin "${this.#entry.name}" takes connections over`)
+    const { upgrades } = this.#host
+    if (!upgrades.some(({ protocol }) => protocol === upgrade.protocol)) upgrades.push(upgrade)
   }
 
   onRoute(hook: (route: Route<Parsed>) => void): void {

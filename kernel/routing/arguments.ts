@@ -56,3 +56,25 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   if (wrong !== undefined) throw fail(`options.middlewares[${wrong.place}] ${wrong.why}`)
   return { options, handler: second }
 }
+
+const WebsocketArgumentsError = defineError(
+  'WebsocketArgumentsError',
+  500,
+  (path: string, why: string) =>
+    `ws ${path}: ${why}. A websocket is registered as (path, handlers) or (path, options, handlers)`,
+)
+
+/** `(path, handlers)` and `(path, options, handlers)` of a websocket as the options of its route. The handlers are read by their plugin. */
+export function readUpgradeArguments(path: string, rest: readonly unknown[]): RouteOptions {
+  const [options, handlers] = rest.length === 1 ? [{}, rest[0]] : rest
+  const fail = (why: string) => WebsocketArgumentsError(String(path), why)
+  if (rest.length > 2) throw fail(`it was given ${rest.length + 1} arguments`)
+  for (const [what, one] of Object.entries({ options, handlers }))
+    if (typeof one !== 'object' || one === null || Array.isArray(one))
+      throw fail(`the ${what} are ${kindOf(one)}, not an object`)
+  const given = options as Record<PropertyKey, unknown>
+  if ('websocket' in given) throw fail('the handlers are the last argument, not a member of the options')
+  // Inherited ones too: one of them may be a guard.
+  const all = optionNames(given).map((name) => [name, given[name]])
+  return { ...Object.fromEntries(all), websocket: handlers } as RouteOptions
+}

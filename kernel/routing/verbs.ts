@@ -1,7 +1,7 @@
 import type { Request } from '../http/request/request.ts'
 import type { Response } from '../http/response/response.ts'
-import { defineError } from '../support/errors.ts'
-import { readRouteArguments } from './arguments.ts'
+import { defineError, UpgradeRequiredError } from '../support/errors.ts'
+import { readRouteArguments, readUpgradeArguments } from './arguments.ts'
 import { type Middleware, middlewareMistake, type Next } from './middleware.ts'
 import type { BodilessOptions, OptionChecks, RouteDescription, RouteOptions } from './options.ts'
 import type {
@@ -58,6 +58,14 @@ type CheckedMember<Options, Name extends keyof Options, Refused> = Name extends 
 /** A path with its prefix; without one the path itself, so that functions which are generic over it may call a verb. */
 type Behind<Prefix extends string, Path extends string> = Prefix extends '' ? NoInfer<Path> : `${Prefix}${Path}`
 
+/**
+ * The call form of the verb for connections that a plugin takes over. The plugin merges its signature; the names of the type
+ * parameters are the same everywhere.
+ */
+// biome-ignore lint/correctness/noUnusedVariables: named by those who merge
+// biome-ignore lint/suspicious/noEmptyInterface: open for merging
+export interface UpgradeVerb<Extension, Prefix extends string> {}
+
 /** What a group is defined by. A promise is refused: its routes would come after the boot. */
 type Defined = void | null | boolean | number | string | (object & { readonly then?: never })
 
@@ -105,6 +113,8 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
   readonly options: Verb<Extension, Prefix, BodilessOptions>
   /** Registers the route for every method; a route of one method at the same path goes before it, in whatever order they are written. */
   readonly any: Verb<Extension, Prefix>
+  /** Registers a websocket: short for `get` with the option `websocket` and a handler that answers 426 to other requests. */
+  readonly ws: UpgradeVerb<Extension, Prefix>
   /** Registers everything that `define` registers under a prefix and behind middlewares. */
   group<const Path extends string>(
     prefix: Path,
@@ -141,8 +151,9 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
       if (typeof path === 'string' && path.startsWith('/')) parsePattern(path)
       for (const name of names) register(name, joinPaths(prefix, path), options, handler, groups, names.length > 1)
     }
+  const get = verb('GET')
   return {
-    get: verb('GET'),
+    get,
     head: verb('HEAD'),
     post: verb('POST'),
     put: verb('PUT'),
@@ -152,6 +163,7 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
     options: verb('OPTIONS'),
     // HEAD comes of GET.
     any: verb(...methods.filter((method) => method !== 'HEAD')),
+    ws: (path: string, ...rest: unknown[]) => get(path, readUpgradeArguments(path, rest), upgradeRequired),
     group(path: string, ...rest: unknown[]) {
       if (rest.length > 2) throw GroupArgumentsError(String(path), `it was given ${rest.length + 1} arguments`)
       const define = rest.at(-1)
@@ -174,6 +186,11 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
   }
 }
 
+function upgradeRequired(_req: Request, res: Response): never {
+  res.setHeader('upgrade', 'websocket')
+  throw UpgradeRequiredError('this path takes websockets alone')
+}
+
 const GroupArgumentsError = defineError(
   'GroupArgumentsError',
   500,
@@ -192,6 +209,7 @@ export abstract class RouteVerbs<Prefix extends string = ''> implements Routes<{
   readonly query: Verb<{}, Prefix>
   readonly options: Routes<{}, Prefix>['options']
   readonly any: Verb<{}, Prefix>
+  readonly ws: UpgradeVerb<{}, Prefix>
   readonly group: Routes<{}, Prefix>['group']
 
   constructor() {
@@ -205,6 +223,7 @@ export abstract class RouteVerbs<Prefix extends string = ''> implements Routes<{
     this.query = routes.query
     this.options = routes.options
     this.any = routes.any
+    this.ws = routes.ws
     this.group = routes.group
   }
 

@@ -31,6 +31,14 @@ export interface TlsOptions {
   passphrase?: string
 }
 
+/** A protocol that a plugin takes connections over for. */
+export interface Upgrade {
+  /** As clients ask for it, in lower case: `websocket`. */
+  readonly protocol: string
+  /** Members for the options of `Bun.serve`, which takes its handlers for websockets there. */
+  readonly bun?: Readonly<Record<string, unknown>>
+}
+
 export interface ListenOptions {
   port: number
   host: string
@@ -38,6 +46,8 @@ export interface ListenOptions {
   https?: TlsOptions
   /** For what is refused before there is a request. */
   failures: Failures
+  /** What connections can be taken over for. */
+  readonly upgrades: readonly Upgrade[]
   /** Something worth a warning happened below the kernel, such as a malformed request or a failed write. */
   onWarning(message: string, error?: unknown): void
 }
@@ -65,4 +75,18 @@ export interface Adapter {
   stop(): Promise<void>
   /** Destroys every connection that is left and tells how many; resolves the pending `stop`. */
   cut(): number
+}
+
+/**
+ * The protocol of a request's `Upgrade` that connections can be taken over for. Without `upgrade` among the options of `Connection` the
+ * header is not of this connection (RFC 9110 section 7.8).
+ */
+export function upgradeOf(
+  upgrades: readonly Upgrade[],
+  upgrade: string | null | undefined,
+  connection: string | null | undefined,
+): string | undefined {
+  if (!upgrade || !/(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(connection ?? '')) return undefined
+  const asked = upgrade.split(',').map((one) => one.trim().toLowerCase())
+  return upgrades.find(({ protocol }) => asked.includes(protocol))?.protocol
 }

@@ -11,6 +11,7 @@ type WebRequest = globalThis.Request
 interface BunServer {
   readonly port: number
   readonly pendingRequests: number
+  readonly pendingWebSockets: number
   requestIP(request: WebRequest): { address: string } | null
   timeout(request: WebRequest, seconds: number): void
   stop(closeActive?: boolean): Promise<void>
@@ -41,7 +42,7 @@ class BunAdapter implements Adapter {
   #stopped: Promise<void> | undefined
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { port, host, limits, https, onWarning } = options
+    const { port, host, limits, https, upgrades, onWarning } = options
     const idle = seconds(limits.keepAliveTimeout)
     const answer = fetchHandler(handler, {
       limits,
@@ -51,6 +52,8 @@ class BunAdapter implements Adapter {
       // Bun itself refuses HTTP/1.1 without a Host, so only HTTP/1.0 comes here.
       hostOptional: true,
       activity: this.#activity,
+      upgrades,
+      connection: (request) => ({ runtime: 'bun', request, server: this.#server! }),
       ip: (request) => this.#server?.requestIP(request)?.address ?? '',
       deadlines: new Deadlines(limits.receiveTimeout),
       // Bun's one idle timer also runs while a handler works, and bytes of a body do not restart it. With `Connection: close`
@@ -70,6 +73,7 @@ class BunAdapter implements Adapter {
         // The kernel counts while it reads, and answers in its own words.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         ...(https && { tls: https }),
+        ...Object.assign({}, ...upgrades.map(({ bun }) => bun)),
         fetch: answer,
         error: (error: unknown) => {
           onWarning('the server reported an error', error)
@@ -84,7 +88,11 @@ class BunAdapter implements Adapter {
 
   /** Bun tells how many requests are open, not how many connections: 1 stands for any number of idle ones. */
   connections(): number {
-    return this.#activity.count > 0 ? Math.max(1, this.#server?.pendingRequests ?? 0) : 0
+    return this.#activity.count > 0 ? Math.max(1, this.#open) : 0
+  }
+
+  get #open(): number {
+    return this.#server === undefined ? 0 : this.#server.pendingRequests + this.#server.pendingWebSockets
   }
 
   stop(): Promise<void> {
@@ -93,7 +101,7 @@ class BunAdapter implements Adapter {
   }
 
   cut(): number {
-    const open = this.#server?.pendingRequests ?? 0
+    const open = this.#open
     void this.#server?.stop(true)
     return open
   }
@@ -106,7 +114,7 @@ class BunAdapter implements Adapter {
     void server.stop(false)
     if (this.#activity.count > 0) {
       do await silence(this.#activity, graceMs)
-      while (server.pendingRequests > 0)
+      while (this.#open > 0)
     }
     void server.stop(true)
   }

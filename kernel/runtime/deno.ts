@@ -57,7 +57,7 @@ class DenoAdapter implements Adapter {
   })
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { port, host, limits, https, onWarning } = options
+    const { port, host, limits, https, upgrades, onWarning } = options
     this.#secure = https !== undefined
     const answer = fetchHandler(handler, {
       limits,
@@ -66,6 +66,8 @@ class DenoAdapter implements Adapter {
       wire: true,
       hostOptional: false,
       linesOf: headerLines(),
+      upgrades,
+      connection: (request) => ({ runtime: 'deno', request }),
       hasAuthority: https !== undefined,
       showsTarget: true,
       keepsUnread: true,

@@ -20,6 +20,8 @@ export interface InjectRequest {
   ip?: string
   /** The client goes away when it aborts. */
   signal?: AbortSignal
+  /** The other end for a protocol that takes the connection over; what it is, the plugin of that protocol says. */
+  peer?: unknown
 }
 
 /** The answer as it would have left: flat headers and all bytes. */
@@ -39,6 +41,7 @@ class InjectRaw implements RawRequest {
   readonly ip: string
   readonly hasBody: boolean
   readonly isReceiving = false
+  readonly upgrade: string | undefined
   readonly #headers: Record<string, string>
   readonly #body: InjectRequest['body']
   readonly #signal: AbortSignal | undefined
@@ -62,6 +65,7 @@ class InjectRaw implements RawRequest {
     const length = this.#headers['content-length']
     // As over a socket: no byte is no body, while a stream is one until it has ended.
     this.hasBody = length === undefined ? request.body !== undefined : Number(length) > 0
+    if (request.peer !== undefined) this.upgrade = this.#headers.upgrade?.toLowerCase()
     this.#signal = request.signal
     this.#onReply = onReply
   }
@@ -191,8 +195,9 @@ export function injector(
 function injectInto(handler: RequestHandler, request: InjectRequest): Promise<InjectResponse> {
   return new Promise((resolve, reject) => {
     const onReply = (reply: Reply) => {
-      const { status, body } = reply
+      const { status, body, takeOver } = reply
       const headers = headersOf(reply)
+      takeOver?.({ runtime: 'inject', peer: request.peer }, reply.headers)
       if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
         const end = collect(body, declaredLength(reply.headers)).then(
           (bytes) => resolve({ status, headers, body: bytes }),
@@ -234,7 +239,7 @@ async function collect(body: StreamBody, length: number | undefined): Promise<Ui
   return Buffer.concat(chunks)
 }
 
-const injected = ['method', 'url', 'headers', 'body', 'ip', 'signal']
+const injected = ['method', 'url', 'headers', 'body', 'ip', 'signal', 'peer']
 
 /** What is wrong with the arguments of `inject`, if anything is. */
 function injectMistake(request: unknown, second: unknown): FrameworkError | undefined {

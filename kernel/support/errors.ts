@@ -125,6 +125,7 @@ export const ExpectationFailedError = defineError(
   417,
   () => 'the header Expect takes 100-continue alone',
 )
+export const UpgradeRequiredError = defineError('UpgradeRequiredError', 426, (what: string) => what)
 export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
 export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)
 /** A request that did not arrive in time: the same code, with the status that HTTP has for it. */

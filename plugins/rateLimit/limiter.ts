@@ -1,5 +1,6 @@
 import { defineError, type Request, type Response, sendFailure } from '../../kernel/index.ts'
-import { networkOf, ownKey } from './key.ts'
+import { networkOf } from '../toolkit/network.ts'
+import { ownKey } from './key.ts'
 import type { Rule } from './options.ts'
 import type { Hit, RateLimitStore } from './stores/contract.ts'
 

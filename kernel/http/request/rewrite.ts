@@ -42,6 +42,9 @@ class RewrittenRequest implements RawRequest {
   get countsBody(): boolean {
     return this.#original.countsBody === true
   }
+  get upgrade(): string | undefined {
+    return this.#original.upgrade
+  }
   get isReceiving(): boolean {
     return this.#original.isReceiving
   }

@@ -1,4 +1,4 @@
-import type { Reply, StreamBody } from '../raw.ts'
+import type { Reply, StreamBody, TakeOver } from '../raw.ts'
 import { disposeStream } from '../streams.ts'
 import { defaultTypes } from './media-types.ts'
 import type { KernelResponse } from './response-buffer.ts'
@@ -26,6 +26,8 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
   const measured = head || raw.countsBody !== true
   const status = res.statusCode
   const bag = res.headersIfAny
+  if (res.kind === 'takeOver')
+    return { status: 101, headers: bag?.flatten() ?? [], body: null, takeOver: res.payload as TakeOver }
   let body: Reply['body'] = null
   let length = 0
   let type: string | undefined

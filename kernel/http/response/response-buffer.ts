@@ -1,4 +1,4 @@
-import type { StreamBody } from '../raw.ts'
+import type { StreamBody, TakeOver } from '../raw.ts'
 import type { KernelRequest } from '../request/request.ts'
 import { disposeStream, isStream } from '../streams.ts'
 import { dispositionOf, type FileOptions, openFile } from './file.ts'
@@ -10,7 +10,7 @@ import { redirects, statuses } from './statuses.ts'
 import { sendWebBody } from './web-body.ts'
 
 /** What kind of body was given. */
-export type BodyKind = 'none' | 'empty' | 'json' | 'text' | 'bytes' | 'stream'
+export type BodyKind = 'none' | 'empty' | 'json' | 'text' | 'bytes' | 'stream' | 'takeOver'
 
 export interface KernelResponse extends Response {}
 
@@ -207,7 +207,7 @@ export class KernelResponse {
   }
 
   encode(): string | Uint8Array | StreamBody | null {
-    if (this.kind === 'none' || this.kind === 'empty') return null
+    if (this.kind === 'none' || this.kind === 'empty' || this.kind === 'takeOver') return null
     if (this.getHeader('content-type') === undefined) this.setHeader('content-type', defaultTypes[this.kind])
     if (this.kind === 'json') {
       this.payload = this.writeJson()
@@ -240,6 +240,10 @@ export class KernelResponse {
 
   noContent(): this {
     return this.answer('empty', undefined, 204)
+  }
+
+  upgrade(takeOver: TakeOver): this {
+    return this.answer('takeOver', takeOver, 101)
   }
 }
 

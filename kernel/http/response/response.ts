@@ -1,4 +1,4 @@
-import type { StreamBody } from '../raw.ts'
+import type { StreamBody, TakeOver } from '../raw.ts'
 import type { FileOptions } from './file.ts'
 import type { HeaderPreset, HeaderValue } from './headers.ts'
 import type { SseMessage } from './sse.ts'
@@ -64,4 +64,9 @@ export interface Response extends Shorthands {
   replaceBody(body: string | Uint8Array | StreamBody): Response
   redirect(url: string, status?: 301 | 302 | 303 | 307 | 308): Response
   noContent(): Response
+  /**
+   * Answers 101 and hands the connection over to another protocol, for a plugin that has announced it by `ctx.upgrades`; the headers that
+   * were set leave with the 101. The connection is handed over after the `onSend` hooks.
+   */
+  upgrade(takeOver: TakeOver): Response
 }

@@ -13,6 +13,7 @@ import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
 import { findDirectWriter, showsOwners } from './probe.ts'
 import { refuseConnect, refuseConnection } from './refuse.ts'
 import { type Expectation, type NodeContext, NodeRequest } from './request.ts'
+import { hasBody, takeUpgrades } from './upgrade.ts'
 
 /** How long all kept connections may stay silent, after the listener was closed, before they are ended. */
 const graceMs = 120
@@ -73,6 +74,7 @@ class NodeAdapter implements Adapter {
         onWarning(`a malformed request was refused: ${error.reason ?? error.message} (${error.code})`)
       refuseConnection(error, socket, refusals)
     })
+    takeUpgrades(server, options.upgrades, context, handler)
     server.on('connect', ({ url, socket }: IncomingMessage, stream) => {
       // No one else listens any more: an error would end the process.
       for (const one of [socket, stream]) one.on('error', () => one.destroy())
@@ -148,8 +150,8 @@ async function create(
   keepAliveTimeout: number,
   listener: (message: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Server> {
-  const { limits, https } = options
-  const settings: ServerOptions = {
+  const { limits, https, upgrades } = options
+  const settings: ServerOptions & { shouldUpgradeCallback: (message: IncomingMessage) => boolean } = {
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.receiveTimeout,
     keepAliveTimeout,
@@ -158,6 +160,8 @@ async function create(
     connectionsCheckingInterval: 1000,
     // A missing Host is refused by the kernel, with the body that every other refusal has.
     requireHostHeader: false,
+    // Known since Node.js 24.9. Later versions read the body of such a request, and `takeUpgrades` could not give it back.
+    shouldUpgradeCallback: (message) => upgrades.length > 0 && !hasBody(message),
   }
   if (!https) return createServer(settings, listener)
   const { key, cert, ca, passphrase } = https

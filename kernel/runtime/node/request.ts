@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { TLSSocket } from 'node:tls'
-import { type RawRequest, type Reply, type StreamBody, separator } from '../../http/raw.ts'
+import { type RawRequest, type Reply, type StreamBody, separator, type TakeOver } from '../../http/raw.ts'
 import { hostFor } from '../../http/request/host.ts'
 import {
   BadRequestError,
@@ -37,6 +37,12 @@ export interface NodeContext {
 /** What a client waits for before it sends the body: `100 Continue`, or something that only it knows. */
 export type Expectation = 'nothing' | 'continue' | 'unknown'
 
+/** A request that asks for another protocol, with what only its connection knows. */
+export interface AskedUpgrade {
+  readonly protocol: string
+  handOver(takeOver: TakeOver, headers: readonly string[]): void
+}
+
 /** A request of `node:http`. Nothing is copied or parsed before somebody asks for it. */
 export class NodeRequest implements RawRequest {
   readonly #message: IncomingMessage
@@ -45,11 +51,14 @@ export class NodeRequest implements RawRequest {
   readonly #expects: Expectation
   /** Where the request came behind another one. */
   readonly #pipeline: Pipeline | undefined
+  /** What came behind the head of a request whose connection may be taken over. */
+  readonly #upgrade: AskedUpgrade | undefined
   /** The rest of the body will never be read. */
   #abandoned = false
   /** The connection ends with the answer. */
   #isLast = false
   #isRead = false
+  #isHandedOver = false
   #hasBody: boolean | undefined = undefined
 
   constructor(
@@ -58,12 +67,18 @@ export class NodeRequest implements RawRequest {
     context: NodeContext,
     expects: Expectation,
     pipeline: Pipeline | undefined,
+    upgrade?: AskedUpgrade,
   ) {
     this.#message = message
     this.#response = response
     this.#context = context
     this.#expects = expects
     this.#pipeline = pipeline
+    this.#upgrade = upgrade
+  }
+
+  get upgrade(): string | undefined {
+    return this.#upgrade?.protocol
   }
 
   get method(): string {
@@ -171,7 +186,7 @@ export class NodeRequest implements RawRequest {
       return
     }
     response.once('close', () => {
-      if (!response.writableFinished) listener()
+      if (!response.writableFinished && !this.#isHandedOver) listener()
     })
   }
 
@@ -200,6 +215,11 @@ export class NodeRequest implements RawRequest {
     const { activity } = this.#context
     activity.count++
     activity.working--
+    if (reply.takeOver !== undefined) {
+      this.#isHandedOver = true
+      this.#upgrade!.handOver(reply.takeOver, reply.headers)
+      return
+    }
     const sending = this.#write(reply)
     const pipeline = this.#pipeline
     if (pipeline === undefined) return

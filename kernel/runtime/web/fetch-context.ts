@@ -1,5 +1,6 @@
+import type { Connection } from '../../http/raw.ts'
 import type { Deadlines } from '../../support/deadlines.ts'
-import { defaultLimits, type Limits } from '../adapter.ts'
+import { defaultLimits, type Limits, type Upgrade } from '../adapter.ts'
 import type { Activity } from '../drain-moments.ts'
 
 /** What a request is doing, told only about those that are not answered at once; `left` is done, with a body that was not read to its end. */
@@ -28,7 +29,11 @@ export interface FetchContext {
    * counted, and a request keeps them.
    */
   readonly linesOf: ((request: globalThis.Request) => HeaderLines) | undefined
+  /** The protocols that a connection can be taken over for. */
+  readonly upgrades: readonly Upgrade[]
   readonly activity: Activity
+  /** The connection of a request, for one of those protocols. */
+  connection(request: globalThis.Request): Connection
   /** The address of the peer. */
   ip(request: globalThis.Request, info: unknown): string
   phase(request: globalThis.Request, phase: Phase): void
@@ -46,6 +51,8 @@ export const inProcess: Omit<FetchContext, 'activity'> = {
   deadlines: undefined,
   hostOptional: true,
   linesOf: undefined,
+  upgrades: [],
+  connection: (request) => ({ runtime: 'deno', request }),
   ip: () => '',
   phase: () => {},
   onWarning: () => {},

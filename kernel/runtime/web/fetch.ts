@@ -1,7 +1,7 @@
 import { type RawRequest, type Reply, type StreamBody, separator } from '../../http/raw.ts'
 import { hostFor } from '../../http/request/host.ts'
 import { type FrameworkError, HeaderTooLargeError } from '../../support/errors.ts'
-import type { RequestHandler } from '../adapter.ts'
+import { type RequestHandler, upgradeOf } from '../adapter.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { declaredLength, mostUnread } from '../sending.ts'
 import { breakingOff, plainBody, responseInit, webStream } from './fetch-body.ts'
@@ -122,6 +122,12 @@ class FetchRequest implements RawRequest {
     return this.#context.wire ? this.#header('transfer-encoding') !== null : this.#request.body !== null
   }
 
+  get upgrade(): string | undefined {
+    const { upgrades } = this.#context
+    if (upgrades.length === 0 || this.#request.method !== 'GET') return undefined
+    return upgradeOf(upgrades, this.#header('upgrade'), this.#header('connection'))
+  }
+
   get isReceiving(): boolean {
     return this.#body?.isReceiving === true
   }
@@ -203,7 +209,11 @@ class FetchRequest implements RawRequest {
     })
   }
 
-  #build({ status, headers, body }: Reply): WebResponse {
+  #build({ status, headers, body, takeOver }: Reply): WebResponse {
+    if (takeOver !== undefined) {
+      this.#settle()
+      return takeOver(this.#context.connection(this.#request), headers) as WebResponse
+    }
     const said = this.#isLast ? [...headers, 'connection', 'close'] : headers
     if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
       this.#settle()

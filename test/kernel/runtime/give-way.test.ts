@@ -66,7 +66,7 @@ const ways: Record<string, (handler: (raw: RawRequest) => void) => Promise<unkno
   'a socket': async (handler) => {
     adapter = nodeAdapter()
     const { port } = await adapter.listen(
-      { port: 0, host: '127.0.0.1', failures, limits: defaultLimits, onWarning },
+      { port: 0, host: '127.0.0.1', failures, upgrades: [], limits: defaultLimits, onWarning },
       handler,
     )
     return sendRaw(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', { waitMs: 10_000 })

@@ -11,7 +11,7 @@ const adapters: ReturnType<typeof nodeAdapter>[] = []
 function listen(port: number, host: string) {
   const adapter = nodeAdapter()
   adapters.push(adapter)
-  return adapter.listen({ port, host, failures, limits: defaultLimits, onWarning: () => {} }, () => {})
+  return adapter.listen({ port, host, failures, upgrades: [], limits: defaultLimits, onWarning: () => {} }, () => {})
 }
 
 afterEach(async () => {

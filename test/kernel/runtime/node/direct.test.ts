@@ -71,7 +71,7 @@ async function serve(
   const adapter = nodeAdapter({ ordinary: !direct })
   adapters.push(adapter)
   const onWarning = (_message: string, error?: unknown) => warnings.push(error)
-  const options = { port: 0, host: '127.0.0.1', failures, limits: defaultLimits, onWarning, ...more }
+  const options = { port: 0, host: '127.0.0.1', failures, upgrades: [], limits: defaultLimits, onWarning, ...more }
   return (await adapter.listen(options, handler)).port
 }
 

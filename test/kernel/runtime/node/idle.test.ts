@@ -30,7 +30,10 @@ async function handle(raw: RawRequest): Promise<void> {
 async function serve(ordinary: boolean, keepAliveTimeout: number): Promise<{ adapter: Adapter; port: number }> {
   const adapter = nodeAdapter({ ordinary })
   const limits = { ...defaultLimits, keepAliveTimeout }
-  const { port } = await adapter.listen({ port: 0, host: '127.0.0.1', failures, limits, onWarning: () => {} }, handle)
+  const { port } = await adapter.listen(
+    { port: 0, host: '127.0.0.1', failures, upgrades: [], limits, onWarning: () => {} },
+    handle,
+  )
   return { adapter, port }
 }
 

@@ -15,7 +15,7 @@ async function serve(handler: (raw: RawRequest) => void): Promise<number> {
   adapter = nodeAdapter()
   const onWarning = (_message: string, error?: unknown) => warnings.push(error)
   const { port } = await adapter.listen(
-    { port: 0, host: '127.0.0.1', failures, limits: defaultLimits, onWarning },
+    { port: 0, host: '127.0.0.1', failures, upgrades: [], limits: defaultLimits, onWarning },
     handler,
   )
   return port
@@ -132,6 +132,7 @@ describe('the adapter on node:http', () => {
       port: 0,
       host: '127.0.0.1',
       failures,
+      upgrades: [],
       limits: defaultLimits,
       onWarning: (...line: unknown[]) => lines.push(line),
     }

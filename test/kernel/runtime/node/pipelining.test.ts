@@ -16,7 +16,14 @@ let open = new Map<string, RawRequest>()
 
 async function serve(handler: (raw: RawRequest) => void, limits: Partial<Limits> = {}): Promise<number> {
   adapter = nodeAdapter()
-  const options = { port: 0, host: '127.0.0.1', failures, limits: { ...defaultLimits, ...limits }, onWarning: () => {} }
+  const options = {
+    port: 0,
+    host: '127.0.0.1',
+    failures,
+    upgrades: [],
+    limits: { ...defaultLimits, ...limits },
+    onWarning: () => {},
+  }
   const { port } = await adapter.listen(options, (raw) => {
     begun.push(raw.target)
     open.set(raw.target, raw)

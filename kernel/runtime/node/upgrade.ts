@@ -1,0 +1,81 @@
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type RequestHandler, type Upgrade, upgradeOf } from '../adapter.ts'
+import { whenAnswered } from './pipelining.ts'
+import { type NodeContext, NodeRequest } from './request.ts'
+
+/** Whether a request declares a body, an empty one too. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
+/** The protocol that a connection is to be taken over for. A body would be read by no one any more: with one, the request is an ordinary one. */
+function wantsUpgrade(message: IncomingMessage, upgrades: readonly Upgrade[]): string | undefined {
+  const { headers, method, httpVersion } = message
+  if (method !== 'GET' || hasBody(message) || httpVersion !== '1.1') return undefined
+  return upgradeOf(upgrades, headers.upgrade, headers.connection)
+}
+
+/**
+ * Sends requests that ask for another protocol through the ordinary way, which ends in a connection that is taken over or in an ordinary
+ * answer. `node:http` has let go of the connection by then: it parses nothing more, and hears of no error.
+ */
+export function takeUpgrades(
+  server: Server,
+  upgrades: readonly Upgrade[],
+  context: NodeContext,
+  handler: RequestHandler,
+): void {
+  // Without a listener `node:http` leaves every such request what it is, an ordinary one.
+  if (upgrades.length === 0) return
+  const { activity } = context
+  server.on('upgrade', (message: IncomingMessage, stream: Duplex, head: Buffer) => {
+    const { socket } = message
+    stream.on('error', () => stream.destroy())
+    const protocol = wantsUpgrade(message, upgrades)
+    whenAnswered(socket, () => {
+      if (protocol === undefined) giveBack(server, message, stream, head)
+      else begin(protocol)
+    })
+
+    function begin(protocol: string): void {
+      const response = new ServerResponse(message)
+      response.shouldKeepAlive = false
+      response.assignSocket(socket)
+      const onClose = () => {
+        response.destroyed = true
+        response.emit('close')
+      }
+      socket.once('close', onClose)
+      response.once('finish', () => socket.destroySoon())
+      activity.count++
+      activity.working++
+      handler(
+        new NodeRequest(message, response, { ...context, direct: undefined }, 'nothing', undefined, {
+          protocol,
+          handOver(takeOver, headers) {
+            socket.off('close', onClose)
+            response.detachSocket(socket)
+            takeOver({ runtime: 'node', message, socket: stream, head }, headers)
+            // Nothing of the request moves any more.
+            response.emit('close')
+          },
+        }),
+      )
+    }
+  })
+}
+
+/**
+ * Hands a request for a protocol that is not spoken here back to `node:http`, as an ordinary one on the same connection: written anew
+ * without `Upgrade`, in front of what came after it. The option `shouldUpgradeCallback` would let such a request through since Node.js 24.9,
+ * and drop the requests after it.
+ */
+function giveBack(server: Server, message: IncomingMessage, stream: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = message
+  let text = `${method} ${url} HTTP/${httpVersion}\r\n`
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]!.toLowerCase() !== 'upgrade') text += `${rawHeaders[i]}: ${rawHeaders[i + 1]}\r\n`
+  stream.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]))
+  server.emit('connection', stream)
+}

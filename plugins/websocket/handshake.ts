@@ -1,0 +1,53 @@
+import { BadRequestError, defineError, type Request, type Response, UpgradeRequiredError } from '../../kernel/index.ts'
+
+const OriginRefusedError = defineError(
+  'OriginRefusedError',
+  403,
+  (origin: string) =>
+    `pages of ${origin} may not open this websocket. The option origins of the plugin websocket names those that may`,
+)
+
+/** The version of RFC 6455, the only one in use. */
+const version = '13'
+
+/** 16 bytes in base64 (RFC 6455 section 4.1). */
+const key = /^[A-Za-z0-9+/]{21}[AQgw]==$/
+
+/** @throws what an opening handshake is refused with (RFC 6455 section 4.2.1). */
+export function checkHandshake(req: Request, res: Response): void {
+  const { raw } = req
+  if (raw.header('sec-websocket-version') !== version) {
+    res.setHeader('sec-websocket-version', version)
+    throw UpgradeRequiredError(`the version of the websocket protocol is ${version}`)
+  }
+  if (!key.test(raw.header('sec-websocket-key') ?? ''))
+    throw BadRequestError('the header Sec-WebSocket-Key is not 16 bytes in base64')
+}
+
+/**
+ * Hosts are compared and not schemes: behind a proxy that ends TLS the server knows of `http` alone.
+ *
+ * @throws OriginRefusedError for the page of another origin: a browser lets every page open a websocket, and sends the cookies of its
+ * host along.
+ */
+export function checkOrigin({ raw, url }: Request, allowed: 'same' | 'any' | readonly string[]): void {
+  const origin = raw.header('origin')
+  if (allowed === 'any' || origin === undefined) return
+  const from = URL.canParse(origin) ? new URL(origin) : undefined
+  if (from !== undefined && (from.host === new URL(url).host || (allowed !== 'same' && allowed.includes(origin))))
+    return
+  throw OriginRefusedError(from === undefined ? 'an unknown origin' : from.origin)
+}
+
+/**
+ * The first of the server's sub-protocols that the client offers; `''` where the route has none.
+ *
+ * @throws BadRequestError where it offers none of them.
+ */
+export function chooseProtocol(offered: string | undefined, known: readonly string[] | undefined): string {
+  if (known === undefined) return ''
+  const all = (offered ?? '').split(',').map((one) => one.trim())
+  const chosen = known.find((one) => all.includes(one))
+  if (chosen === undefined) throw BadRequestError(`the client offers none of the sub-protocols: ${known.join(', ')}`)
+  return chosen
+}

@@ -1,0 +1,115 @@
+import { defineError } from '../../kernel/index.ts'
+import { type Check, checkOf } from '../toolkit/schema/check.ts'
+import { type Issue, tellFirst } from '../toolkit/schema/issue.ts'
+import type { Message, MessageSchemas } from './types.ts'
+
+const MessageSchemaError = defineError(
+  'MessageSchemaError',
+  500,
+  (type: string, why: string) => `the schema of the message "${type}" cannot be used: ${why}`,
+)
+export const OutgoingMessageError = defineError(
+  'OutgoingMessageError',
+  500,
+  (what: string, why: string) => `${what} was not sent: ${why}`,
+)
+
+/** Why a message of a client is not valid, as the frame that answers it says. */
+export interface InvalidMessage {
+  readonly message: string
+  readonly errors?: readonly Issue[]
+}
+
+/** A message that may pass, or why it may not. */
+export type ReadMessage =
+  | { readonly ok: true; readonly message: string | Uint8Array | Message }
+  | { readonly ok: false; readonly invalid: InvalidMessage }
+
+export type Read = (message: string | Uint8Array) => ReadMessage | Promise<ReadMessage>
+
+type Checks = ReadonlyMap<string, Check>
+
+function checksOf(schemas: MessageSchemas, mode: 'body' | 'exact'): Checks {
+  const checks = new Map<string, Check>()
+  for (const [type, schema] of Object.entries(schemas)) {
+    try {
+      checks.set(type, checkOf(schema, mode))
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw Object.assign(MessageSchemaError(type, why), { cause: error })
+    }
+  }
+  return checks
+}
+
+/** How the messages of clients are read: as they are, or by the schemas of their types. */
+export function readerOf(schemas: MessageSchemas | undefined): Read {
+  if (schemas === undefined) return (message) => ({ ok: true, message })
+  const checks = checksOf(schemas, 'body')
+  const known = [...checks.keys()].join(', ')
+  return (text) => {
+    const parsed = parse(text)
+    if (typeof parsed === 'string') return { ok: false, invalid: { message: parsed } }
+    const { type, data } = parsed
+    const check = checks.get(type)
+    if (check === undefined)
+      return { ok: false, invalid: { message: `no message has this type; the types are ${known}` } }
+    const verdict = check(data)
+    return verdict instanceof Promise ? verdict.then((settled) => told(type, settled)) : told(type, verdict)
+  }
+}
+
+function told(type: string, verdict: Awaited<ReturnType<Check>>): ReadMessage {
+  if (verdict.ok) return { ok: true, message: { type, data: verdict.value } }
+  const { issues } = verdict
+  return { ok: false, invalid: { message: `"${type}" is not valid: ${tellFirst(issues)}`, errors: issues } }
+}
+
+/** The message of a text, or what is wrong with it. */
+function parse(text: string | Uint8Array): Message | string {
+  if (typeof text !== 'string') return 'a message is a text of JSON, not bytes'
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return 'the message is not valid JSON'
+  }
+  const { type, data } = (value ?? {}) as Partial<Message>
+  return typeof type === 'string' ? { type, data } : 'a message is an object with a type: { "type": "…", "data": … }'
+}
+
+export type Write = (message: unknown) => string | Uint8Array
+
+/**
+ * How messages are written: text and bytes as they are and all else as JSON, or by the schemas of their types.
+ *
+ * @throws OutgoingMessageError by what it returns.
+ */
+export function writerOf(schemas: MessageSchemas | undefined): Write {
+  if (schemas === undefined)
+    return (message) => (typeof message === 'string' || message instanceof Uint8Array ? message : toText(message))
+  const checks = checksOf(schemas, 'exact')
+  const known = [...checks.keys()].join(', ')
+  return (message) => {
+    const { type, data } = (message ?? {}) as Partial<Message>
+    const check = typeof type === 'string' ? checks.get(type) : undefined
+    if (check === undefined) throw OutgoingMessageError('a message', `its type is not one of ${known}`)
+    const verdict = check(data)
+    if (verdict instanceof Promise)
+      throw OutgoingMessageError(`"${type}"`, 'its schema is asynchronous; one that checks what is sent cannot be')
+    if (!verdict.ok) throw OutgoingMessageError(`"${type}"`, tellFirst(verdict.issues))
+    return toText({ type, data: verdict.value })
+  }
+}
+
+function toText(message: unknown): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(message)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw Object.assign(OutgoingMessageError('a message', `it cannot be written as JSON: ${why}`), { cause: error })
+  }
+  if (text === undefined) throw OutgoingMessageError('a message', `JSON has no form for ${typeof message}`)
+  return text
+}

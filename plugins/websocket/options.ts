@@ -1,0 +1,107 @@
+import { isOptions, type OptionPlace } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
+import { isSchema } from '../toolkit/schema/check.ts'
+import type { AnyHandlers, MessageSchemas } from './types.ts'
+
+/** What becomes of a message to a client that does not read: see {@link WebsocketLimits.slowReaders}. */
+export type SlowReaders = 'close' | 'drop' | 'wait'
+
+/** Limits of one websocket; a route may have its own. */
+export interface WebsocketLimits {
+  /** Bytes of one message, or text such as `'64kb'`; a longer one closes with 1009. Default 1 MB. */
+  maxMessageSize?: number | string
+  /** Messages and pings a second of one client, on average; twice as many at once. More closes with 1008. `false`: no limit. Default 100. */
+  messagesPerSecond?: number | false
+  /** Bytes that may wait for one client before it counts as a slow reader. Default 1 MB. */
+  maxBuffered?: number | string
+  /**
+   * `'close'`, the default, ends the socket of a slow reader with 1013 · `'drop'` leaves the message out, and `send` returns false ·
+   * `'wait'` sends on and reads no further message of this client, until it has read; eight times `maxBuffered` closes.
+   */
+  slowReaders?: SlowReaders
+}
+
+/** Options of the websocket plugin. */
+export interface WebsocketOptions extends WebsocketLimits {
+  /**
+   * Which pages may open a websocket, as browsers send cookies along: `'same'`, the default, takes the origin of the server itself, a list
+   * those too that it names (`https://example.com`), `'any'` all. Clients without an `Origin` are no browsers and pass.
+   */
+  origins?: 'same' | 'any' | readonly string[]
+  /** Sockets altogether; a further one is refused with 503. Default 10000. */
+  maxSockets?: number
+  /** Sockets of one address, or one network of IPv6; a further one is refused with 429. `false`: no limit. Default false. */
+  maxSocketsPerAddress?: number | false
+  /** Milliseconds between two pings; a client that has not answered one by the next is gone. `false`: no pings. Default 30000. */
+  pingInterval?: number | false
+  /** Compresses messages from 1 kB on (RFC 7692). It costs CPU time and, for each socket, memory. Not on Deno. Default false. */
+  compression?: boolean
+  /** Milliseconds that clients have to answer a close frame before their connection is ended. Default 2000. */
+  closeTimeout?: number
+}
+
+/** Options of the websocket of one route: its limits, and the sub-protocols. */
+export interface WebsocketRouteOptions extends WebsocketLimits {
+  /** Sub-protocols (RFC 6455 section 1.9), the preferred one first. With them, a client that offers none of them is refused. */
+  protocols?: readonly string[]
+  /** In place of the plugin's. */
+  origins?: 'same' | 'any' | readonly string[]
+}
+
+const origin = option.custom<string, string>('an origin such as "https://example.com"', (given, place) => {
+  if (typeof given === 'string' && URL.canParse(given) && new URL(given).origin === given) return given
+  return void place.wrong(given, 'an origin such as "https://example.com", without a path')
+})
+const origins = option.either(option.oneOf('same', 'any'), option.list(origin, { min: 1 })).guard()
+const rate = option.either(option.int({ min: 1 }), option.off())
+
+const limits = {
+  maxMessageSize: option.size(),
+  messagesPerSecond: rate,
+  maxBuffered: option.size(),
+  slowReaders: option.oneOf('close', 'drop', 'wait'),
+}
+
+export const websocketOptions = option
+  .shape({
+    maxMessageSize: limits.maxMessageSize.default('1mb'),
+    messagesPerSecond: limits.messagesPerSecond.default(100),
+    maxBuffered: limits.maxBuffered.default('1mb'),
+    slowReaders: limits.slowReaders.default('close'),
+    origins: origins.default('same'),
+    maxSockets: option.int({ min: 1 }).default(10_000),
+    maxSocketsPerAddress: option.either(option.int({ min: 1 }), option.off()).default(false),
+    pingInterval: option.either(option.ms({ min: 1000 }), option.off()).default(30_000),
+    compression: option.flag().default(false),
+    closeTimeout: option.ms({ min: 1 }).default(2000),
+  })
+  .typed<WebsocketOptions>()
+
+const token = option.name(/^[\w!#$%&'*+.^`|~-]+$/, 'a sub-protocol: a token of RFC 9110 section 5.6.2')
+
+export const socketOfRoute = option
+  .shape({ ...limits, protocols: option.list(token, { min: 1 }), origins })
+  .typed<WebsocketRouteOptions>()
+
+const events = ['data', 'open', 'message', 'close', 'error'] as const
+
+export const handlersOfRoute = option
+  .shape(Object.fromEntries(events.map((name) => [name, option.fn()])) as Record<(typeof events)[number], never>)
+  .into((given, place) => {
+    // A websocket that does nothing is a mistake: its handlers have other names, perhaps.
+    if (Object.values(given as object).every((one) => one === undefined))
+      place.wrong(given, `at least one of ${events.join(', ')}`)
+    return given as AnyHandlers
+  })
+
+/** The schemas of messages, by type. */
+export const schemasOfRoute = option.custom<MessageSchemas, MessageSchemas>('schemas by type', readSchemas)
+
+function readSchemas(given: unknown, place: OptionPlace): MessageSchemas | undefined {
+  const takes = 'an object of schemas by the type of the message: { joined: schema }'
+  if (!isOptions(given)) return void place.wrong(given, takes)
+  const entries = Object.entries(given)
+  if (entries.length === 0) place.wrong(given, takes)
+  for (const [type, schema] of entries) if (!isSchema(schema)) place.in(type).wrong(schema, 'a schema')
+  return given as MessageSchemas
+}

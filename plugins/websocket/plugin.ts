@@ -1,0 +1,141 @@
+import {
+  defineError,
+  definePlugin,
+  type Middleware,
+  type Request,
+  type Response,
+  ServerClosingError,
+} from '../../kernel/index.ts'
+import { networkOf } from '../toolkit/network.ts'
+import { checkHandshake, checkOrigin, chooseProtocol } from './handshake.ts'
+import { readerOf, writerOf } from './messages.ts'
+import { handlersOfRoute, schemasOfRoute, socketOfRoute, websocketOptions } from './options.ts'
+import { Socket, type SocketRoute } from './socket.ts'
+import { Sockets } from './sockets.ts'
+import { type BunHandlers, bunHandlers } from './wire/bun.ts'
+import { wireOf } from './wire/open.ts'
+
+const TooManySocketsError = defineError(
+  'TooManySocketsError',
+  503,
+  (most: number) => `the server has ${most} websockets, the most that it takes`,
+)
+const TooManySocketsOfAddressError = defineError(
+  'TooManySocketsOfAddressError',
+  429,
+  (most: number) => `the address of the client has ${most} websockets, the most that it may have`,
+)
+const WebsocketRouteError = defineError('WebsocketRouteError', 500, (route: string, why: string) => `${route}: ${why}`)
+
+const protocol = 'websocket'
+
+/**
+ * Opens websockets on routes: `router.ws(path, options, handlers)`, or the route option `websocket` of a GET.
+ *
+ * The opening request is an ordinary one: scopes, guards, policies, sessions and validation come first, and what refuses it answers as for
+ * any route. Pages of other origins are refused unless `origins` names them. On Node.js it needs the package `ws`.
+ *
+ * @example
+ * router.ws('/echo', { message: (socket, text) => socket.send(text) })
+ * new Server({ plugins: { websocket: { maxMessageSize: '64kb' } } })
+ */
+export const websocket = definePlugin({
+  name: 'websocket',
+  options: websocketOptions,
+  routeOptions: {
+    websocket: handlersOfRoute,
+    socket: socketOfRoute,
+    incoming: schemasOfRoute,
+    outgoing: schemasOfRoute,
+  },
+  provide: (settings) => ({ websockets: new Sockets(settings) }),
+  async setup(ctx, settings) {
+    const { server, log } = ctx
+    const sockets = ctx.services.get('websockets')
+    const bun: BunHandlers = bunHandlers(settings.maxMessageSize, settings.compression)
+    ctx.upgrades({ protocol, bun: { websocket: bun } })
+    let wire: Awaited<ReturnType<typeof wireOf>>
+    ctx.onReady(async () => {
+      wire = await wireOf(server.settings.adapter)
+    })
+    // At the end of the drain window: load balancers have stopped sending new ones here.
+    server.closing.addEventListener('abort', () => void sockets.closeAll(), { once: true })
+    ctx.onClose(() => sockets.closeAll())
+
+    ctx.onRoute((route) => {
+      const { websocket: handlers, socket: own, incoming, outgoing } = route.settings
+      if (handlers === undefined) {
+        const unused = Object.entries({ incoming, outgoing, socket: route.settings.socket }).find(
+          ([, value]) => value !== undefined,
+        )
+        if (unused !== undefined)
+          throw WebsocketRouteError(
+            `${route.method} ${route.path}`,
+            `the option ${unused[0]} is for a websocket, and the route has none: router.ws(path, options, handlers)`,
+          )
+        return
+      }
+      if (route.method !== 'GET')
+        throw WebsocketRouteError(
+          `${route.method} ${route.path}`,
+          'a websocket is opened with GET: router.ws(path, options, handlers)',
+        )
+      const limits = { ...settings, ...defined(own ?? {}) }
+      // Bun has one limit for all routes.
+      bun.maxPayloadLength = Math.max(bun.maxPayloadLength, limits.maxMessageSize)
+      const shared: SocketRoute = {
+        handlers,
+        read: readerOf(incoming),
+        write: writerOf(outgoing),
+        maxMessageSize: limits.maxMessageSize,
+        measures: 'Bun' in globalThis,
+        messagesPerSecond: limits.messagesPerSecond,
+        maxBuffered: limits.maxBuffered,
+        slowReaders: limits.slowReaders,
+        sockets,
+        log,
+      }
+      const { data } = handlers as { readonly data?: (req: Request) => unknown }
+      const open = (req: Request, res: Response, subProtocol: string, network: string, value: unknown) => {
+        const { params, ip } = req
+        res.upgrade((connection, headers) => {
+          const socket = new Socket(shared, { data: value, params, ip, network, protocol: subProtocol })
+          sockets.add(socket)
+          return wire(
+            connection,
+            headers,
+            {
+              maxMessageSize: limits.maxMessageSize,
+              compression: settings.compression,
+              protocol: subProtocol,
+              silence: settings.pingInterval === false ? 0 : settings.pingInterval,
+            },
+            socket,
+          )
+        })
+      }
+
+      const step: Middleware = function websocket(req, res, next) {
+        if (req.raw.upgrade !== protocol) return next()
+        checkHandshake(req, res)
+        checkOrigin(req, limits.origins)
+        if (server.isClosing) throw ServerClosingError()
+        const { maxSockets, maxSocketsPerAddress } = settings
+        if (sockets.size >= maxSockets) throw TooManySocketsError(maxSockets)
+        const network = maxSocketsPerAddress === false ? '' : networkOf(req.ip)
+        if (maxSocketsPerAddress !== false && sockets.countOf(network) >= maxSocketsPerAddress)
+          throw TooManySocketsOfAddressError(maxSocketsPerAddress)
+        const chosen = chooseProtocol(req.raw.header('sec-websocket-protocol'), own?.protocols)
+        const value = data?.(req)
+        if (value instanceof Promise) return value.then((settled) => open(req, res, chosen, network, settled))
+        open(req, res, chosen, network, value)
+      }
+      route.add('around', step)
+    })
+  },
+})
+
+/** The members that are given. */
+function defined<Members extends object>(members: Members): { [Name in keyof Members]: NonNullable<Members[Name]> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
+}

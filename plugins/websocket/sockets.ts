@@ -1,0 +1,99 @@
+import type { Socket } from './socket.ts'
+
+/** What is counted of all websockets of a plugin. */
+export interface SocketCounts {
+  open: number
+  opened: number
+  /** Messages of clients that a handler received, those that were not valid, and those that slow readers did not get. */
+  received: number
+  invalid: number
+  sent: number
+  dropped: number
+}
+
+/**
+ * All open sockets of one plugin: counts them, finds those whose client is gone, and ends them when the server closes.
+ */
+export class Sockets {
+  readonly counts: SocketCounts = { open: 0, opened: 0, received: 0, invalid: 0, sent: 0, dropped: 0 }
+  /** In the order of their next ping: the first is due first. */
+  readonly #all = new Set<Socket>()
+  readonly #ofNetwork = new Map<string, number>()
+  readonly #pingInterval: number
+  readonly #closeTimeout: number
+  #timer: ReturnType<typeof setInterval> | undefined
+  #onEmpty: (() => void) | undefined
+
+  constructor({
+    pingInterval,
+    closeTimeout,
+  }: { readonly pingInterval: number | false; readonly closeTimeout: number }) {
+    this.#pingInterval = pingInterval === false ? 0 : pingInterval
+    this.#closeTimeout = closeTimeout
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  /** How many are open, or about to be, of one network. */
+  countOf(network: string): number {
+    return this.#ofNetwork.get(network) ?? 0
+  }
+
+  [Symbol.iterator](): IterableIterator<Socket> {
+    return this.#all.values()
+  }
+
+  /** From the moment on that its request is accepted. */
+  add(socket: Socket): void {
+    this.#all.add(socket)
+    this.counts.open++
+    this.#ofNetwork.set(socket.network, this.countOf(socket.network) + 1)
+    socket.due = performance.now() + this.#pingInterval
+    if (this.#timer !== undefined || this.#pingInterval === 0) return
+    // In small portions: pings to 10 000 sockets at once hold up requests for 50 ms.
+    this.#timer = setInterval(() => this.#ping(), Math.min(1000, this.#pingInterval / 4))
+    this.#timer.unref()
+  }
+
+  delete(socket: Socket): void {
+    if (!this.#all.delete(socket)) return
+    this.counts.open--
+    const left = this.countOf(socket.network) - 1
+    if (left === 0) this.#ofNetwork.delete(socket.network)
+    else this.#ofNetwork.set(socket.network, left)
+    if (this.#all.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#onEmpty?.()
+  }
+
+  #ping(): void {
+    const now = performance.now()
+    for (const socket of this.#all) {
+      if (socket.due > now) return
+      socket.due = now + this.#pingInterval
+      this.#all.delete(socket)
+      this.#all.add(socket)
+      socket.ping()
+    }
+  }
+
+  /** Closes all with 1001, and ends what has not answered within the time that clients have for it. */
+  async closeAll(): Promise<void> {
+    for (const socket of this.#all) socket.close(1001, 'the server is shutting down')
+    if (this.#all.size === 0) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    await new Promise<void>((resolve) => {
+      this.#onEmpty = resolve
+      timer = setTimeout(resolve, this.#closeTimeout)
+    })
+    clearTimeout(timer)
+    for (const socket of this.#all) socket.terminate()
+  }
+
+  get closeTimeout(): number {
+    return this.#closeTimeout
+  }
+}

@@ -1,0 +1,104 @@
+import type { Logger, RouteOptions, RouteRequest } from '../../kernel/index.ts'
+import type { InputOf, OutputOf } from '../toolkit/schema/from-schema.ts'
+
+/** Schemas of messages by their type: JSON Schema, TypeBox, Zod, or another Standard Schema. */
+export interface MessageSchemas {
+  readonly [type: string]: object
+}
+
+/** A text of JSON with a type: what schemas of messages are about. */
+export interface Message<Type extends string = string, Data = unknown> {
+  readonly type: Type
+  readonly data: Data
+}
+
+type Received<Schemas> = {
+  [Type in keyof Schemas & string]: Message<Type, OutputOf<Schemas[Type]>>
+}[keyof Schemas & string]
+
+type Sendable<Schemas> = {
+  [Type in keyof Schemas & string]: undefined extends InputOf<Schemas[Type]>
+    ? { readonly type: Type; readonly data?: InputOf<Schemas[Type]> }
+    : Message<Type, InputOf<Schemas[Type]>>
+}[keyof Schemas & string]
+
+/** What a handler receives: messages by the schemas of `incoming`; without them a text, or the bytes of a binary message. */
+export type IncomingOf<Options> = Options extends { readonly incoming: infer Schemas }
+  ? Received<Schemas>
+  : string | Uint8Array
+
+/** What a socket sends: messages by the schemas of `outgoing`; without them a text, bytes, or a value that is sent as JSON. */
+export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Schemas }
+  ? Sendable<Schemas>
+  : string | Uint8Array | object
+
+/** One client of a websocket. */
+export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | object, Params = object> {
+  /** A random UUID. */
+  readonly id: string
+  /** What the handler `data` returned for the request. */
+  data: Data
+  /** The parameters of the path. */
+  readonly params: Params
+  /** The address of the client, as `req.ip` was. */
+  readonly ip: string
+  /** The sub-protocol that was chosen, `''` for none. */
+  readonly protocol: string
+  readonly isOpen: boolean
+  /** Bytes that were sent and have not left this process. */
+  readonly buffered: number
+  readonly log: Logger
+  /**
+   * Sends a message: text and bytes as they are, anything else as JSON. Returns whether it was sent: not on a socket that is not open,
+   * nor to a slow reader where `slowReaders` is `drop` or `close`.
+   *
+   * @throws OutgoingMessageError for what is not valid by the schemas of `outgoing`, or cannot be written as JSON.
+   */
+  send(message: Outgoing): boolean
+  /** Resolves when at most `maxBuffered` bytes wait for the client, or the socket is closed. */
+  drained(): Promise<void>
+  /** Closes with a code from 1000 on (RFC 6455 section 7.4) and a reason of at most 123 bytes. Default 1000. */
+  close(code?: number, reason?: string): void
+  /** Ends the connection without a close frame. */
+  terminate(): void
+}
+
+/**
+ * What a websocket does. Each handler is waited for before the next message of the same socket is handled, so messages keep their
+ * order.
+ */
+export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
+  /**
+   * What the socket is to know of its request, which is not kept: the user, a session id. Called after every check, before the connection
+   * is opened; what it throws is answered as a failure of any route.
+   */
+  data?(req: Req): Data | Promise<Data>
+  /** The connection is open. Messages wait until it has settled. */
+  open?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>): unknown
+  message?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, message: Incoming): unknown
+  /** The connection has ended, with the code of RFC 6455 section 7.4: 1005 where the client named none, 1006 where it broke off. */
+  close?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, code: number, reason: string): unknown
+  /** Receives what `open`, `message` or `close` throws. Without it the failure is logged and the socket closed with 1011. */
+  error?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, error: unknown): unknown
+}
+
+/** What a route makes of its handlers. */
+export type HandlersOf<Path extends string, Extension, Options, Data> = WebsocketHandlers<
+  RouteRequest<Path, Extension, Options>,
+  Data,
+  IncomingOf<Options>,
+  OutgoingOf<Options>,
+  RouteRequest<Path, Extension, Options>['params']
+>
+
+/** The handlers of any websocket, for the option of a route. */
+export interface AnyHandlers {
+  data?(req: never): unknown
+  open?(socket: never): unknown
+  message?(socket: never, message: never): unknown
+  close?(socket: never, code: number, reason: string): unknown
+  error?(socket: never, error: unknown): unknown
+}
+
+/** Options of a route that has a websocket. */
+export type WebsocketRoute = RouteOptions

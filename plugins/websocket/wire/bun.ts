@@ -1,0 +1,79 @@
+import type { OpenWire, Wire, WireEvents } from './contract.ts'
+
+/** The part of Bun's socket that is used here. */
+interface BunSocket {
+  readonly data: WireEvents
+  send(message: string | Uint8Array): number
+  getBufferedAmount(): number
+  close(code: number, reason: string): void
+  terminate(): void
+  ping(): number
+}
+
+interface BunServer {
+  upgrade(request: globalThis.Request, options: { headers: [string, string][]; data: WireEvents }): boolean
+}
+
+/** What `Bun.serve` is given: one set of handlers and one limit for all websockets of a server. */
+export interface BunHandlers {
+  maxPayloadLength: number
+  readonly [member: string]: unknown
+}
+
+export function bunHandlers(maxPayloadLength: number, perMessageDeflate: boolean): BunHandlers {
+  return {
+    maxPayloadLength,
+    perMessageDeflate,
+    // Dead clients are found by pings of our own; a silent one that answers them stays.
+    idleTimeout: 0,
+    sendPings: false,
+    // What becomes of a slow reader is decided where its messages are sent.
+    backpressureLimit: 0xffff_ffff,
+    closeOnBackpressureLimit: false,
+    open: (socket: BunSocket) => socket.data.opened(new BunWire(socket)),
+    message: (socket: BunSocket, message: string | Uint8Array) => socket.data.received(message),
+    ping: (socket: BunSocket) => socket.data.controlled('ping'),
+    pong: (socket: BunSocket) => socket.data.controlled('pong'),
+    drain: (socket: BunSocket) => socket.data.relieved(),
+    close: (socket: BunSocket, code: number, reason: string) => socket.data.closed(code, reason),
+  }
+}
+
+/** Opens a websocket of `Bun.serve`. */
+export const openBun: OpenWire = (connection, headers, { protocol }, events) => {
+  if (connection.runtime !== 'bun') return undefined
+  const lines: [string, string][] = protocol === '' ? [] : [['sec-websocket-protocol', protocol]]
+  for (let i = 0; i < headers.length; i += 2) lines.push([headers[i]!, headers[i + 1]!])
+  if ((connection.server as BunServer).upgrade(connection.request, { headers: lines, data: events })) return undefined
+  // The client has left, or Bun does not take its handshake.
+  events.closed(1006, '')
+  return new Response(null, { status: 400 })
+}
+
+class BunWire implements Wire {
+  readonly #socket: BunSocket
+
+  constructor(socket: BunSocket) {
+    this.#socket = socket
+  }
+
+  get buffered(): number {
+    return this.#socket.getBufferedAmount()
+  }
+
+  send(message: string | Uint8Array): void {
+    this.#socket.send(message)
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason)
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  ping(): void {
+    this.#socket.ping()
+  }
+}

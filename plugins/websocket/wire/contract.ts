@@ -1,0 +1,49 @@
+import type { Connection } from '../../../kernel/index.ts'
+
+/** One websocket of a runtime, as far as a socket needs it. No method throws, whatever state the connection is in. */
+export interface Wire {
+  /** A string leaves as a text frame, bytes leave as a binary one. */
+  send(message: string | Uint8Array): void
+  /** Bytes that were sent and have not left this process. */
+  readonly buffered: number
+  /** Sends a close frame; `closed` follows when the client has answered. */
+  close(code: number, reason: string): void
+  /** Ends the connection without a close frame. */
+  terminate(): void
+  /** Sends a ping. Absent where the runtime does that by itself. */
+  ping?(): void
+  /** Stops and starts the reading of messages. Absent where the runtime reads on. */
+  pause?(): void
+  resume?(): void
+}
+
+/** What a wire reports; `closed` comes once, and nothing comes after it. */
+export interface WireEvents {
+  opened(wire: Wire): void
+  received(message: string | Uint8Array): void
+  /** A ping or a pong of the client. */
+  controlled(frame: 'ping' | 'pong'): void
+  /** What was buffered has left. */
+  relieved(): void
+  closed(code: number, reason: string): void
+}
+
+/** What a websocket is opened with. */
+export interface WireOptions {
+  /** Bytes of a message; a longer one closes with 1009. */
+  readonly maxMessageSize: number
+  /** Whether messages are compressed (RFC 7692) where the client can. */
+  readonly compression: boolean
+  /** The sub-protocol that was chosen, `''` for none. */
+  readonly protocol: string
+  /** Milliseconds after which a runtime that sends its own pings gives a silent client up; 0 for never. */
+  readonly silence: number
+}
+
+/** Opens the websocket of a connection: answers 101 with the headers, and reports to `events` from then on. */
+export type OpenWire = (
+  connection: Connection,
+  headers: readonly string[],
+  options: WireOptions,
+  events: WireEvents,
+) => unknown

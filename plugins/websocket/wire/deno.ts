@@ -1,0 +1,82 @@
+import type { OpenWire, Wire, WireEvents } from './contract.ts'
+
+interface DenoRuntime {
+  upgradeWebSocket(
+    request: globalThis.Request,
+    options: { protocol?: string; idleTimeout: number },
+  ): { socket: globalThis.WebSocket; response: globalThis.Response }
+}
+
+/** How often a socket is looked at whose reader is slow: nothing reports that it has read. */
+const lookMs = 50
+
+/** Opens a websocket of `Deno.serve`. Deno sends pings itself, and limits the size of a message only after it has read it. */
+export const openDeno: OpenWire = (connection, headers, { protocol, silence, maxMessageSize }, events) => {
+  if (connection.runtime !== 'deno') return undefined
+  const { Deno } = globalThis as unknown as { Deno: DenoRuntime }
+  let upgraded: ReturnType<DenoRuntime['upgradeWebSocket']>
+  try {
+    upgraded = Deno.upgradeWebSocket(connection.request, {
+      ...(protocol !== '' && { protocol }),
+      idleTimeout: Math.ceil(silence / 1000),
+    })
+  } catch {
+    events.closed(1006, '')
+    return new Response(null, { status: 400 })
+  }
+  const { socket, response } = upgraded
+  for (let i = 0; i < headers.length; i += 2) response.headers.append(headers[i]!, headers[i + 1]!)
+  socket.binaryType = 'arraybuffer'
+  socket.onopen = () => events.opened(new DenoWire(socket, events))
+  socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+    const message = typeof data === 'string' ? data : new Uint8Array(data)
+    // A string has at most three bytes for each of its units, so most need not be measured.
+    const isShort = message.length * 3 <= maxMessageSize
+    const size = isShort ? 0 : typeof message === 'string' ? Buffer.byteLength(message) : message.byteLength
+    if (size > maxMessageSize) socket.close(1009, 'the message is too long')
+    else events.received(message)
+  }
+  // A 'close' follows, which says what there is to say.
+  socket.onerror = (event) => event.preventDefault()
+  socket.onclose = ({ code, reason }) => events.closed(code === 0 ? 1006 : code, reason)
+  return response
+}
+
+class DenoWire implements Wire {
+  readonly #socket: globalThis.WebSocket
+  readonly #events: WireEvents
+  #look: ReturnType<typeof setInterval> | undefined
+
+  constructor(socket: globalThis.WebSocket, events: WireEvents) {
+    this.#socket = socket
+    this.#events = events
+  }
+
+  get buffered(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  send(message: string | Uint8Array): void {
+    if (this.#socket.readyState !== 1) return
+    this.#socket.send(message as Uint8Array<ArrayBuffer>)
+    if (this.#look === undefined && this.#socket.bufferedAmount > 65_536) this.#lookOn()
+  }
+
+  #lookOn(): void {
+    this.#look = setInterval(() => {
+      if (this.#socket.readyState === 1 && this.#socket.bufferedAmount > 0) return
+      clearInterval(this.#look)
+      this.#look = undefined
+      this.#events.relieved()
+    }, lookMs)
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#socket.readyState < 2) this.#socket.close(code, reason)
+  }
+
+  /** There is no other way to end a connection here. */
+  terminate(): void {
+    if (this.#socket.readyState < 2) this.#socket.close()
+  }
+}

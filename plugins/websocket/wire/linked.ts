@@ -1,0 +1,53 @@
+import type { OpenWire, Wire } from './contract.ts'
+
+/** The client's end of a websocket that never leaves the process. */
+export interface LinkedPeer {
+  /** Called once, with the sub-protocol and how to reach the server's end. */
+  opened(server: LinkedServer, protocol: string): void
+  received(message: string | Uint8Array): void
+  closed(code: number, reason: string): void
+}
+
+/** The server's end, as the client sees it. */
+export interface LinkedServer {
+  send(message: string | Uint8Array): void
+  close(code: number, reason: string): void
+}
+
+/** Links the two ends. Each frame arrives in a turn of its own, as over a socket. */
+export const openLinked: OpenWire = (connection, _headers, { protocol, maxMessageSize }, events) => {
+  if (connection.runtime !== 'inject') return undefined
+  const peer = connection.peer as LinkedPeer
+  let isOpen = true
+  const later = (run: () => void) => queueMicrotask(() => setImmediate(run))
+  const end = (code: number, reason: string) => {
+    if (!isOpen) return
+    isOpen = false
+    later(() => {
+      events.closed(code, reason)
+      peer.closed(code, reason)
+    })
+  }
+  const wire: Wire = {
+    buffered: 0,
+    send: (message) => isOpen && later(() => peer.received(message)),
+    close: end,
+    terminate: () => end(1006, ''),
+  }
+  later(() => {
+    peer.opened(
+      {
+        send(message) {
+          if (!isOpen) return
+          const size = typeof message === 'string' ? Buffer.byteLength(message) : message.byteLength
+          if (size > maxMessageSize) end(1009, 'the message is too long')
+          else later(() => events.received(message))
+        },
+        close: end,
+      },
+      protocol,
+    )
+    events.opened(wire)
+  })
+  return undefined
+}

@@ -1,0 +1,114 @@
+import type { WebSocket, WebSocketServer } from 'ws'
+import { peer } from '../../toolkit/peer.ts'
+import type { OpenWire, Wire, WireEvents } from './contract.ts'
+
+/** Close codes of what `ws` refuses; it sends them itself, and reports 1006. */
+const codes: Readonly<Record<string, number>> = {
+  WS_ERR_INVALID_UTF8: 1007,
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 1009,
+  WS_ERR_TOO_MANY_BUFFERED_PARTS: 1008,
+}
+
+/** Below it compressing makes a message longer, or saves less than it costs. */
+const compressedFrom = 1024
+
+/** Loads `ws`, which speaks the protocol on a connection of `node:http`. */
+export async function openNode(): Promise<OpenWire> {
+  const ws = await peer('ws', () => import('ws'), 'the websocket plugin')
+  // One for each combination of options: a server of `ws` is an object without a socket here.
+  const servers = new Map<string, WebSocketServer>()
+  let chosen = ''
+
+  function serverOf(maxPayload: number, compression: boolean): WebSocketServer {
+    const key = `${maxPayload} ${compression}`
+    let server = servers.get(key)
+    if (server === undefined) {
+      server = new ws.WebSocketServer({
+        noServer: true,
+        clientTracking: false,
+        maxPayload,
+        // Without context takeover: with it, each socket holds 300 kB of zlib.
+        perMessageDeflate: compression && {
+          threshold: compressedFrom,
+          serverNoContextTakeover: true,
+          clientNoContextTakeover: true,
+        },
+        handleProtocols: () => (chosen === '' ? false : chosen),
+      })
+      server.on('headers', (lines: string[]) => lines.push(...answered))
+      servers.set(key, server)
+    }
+    return server
+  }
+  let answered: string[] = []
+
+  return (connection, headers, { maxMessageSize, compression, protocol }, events) => {
+    if (connection.runtime !== 'node') return undefined
+    const { message, socket, head } = connection
+    // `handleUpgrade` asks for both before it returns.
+    chosen = protocol
+    answered = []
+    for (let i = 0; i < headers.length; i += 2) answered.push(`${headers[i]}: ${headers[i + 1]}`)
+    let isOpen = false
+    const onEnd = () => !isOpen && events.closed(1006, '')
+    socket.once('close', onEnd)
+    serverOf(maxMessageSize, compression).handleUpgrade(message, socket, head, (socketOfWs) => {
+      isOpen = true
+      socket.off('close', onEnd)
+      attend(socketOfWs, events)
+      socket.on('drain', () => events.relieved())
+    })
+    return undefined
+  }
+}
+
+function attend(socket: WebSocket, events: WireEvents): void {
+  let refusedWith = 0
+  socket.on('message', (data, isBinary) => {
+    const bytes = data as Buffer
+    events.received(isBinary ? bytes : bytes.toString())
+  })
+  socket.on('ping', () => events.controlled('ping'))
+  socket.on('pong', () => events.controlled('pong'))
+  socket.on('error', (error: Error & { code?: string }) => {
+    if (error.code?.startsWith('WS_ERR_')) refusedWith = codes[error.code] ?? 1002
+  })
+  socket.on('close', (code, reason) => events.closed(refusedWith || code, reason.toString()))
+  events.opened(new NodeWire(socket))
+}
+
+class NodeWire implements Wire {
+  readonly #socket: WebSocket
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket
+  }
+
+  get buffered(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  send(message: string | Uint8Array): void {
+    this.#socket.send(message)
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason)
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  ping(): void {
+    this.#socket.ping()
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+}
