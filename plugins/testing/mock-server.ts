@@ -1,4 +1,5 @@
 import { ArgumentsError, type Inject } from '../../kernel/index.ts'
+import { type MockSocket, type MockSocketOptions, mockSocketOptions, openMockSocket } from './mock-socket.ts'
 import { cookieHeader, type MockOptions, type MockQuery, mockOptions, withQuery } from './options.ts'
 import { payloadOf } from './payload.ts'
 import { MockResponse } from './response.ts'
@@ -24,6 +25,8 @@ export interface MockMethods {
     path: string,
     options?: MockOptions<Body, Query>,
   ): Promise<MockResponse<Answer>>
+  /** Opens a websocket in process. A refused one resolves too: its `response` says why. */
+  ws(path: string, options?: MockSocketOptions): Promise<MockSocket>
 }
 
 /** Sends one request through the whole pipeline, without a socket; the first one boots the server. */
@@ -46,7 +49,12 @@ async function send(
   return new MockResponse(`${method.toUpperCase()} ${url}`, answer)
 }
 
-function headersOf({ headers = {}, cookies }: MockOptions<unknown, object>, type: string | undefined) {
+function open(inject: Inject, path: string, given?: MockSocketOptions): Promise<MockSocket> {
+  const options = mockSocketOptions.parse(given, 'inject.ws')
+  return openMockSocket(inject, path, withQuery(path, options.query), headersOf(options, undefined), options)
+}
+
+function headersOf({ headers = {}, cookies }: Pick<MockOptions, 'headers' | 'cookies'>, type: string | undefined) {
   const lower: Record<string, string | number | readonly string[] | undefined> = {}
   if (type !== undefined) lower['content-type'] = type
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) lower[name.toLowerCase()] = value
@@ -73,6 +81,7 @@ export function mockMethods(inject: Inject): MockMethods {
     query: verb('QUERY'),
     options: verb('OPTIONS'),
     request: (method, path, options) => send(inject, method, path, options),
+    ws: async (path, options) => open(inject, path, options),
   }
 }
 
@@ -95,6 +104,7 @@ export class MockServer implements MockMethods {
   readonly query: MockVerb
   readonly options: MockVerb
   readonly request: MockMethods['request']
+  readonly ws: MockMethods['ws']
 
   /** `prepare` runs before the first request; what it fails with, every request fails with. */
   constructor(inject: Inject, prepare?: () => Promise<void>) {
@@ -108,6 +118,7 @@ export class MockServer implements MockMethods {
     this.query = methods.query
     this.options = methods.options
     this.request = methods.request
+    this.ws = methods.ws
   }
 }
 

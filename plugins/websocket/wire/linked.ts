@@ -1,18 +1,5 @@
+import type { LinkedPeer } from '../../toolkit/linked-socket.ts'
 import type { OpenWire, Wire } from './contract.ts'
-
-/** The client's end of a websocket that never leaves the process. */
-export interface LinkedPeer {
-  /** Called once, with the sub-protocol and how to reach the server's end. */
-  opened(server: LinkedServer, protocol: string): void
-  received(message: string | Uint8Array): void
-  closed(code: number, reason: string): void
-}
-
-/** The server's end, as the client sees it. */
-export interface LinkedServer {
-  send(message: string | Uint8Array): void
-  close(code: number, reason: string): void
-}
 
 /** Links the two ends. Each frame arrives in a turn of its own, as over a socket. */
 export const openLinked: OpenWire = (connection, _headers, { protocol, maxMessageSize }, events) => {

@@ -1,0 +1,269 @@
+import { AssertionError } from 'node:assert'
+import { ArgumentsError, type Inject } from '../../kernel/index.ts'
+import type { LinkedPeer, LinkedServer } from '../toolkit/linked-socket.ts'
+import { option } from '../toolkit/options/index.ts'
+import { shorten } from './content.ts'
+import { MockResponse } from './response.ts'
+import { isSubset } from './subset.ts'
+
+/** What a websocket of a test is opened with. */
+export interface MockSocketOptions {
+  /** Names in any case. */
+  headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
+  /** Takes the place of what the path's own query has under the same names. */
+  query?: { readonly [name: string]: unknown }
+  /** Sent as the `Cookie` header. */
+  cookies?: { readonly [name: string]: string }
+  /** The sub-protocols that the client offers. */
+  protocols?: readonly string[]
+  /** The address of the client. Default `127.0.0.1`. */
+  ip?: string
+}
+
+const named = option.value<object>('an object', (given) => typeof given === 'object' && given !== null)
+
+export const mockSocketOptions = option
+  .shape({
+    headers: named,
+    query: named,
+    cookies: named,
+    protocols: option.list(option.name()),
+    ip: option.value<string>('an address, or an empty text where none is known', (given) => typeof given === 'string'),
+  })
+  .into((given) => given as MockSocketOptions)
+  .typed<MockSocketOptions>()
+
+/** How a websocket ended: the code of RFC 6455 section 7.4, and the reason. */
+export interface MockClose {
+  readonly code: number
+  readonly reason: string
+}
+
+/** Milliseconds that a message is waited for. */
+const patience = 1000
+
+/**
+ * The client's end of a websocket in process. A refused one has a `response` and is not open.
+ *
+ * @example
+ * const socket = await server.inject.ws('/chat')
+ * socket.send({ type: 'say', data: 'hello' })
+ * await socket.assertNext({ type: 'said', data: 'hello' })
+ * await socket.close()
+ */
+export class MockSocket {
+  /** What the server answered: 101, or why it refused. */
+  readonly response: MockResponse
+  /** The sub-protocol that the server chose, `''` for none. */
+  readonly protocol: string
+  /** Resolves when the connection has ended, at once for one that was refused. */
+  readonly ended: Promise<MockClose>
+  readonly #link: Link
+
+  constructor(response: MockResponse, link: Link) {
+    this.response = response
+    this.protocol = link.protocol
+    this.#link = link
+    this.ended = link.ended
+  }
+
+  get isOpen(): boolean {
+    return this.#link.isOpen
+  }
+
+  /** All messages so far: JSON objects and lists parsed, other text as text, bytes as bytes. */
+  received(): readonly unknown[] {
+    return this.#link.messages
+  }
+
+  /** Sends text and bytes as they are, anything else as JSON. */
+  send(message: string | Uint8Array | object): this {
+    this.assertOpen()
+    const isFrame = typeof message === 'string' || message instanceof Uint8Array
+    this.#link.server!.send(isFrame ? message : JSON.stringify(message))
+    return this
+  }
+
+  /** The next message that was not asked for yet; rejects when the socket ends, or none comes within a second. */
+  next<Message = unknown>(): Promise<Message> {
+    return this.#link.next() as Promise<Message>
+  }
+
+  /** The next message has these members, or is this text. Resolves to the message. */
+  async assertNext<Message = unknown>(expected: unknown): Promise<Message> {
+    const actual = await this.next()
+    if (isSubset(actual, expected)) return actual as Message
+    throw new AssertionError({
+      message: `expected the next message to be ${show(expected)}, got ${show(actual)}`,
+      actual,
+      expected,
+      operator: 'assertNext',
+    })
+  }
+
+  /** The socket is open. */
+  assertOpen(): this {
+    if (this.isOpen) return this
+    const status = this.response.statusCode()
+    const end = this.#link.end
+    const why =
+      status !== 101
+        ? `it was refused with ${status}: ${shorten(this.response.text())}`
+        : `it has ended with ${show(end)}`
+    throw new AssertionError({
+      message: `expected an open websocket, but ${why}`,
+      actual: end ?? status,
+      expected: 101,
+      operator: 'assertOpen',
+    })
+  }
+
+  /** The server has refused the connection with this status. */
+  assertRefused(status: number): this {
+    this.response.assertStatus(status)
+    return this
+  }
+
+  /** The connection has ended, or ends within a second, with this code. */
+  async assertEnded(code: number): Promise<MockClose> {
+    const end = await this.#link.within(this.ended, 'the end of the websocket')
+    if (end.code === code) return end
+    throw new AssertionError({
+      message: `expected the websocket to end with ${code}, got ${show(end)}`,
+      actual: end.code,
+      expected: code,
+      operator: 'assertEnded',
+    })
+  }
+
+  /** Closes from the side of the client; resolves when the server's side has ended. */
+  close(code = 1000, reason = ''): Promise<MockClose> {
+    this.#link.server?.close(code, reason)
+    return this.ended
+  }
+}
+
+/** What arrives at the client's end. */
+class Link implements LinkedPeer {
+  readonly messages: unknown[] = []
+  readonly ended: Promise<MockClose>
+  server: LinkedServer | undefined
+  protocol = ''
+  end: MockClose | undefined
+  /** How many messages `next` has given out. */
+  #given = 0
+  #onOpen: () => void = () => {}
+  #onEnd: (end: MockClose) => void = () => {}
+  #onMessage: (() => void) | undefined
+  readonly #opened: Promise<void>
+
+  constructor() {
+    this.ended = new Promise((resolve) => {
+      this.#onEnd = resolve
+    })
+    this.#opened = new Promise((resolve) => {
+      this.#onOpen = resolve
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.server !== undefined && this.end === undefined
+  }
+
+  ready(): Promise<unknown> {
+    return Promise.race([this.#opened, this.ended])
+  }
+
+  opened(server: LinkedServer, protocol: string): void {
+    this.server = server
+    this.protocol = protocol
+    this.#onOpen()
+  }
+
+  received(message: string | Uint8Array): void {
+    this.messages.push(contentOf(message))
+    this.#onMessage?.()
+  }
+
+  closed(code: number, reason: string): void {
+    this.end = { code, reason }
+    this.#onEnd(this.end)
+  }
+
+  async next(): Promise<unknown> {
+    const at = this.#given++
+    if (this.messages.length <= at) {
+      const arrived = new Promise<void>((resolve) => {
+        const before = this.#onMessage
+        this.#onMessage = () => {
+          before?.()
+          if (this.messages.length > at) resolve()
+        }
+      })
+      await this.within(Promise.race([arrived, this.ended]), 'a message')
+    }
+    if (this.messages.length > at) return this.messages[at]
+    throw new AssertionError({ message: `expected a message, but the websocket has ended with ${show(this.end)}` })
+  }
+
+  async within<Value>(promise: Promise<Value>, what: string): Promise<Value> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () =>
+          reject(
+            new AssertionError({
+              message: `expected ${what} within ${patience} ms; received so far: ${show(this.messages)}`,
+            }),
+          ),
+        patience,
+      )
+    })
+    try {
+      return await Promise.race([promise, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+function contentOf(message: string | Uint8Array): unknown {
+  if (typeof message !== 'string' || !/^\s*[{[]/.test(message)) return message
+  try {
+    return JSON.parse(message)
+  } catch {
+    return message
+  }
+}
+
+const show = (value: unknown) =>
+  shorten(typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value)))
+
+/** The headers of an opening handshake (RFC 6455 section 4.1). */
+function handshake(protocols: readonly string[] | undefined) {
+  return {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    ...(protocols && { 'sec-websocket-protocol': protocols.join(', ') }),
+  }
+}
+
+/** Opens a websocket through the whole pipeline, without a network socket. */
+export async function openMockSocket(
+  inject: Inject,
+  path: string,
+  url: string,
+  headers: Readonly<Record<string, string | number | readonly string[] | undefined>>,
+  { protocols, ip }: MockSocketOptions,
+): Promise<MockSocket> {
+  if (typeof path !== 'string' || !/^(?:\/|https?:)/.test(path))
+    throw ArgumentsError('inject.ws', 'a path that begins with "/": inject.ws(\'/chat\')')
+  const link = new Link()
+  const answer = await inject({ url, headers: { ...handshake(protocols), ...headers }, ip, peer: link })
+  const response = new MockResponse(`GET ${url}`, answer)
+  if (answer.status === 101) await link.ready()
+  else link.closed(1006, '')
+  return new MockSocket(response, link)
+}
