@@ -330,4 +330,14 @@ export type {
   ValidationErrorOptions,
   ValidationIssue,
 } from './plugins/validation/index.ts'
+export type {
+  Message,
+  MessageSchemas,
+  ServerSocket,
+  SlowReaders,
+  WebsocketHandlers,
+  WebsocketLimits,
+  WebsocketOptions,
+  WebsocketRouteOptions,
+} from './plugins/websocket/index.ts'
 export { type BackgroundOptions, type MockServerOptions, Server, type ServerOptions } from './server.ts'

@@ -46,10 +46,11 @@ export type { PluginTimes, Registrable } from './plugin/scope.ts'
 export type { ServiceStore, Services } from './plugin/services.ts'
 export { RouteCollection, type RouteRecord, router } from './routing/collection.ts'
 export { defineMiddleware, type Middleware, type Next, type TypedMiddleware } from './routing/middleware.ts'
-export type { OptionChecks, RouteOptions } from './routing/options.ts'
+export type { BodilessOptions, OptionChecks, RouteOptions } from './routing/options.ts'
 export type {
   ExtensionOf,
   HandlerTypes,
+  OptionsExtension,
   RequestExtensions,
   RequestTypes,
   ResponseTypes,
@@ -59,7 +60,7 @@ export type {
 } from './routing/params.ts'
 export type { Method, PathParams } from './routing/pattern.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
-export type { Handler, Routes, Verb } from './routing/verbs.ts'
+export type { CheckedOptions, Handler, Routes, Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions, Upgrade } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export { ArgumentsError } from './support/arguments.ts'

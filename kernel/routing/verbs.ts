@@ -37,7 +37,7 @@ type RouteOptionsOrMiddlewares = RouteOptions | readonly Middleware[] | (Middlew
  */
 // The first branch is never taken. It is what `Options` is inferred from: by the second alone, literals become `string`.
 // What is no option at all makes `Options` the union itself, which stays as it is.
-type Checked<Options, Refused> = [Options] extends [never]
+export type CheckedOptions<Options, Refused> = [Options] extends [never]
   ? Options
   : [Middleware] extends [Options]
     ? Options
@@ -78,7 +78,7 @@ export interface Verb<Extension = {}, Prefix extends string = '', Refused = {}> 
   // One signature for options and the older form: of several the compiler reports the last, and on the wrong line.
   <const Path extends string, const Options extends RouteOptionsOrMiddlewares>(
     path: Path,
-    options: Checked<Options, Refused>,
+    options: CheckedOptions<Options, Refused>,
     // Conditional, so that the compiler knows the options before it looks at what is returned: else literals become `string`.
     // Of a handler whose type is declared elsewhere they would be inferred as well, as no options at all.
     handler: [Options] extends [never]

@@ -1,5 +1,4 @@
-import type { RouteOptions } from '../../kernel/index.ts'
-import type { OptionsExtension } from '../../kernel/routing/params.ts'
+import type { BodilessOptions, CheckedOptions, OptionsExtension, RouteOptions } from '../../kernel/index.ts'
 import type { WebsocketRouteOptions } from './options.ts'
 import type { Sockets } from './sockets.ts'
 import type { AnyHandlers, HandlersOf, MessageSchemas } from './types.ts'
@@ -7,6 +6,10 @@ import type { AnyHandlers, HandlersOf, MessageSchemas } from './types.ts'
 export type { SlowReaders, WebsocketLimits, WebsocketOptions, WebsocketRouteOptions } from './options.ts'
 export { websocket } from './plugin.ts'
 export type { Message, MessageSchemas, ServerSocket, WebsocketHandlers } from './types.ts'
+
+interface RefusedOptions extends BodilessOptions {
+  websocket: 'the handlers are the last argument'
+}
 
 // In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
 declare module '../../kernel/routing/options.ts' {
@@ -30,7 +33,7 @@ declare module '../../kernel/routing/verbs.ts' {
     ): void
     <const Path extends string, const Options extends RouteOptions, Data = undefined>(
       path: Path,
-      options: Options,
+      options: CheckedOptions<Options, RefusedOptions>,
       handlers: HandlersOf<
         `${Prefix}${NoInfer<Path>}`,
         Extension & OptionsExtension<NoInfer<Options>>,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ArgumentsError, type Logger } from '../../kernel/index.ts'
+import { Allowance } from './allowance.ts'
 import type { InvalidMessage, Read, ReadMessage, Write } from './messages.ts'
 import type { SlowReaders } from './options.ts'
 import type { Sockets } from './sockets.ts'
@@ -67,13 +68,12 @@ export class Socket implements ServerSocket, WireEvents {
   #closeWith: Closing | undefined = undefined
   /** The connection has ended while a handler was at work. */
   #ended: Closing | undefined = undefined
-  /** Of the limit of messages a second: what is left, and since when. */
-  #allowance = 0
-  #countedAt = 0
+  readonly #allowance: Allowance | undefined
   #waiting: (() => void)[] | undefined = undefined
 
   constructor(route: SocketRoute, { data, params, ip, network, protocol }: Opening) {
     this.#route = route
+    this.#allowance = route.messagesPerSecond === false ? undefined : new Allowance(route.messagesPerSecond)
     this.data = data
     this.params = params
     this.ip = ip
@@ -197,14 +197,15 @@ export class Socket implements ServerSocket, WireEvents {
     if (this.#state !== 'open') return
     const { measures, maxMessageSize } = this.#route
     if (measures && sizeOf(message) > maxMessageSize) this.close(1009, 'the message is too long')
-    else if (!this.#isAllowed()) this.close(1008, 'too many messages')
+    else if (this.#allowance?.take() === false) this.close(1008, 'too many messages')
     else if (this.#isBusy) this.#enqueue(message)
     else this.#handle(message)
   }
 
   controlled(frame: 'ping' | 'pong'): void {
     this.#isAlive = true
-    if (frame === 'ping' && this.#state === 'open' && !this.#isAllowed()) this.close(1008, 'too many pings')
+    if (frame === 'ping' && this.#state === 'open' && this.#allowance?.take() === false)
+      this.close(1008, 'too many pings')
   }
 
   relieved(): void {
@@ -328,20 +329,6 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   // — the limits —
-
-  /** A bucket that is filled evenly and holds two seconds' worth. */
-  #isAllowed(): boolean {
-    const { messagesPerSecond } = this.#route
-    if (messagesPerSecond === false) return true
-    const now = performance.now()
-    const most = messagesPerSecond * 2
-    const filled = this.#countedAt === 0 ? most : ((now - this.#countedAt) / 1000) * messagesPerSecond
-    this.#allowance = Math.min(most, this.#allowance + filled)
-    this.#countedAt = now
-    if (this.#allowance < 1) return false
-    this.#allowance--
-    return true
-  }
 
   #pause(): void {
     if (this.#isPaused) return

@@ -75,8 +75,11 @@ class DenoWire implements Wire {
     if (this.#socket.readyState < 2) this.#socket.close(code, reason)
   }
 
-  /** There is no other way to end a connection here. */
+  /** Deno cannot end a connection without a close frame. What does not read it, it gives up after its idle timeout; here it is gone now. */
   terminate(): void {
     if (this.#socket.readyState < 2) this.#socket.close()
+    this.#socket.onmessage = null
+    clearInterval(this.#look)
+    this.#events.closed(1006, '')
   }
 }

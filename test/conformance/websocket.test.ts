@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Exchange, FrameClient, opcodes, ping, text } from '../support/frames.ts'
+import { type Outcome, type Vector, vectors } from './rfc6455.ts'
+import { type RunningApp, startApp, type Target, targets } from './targets.ts'
+
+/** Deno ends the connection where it should close with a code, and takes two things that it should not; none of it reaches the plugin. */
+function outcomeOn(name: string, { name: vector, outcome }: Vector): readonly Outcome[] {
+  if (name !== 'deno') return outcome
+  if (vector === 'a frame that is not masked') return ['echo 1']
+  if (vector === 'a close of 126 bytes') return [1000]
+  const isOwn = vector.startsWith('a close with') && vector !== 'a close with wrong UTF-8'
+  const isCounted = vector === 'a message that is too long' || vector === 'frames that are too long together'
+  return outcome.map((one) =>
+    !isOwn && !isCounted && typeof one === 'number' && one > 1001 && one < 1011 && one !== 1005 ? 'ended' : one,
+  )
+}
+
+function outcomeOf({ frames, closedWith, ended }: Exchange): Outcome[] {
+  const all: Outcome[] = frames.map(({ opcode, payload }) =>
+    opcode === opcodes.pong ? `pong ${payload.toString('latin1')}` : `echo ${payload.length}`,
+  )
+  if (closedWith !== undefined) all.push(closedWith)
+  else if (ended) all.push('ended')
+  return all
+}
+
+describe.each(targets.map((target) => [target.name, target] as const))('websockets on %s', (name, target: Target) => {
+  let app: RunningApp
+  beforeAll(async () => {
+    app = await startApp(target, {}, { file: 'websocket.mjs' })
+  })
+  afterAll(() => app?.stop())
+
+  const run = async ({ frames, outcome }: Vector) => {
+    const client = new FrameClient(app.port, '/echo')
+    await client.opened()
+    client.send(...frames)
+    const exchange = await client.until(outcome.length)
+    client.end()
+    return outcomeOf(exchange)
+  }
+
+  test('frames, text, control frames and close codes are those of RFC 6455', async () => {
+    const actual: Record<string, Outcome[]> = {}
+    const expected: Record<string, readonly Outcome[]> = {}
+    await Promise.all(
+      vectors.map(async (vector) => {
+        actual[vector.name] = await run(vector)
+        expected[vector.name] = outcomeOn(name, vector)
+      }),
+    )
+    expect(actual).toEqual(expected)
+  })
+
+  test('frames that come byte by byte', async () => {
+    const client = new FrameClient(app.port, '/echo')
+    await client.opened()
+    const all = Buffer.from([0x81, 0x83, 1, 2, 3, 4, 0x61 ^ 1, 0x62 ^ 2, 0x63 ^ 3])
+    for (const byte of all) {
+      client.socket.write(Buffer.from([byte]))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(outcomeOf(await client.until(1))).toEqual(['echo 3'])
+    client.end()
+  })
+
+  test('the 101 carries the headers of the answer, each cookie too', async () => {
+    const client = new FrameClient(app.port, '/headers')
+    await client.opened()
+    const { status, head } = client.exchange()
+    client.end()
+    expect(status).toBe(101)
+    expect(head.toLowerCase()).toContain('sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=')
+    expect(head.match(/^set-cookie: .*$/gim)).toEqual([expect.stringMatching(/a=1$/), expect.stringMatching(/b=2$/)])
+    expect(head.match(/^x-own: (.*)$/im)?.[1]).toMatch(/^(ü|Ã¼)$/)
+  })
+
+  test('a refusal is an ordinary answer', async () => {
+    const client = new FrameClient(app.port, '/denied')
+    await client.opened()
+    expect(client.exchange().status).toBe(401)
+    client.end()
+  })
+
+  test('messages and pings in a flood close with 1008', async () => {
+    for (const flood of [text('x'), ping('x')]) {
+      const client = new FrameClient(app.port, '/flood')
+      await client.opened()
+      client.send(...Array.from({ length: 500 }, () => flood))
+      const { closedWith, ended } = await client.until(500)
+      // `ws` ends a flood of pings itself, and Deno answers each by itself; it also resets a connection that still sends.
+      if (flood.opcode === opcodes.text && name !== 'deno') expect(closedWith).toBe(1008)
+      else expect(closedWith === 1008 || ended).toBe(flood.opcode === opcodes.text || name !== 'deno')
+      client.end()
+    }
+  })
+
+  test('a client that never reads is given up', async () => {
+    const client = new FrameClient(app.port, '/slow')
+    await client.opened()
+    client.socket.pause()
+    await expect
+      .poll(async () => (await fetch(`http://127.0.0.1:${app.port}/closes`)).json(), { timeout: 8000, interval: 200 })
+      .toContainEqual([expect.any(Number), 'slow'])
+    client.end()
+  })
+
+  test('SIGTERM tells every client 1001, and the process ends', async () => {
+    const own = await startApp(target, {}, { file: 'websocket.mjs' })
+    const clients = Array.from({ length: 20 }, () => new FrameClient(own.port, '/echo'))
+    await Promise.all(clients.map((client) => client.opened()))
+    own.signal('SIGTERM')
+    const exchanges = await Promise.all(clients.map((client) => client.until(1)))
+    expect(exchanges.map(({ closedWith }) => closedWith)).toEqual(clients.map(() => 1001))
+    expect(await own.exited).toBe(0)
+    for (const client of clients) client.end()
+  })
+})
