@@ -45,6 +45,7 @@ const node: readonly Goal[] = [
   goal('graphql-100', 'mercurius', 1.2),
   goal('graphql-100', 'mercurius, jit', 1.3, 'framework, jit'),
   ...service('queues', 'publish and consume, memory', 'publish and consume, BullMQ', 'publish and consume, pg-boss'),
+  ...service('websocket', 'websocket, echo', 'websocket, broadcast to 100'),
   ...service('mqtt', 'publish and handle, QoS 0', 'publish and handle, QoS 1'),
   ...service('cache', 'hit, memory', 'miss, memory', 'hit, Redis', 'miss, Redis'),
   ...service('rate-limit', 'memory', 'Redis'),

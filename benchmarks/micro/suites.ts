@@ -7,6 +7,7 @@ import { rateLimitCases } from '../services/rate-limit.ts'
 import type { ServiceName } from '../services/servers.ts'
 import { sessionCases } from '../services/session.ts'
 import { storageCases } from '../services/storage.ts'
+import { websocketCases } from '../services/websocket.ts'
 import { bodiesCases } from './bodies.ts'
 import type { Built } from './built.ts'
 import { chainCases } from './chain.ts'
@@ -39,6 +40,7 @@ export const microSuites = {
     services: ['redis-server', 'postgres'],
     cases: queuesCases,
   },
+  websocket: { title: 'Service: websockets', ...service, cases: websocketCases },
   mqtt: { title: 'Service: MQTT', ...service, services: ['mosquitto'], cases: mqttCases },
   cache: { title: 'Service: cache', ...service, services: ['redis-server'], cases: cacheCases },
   'rate-limit': { title: 'Service: rate limit', ...service, services: ['redis-server'], cases: rateLimitCases },
