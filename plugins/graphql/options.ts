@@ -4,7 +4,20 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
 
 /** Makes the value that every resolver is handed third. */
-export type ContextFunction = (exchange: { req: Request; res: Response }) => unknown
+export type ContextFunction = (exchange: {
+  req: Request
+  res: Response
+  /** What the client of a websocket has sent as the payload of `connection_init`. */
+  connectionParams?: Readonly<Record<string, unknown>> | undefined
+}) => unknown
+
+/** Operations over a websocket. */
+export interface GraphqlSocketOptions {
+  /** Operations that one websocket may have at once; a further one is answered with an error. Default 100. */
+  maxOperations?: number
+  /** Milliseconds in which a client sends `connection_init`; later the websocket is closed with 4408. Default 3000. */
+  connectionInitTimeout?: number
+}
 
 /** Options of the engine, under the names that users of Apollo know. */
 export interface ApolloOptions {
@@ -58,6 +71,11 @@ export interface GraphqlOptions {
   jit?: boolean | JitOptions
   /** Milliseconds after which a silent event stream shows that it is alive. Default 12000. */
   keepAlive?: number
+  /**
+   * Operations over a websocket at the same path, by the protocol of the package `graphql-ws`, which must be installed; needs the plugin
+   * `websocket`. Default false.
+   */
+  websocket?: boolean | GraphqlSocketOptions
   /** Options of the route itself, such as `policy`, `rateLimit` and `middlewares`. */
   route?: GraphqlRouteOptions
 }
@@ -83,6 +101,12 @@ const costDefaults = cost.parse({}, 'cost')
 
 const jit = option.shape({ minCount: count.default(3) })
 const jitDefaults = jit.parse({}, 'jit')
+
+const socket = option.shape({
+  maxOperations: count.default(100),
+  connectionInitTimeout: option.ms({ above: 0 }).default(3000),
+})
+const socketDefaults = socket.parse({}, 'websocket')
 
 const route = option
   .custom<GraphqlRouteOptions, GraphqlRouteOptions>('an object', (given, place) => {
@@ -141,6 +165,10 @@ export const graphqlOptions = option
     graphiql: option.flag(),
     jit: option.either(option.flag(), jit).says('{ minCount }, true or false').default(false),
     keepAlive: option.ms({ above: 0 }).default(12_000),
+    websocket: option
+      .either(option.flag(), socket)
+      .says('{ maxOperations, connectionInitTimeout }, true or false')
+      .default(false),
     route,
   })
   .into(({ apolloOptions, cost, jit, ...given }) => {
@@ -154,6 +182,8 @@ export const graphqlOptions = option
       /** `undefined`: no cost is counted. */
       cost: cost === false ? undefined : cost === true ? costDefaults : cost,
       graphiql: given.graphiql ?? isOpen,
+      /** `undefined`: no websockets. */
+      websocket: given.websocket === false ? undefined : given.websocket === true ? socketDefaults : given.websocket,
       /** Executions before an operation is compiled; `undefined`: none is. */
       jit: jit === false ? undefined : jit === true ? jitDefaults.minCount : jit.minCount,
     }
@@ -162,4 +192,5 @@ export const graphqlOptions = option
 
 export type GraphqlSettings = SettingsOf<typeof graphqlOptions>
 export type Limits = GraphqlSettings['limits']
+export type SocketSettings = NonNullable<GraphqlSettings['websocket']>
 export type CostSettings = NonNullable<GraphqlSettings['cost']>

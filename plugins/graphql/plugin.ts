@@ -1,8 +1,14 @@
-import { definePlugin } from '../../kernel/index.ts'
+import { defineError, definePlugin } from '../../kernel/index.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { getDoc, postDoc } from './http/apidoc.ts'
 import { graphqlOptions } from './options.ts'
 import { GraphqlService } from './service.ts'
+
+const WebsocketMissingError = defineError(
+  'WebsocketMissingError',
+  500,
+  () => 'graphql.websocket is on, and the plugin "websocket" is not registered: plugins: { websocket: true }',
+)
 
 /**
  * Answers GraphQL at `/graphql`, over HTTP as its specification says and over server-sent events; needs the packages
@@ -27,7 +33,16 @@ export const graphql = definePlugin({
     const { openHandler } = await import('./execution/engine.ts')
     const page = settings.graphiql ? (await import('./page/page.ts')).openPage() : undefined
     const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
-    ctx.get('/graphql', { apidoc: getDoc, ...settings.route }, handler.get)
+    const sockets = settings.websocket && (await import('./http/websocket.ts'))
+    if (sockets)
+      ctx.onReady(() => {
+        if (!ctx.hasPlugin('websocket')) throw WebsocketMissingError()
+      })
+    const websocket = sockets && {
+      websocket: await sockets.openSockets({ ...handler.shared, settings: settings.websocket! }),
+      socket: { protocols: [sockets.subProtocol], slowReaders: 'wait' as const },
+    }
+    ctx.get('/graphql', { apidoc: getDoc, ...settings.route, ...websocket }, handler.get)
     ctx.post('/graphql', { apidoc: postDoc, ...settings.route }, handler.post)
     announcePage(ctx.server, page === undefined ? 'GraphQL' : 'GraphiQL', `${ctx.prefix}/graphql`)
     if (page !== undefined) ctx.get('/graphql/assets/:file', { apidoc: false, log: false }, page.asset)

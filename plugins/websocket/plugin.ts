@@ -95,7 +95,7 @@ export const websocket = definePlugin({
         sockets,
         log,
       }
-      const { data } = handlers as { readonly data?: (req: Request) => unknown }
+      const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
       const open = (req: Request, res: Response, subProtocol: string, network: string, value: unknown) => {
         const { params, ip } = req
         res.upgrade((connection, headers) => {
@@ -126,7 +126,7 @@ export const websocket = definePlugin({
         if (maxSocketsPerAddress !== false && sockets.countOf(network) >= maxSocketsPerAddress)
           throw TooManySocketsOfAddressError(maxSocketsPerAddress)
         const chosen = chooseProtocol(req.raw.header('sec-websocket-protocol'), own?.protocols)
-        const value = data?.(req)
+        const value = data?.(req, res)
         if (value instanceof Promise) return value.then((settled) => open(req, res, chosen, network, settled))
         open(req, res, chosen, network, value)
       }

@@ -170,7 +170,7 @@ export class Socket implements ServerSocket, WireEvents {
   /** Ends a client that has not been heard since the last ping. */
   ping(): void {
     const wire = this.#wire
-    if (wire?.ping === undefined) return
+    if (wire?.ping === undefined || this.#state === 'closed') return
     if (!this.#isAlive) wire.terminate()
     else {
       this.#isAlive = false
@@ -216,20 +216,19 @@ export class Socket implements ServerSocket, WireEvents {
 
   closed(code: number, reason: string): void {
     if (this.#state === 'closed') return
-    const wasOpened = this.#wire !== undefined
     this.#state = 'closed'
     this.#queue = undefined
-    this.#route.sockets.delete(this)
     this.#wake()
-    if (!wasOpened) return
     // After the handler that is at work: it may still write what this one takes away.
     if (this.#isBusy) this.#ended = { code, reason }
     else this.#runClose(code, reason)
   }
 
+  /** The socket counts until its last handler has settled: the end of the server waits for it. */
   #runClose(code: number, reason: string): void {
     const { close } = this.#route.handlers as { readonly close?: Handler }
-    if (close !== undefined) this.#run(() => close(this, code, reason))
+    if (this.#wire !== undefined && close !== undefined) this.#run(() => close(this, code, reason))
+    if (!this.#isBusy) this.#route.sockets.delete(this)
   }
 
   // — messages, one after the other —
@@ -298,6 +297,7 @@ export class Socket implements ServerSocket, WireEvents {
       this.#runClose(ended.code, ended.reason)
       return
     }
+    if (this.#state === 'closed') this.#route.sockets.delete(this)
     while (!this.#isBusy && this.#state === 'open') {
       const next = this.#queue?.shift()
       if (next === undefined) break

@@ -1,4 +1,4 @@
-import type { Logger, RouteOptions, RouteRequest } from '../../kernel/index.ts'
+import type { Logger, Response, RouteOptions, RouteRequest } from '../../kernel/index.ts'
 import type { InputOf, OutputOf } from '../toolkit/schema/from-schema.ts'
 
 /** Schemas of messages by their type: JSON Schema, TypeBox, Zod, or another Standard Schema. */
@@ -72,7 +72,7 @@ export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
    * What the socket is to know of its request, which is not kept: the user, a session id. Called after every check, before the connection
    * is opened; what it throws is answered as a failure of any route.
    */
-  data?(req: Req): Data | Promise<Data>
+  data?(req: Req, res: Response): Data | Promise<Data>
   /** The connection is open. Messages wait until it has settled. */
   open?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>): unknown
   message?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, message: Incoming): unknown
@@ -93,7 +93,7 @@ export type HandlersOf<Path extends string, Extension, Options, Data> = Websocke
 
 /** The handlers of any websocket, for the option of a route. */
 export interface AnyHandlers {
-  data?(req: never): unknown
+  data?(req: never, res: never): unknown
   open?(socket: never): unknown
   message?(socket: never, message: never): unknown
   close?(socket: never, code: number, reason: string): unknown

@@ -45,6 +45,7 @@ export async function openHandler(
       const documents = new Documents(graphql, schema, executors, { limits, introspection, cost: costLimit })
       return {
         graphql,
+        schema,
         documents,
         events: new EventAnswers(graphql, schema, keepAlive, introspection),
         hints: introspection,

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from 'graphql'
+import type { ExecutionResult, GraphQLSchema } from 'graphql'
 import type { Request, Response } from '../../../kernel/index.ts'
 import { isRefusal, type Refusal, refuse, refuseFailure } from '../execution/answered-error.ts'
 import { chooseOperation, type Documents, type Operation } from '../execution/documents.ts'
@@ -15,6 +15,7 @@ import type { EventAnswers } from './subscribe.ts'
 /** What executes requests, made of a schema. */
 export interface Engine {
   readonly graphql: Graphql
+  readonly schema: GraphQLSchema
   readonly documents: Documents
   readonly events: EventAnswers
   /** Whether errors say what else there is in the schema. */
@@ -42,6 +43,11 @@ export class GraphqlHandler {
 
   constructor(options: HandlerOptions) {
     this.#options = options
+  }
+
+  /** What websockets share with requests. */
+  get shared(): Pick<HandlerOptions, 'engine' | 'context'> {
+    return this.#options
   }
 
   readonly get = (req: Request, res: Response): unknown => {

@@ -1,0 +1,208 @@
+import type {
+  ExecutionArgs,
+  ExecutionResult,
+  FormattedExecutionResult,
+  GraphQLError,
+  GraphQLFormattedError,
+} from 'graphql'
+import type { WebSocket as Protocol, Server } from 'graphql-ws'
+import { parse } from 'secure-json-parse'
+import type { Request, Response } from '../../../kernel/index.ts'
+import { peer } from '../../toolkit/peer.ts'
+import { type AnsweredError, isRefusal, type Refusal } from '../execution/answered-error.ts'
+import { chooseOperation, type Operation } from '../execution/documents.ts'
+import { coercion, type Variables } from '../execution/execute.ts'
+import { describeError, describeResult } from '../execution/mask-errors.ts'
+import type { ContextFunction, SocketSettings } from '../options.ts'
+import type { Graphql } from '../packages.ts'
+import type { Engine } from './handler.ts'
+import { askedByBody } from './request.ts'
+
+/** The sub-protocol of graphql-ws. */
+export const subProtocol = 'graphql-transport-ws'
+
+/** Code of a message that is not one of the protocol. */
+const badRequest = 4400
+/** Code of a failure that is not the client's. */
+const internalError = 4500
+
+/** What a socket of the websocket plugin is, as far as GraphQL needs it. */
+interface Socket {
+  readonly data: Exchange
+  readonly protocol: string
+  send(text: string): boolean
+  drained(): Promise<void>
+  close(code?: number, reason?: string): void
+}
+
+/** The request that opened a socket, and what the protocol makes of its messages. */
+interface Exchange {
+  readonly req: Request
+  readonly res: Response
+  receive: (text: string) => Promise<void>
+  closed: (code: number, reason: string) => Promise<void>
+}
+
+/** One operation that a client has started. */
+interface Started extends ExecutionArgs {
+  readonly operation: Operation
+}
+
+export interface SocketOptions {
+  readonly engine: () => Engine | Refusal
+  readonly context: ContextFunction | undefined
+  readonly settings: SocketSettings
+}
+
+/** Makes the handlers of a websocket that speaks the protocol of graphql-ws, with the documents, limits and masks of HTTP. */
+export async function openSockets(options: SocketOptions) {
+  const feature = 'the graphql plugin (option "websocket")'
+  const { makeServer } = await peer('graphql-ws', () => import('graphql-ws'), feature)
+  // The copy that graphql-ws compares errors with.
+  const { GraphQLError: ErrorClass } = await peer('graphql', () => import('graphql'), feature)
+  const server = makeServer(new Operations(options, ErrorClass).serverOptions()) as unknown as Server<Exchange>
+  return {
+    data: (req: Request, res: Response): Exchange => ({ req, res, receive: async () => {}, closed: async () => {} }),
+    open(socket: Socket): void {
+      const exchange = socket.data
+      const protocol: Protocol = {
+        protocol: socket.protocol,
+        // The source of events waits for a client that reads slowly.
+        send(text) {
+          socket.send(text)
+          return socket.drained()
+        },
+        close: (code, reason) => socket.close(code, reason),
+        onMessage(receive) {
+          exchange.receive = receive
+        },
+      }
+      exchange.closed = server.opened(protocol, exchange)
+    },
+    message(socket: Socket, text: string | Uint8Array): void {
+      const { receive, req } = socket.data
+      const mistake = typeof text === 'string' ? mistakeIn(text) : 'a message is text'
+      if (mistake !== undefined) {
+        socket.close(badRequest, mistake)
+        return
+      }
+      // Not waited for: a subscription settles with its last event, and `complete` must reach it before.
+      receive(text as string).catch((error: unknown) => {
+        const isClients = (error as Error).message.startsWith('Unexpected message')
+        if (!isClients) req.log.error({ err: error }, 'GraphQL: a websocket failed')
+        socket.close(isClients ? badRequest : internalError, isClients ? 'Invalid message' : 'Internal server error')
+      })
+    },
+    close: (socket: Socket, code: number, reason: string): Promise<void> => socket.data.closed(code, reason),
+  }
+}
+
+/** Keys that would reach a prototype are refused as in a body. */
+function mistakeIn(text: string): string | undefined {
+  try {
+    parse(text)
+    return undefined
+  } catch {
+    return 'Invalid message'
+  }
+}
+
+/** What graphql-ws asks for each operation. */
+class Operations {
+  readonly #options: SocketOptions
+  readonly #Error: Graphql['GraphQLError']
+  /** Errors that are ready to be sent: graphql-ws takes those of graphql alone. */
+  readonly #described = new WeakMap<GraphQLError, AnsweredError>()
+
+  constructor(options: SocketOptions, ErrorClass: Graphql['GraphQLError']) {
+    this.#options = options
+    this.#Error = ErrorClass
+  }
+
+  serverOptions() {
+    const { connectionInitTimeout } = this.#options.settings
+    return {
+      connectionInitWaitTimeout: connectionInitTimeout,
+      onSubscribe: (ctx: object, _id: string, payload: object) => this.#start(ctx as Context, payload),
+      execute: (args: ExecutionArgs) => this.#run(args as Started),
+      subscribe: (args: ExecutionArgs) => this.#subscribe(args as Started),
+      onNext: (ctx: object, _id: string, _payload: object, _args: object, result: ExecutionResult) =>
+        this.#describe(ctx as Context, result) as FormattedExecutionResult,
+      onError: (ctx: object, _id: string, _payload: object, errors: readonly GraphQLError[]) =>
+        errors.map(
+          (error) => this.#described.get(error) ?? this.#masked(ctx as Context, error),
+        ) as GraphQLFormattedError[],
+    }
+  }
+
+  async #start(ctx: Context, payload: object): Promise<Started | readonly GraphQLError[]> {
+    const { engine, context, settings } = this.#options
+    if (Object.keys(ctx.subscriptions).length > settings.maxOperations)
+      return this.#refuse([
+        {
+          message: `A websocket may have ${settings.maxOperations} operations at once.`,
+          extensions: { code: 'LIMIT_EXCEEDED' },
+        },
+      ])
+    const asked = askedByBody(payload)
+    if (isRefusal(asked)) return this.#refuse(asked.errors)
+    const ready = engine()
+    if (isRefusal(ready)) return this.#refuse(ready.errors)
+    const operations = ready.documents.read(asked.query)
+    const operation = isRefusal(operations) ? operations : chooseOperation(operations, asked.operationName)
+    if (isRefusal(operation)) return this.#refuse(operation.errors)
+    const excess = operation.checkCost?.(asked.variables)
+    if (excess !== undefined) return this.#refuse(excess.errors)
+    const { req, res } = ctx.extra
+    const { connectionParams } = ctx
+    try {
+      const contextValue =
+        context === undefined ? { req, res, connectionParams } : await context({ req, res, connectionParams })
+      const { document, name: operationName } = operation
+      const variableValues = asked.variables as { readonly [name: string]: unknown }
+      return { schema: ready.schema, document, operationName, variableValues, contextValue, operation }
+    } catch (error) {
+      return this.#refuse([describeError(ready.graphql, error, req)])
+    }
+  }
+
+  #refuse(errors: readonly AnsweredError[]): readonly GraphQLError[] {
+    return errors.map((answered) => {
+      const error = new this.#Error(answered.message)
+      this.#described.set(error, answered)
+      return error
+    })
+  }
+
+  #run({ operation, contextValue, variableValues }: Started) {
+    return operation.run(contextValue, variableValues as Variables)
+  }
+
+  async #subscribe({ operation, schema, document, contextValue, variableValues, operationName }: Started) {
+    const { graphql } = this.#options.engine() as Engine
+    return graphql.subscribe({
+      schema,
+      document,
+      contextValue,
+      variableValues,
+      operationName: operationName ?? operation.name,
+      options: coercion,
+    })
+  }
+
+  #describe(ctx: Context, result: ExecutionResult) {
+    const { graphql, hints } = this.#options.engine() as Engine
+    return describeResult(graphql, result, ctx.extra.req, hints)
+  }
+
+  #masked(ctx: Context, error: GraphQLError): AnsweredError {
+    const { graphql } = this.#options.engine() as Engine
+    return describeError(graphql, error, ctx.extra.req)
+  }
+}
+
+interface Context {
+  readonly extra: Exchange
+  readonly connectionParams?: Readonly<Record<string, unknown>>
+  readonly subscriptions: Readonly<Record<string, unknown>>
+}

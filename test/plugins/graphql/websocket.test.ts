@@ -1,0 +1,208 @@
+import { HttpError, RouteCollection, Server } from 'framework'
+import type { MockSocket } from 'framework/testing'
+import { createClient } from 'graphql-ws'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { memoryLogger } from '../../support/kernel.ts'
+
+const servers: Server[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+})
+
+let returned = 0
+async function* count(to: number) {
+  try {
+    for (let i = 1; i <= to; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 2))
+      yield { count: i }
+    }
+  } finally {
+    returned++
+  }
+}
+
+const typeDefs = `
+  type Query { hello(name: String): String!, who: String, broken: String }
+  type Mutation { add(a: Int!, b: Int!): Int! }
+  type Subscription { count(to: Int!): Int!, broken: Int }
+`
+const resolvers = {
+  Query: {
+    hello: (_parent: unknown, { name }: { name?: string }) => `hello ${name ?? 'you'}`,
+    who: (_parent: unknown, _args: unknown, { user }: { user?: string }) => user,
+    broken() {
+      throw new Error('a secret')
+    },
+  },
+  Mutation: { add: (_parent: unknown, { a, b }: { a: number; b: number }) => a + b },
+  Subscription: {
+    count: { subscribe: (_parent: unknown, { to }: { to: number }) => count(to) },
+    broken: {
+      subscribe() {
+        throw new Error('a secret')
+      },
+    },
+  },
+}
+
+function started(graphql: object = {}, plugins: object = {}) {
+  const server = new Server({
+    logger: memoryLogger(),
+    port: 0,
+    host: '127.0.0.1',
+    router: new RouteCollection(),
+    plugins: { websocket: true, graphql: { schema: { typeDefs, resolvers }, websocket: true, ...graphql }, ...plugins },
+  } as {}) as unknown as Server
+  servers.push(server)
+  return server
+}
+
+async function opened(server: Server, payload?: object): Promise<MockSocket> {
+  const socket = await server.inject.ws('/graphql', { protocols: ['graphql-transport-ws'] })
+  socket.send({ type: 'connection_init', ...(payload && { payload }) })
+  await socket.assertNext({ type: 'connection_ack' })
+  return socket
+}
+
+const subscribe = (id: string, query: string, more: object = {}) => ({
+  type: 'subscribe',
+  id,
+  payload: { query, ...more },
+})
+
+describe('GraphQL over a websocket', () => {
+  test('runs queries, mutations and subscriptions of a client of graphql-ws', async () => {
+    const server = started()
+    const { port } = await server.listen()
+    const client = createClient({ url: `ws://127.0.0.1:${port}/graphql`, webSocketImpl: WebSocket, lazy: false })
+    const all = async (query: string, variables = {}) => {
+      const results: unknown[] = []
+      for await (const result of client.iterate({ query, variables })) results.push(result)
+      return results
+    }
+    expect(await all('query Q($name: String) { hello(name: $name) }', { name: 'Ada' })).toEqual([
+      { data: { hello: 'hello Ada' } },
+    ])
+    expect(await all('mutation { add(a: 1, b: 2) }')).toEqual([{ data: { add: 3 } }])
+    expect(await all('subscription { count(to: 3) }')).toEqual([1, 2, 3].map((one) => ({ data: { count: one } })))
+    await client.dispose()
+  })
+
+  test('ends the source of events when the client completes, leaves, or the server closes', async () => {
+    const server = started()
+    returned = 0
+    const socket = await opened(server)
+    socket.send(subscribe('1', 'subscription { count(to: 1000000) }'))
+    await socket.assertNext({ id: '1', type: 'next' })
+    socket.send({ type: 'complete', id: '1' })
+    await expect.poll(() => returned).toBe(1)
+    socket.send(subscribe('2', 'subscription { count(to: 1000000) }'))
+    await expect.poll(() => socket.received().some((one) => (one as { id?: string }).id === '2')).toBe(true)
+    await socket.close()
+    await expect.poll(() => returned).toBe(2)
+    const other = await opened(server)
+    other.send(subscribe('3', 'subscription { count(to: 1000000) }'))
+    await other.assertNext({ id: '3' })
+    await server.close()
+    expect([await other.ended, returned]).toEqual([{ code: 1001, reason: 'the server is shutting down' }, 3])
+  })
+
+  test('answers what is refused as HTTP does: limits, documents that are not valid, masked errors', async () => {
+    const server = started({ limits: { depth: 15, aliases: 2 }, apolloOptions: { introspection: false } })
+    const socket = await opened(server)
+    const errorOf = async (query: string, more?: object) => {
+      const id = String(socket.received().length)
+      socket.send(subscribe(id, query, more))
+      return socket.assertNext<{ type: string; payload: unknown }>({ id })
+    }
+    const next = async () => void (await socket.next())
+    expect(await errorOf('{ a: hello b: hello c: hello }')).toMatchObject({
+      type: 'error',
+      payload: [{ extensions: { code: 'LIMIT_EXCEEDED' } }],
+    })
+    expect(await errorOf('{ nothing }')).toMatchObject({
+      type: 'error',
+      payload: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
+    })
+    expect(await errorOf('{')).toMatchObject({
+      type: 'error',
+      payload: [{ extensions: { code: 'GRAPHQL_PARSE_FAILED' } }],
+    })
+    expect(await errorOf('{ broken }')).toMatchObject({
+      type: 'next',
+      payload: { data: { broken: null }, errors: [{ message: 'Internal server error', path: ['broken'] }] },
+    })
+    await next()
+    expect(await errorOf('subscription { broken }')).toMatchObject({
+      payload: { errors: [{ message: 'Internal server error' }] },
+    })
+    expect(JSON.stringify(socket.received())).not.toContain('secret')
+  })
+
+  test('makes the context of each operation, with what the client said when it connected', async () => {
+    const context = ({ connectionParams }: { connectionParams?: { token?: string } }) => {
+      if (connectionParams?.token === 'wrong') throw new HttpError(401)
+      return { user: connectionParams?.token }
+    }
+    const server = started({ apolloOptions: { context } })
+    const socket = await opened(server, { token: 'ada' })
+    socket.send(subscribe('1', '{ who }'))
+    await socket.assertNext({ type: 'next', payload: { data: { who: 'ada' } } })
+    const other = await opened(server, { token: 'wrong' })
+    other.send(subscribe('1', '{ who }'))
+    await other.assertNext({ type: 'error', payload: [{ message: 'Internal server error' }] })
+  })
+
+  test('closes what does not keep to the protocol', async () => {
+    const server = started({ websocket: { maxOperations: 2, connectionInitTimeout: 50 } })
+    const raw = () => server.inject.ws('/graphql', { protocols: ['graphql-transport-ws'] })
+    await (await raw()).send('{').assertEnded(4400)
+    await (await raw()).send('{"type":"connection_init","payload":{"__proto__":{}}}').assertEnded(4400)
+    await (await raw()).send(new Uint8Array(2)).assertEnded(4400)
+    await (await raw()).send(subscribe('1', '{ hello }')).assertEnded(4401)
+    await (await raw()).assertEnded(4408)
+    const twice = await opened(server)
+    await twice.send({ type: 'connection_init' }).assertEnded(4429)
+    const same = await opened(server)
+    same.send(subscribe('1', 'subscription { count(to: 1000000) }')).send(subscribe('1', '{ hello }'))
+    await same.assertEnded(4409)
+    const many = await opened(server)
+    for (const id of ['1', '2', '3']) many.send(subscribe(id, 'subscription { count(to: 1000000) }'))
+    await expect
+      .poll(() => many.received())
+      .toContainEqual(
+        expect.objectContaining({
+          id: '3',
+          type: 'error',
+          payload: [expect.objectContaining({ extensions: { code: 'LIMIT_EXCEEDED' } })],
+        }),
+      )
+  })
+
+  test('is opened by the sub-protocol alone, under the options of the route', async () => {
+    const server = started({
+      route: {
+        middlewares: [
+          (req: { headers: object }, _res: unknown, next: () => unknown) => {
+            if (!('x-pass' in req.headers)) throw new HttpError(401)
+            return next()
+          },
+        ],
+      },
+    })
+    ;(await server.inject.ws('/graphql', { protocols: ['graphql-transport-ws'] })).assertRefused(401)
+    const headers = { 'x-pass': 1 }
+    ;(await server.inject.ws('/graphql', { headers })).assertRefused(400)
+    ;(await server.inject.ws('/graphql', { headers, protocols: ['graphql-transport-ws'] })).assertOpen()
+    const res = await server.inject.get('/graphql', {
+      headers: { ...headers, 'graphql-require-preflight': 1 },
+      query: { query: '{ hello }' },
+    })
+    res.assertStatus(200).assertBodySubset({ data: { hello: 'hello you' } })
+  })
+
+  test('needs the plugin websocket', async () => {
+    await expect(started({}, { websocket: false }).ready()).rejects.toThrow('graphql.websocket is on')
+  })
+})
