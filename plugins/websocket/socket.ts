@@ -68,12 +68,12 @@ export class Socket implements ServerSocket, WireEvents {
   #closeWith: Closing | undefined = undefined
   /** The connection has ended while a handler was at work. */
   #ended: Closing | undefined = undefined
-  readonly #allowance: Allowance | undefined
+  /** Made with the first message: an idle socket is to cost little. */
+  #allowance: Allowance | undefined = undefined
   #waiting: (() => void)[] | undefined = undefined
 
   constructor(route: SocketRoute, { data, params, ip, network, protocol }: Opening) {
     this.#route = route
-    this.#allowance = route.messagesPerSecond === false ? undefined : new Allowance(route.messagesPerSecond)
     this.data = data
     this.params = params
     this.ip = ip
@@ -122,6 +122,7 @@ export class Socket implements ServerSocket, WireEvents {
         return false
       }
       this.#pause()
+      wire.watch?.()
     }
     sockets.counts.sent++
     wire.send(frame)
@@ -131,6 +132,7 @@ export class Socket implements ServerSocket, WireEvents {
   drained(): Promise<void> {
     if (this.#state !== 'open' || this.buffered <= this.#route.maxBuffered) return Promise.resolve()
     return new Promise((resolve) => {
+      this.#wire?.watch?.()
       this.#waiting ??= []
       this.#waiting.push(resolve)
     })
@@ -197,19 +199,21 @@ export class Socket implements ServerSocket, WireEvents {
     if (this.#state !== 'open') return
     const { measures, maxMessageSize } = this.#route
     if (measures && sizeOf(message) > maxMessageSize) this.close(1009, 'the message is too long')
-    else if (this.#allowance?.take() === false) this.close(1008, 'too many messages')
+    else if (!this.#mayAsk()) this.close(1008, 'too many messages')
     else if (this.#isBusy) this.#enqueue(message)
     else this.#handle(message)
   }
 
   controlled(frame: 'ping' | 'pong'): void {
     this.#isAlive = true
-    if (frame === 'ping' && this.#state === 'open' && this.#allowance?.take() === false)
-      this.close(1008, 'too many pings')
+    if (frame === 'ping' && this.#state === 'open' && !this.#mayAsk()) this.close(1008, 'too many pings')
   }
 
   relieved(): void {
-    if (this.buffered > this.#route.maxBuffered) return
+    if (this.buffered > this.#route.maxBuffered) {
+      this.#wire?.watch?.()
+      return
+    }
     this.#wake()
     this.#resume()
   }
@@ -329,6 +333,13 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   // — the limits —
+
+  #mayAsk(): boolean {
+    const { messagesPerSecond } = this.#route
+    if (messagesPerSecond === false) return true
+    this.#allowance ??= new Allowance(messagesPerSecond)
+    return this.#allowance.take()
+  }
 
   #pause(): void {
     if (this.#isPaused) return

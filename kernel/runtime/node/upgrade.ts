@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RequestHandler, type Upgrade, upgradeOf } from '../adapter.ts'
 import { whenAnswered } from './pipelining.ts'
-import { type NodeContext, NodeRequest } from './request.ts'
+import { type AskedUpgrade, type NodeContext, NodeRequest } from './request.ts'
 
 /** Whether a request declares a body, an empty one too. */
 export function hasBody({ headers }: IncomingMessage): boolean {
@@ -28,42 +28,49 @@ export function takeUpgrades(
 ): void {
   // Without a listener `node:http` leaves every such request what it is, an ordinary one.
   if (upgrades.length === 0) return
-  const { activity } = context
+  // An answer of the direct writer would keep the connection.
+  const shared: NodeContext = { ...context, direct: undefined }
   server.on('upgrade', (message: IncomingMessage, stream: Duplex, head: Buffer) => {
-    const { socket } = message
-    stream.on('error', () => stream.destroy())
+    stream.on('error', destroyThis)
     const protocol = wantsUpgrade(message, upgrades)
-    whenAnswered(socket, () => {
+    whenAnswered(message.socket, () => {
       if (protocol === undefined) giveBack(server, message, stream, head)
-      else begin(protocol)
+      else begin(shared, handler, message, { protocol, stream, head })
     })
-
-    function begin(protocol: string): void {
-      const response = new ServerResponse(message)
-      response.shouldKeepAlive = false
-      response.assignSocket(socket)
-      const onClose = () => {
-        response.destroyed = true
-        response.emit('close')
-      }
-      socket.once('close', onClose)
-      response.once('finish', () => socket.destroySoon())
-      activity.count++
-      activity.working++
-      handler(
-        new NodeRequest(message, response, { ...context, direct: undefined }, 'nothing', undefined, {
-          protocol,
-          handOver(takeOver, headers) {
-            socket.off('close', onClose)
-            response.detachSocket(socket)
-            takeOver({ runtime: 'node', message, socket: stream, head }, headers)
-            // Nothing of the request moves any more.
-            response.emit('close')
-          },
-        }),
-      )
-    }
   })
+}
+
+// Not a closure: it stays for the life of the connection, and would keep the request that opened it (5 kB).
+function destroyThis(this: Duplex): void {
+  this.destroy()
+}
+
+function begin(
+  context: NodeContext,
+  handler: RequestHandler,
+  message: IncomingMessage,
+  { protocol, stream, head }: { readonly protocol: string; readonly stream: Duplex; readonly head: Buffer },
+): void {
+  const { socket } = message
+  const response = new ServerResponse(message)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  const onClose = () => {
+    response.destroyed = true
+    response.emit('close')
+  }
+  socket.once('close', onClose)
+  response.once('finish', () => socket.destroySoon())
+  const handOver: AskedUpgrade['handOver'] = (takeOver, headers) => {
+    socket.off('close', onClose)
+    response.detachSocket(socket)
+    takeOver({ runtime: 'node', message, socket: stream, head }, headers)
+    // Nothing of the request moves any more.
+    response.emit('close')
+  }
+  context.activity.count++
+  context.activity.working++
+  handler(new NodeRequest(message, response, context, 'nothing', undefined, { protocol, handOver }))
 }
 
 /**

@@ -6,6 +6,8 @@ export interface Wire {
   send(message: string | Uint8Array): void
   /** Bytes that were sent and have not left this process. */
   readonly buffered: number
+  /** Asks for one `relieved`, now that some of it waits. Absent where the runtime reports each time. */
+  watch?(): void
   /** Sends a close frame; `closed` follows when the client has answered. */
   close(code: number, reason: string): void
   /** Ends the connection without a close frame. */

@@ -59,11 +59,10 @@ class DenoWire implements Wire {
   send(message: string | Uint8Array): void {
     if (this.#socket.readyState !== 1) return
     this.#socket.send(message as Uint8Array<ArrayBuffer>)
-    if (this.#look === undefined && this.#socket.bufferedAmount > 65_536) this.#lookOn()
   }
 
-  #lookOn(): void {
-    this.#look = setInterval(() => {
+  watch(): void {
+    this.#look ??= setInterval(() => {
       if (this.#socket.readyState === 1 && this.#socket.bufferedAmount > 0) return
       clearInterval(this.#look)
       this.#look = undefined

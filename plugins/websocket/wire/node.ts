@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { peer } from '../../toolkit/peer.ts'
 import type { OpenWire, Wire, WireEvents } from './contract.ts'
@@ -55,33 +56,68 @@ export async function openNode(): Promise<OpenWire> {
     serverOf(maxMessageSize, compression).handleUpgrade(message, socket, head, (socketOfWs) => {
       isOpen = true
       socket.off('close', onEnd)
-      attend(socketOfWs, events)
-      socket.on('drain', () => events.relieved())
+      attend(socketOfWs, new NodeWire(socketOfWs, socket, events), events)
     })
     return undefined
   }
 }
 
-function attend(socket: WebSocket, events: WireEvents): void {
-  let refusedWith = 0
-  socket.on('message', (data, isBinary) => {
-    const bytes = data as Buffer
-    events.received(isBinary ? bytes : bytes.toString())
-  })
-  socket.on('ping', () => events.controlled('ping'))
-  socket.on('pong', () => events.controlled('pong'))
-  socket.on('error', (error: Error & { code?: string }) => {
-    if (error.code?.startsWith('WS_ERR_')) refusedWith = codes[error.code] ?? 1002
-  })
-  socket.on('close', (code, reason) => events.closed(refusedWith || code, reason.toString()))
-  events.opened(new NodeWire(socket))
+/** A socket of `ws` with what it reports to. Listeners find it there: a closure for each of six events would be 1 kB a socket. */
+type Attended = WebSocket & { [reports]: WireEvents; [refusal]: number }
+const reports = Symbol('events')
+const refusal = Symbol('refusal')
+
+function attend(socket: WebSocket, wire: Wire, events: WireEvents): void {
+  Object.assign(socket, { [reports]: events, [refusal]: 0 })
+  socket.on('message', onMessage)
+  socket.on('ping', onPing)
+  socket.on('pong', onPong)
+  socket.on('error', onError)
+  socket.on('close', onClose)
+  events.opened(wire)
+}
+
+function onMessage(this: WebSocket, data: unknown, isBinary: boolean): void {
+  const bytes = data as Buffer
+  ;(this as Attended)[reports].received(isBinary ? bytes : bytes.toString())
+}
+
+function onPing(this: WebSocket): void {
+  ;(this as Attended)[reports].controlled('ping')
+}
+
+function onPong(this: WebSocket): void {
+  ;(this as Attended)[reports].controlled('pong')
+}
+
+function onError(this: WebSocket, error: Error & { code?: string }): void {
+  if (error.code?.startsWith('WS_ERR_')) (this as Attended)[refusal] = codes[error.code] ?? 1002
+}
+
+function onClose(this: WebSocket, code: number, reason: Buffer): void {
+  const { [reports]: events, [refusal]: refusedWith } = this as Attended
+  events.closed(refusedWith || code, reason.toString())
 }
 
 class NodeWire implements Wire {
   readonly #socket: WebSocket
+  readonly #stream: Duplex
+  readonly #events: WireEvents
+  #isWatched = false
 
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, stream: Duplex, events: WireEvents) {
     this.#socket = socket
+    this.#stream = stream
+    this.#events = events
+  }
+
+  watch(): void {
+    if (this.#isWatched) return
+    this.#isWatched = true
+    this.#stream.once('drain', () => {
+      this.#isWatched = false
+      this.#events.relieved()
+    })
   }
 
   get buffered(): number {
