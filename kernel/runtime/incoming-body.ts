@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { Deadlines } from '../support/deadlines.ts'
+import { type Deadlines, Running } from '../support/deadlines.ts'
 import {
   BadRequestError,
   BodyReadError,
@@ -8,8 +8,11 @@ import {
   PayloadTooLargeError,
 } from '../support/errors.ts'
 
-/** The body of one web request: read whole or piece by piece, and in time. */
-export class IncomingBody {
+/**
+ * The body of one web request: read whole or piece by piece, and in time. It is itself what must be over in time: three objects
+ * less for each request with a body.
+ */
+export class IncomingBody extends Running {
   readonly #request: globalThis.Request
   /** What the request declares, `null` where it declares nothing. */
   readonly #length: string | null
@@ -21,10 +24,13 @@ export class IncomingBody {
   /** Somebody reads it, or has. */
   isRead = false
   #isWhole = false
-  /** Ends the deadline of a body that nobody waits for. */
-  #rest: (() => void) | undefined
+  /** What is done when the time is over. */
+  #onLate: ((error: FrameworkError) => void) | undefined
+  /** How many wait for a piece of it. */
+  #waiting = 0
 
   constructor(request: globalThis.Request, length: string | null, framed: boolean, deadlines: Deadlines | undefined) {
+    super()
     this.#request = request
     this.#length = length
     this.#framed = framed
@@ -49,12 +55,19 @@ export class IncomingBody {
 
   /** The request is over: what is not waited for now is not kept in memory until it is late. */
   settle(): void {
-    this.#rest?.()
+    if (this.#waiting === 0) this.#end()
   }
 
-  #begin(): void {
+  giveUp(): void {
+    this.isAbandoned = true
+    this.#onLate?.(lateRequest())
+  }
+
+  #begin(onLate: (error: FrameworkError) => void): void {
     if (this.isRead || this.#request.bodyUsed) throw BodyReadError()
     this.isRead = true
+    this.#onLate = onLate
+    this.#deadlines?.add(this)
   }
 
   /** Piece by piece, from the first one that is asked for; leaving the loop early cancels the rest, also while a piece is waited for. */
@@ -62,39 +75,35 @@ export class IncomingBody {
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
     let isBegun = false
     let isOver = false
-    let waiting = 0
     let late: FrameworkError | undefined
-    let end: (() => void) | undefined
     const begin = () => {
-      this.#begin()
-      isBegun = true
-      reader = this.#request.body?.getReader()
-      end = this.#deadlines?.begin(() => {
-        late = lateRequest()
+      this.#begin((error) => {
+        late = error
         leave()
       })
-      this.#rest = () => waiting === 0 && end?.()
+      isBegun = true
+      reader = this.#request.body?.getReader()
     }
     const leave = () => {
       if (!isOver) this.isAbandoned = true
       isOver = true
-      end?.()
+      this.#end()
       void reader?.cancel().catch(ignore)
     }
     return {
       next: async () => {
         if (!isBegun && !isOver) begin()
-        waiting++
+        this.#waiting++
         const { done, value } = (await reader?.read().catch(() => {
           leave()
           return raiseGone()
         })) ?? { done: true, value: undefined }
-        waiting--
+        this.#waiting--
         if (late !== undefined) throw late
         if (!done) return { done, value }
         isOver = true
         this.#isWhole = true
-        end?.()
+        this.#end()
         return { done, value: undefined }
       },
       return: async () => {
@@ -109,24 +118,29 @@ export class IncomingBody {
 
   #whole(): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      this.#begin()
-      const fail = (error: FrameworkError) => {
-        this.isAbandoned = true
-        reject(error)
-      }
-      const end = this.#deadlines?.begin(() => fail(lateRequest()))
+      this.#begin(reject)
+      this.#waiting++
       this.#request.arrayBuffer().then(
         (buffer) => {
-          end?.()
+          this.#waiting--
           this.#isWhole = true
+          this.#end()
           resolve(new Uint8Array(buffer))
         },
         () => {
-          end?.()
-          fail(gone())
+          this.#waiting--
+          this.isAbandoned = true
+          this.#end()
+          reject(gone())
         },
       )
     })
+  }
+
+  /** No time is kept any longer. What it would do leads back to the request, so it goes as well (see `TimeLimit`). */
+  #end(): void {
+    this.#deadlines?.end(this)
+    this.#onLate = undefined
   }
 
   async #counted(limit: number): Promise<Uint8Array> {

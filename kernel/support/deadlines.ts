@@ -17,15 +17,6 @@ export abstract class Running {
   abstract giveUp(): void
 }
 
-class RunningTask extends Running {
-  readonly giveUp: () => void
-
-  constructor(giveUp: () => void) {
-    super()
-    this.giveUp = giveUp
-  }
-}
-
 /** Decides what happens when the time of an answer is over. */
 interface TimeKeeper<Answer> {
   timeIsOver(limit: TimeLimit<Answer>, answer: Answer): void
@@ -98,13 +89,6 @@ export class Deadlines {
     else next.previous = previous
     running.previous = undefined
     running.next = undefined
-  }
-
-  /** The same for a function; gives what ends it. */
-  begin(giveUp: () => void): () => void {
-    const running = new RunningTask(giveUp)
-    this.add(running)
-    return () => this.end(running)
   }
 
   #setTimer(ms: number): void {

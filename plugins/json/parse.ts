@@ -1,3 +1,4 @@
+import { Buffer, isAscii } from 'node:buffer'
 import { scan } from 'secure-json-parse'
 import { defineError } from '../../kernel/index.ts'
 import { placeOfError } from './locate.ts'
@@ -32,7 +33,12 @@ export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
   return value
 }
 
+// Deno takes 0.7 µs for 1 KB in its decoder, and 0.15 for the check and this; Node.js and Bun take as long for either.
+const asciiSlice =
+  'Deno' in globalThis ? (Buffer.prototype as unknown as { latin1Slice(): string }).latin1Slice : undefined
+
 function decode(bytes: Uint8Array): string {
+  if (asciiSlice !== undefined && isAscii(bytes)) return asciiSlice.call(bytes)
   try {
     return utf8.decode(bytes)
   } catch {

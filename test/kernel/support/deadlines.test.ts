@@ -1,6 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { Deadlines } from '../../../kernel/support/deadlines.ts'
+import { Deadlines, Running } from '../../../kernel/support/deadlines.ts'
 import { pause } from '../../support/kernel.ts'
+
+class Task extends Running {
+  readonly giveUp: () => void
+
+  constructor(giveUp: () => void) {
+    super()
+    this.giveUp = giveUp
+  }
+}
+
+/** Begins something that must be over in time; gives what ends it. */
+function begin(deadlines: Deadlines, giveUp: () => void): () => void {
+  const task = new Task(giveUp)
+  deadlines.add(task)
+  return () => deadlines.end(task)
+}
 
 describe('deadlines', () => {
   test('give up in the order of the beginnings, and not before the time is over', async () => {
@@ -8,13 +24,13 @@ describe('deadlines', () => {
     const deadlines = new Deadlines(30)
     const started = performance.now()
     let first = 0
-    deadlines.begin(() => {
+    begin(deadlines, () => {
       first = performance.now() - started
       seen.push('a')
     })
-    deadlines.begin(() => seen.push('b'))
+    begin(deadlines, () => seen.push('b'))
     await pause(15)
-    deadlines.begin(() => seen.push('c'))
+    begin(deadlines, () => seen.push('c'))
     await expect.poll(() => seen).toEqual(['a', 'b', 'c'])
     expect(first).toBeGreaterThanOrEqual(30)
   })
@@ -26,7 +42,7 @@ describe('deadlines', () => {
   ])('leave out what has ended: the %s', async (_which, index) => {
     const seen: number[] = []
     const deadlines = new Deadlines(20)
-    const ends = [0, 1, 2].map((i) => deadlines.begin(() => seen.push(i)))
+    const ends = [0, 1, 2].map((i) => begin(deadlines, () => seen.push(i)))
     ends[index]!()
     ends[index]!()
     await expect.poll(() => seen).toEqual([0, 1, 2].filter((i) => i !== index))
@@ -35,17 +51,17 @@ describe('deadlines', () => {
   test('go on when all have ended, and when one that is given up begins another', async () => {
     const seen: string[] = []
     const deadlines = new Deadlines(20)
-    deadlines.begin(() => seen.push('ended'))()
-    deadlines.begin(() => {
+    begin(deadlines, () => seen.push('ended'))()
+    begin(deadlines, () => {
       seen.push('first')
-      deadlines.begin(() => seen.push('second'))
+      begin(deadlines, () => seen.push('second'))
     })
     await expect.poll(() => seen).toEqual(['first', 'second'])
   })
 
   test('keep no process alive', () => {
     const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-    new Deadlines(60_000).begin(() => {})
+    begin(new Deadlines(60_000), () => {})
     expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBe(before)
   })
 })
