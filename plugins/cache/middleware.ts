@@ -7,7 +7,7 @@ import type { Flight } from './flights.ts'
 import { keyMaker } from './key.ts'
 import type { RouteSettings } from './options.ts'
 import type { CacheService } from './service.ts'
-import { type Fill, StoreDown } from './stores/contract.ts'
+import { type Begun, type Fill, StoreDown } from './stores/contract.ts'
 import { tagMaker } from './tags.ts'
 
 const CacheLockedError = defineError('CacheLockedError', 503, () => 'the answer is being computed; try again')
@@ -137,31 +137,19 @@ export class RouteCache {
   }
 
   /** Asks the store for the right to compute; while another process has it, waits for what that one leaves. */
-  async #ask(
-    key: string,
-    tags: readonly string[],
-    res: Response,
-  ): Promise<{ fill: Fill } | { entry: Entry } | 'down' | 'bypass' | 'late'> {
+  async #ask(key: string, tags: readonly string[], res: Response): Promise<Begun | 'down' | 'bypass' | 'late'> {
     const { store } = this.#service
     const deadline = performance.now() + this.#lockTimeout
-    let fill: Fill | undefined
     try {
       for (;;) {
-        fill = await store.begin(key, tags)
-        // Between the first look and the lock another process may have left the answer.
-        const left = fill === undefined ? undefined : await store.get(key)
-        if (fill !== undefined && left === undefined) return { fill }
-        await fill?.abandon()
-        if (left !== undefined) return { entry: left }
+        const begun = await store.begin(key, tags)
+        if (begun !== undefined) return begun
         this.#mayWait(res)
         if (this.#route.lockBehavior === 'bypass') return 'bypass'
         if (performance.now() > deadline) return 'late'
         await pause(pollEvery)
-        const entry = await store.get(key)
-        if (entry !== undefined) return { entry }
       }
     } catch (error) {
-      await fill?.abandon()
       if (error instanceof StoreDown) return 'down'
       throw error
     }

@@ -10,11 +10,13 @@ export interface Fill {
   abandon(): void | Promise<void>
 }
 
+export type Begun = { readonly fill: Fill } | { readonly entry: Entry }
+
 /** Where answers are kept. A store that fails says so by throwing {@link StoreDown}. */
 export interface CacheStore {
   get(key: string): Entry | undefined | Promise<Entry | undefined>
-  /** Asks to compute an answer; `undefined` while another process does. */
-  begin(key: string, tags: readonly string[]): Fill | undefined | Promise<Fill | undefined>
+  /** Asks to compute an answer: gives the right to, or what another process has left since the last look; `undefined` while one computes it. */
+  begin(key: string, tags: readonly string[]): Begun | undefined | Promise<Begun | undefined>
   /** Removes what has one of the tags, and keeps back what is being computed under it; gives the number of answers. */
   invalidate(tags: readonly string[]): number | Promise<number>
   /** The same for keys that match a pattern. */

@@ -32,10 +32,10 @@ export class MemoryStore implements CacheStore {
     return this.#entries.get(key)?.entry
   }
 
-  begin(key: string, tags: readonly string[]): Fill {
+  begin(key: string, tags: readonly string[]): { fill: Fill } {
     const open: Open = { key, tags, isStale: false }
     this.#open.add(open)
-    return {
+    const fill: Fill = {
       commit: (entry, seconds) => {
         this.#open.delete(open)
         if (open.isStale) return 'stale'
@@ -45,6 +45,7 @@ export class MemoryStore implements CacheStore {
       },
       abandon: () => void this.#open.delete(open),
     }
+    return { fill }
   }
 
   invalidate(tags: readonly string[]): number {

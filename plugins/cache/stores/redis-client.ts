@@ -5,6 +5,8 @@
 export interface RedisClient {
   getBuffer(key: string): Promise<Buffer | null>
   eval(script: string, keys: number, ...keysAndArguments: (string | number | Buffer)[]): Promise<unknown>
+  /** Any command, whose answer is bytes where it is text. */
+  callBuffer(command: string, ...rest: (string | number | Buffer)[]): Promise<unknown>
   scan(
     cursor: string,
     match: 'MATCH',

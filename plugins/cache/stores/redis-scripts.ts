@@ -1,10 +1,15 @@
 // Versions of what was invalidated stay longer than any answer can take to compute.
 const versionSeconds = 2 * 86_400
 
-/** KEYS lock, epoch, a version for each tag; ARGV token, milliseconds. The versions, or nothing while another holds the lock. */
+/**
+ * KEYS lock, entry, epoch, a version for each tag; ARGV token, milliseconds, whether the entry is looked for. The entry, where another has left
+ * it; the versions; or nothing while another holds the lock.
+ */
 export const beginScript = `
+local entry = ARGV[3] == '1' and redis.call('GET', KEYS[2])
+if entry then return entry end
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
-  return redis.call('MGET', unpack(KEYS, 2))
+  return redis.call('MGET', unpack(KEYS, 3))
 end
 return false`
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { decodeEntry, type Entry, encodeEntry } from '../entry.ts'
 import { redisGlob } from '../glob.ts'
-import type { CacheStore, Committed, Fill } from './contract.ts'
+import type { Begun, CacheStore, Committed, Fill } from './contract.ts'
 import type { RedisClient } from './redis-client.ts'
 import { RedisHealth } from './redis-health.ts'
 import { abandonScript, beginScript, commitScript, epochScript, invalidateScript } from './redis-scripts.ts'
@@ -37,27 +37,36 @@ export class RedisStore implements CacheStore {
     return bytes === null ? undefined : decodeEntry(bytes)
   }
 
-  async begin(key: string, tags: readonly string[]): Promise<Fill | undefined> {
+  async begin(key: string, tags: readonly string[]): Promise<Begun | undefined> {
     const token = randomUUID()
     const lock = this.#name(`cache-lock:${key}`)
     const versionKeys = [this.#name('cache-epoch'), ...tags.map((tag) => this.#name(`cache-version:${tag}`))]
     const abandon = () => this.#health.run(() => this.#client.eval(abandonScript, 1, lock, token)).catch(() => {})
-    let versions: (string | null)[] | null
+    const keys = [lock, this.#name(key), ...versionKeys]
+    const ask = (looks: 0 | 1) =>
+      this.#health.run(() =>
+        this.#client.callBuffer('EVAL', beginScript, keys.length, ...keys, token, this.#options.lockTimeout, looks),
+      ) as Promise<Buffer | (Buffer | null)[] | null>
+    let found: Awaited<ReturnType<typeof ask>>
     try {
-      versions = (await this.#health.run(() =>
-        this.#client.eval(beginScript, 1 + versionKeys.length, lock, ...versionKeys, token, this.#options.lockTimeout),
-      )) as (string | null)[] | null
+      found = await ask(1)
+      if (Buffer.isBuffer(found)) {
+        const entry = decodeEntry(found)
+        if (entry !== undefined) return { entry }
+        // What cannot be read is computed anew, and overwritten.
+        found = await ask(0)
+      }
     } catch (error) {
       // A Redis that was frozen takes the lock when it thaws, and nobody would release it.
       this.#health.whenUp(abandon)
       throw error
     }
-    if (versions === null) return undefined
+    if (found === null) return undefined
+    const seen = (found as (Buffer | null)[]).map((version) => version ?? '')
     const tagKeys = tags.map((tag) => this.#name(`cache-tag:${tag}`))
-    return {
+    const fill: Fill = {
       commit: async (entry, seconds): Promise<Committed> => {
         const keys = [lock, this.#name(key), ...versionKeys, ...tagKeys]
-        const seen = versions.map((version) => version ?? '')
         const milliseconds = Math.ceil(seconds * 1000)
         try {
           const kept = await this.#health.run(() =>
@@ -80,6 +89,7 @@ export class RedisStore implements CacheStore {
       // The lock ends by itself when Redis does not hear this.
       abandon: async () => void (await abandon()),
     }
+    return { fill }
   }
 
   async invalidate(tags: readonly string[]): Promise<number> {

@@ -171,9 +171,9 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
       go = resolve
     })
     let asks = 0
-    const evaluate = slow.eval.bind(slow) as (...args: unknown[]) => Promise<unknown>
+    const evaluate = slow.callBuffer.bind(slow) as (...args: unknown[]) => Promise<unknown>
     Object.assign(slow, {
-      eval: async (...args: unknown[]) => {
+      callBuffer: async (...args: unknown[]) => {
         asks++
         await held
         return evaluate(...args)
@@ -190,6 +190,16 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
     ;(await waiting).assertHeader('x-cache', 'WAIT').assertBodyDeepEqual('first')
     expect(await client.keys('cache-lock:*')).toEqual([])
     slow.disconnect()
+  })
+
+  test('what is kept and cannot be read is computed anew, and overwritten', async () => {
+    const { server, router } = makeServer()
+    router.get('/x', { cache: true }, () => 'x')
+    await server.inject.get('/x')
+    const [key] = (await client.keys('*GET:/x*')) as [string]
+    await client.set(key, 'of another version')
+    ;(await server.inject.get('/x')).assertHeader('x-cache', 'MISS').assertBodyDeepEqual('x')
+    ;(await server.inject.get('/x')).assertHeader('x-cache', 'HIT').assertBodyDeepEqual('x')
   })
 
   test('the lock of a process that was killed is free after lockTimeout', async () => {

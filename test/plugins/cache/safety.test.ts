@@ -448,7 +448,7 @@ describe('the memory of the process', () => {
     globalThis.gc?.()
     const before = process.memoryUsage().rss
     for (let i = 0; i < 1_000_000; i++) {
-      const fill = store.begin(`cache:GET:/item/${i}#http://localhost`, [`item:${i}`, 'items'])
+      const { fill } = store.begin(`cache:GET:/item/${i}#http://localhost`, [`item:${i}`, 'items'])
       await fill.commit(entry, 3600)
     }
     expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(200)
