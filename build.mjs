@@ -19,7 +19,7 @@ const compiled = spawnSync(
   { cwd: root, encoding: 'utf8' },
 )
 process.stdout.write(compiled.stdout)
-// The hooks that load TypeScript run in a thread of their own, and what serve puts before an application is named to
+// The hooks that load TypeScript run in a thread of their own, and what serve and start put before an application is named to
 // another process: both by their files, so they are doors.
 const doors = [
   'index',
@@ -32,6 +32,7 @@ const doors = [
   'cli/index',
   'cli/typescript/hooks',
   'cli/serve/preload',
+  'cli/start/preload',
 ]
 for (const door of doors) {
   if (!existsSync(join(out, `${door}.js`))) {

@@ -20,6 +20,11 @@ export const ownCommands: readonly OwnCommand[] = [
     load: async () => (await import('./commands/serve.ts')).serve,
   },
   {
+    name: 'start',
+    description: 'Runs the application in production, in one or several processes',
+    load: async () => (await import('./commands/start.ts')).start,
+  },
+  {
     name: 'build',
     description: 'Builds the application for Node.js',
     load: async () => (await import('./commands/build.ts')).build,

@@ -25,6 +25,7 @@ import { fetchHandler } from './runtime/web/fetch.ts'
 import { ArgumentsError, closeMistake, listenMistake } from './support/arguments.ts'
 import { LifeState } from './support/life-state.ts'
 import { type Logger, warnInto } from './support/logger.ts'
+import { type WorkerPlace, workerPlace } from './support/worker.ts'
 
 declare module './http/request/request.ts' {
   interface HostServer extends Kernel {}
@@ -48,6 +49,8 @@ export class Kernel extends RouteVerbs {
   readonly settings: ResolvedKernelOptions
   /** The collection this server serves beside its own routes. */
   readonly router: RouteCollection
+  /** Which one of several workers this process is; `undefined` for a process that is not one of them. */
+  readonly worker: WorkerPlace | undefined = workerPlace()
   /** Sends one request through the whole pipeline without a socket; boots the server when needed. */
   readonly inject: Inject
 
@@ -78,7 +81,7 @@ export class Kernel extends RouteVerbs {
     const host: ContextHost = {
       server: this,
       state: this.#state,
-      lifeCycle: { onReady: [], onListen: [], onClose: [] },
+      lifeCycle: { onReady: [], onListen: [], onLead: [], onClose: [] },
       upgrades: [],
       addRoute: (owner, ...route) => this.#routes.add(owner, ...route),
       rewrite: (rewriter) => void this.#dispatcher.rewriters.push(rewriter),

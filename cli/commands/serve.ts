@@ -3,14 +3,13 @@ import { resolve } from 'node:path'
 import { isatty } from 'node:tty'
 import { paintFor } from '../../plugins/toolkit/readable/paint.ts'
 import { CommandFailure } from '../failure.ts'
-import type { Runtime } from '../project/project.ts'
 import { namedRoot, rootsOf } from '../project/sources.ts'
 import { findStartFile } from '../project/start-file.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { endWithScript } from '../run/orphan.ts'
 import { ownCommand } from '../run/own-command.ts'
 import { reportTo } from '../serve/report.ts'
-import { chooseLaunch, nameOf, runtimes } from '../serve/runtime.ts'
+import { chooseLaunch, nameOf, runtimeOf } from '../serve/runtime.ts'
 import { supervise } from '../serve/supervisor.ts'
 import { watchFiles } from '../serve/watch.ts'
 
@@ -74,12 +73,6 @@ function portOf(value: number | undefined): number | undefined {
   if (value === undefined) return undefined
   if (Number.isInteger(value) && value >= 0 && value <= 65_535) return value
   throw new CommandFailure(`--port takes a whole number from 0 to 65535; ${value} is none`, { usage: true })
-}
-
-function runtimeOf(name: string | undefined): Runtime | undefined {
-  const runtime = runtimes.find((one) => one === name)
-  if (name === undefined || runtime !== undefined) return runtime
-  throw new CommandFailure(`--runtime takes ${runtimes.join(', ')}; "${name}" is none of them`, { usage: true })
 }
 
 function named(paths: string | undefined) {

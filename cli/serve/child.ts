@@ -1,16 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import own from 'node:process'
 import { within } from '../../kernel/support/within.ts'
-import {
-  type Crash,
-  type EndSignal,
-  isNews,
-  type Load,
-  type News,
-  type Order,
-  type StoreContents,
-  variable,
-} from './protocol.ts'
+import type { EndSignal } from '../process/ending.ts'
+import { type Crash, isNews, type Load, type News, type Order, type StoreContents, variable } from './protocol.ts'
 import type { Launch } from './runtime.ts'
 
 /** What a server that listens says of itself. */

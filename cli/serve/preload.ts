@@ -1,12 +1,13 @@
-import { EventEmitter } from 'node:events'
 import module from 'node:module'
-import { isMainThread, Worker } from 'node:worker_threads'
+import { isMainThread } from 'node:worker_threads'
 import { setLogForm } from '../../plugins/toolkit/readable/form.ts'
+import { endWithParent } from '../process/ending.ts'
+import { hearOrders } from '../process/orders.ts'
 import { registerTypeScript } from '../typescript/register.ts'
 import { showCrashes } from './crash.ts'
 import { bringHandover } from './handover.ts'
 import { holdListening } from './hold.ts'
-import { type Crash, type EndSignal, isOrder, type News, type Order, variable } from './protocol.ts'
+import { type Crash, isOrder, type News, variable } from './protocol.ts'
 import { warmUp } from './warm.ts'
 
 /**
@@ -23,21 +24,8 @@ else await registerTypeScript().catch(giveUp)
 
 /** Gets everything ready, and returns when the application is to be loaded. */
 async function attend(parent: number): Promise<void> {
-  let ended = false
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      ended = true
-      // A listener takes the default away, which holds until the application has one of its own.
-      if (process.listenerCount(signal) === 1) process.exit(128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal])
-    })
-  }
-  const end = (signal: EndSignal) => {
-    // Ctrl+C in a terminal has reached this process too, or is about to: a second signal would mean "at once".
-    const send = () => void (ended || raise(signal))
-    if (signal === 'SIGINT') setTimeout(send, 50)
-    else send()
-  }
-  const orders = hearOrders()
+  const end = endWithParent(parent, ['SIGINT', 'SIGTERM', 'SIGHUP'], ['SIGINT'])
+  const orders = hearOrders(isOrder)
   // The first version is waited for; those behind it are not, before there is a change.
   let isEarly = true
   const load = orders.next('load').finally(() => {
@@ -45,11 +33,6 @@ async function attend(parent: number): Promise<void> {
   })
   const go = orders.next('go')
   void orders.next('stop').then(({ signal }) => end(signal))
-  // Whoever started this process is gone, and with it the reason to run.
-  process.on('disconnect', () => end('SIGTERM'))
-  // It was gone before there was anybody to hear of it.
-  if (!process.connected) end('SIGTERM')
-  watchOver(parent)
   // Nothing else keeps a process alive that only waits for a word.
   const alive = setInterval(() => {}, 1 << 30)
   const tell = (news: News) => {
@@ -109,46 +92,4 @@ function giveUp(error: Error): void {
   if (!/\.[cm]?tsx?$/.test(process.argv[1] ?? '')) return
   process.stderr.write(`${error.message}\n`)
   process.exit(1)
-}
-
-/**
- * Without the application, which may listen on the channel too, hearing them: it takes what comes for its own. On Bun, whose
- * messages do not pass `emit`, it does hear them.
- */
-function hearOrders() {
-  const heard = new EventEmitter()
-  const { emit } = process
-  process.emit = function emitToApplication(this: NodeJS.Process, ...args: [string, ...unknown[]]) {
-    const [event, message] = args
-    if (event !== 'message' || !isOrder(message)) return Reflect.apply(emit, this, args)
-    heard.emit(message.framework, message)
-    return true
-  } as typeof emit
-  process.on('message', (message: unknown) => {
-    if (isOrder(message)) heard.emit(message.framework, message)
-  })
-  return {
-    next: <Kind extends Order['framework']>(kind: Kind) =>
-      new Promise<Extract<Order, { framework: Kind }>>((resolve) => heard.once(kind, resolve)),
-  }
-}
-
-/** On Windows a signal to a process is its end, without a word to its handlers. */
-function raise(signal: EndSignal): void {
-  if (process.platform === 'win32') process.emit(signal)
-  else process.kill(process.pid, signal)
-}
-
-/**
- * Ends this process when its parent was killed and it cannot hear that because it is in an endless loop. A thread is
- * what still runs then. It leaves two seconds for the ordinary way, the end of the channel.
- */
-function watchOver(parent: number): void {
-  const code = `
-    const { workerData: parent } = require('node:worker_threads')
-    let missed = 0
-    setInterval(() => {
-      try { process.kill(parent, 0) } catch { if (++missed > 4) process.kill(process.pid, 'SIGKILL') }
-    }, 500)`
-  new Worker(code, { eval: true, workerData: parent, execArgv: [] }).unref()
 }

@@ -2,12 +2,11 @@ import type { PluginNode } from '../../kernel/inspect/tree.ts'
 import type { HandedOver } from '../../plugins/toolkit/handover.ts'
 import type { Page } from '../../plugins/toolkit/pages.ts'
 import type { LogForm } from '../../plugins/toolkit/readable/form.ts'
+import type { EndSignal } from '../process/ending.ts'
+import { isNamed } from '../process/orders.ts'
 
 /** The variable that tells a child the number of this process; gone before the application reads the environment. */
 export const variable = 'FRAMEWORK_SERVE'
-
-/** Why a process ends; the application sees it as a signal. */
-export type EndSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 
 /** When the inspector of Node.js opens: before the application is loaded, or with the go, for another has its port. */
 export type Inspect = 'at once' | 'later'
@@ -72,5 +71,3 @@ export const isOrder = (message: unknown): message is Order => isNamed(message)
 /** Whether a version has failed as the one before it has: with the same words, at the same place. */
 export const isSameCrash = (one: Crash, other: Crash | undefined): boolean =>
   one.said === other?.said && one.place === other.place
-
-const isNamed = (message: unknown) => typeof message === 'object' && message !== null && 'framework' in message

@@ -15,25 +15,16 @@ export interface Launch {
   readonly args: readonly string[]
 }
 
-export const runtimes: readonly Runtime[] = ['node', 'bun', 'deno']
+const runtimes: readonly Runtime[] = ['node', 'bun', 'deno']
 
 const names = { node: 'Node.js', bun: 'Bun', deno: 'Deno' } as const
 
 /** The name as its makers write it. */
 export const nameOf = (runtime: Runtime): string => names[runtime]
 
-/**
- * How to run a start file: on the runtime that was asked for, else on the one that this command runs on when that is Bun
- * or Deno, else on the one that the project is made for, where it is installed, else on Node.js.
- *
- * @throws CommandFailure when the runtime that was asked for is not installed.
- */
+/** How the development server runs a start file. */
 export function chooseLaunch(folder: string, startFile: string, asked?: Runtime): Launch {
-  const runtime = asked ?? (own() === 'node' ? ofProject(folder) : own())
-  const program = programOf(runtime)
-  if (program === undefined) {
-    throw new CommandFailure(`${nameOf(runtime)} is not installed: there is no "${runtime}" on the PATH`)
-  }
+  const { runtime, program } = chooseRuntime(folder, asked)
   const preload = join(packageFolder(), 'dist/cli/serve/preload.js')
   const args = {
     node: ['--import', pathToFileURL(preload).href, startFile],
@@ -44,7 +35,33 @@ export function chooseLaunch(folder: string, startFile: string, asked?: Runtime)
   return { runtime, program, preload, args: args[runtime] }
 }
 
-const own = (): Runtime => ('Bun' in globalThis ? 'bun' : 'Deno' in globalThis ? 'deno' : 'node')
+/**
+ * Where to run an application: on the runtime that was asked for, else on the one that this command runs on when that is Bun
+ * or Deno, else on the one that the project is made for, where it is installed, else on Node.js.
+ *
+ * @throws CommandFailure when the runtime that was asked for is not installed.
+ */
+export function chooseRuntime(
+  folder: string,
+  asked?: Runtime,
+): { readonly runtime: Runtime; readonly program: string } {
+  const runtime = asked ?? (ownRuntime() === 'node' ? ofProject(folder) : ownRuntime())
+  const program = programOf(runtime)
+  if (program === undefined) {
+    throw new CommandFailure(`${nameOf(runtime)} is not installed: there is no "${runtime}" on the PATH`)
+  }
+  return { runtime, program }
+}
+
+/** The runtime that a command names in an option. */
+export function runtimeOf(name: string | undefined): Runtime | undefined {
+  const runtime = runtimes.find((one) => one === name)
+  if (name === undefined || runtime !== undefined) return runtime
+  throw new CommandFailure(`--runtime takes ${runtimes.join(', ')}; "${name}" is none of them`, { usage: true })
+}
+
+/** What this command runs on. */
+export const ownRuntime = (): Runtime => ('Bun' in globalThis ? 'bun' : 'Deno' in globalThis ? 'deno' : 'node')
 
 function ofProject(folder: string): Runtime {
   const { runtime } = findProject(folder)
@@ -53,7 +70,7 @@ function ofProject(folder: string): Runtime {
 
 /** The file to start. This one where it fits: the same version, and no search. */
 function programOf(runtime: Runtime): string | undefined {
-  if (runtime === own()) return process.execPath
+  if (runtime === ownRuntime()) return process.execPath
   const endings = process.platform === 'win32' ? ['.exe', '.cmd', ''] : ['']
   return (process.env.PATH ?? '')
     .split(delimiter)

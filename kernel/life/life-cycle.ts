@@ -9,7 +9,9 @@ import { loadAdapter } from '../runtime/load-adapter.ts'
 import { defineError, ServerClosingError } from '../support/errors.ts'
 import type { LifeState } from '../support/life-state.ts'
 import { warnInto } from '../support/logger.ts'
+import { type SupervisedServer, sharing, supervisor } from '../support/worker.ts'
 import { bootTree } from './boot.ts'
+import { lead } from './lead.ts'
 import { shutDown } from './shutdown.ts'
 import { closeOnSignals } from './signals.ts'
 
@@ -45,6 +47,7 @@ export class LifeCycle {
   readonly #closingSignal = new AbortController()
   #close: Promise<void> | undefined
   #stopWatching: (() => void) | undefined
+  #supervised: SupervisedServer | undefined
 
   constructor(state: LifeState, root: PluginEntry, host: ContextHost, routes: CompiledRoutes, dispatcher: Dispatcher) {
     this.#state = state
@@ -91,7 +94,7 @@ export class LifeCycle {
     }
   }
 
-  async #runHooks<Name extends 'onReady' | 'onListen'>(
+  async #runHooks<Name extends 'onReady' | 'onListen' | 'onLead'>(
     hooks: readonly Hook<Name>[],
     phase: string,
     call: (run: Hook<Name>['run']) => unknown,
@@ -112,11 +115,30 @@ export class LifeCycle {
     this.mustBeOpen()
     if (this.#state.listenCalled) throw ListeningTwiceError()
     this.#state.listenCalled = true
-    await this.ready()
+    this.#supervised = supervisor()?.starting()
+    try {
+      await this.ready()
+      const address = await this.#open()
+      this.#supervised?.listens()
+      return address
+    } catch (error) {
+      this.#supervised?.failed()
+      throw error
+    }
+  }
+
+  async #open(): Promise<Address> {
     try {
       const address = await this.#bind()
       if (this.#host.server.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
       await this.#runHooks(this.#host.lifeCycle.onListen, 'a listen hook', (run) => run(address))
+      await lead({
+        hooks: this.#host.lifeCycle.onLead,
+        worker: this.#host.server.worker,
+        run: (hooks) => this.#runHooks(hooks, 'a lead hook', (run) => run()),
+        isClosing: () => this.#state.closing,
+        report: (error) => this.report(error),
+      })
       this.#state.started = true
       return address
     } catch (error) {
@@ -131,8 +153,9 @@ export class LifeCycle {
     const { port, host, limits, https, errorFormat: failures, adapter: name } = server.settings
     const adapter = await loadAdapter(name)
     const onWarning = warnInto(server)
+    const share = sharing(server.worker)
     const { upgrades } = this.#host
-    const options = { port, host, limits, https, failures, upgrades, onWarning }
+    const options = { port, host, limits, https, failures, upgrades, onWarning, ...(share && { share }) }
     const address = await adapter.listen(options, this.#dispatcher.handle)
     // Somebody may have closed the server while it was binding.
     if (this.#state.closing) {
@@ -160,6 +183,7 @@ export class LifeCycle {
     const errors = booted ? await this.#shutDown() : []
     this.#state.closed = true
     this.#stopWatching?.()
+    this.#supervised?.closed()
     if (errors.length === 1) throw errors[0]
     if (errors.length > 1) {
       const all = errors.map((one) => one.message).join(' · ')

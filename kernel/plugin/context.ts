@@ -194,6 +194,9 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   onListen(hook: HookTypes['onListen']): void {
     this.#hook('onListen', hook)
   }
+  onLead(hook: HookTypes['onLead']): void {
+    this.#hook('onLead', hook)
+  }
   onClose(hook: HookTypes['onClose']): void {
     this.#hook('onClose', hook)
   }

@@ -24,6 +24,11 @@ export interface HookTypes {
   onReady: () => void | Promise<void>
   /** The socket is bound: start jobs, workers and subscriptions. Never called under `inject`. */
   onListen: (address: Address) => void | Promise<void>
+  /**
+   * Behind the listen hooks, for what only one of several workers may do: in a single process at once, in the others when
+   * this one takes that over. A hook that fails then is called again.
+   */
+  onLead: () => void | Promise<void>
   /** Stop, flush, disconnect; in reverse order of registration. What it waits for should be over in `timeLeft` milliseconds. */
   onClose: (timeLeft: number) => void | Promise<void>
   /** Before the answer is encoded. An error here is a failure like a handler's: what answers it takes the place of the answer. */
@@ -37,7 +42,7 @@ export interface HookTypes {
 export type HookName = keyof HookTypes
 
 /** Hooks of the server's life, run in order of registration over the whole tree; the others reach routes by scope. */
-export type LifeCycleHookName = 'onReady' | 'onListen' | 'onClose'
+export type LifeCycleHookName = 'onReady' | 'onListen' | 'onLead' | 'onClose'
 
 /** A hook with the plugin it belongs to. */
 export interface Hook<Name extends HookName> {
@@ -48,5 +53,5 @@ export interface Hook<Name extends HookName> {
 export type HookLists = { [Name in HookName]: Hook<Name>[] }
 
 export function emptyHooks(): HookLists {
-  return { onRoute: [], onReady: [], onListen: [], onClose: [], onSend: [], onResponse: [], onError: [] }
+  return { onRoute: [], onReady: [], onListen: [], onLead: [], onClose: [], onSend: [], onResponse: [], onError: [] }
 }

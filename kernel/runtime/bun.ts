@@ -42,7 +42,7 @@ class BunAdapter implements Adapter {
   #stopped: Promise<void> | undefined
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { port, host, limits, https, upgrades, onWarning } = options
+    const { port, host, limits, https, share, upgrades, onWarning } = options
     const idle = seconds(limits.keepAliveTimeout)
     const answer = fetchHandler(handler, {
       limits,
@@ -64,11 +64,11 @@ class BunAdapter implements Adapter {
     })
     try {
       this.#server = bun().serve({
-        port,
+        port: share === undefined ? port : await share(host, port),
         hostname: host,
         development: false,
         // Outside of development Bun shares a port with whoever has it, and nobody would learn that it is taken.
-        reusePort: false,
+        reusePort: share !== undefined,
         idleTimeout: idle,
         // The kernel counts while it reads, and answers in its own words.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -57,7 +57,7 @@ class DenoAdapter implements Adapter {
   })
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { port, host, limits, https, upgrades, onWarning } = options
+    const { port, host, limits, https, share, upgrades, onWarning } = options
     this.#secure = https !== undefined
     const answer = fetchHandler(handler, {
       limits,
@@ -84,6 +84,7 @@ class DenoAdapter implements Adapter {
         {
           port: at,
           hostname: host,
+          ...(share !== undefined && { reusePort: true }),
           signal: this.#abort.signal,
           onListen: () => {},
           // Also called for a stream that broke off, which has been reported where it happened.
@@ -94,7 +95,7 @@ class DenoAdapter implements Adapter {
       )
     let server: DenoServer
     try {
-      server = open(port)
+      server = open(share === undefined ? port : await share(host, port))
     } catch (error) {
       throw listenError(error, host, port)
     }

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Adapter, Address, ListenOptions, RequestHandler } from '../adapter.ts'
 import { type Activity, busiestMoment, silence } from '../drain-moments.ts'
-import { listenError } from '../listen-errors.ts'
-import { isBun } from '../runtime-name.ts'
+import { ListenError, listenError } from '../listen-errors.ts'
+import { detectRuntime, isBun } from '../runtime-name.ts'
 import { makeWay, type OpenSocket } from './direct.ts'
 import { keepShapes } from './hidden-classes.ts'
 import { announce, endIdle } from './idle.ts'
@@ -47,9 +47,12 @@ class NodeAdapter implements Adapter {
   }
 
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
-    const { port, host, limits, https, failures, onWarning } = options
+    const { host, limits, https, failures, onWarning } = options
     const refusals = { failures, onWarning }
     keepShapes()
+    // On Node.js the supervisor has the port, and `node:cluster` gives each process its part.
+    const share = detectRuntime() === 'node' ? undefined : options.share
+    const port = share === undefined ? options.port : await sharedPort(share, options)
     // Encryption costs so much more than what is saved that its sockets keep to the beaten track.
     const ordinary = this.#ordinary || https !== undefined
     const direct = ordinary ? undefined : await findDirectWriter()
@@ -80,7 +83,7 @@ class NodeAdapter implements Adapter {
       for (const one of [socket, stream]) one.on('error', () => one.destroy())
       whenAnswered(socket, () => refuseConnect(url, stream, refusals))
     })
-    await bind(server, host, port)
+    await bind(server, { host, port, ...(share !== undefined && { reusePort: true }) })
     if (announced > 0) this.#stopSweeping = endIdle(this.#sockets, announced)
     server.on('error', (error) => onWarning('the server reported an error', error))
     const bound = server.address()
@@ -208,11 +211,23 @@ function requestListener(context: NodeContext, handler: RequestHandler, expects:
   }
 }
 
-function bind(server: Server, host: string, port: number): Promise<void> {
+/** The same port as the other workers have. */
+async function sharedPort(share: NonNullable<ListenOptions['share']>, { host, port }: ListenOptions): Promise<number> {
+  if (isBun) {
+    throw ListenError(host, port, 'node:http of Bun shares no port with other workers. Leave out adapter: "node"')
+  }
+  try {
+    return await share(host, port)
+  } catch (error) {
+    throw listenError(error, host, port)
+  }
+}
+
+function bind(server: Server, address: { host: string; port: number; reusePort?: boolean }): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onError = (error: Error) => reject(listenError(error, host, port))
+    const onError = (error: Error) => reject(listenError(error, address.host, address.port))
     server.once('error', onError)
-    server.listen({ host, port }, () => {
+    server.listen(address, () => {
       server.off('error', onError)
       resolve()
     })

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { CommandFailure } from '../failure.ts'
+import { packageFolder, programName } from '../package.ts'
+import type { Runtime } from '../project/project.ts'
+import { findStartFile } from '../project/start-file.ts'
+import { endWithScript } from '../run/orphan.ts'
+import { ownCommand } from '../run/own-command.ts'
+import { chooseRuntime, nameOf, ownRuntime, runtimeOf } from '../serve/runtime.ts'
+import { sharedPorts } from '../start/port.ts'
+import { superviseWorkers } from '../start/supervisor.ts'
+import { clusterBy, type Spawn, spawnBy, startWorker } from '../start/worker.ts'
+
+export const start = ownCommand({
+  details: `Runs the application in production: on Node.js what "build" has made, on Bun and Deno the sources. The workers share its port.
+One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces one after the other, without losing a request.`,
+  flags: {
+    workers: {
+      type: 'string',
+      value: 'n',
+      short: 'w',
+      description: 'How many processes, or "max" for one per processor (default 1)',
+    },
+    entry: {
+      type: 'string',
+      value: 'file',
+      description:
+        'The module that calls server.listen() (default dist/index.js on Node.js, else src/index.ts, index.ts, …)',
+    },
+    runtime: { type: 'string', value: 'name', description: 'node, bun or deno, in place of the one found' },
+    'stuck-after': {
+      type: 'number',
+      value: 'seconds',
+      description: 'How long a worker may give no sign of life before it is replaced; 0: for ever',
+      default: 30,
+    },
+  },
+  async run({ flags, note }) {
+    const folder = process.cwd()
+    const of = workersOf(flags.workers)
+    const stuckAfter = flags['stuck-after']
+    if (!Number.isInteger(stuckAfter) || stuckAfter < 0 || stuckAfter > 86_400)
+      throw new CommandFailure(`--stuck-after takes whole seconds from 0 to 86400; ${stuckAfter} is none`, {
+        usage: true,
+      })
+    const { runtime, program } = chooseRuntime(folder, runtimeOf(flags.runtime))
+    const file = productionFile(folder, runtime, flags.entry)
+    const spawn = await spawnOn(runtime, program, folder, file)
+    note(`${file} on ${nameOf(runtime)}, ${of === 1 ? '1 worker' : `${of} workers`}`)
+    endWithScript()
+    process.env.NODE_ENV ??= 'production'
+    const ports = sharedPorts()
+    return superviseWorkers({
+      of,
+      stuckAfter,
+      note,
+      start: (number, leads) => startWorker(spawn, number, of, leads, ports),
+    })
+  },
+})
+
+function workersOf(given: string | undefined): number {
+  if (given === undefined) return 1
+  if (given === 'max') return availableParallelism()
+  const count = Number(given)
+  if (/^\d+$/.test(given) && count >= 1 && count <= 1024) return count
+  throw new CommandFailure(`--workers takes a whole number from 1 to 1024, or max; "${given}" is neither`, {
+    usage: true,
+  })
+}
+
+/** What runs in production: on Node.js the build. */
+function productionFile(folder: string, runtime: Runtime, entry: string | undefined): string {
+  if (runtime !== 'node' || entry !== undefined) return findStartFile(folder, entry)
+  const built = 'dist/index.js'
+  if (existsSync(join(folder, built))) return built
+  const file = findStartFile(folder)
+  if (/\.m?js$/.test(file)) return file
+  throw new CommandFailure(
+    `${file} is not built: "${programName} build" makes ${built}, which start runs; --entry <file> names another module`,
+  )
+}
+
+async function spawnOn(runtime: Runtime, program: string, folder: string, file: string): Promise<Spawn> {
+  const preload = join(packageFolder(), 'dist/cli/start/preload.js')
+  if (runtime === 'node') {
+    if (ownRuntime() !== 'node')
+      throw new CommandFailure(
+        `--runtime node: run this command on Node.js, since ${nameOf(ownRuntime())} cannot share its port`,
+      )
+    return clusterBy(folder, file, pathToFileURL(preload).href)
+  }
+  if (process.platform !== 'linux')
+    throw new CommandFailure(
+      `${nameOf(runtime)} shares a port among processes on Linux alone (SO_REUSEPORT); start ${file} itself here, or run on Node.js`,
+    )
+  const args = {
+    bun: ['--preload', preload, file],
+    // Deno counts sharing a port as unstable.
+    deno: ['run', '-A', '--unstable-net', '--preload', preload, file],
+  }
+  return spawnBy(program, args[runtime], folder)
+}

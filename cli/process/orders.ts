@@ -1,0 +1,36 @@
+import { EventEmitter } from 'node:events'
+
+/** What goes over a channel. Named by its first member: an application may use the channel too. */
+interface Named {
+  readonly framework: string
+}
+
+export const isNamed = (message: unknown) => typeof message === 'object' && message !== null && 'framework' in message
+
+/**
+ * What this process is told by the one that has started it, without the application, which may listen on the channel too,
+ * hearing it: it takes what comes for its own. On Bun, whose messages do not pass `emit`, it does hear them.
+ */
+export function hearOrders<Order extends Named>(isOrder: (message: unknown) => message is Order) {
+  const heard = new EventEmitter()
+  const { emit } = process
+  process.emit = function emitToApplication(this: NodeJS.Process, ...args: [string, ...unknown[]]) {
+    const [event, message] = args
+    if (event !== 'message' || !isOrder(message)) return Reflect.apply(emit, this, args)
+    heard.emit(message.framework, message)
+    return true
+  } as typeof emit
+  process.on('message', (message: unknown) => {
+    if (isOrder(message)) heard.emit(message.framework, message)
+  })
+  return {
+    next: <Kind extends Order['framework']>(kind: Kind) =>
+      new Promise<Extract<Order, { framework: Kind }>>((resolve) => heard.once(kind, resolve)),
+    each<Kind extends Order['framework']>(
+      kind: Kind,
+      hear: (order: Extract<Order, { framework: Kind }>) => void,
+    ): void {
+      heard.on(kind, hear)
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { createServer } from 'node:net'
+
+/** Answers for all workers which port they bind. */
+export interface SharedPorts {
+  /** Rejects when a process that is not one of the workers has it. */
+  share(host: string, port: number, number: number): Promise<number>
+}
+
+/**
+ * Several processes bind one port with SO_REUSEPORT, and so would any other that does the same, a second start of the
+ * application for one: half of the requests would be its. So the port is opened once for nobody else, which fails where
+ * another has it, before the first worker does.
+ */
+export function sharedPorts(): SharedPorts {
+  const known = new Map<string, Promise<number>>()
+  return {
+    share(host, port, number) {
+      const key = `${host} ${port === 0 ? `any ${number}` : port}`
+      const before = known.get(key)
+      if (before !== undefined) return before
+      const found = openOnce(host, port)
+      known.set(key, found)
+      found.catch(() => known.delete(key))
+      return found
+    },
+  }
+}
+
+function openOnce(host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address() as { readonly port: number }
+      server.close(() => resolve(address.port))
+    })
+  })
+}

@@ -1,0 +1,87 @@
+import { isMainThread } from 'node:worker_threads'
+import { setSupervisor } from '../../kernel/support/worker.ts'
+import { endWithParent } from '../process/ending.ts'
+import { hearOrders } from '../process/orders.ts'
+import { beatMs, type Given, isOrder, type News, variable } from './protocol.ts'
+
+/** Runs in the process of a worker before its first module (`--import`, `--preload`). */
+const given = process.env[variable]
+Reflect.deleteProperty(process.env, variable)
+// Processes and threads of the application inherit the flag, but not the variable.
+if (given !== undefined && isMainThread) await attend(JSON.parse(given) as Given)
+
+async function attend({ parent, leads }: Given): Promise<void> {
+  await keepBeyondPrimary()
+  // Who ends a group of processes has sent the signal to each of them.
+  const end = endWithParent(parent, ['SIGINT', 'SIGTERM'], ['SIGINT', 'SIGTERM'])
+  // For the supervisor, which starts the workers anew.
+  process.on('SIGHUP', () => {})
+  const tell = (news: News) => {
+    // A channel that is closed cannot take anything any more.
+    if (process.connected) process.send?.(news)
+  }
+  const orders = hearOrders(isOrder)
+  void orders.next('stop').then(({ signal }) => end(signal))
+  // An application that has nothing left to do ends, as it would without a channel.
+  const { channel } = process as { channel?: { ref?(): void; unref?(): void } }
+  channel?.unref?.()
+  setInterval(() => tell({ framework: 'alive' }), beatMs).unref()
+
+  const becomeLead: (() => void)[] = []
+  orders.each('lead', () => {
+    leads = true
+    for (const run of becomeLead.splice(0)) run()
+  })
+  let asked = 0
+  /** How many servers are about to listen. */
+  let pending = 0
+  /** How many listen, or are about to. */
+  let open = 0
+  let isTold = false
+  const tellListening = () => {
+    if (pending > 0 || isTold) return
+    isTold = true
+    tell({ framework: 'listening' })
+  }
+  setSupervisor({
+    share(host, port) {
+      const number = ++asked
+      return new Promise((resolve, reject) => {
+        orders.each('shared', (order) => {
+          if (order.number !== number) return
+          if (order.error === undefined) resolve(order.port)
+          else reject(Object.assign(new Error(order.error.message), { code: order.error.code }))
+        })
+        tell({ framework: 'share', number, host, port })
+      })
+    },
+    starting() {
+      pending++
+      open++
+      // The sockets of `node:cluster` are those of another process: what keeps this one alive is the channel.
+      channel?.ref?.()
+      return {
+        listens() {
+          pending--
+          // Another one may be started behind the first.
+          setImmediate(tellListening)
+        },
+        failed: () => tell({ framework: 'failed' }),
+        closed() {
+          if (--open === 0) channel?.unref?.()
+        },
+      }
+    },
+    get leads() {
+      return leads
+    },
+    onLead: (run) => void becomeLead.push(run),
+  })
+}
+
+/** A worker of `node:cluster` ends without a word when its primary has ended; it closes, as on the other runtimes. */
+async function keepBeyondPrimary(): Promise<void> {
+  if ('Bun' in globalThis || 'Deno' in globalThis) return
+  const { default: cluster } = await import('node:cluster')
+  if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
+}

@@ -1,0 +1,261 @@
+import { constants } from 'node:os'
+import type { EndSignal } from '../process/ending.ts'
+import { beatMs } from './protocol.ts'
+import type { Worker } from './worker.ts'
+
+/** Milliseconds for which a worker has to run for its end not to count as one of a row. */
+const steadyMs = 10_000
+/** Milliseconds before a worker that has ended for the second time in a row is replaced: doubled each time. */
+const firstPauseMs = 500
+const longestPauseMs = 30_000
+/** Milliseconds within which a worker has to listen. */
+const bootMs = 120_000
+/** Milliseconds in which one that does not listen may end by itself. */
+const lastMs = 200
+
+export interface Supervision {
+  /** How many workers. */
+  readonly of: number
+  /** Seconds without a sign of life after which a worker is ended by force; 0: never. */
+  readonly stuckAfter: number
+  start(number: number, leads: boolean): Worker
+  note(line: string): void
+}
+
+/** The place of a worker, which goes from one process to the next. */
+interface Slot {
+  readonly number: number
+  /** The one that listens. */
+  worker: Worker | undefined
+  since: number
+  /** How often in a row it has ended early. */
+  failures: number
+  /** Whether a rolling restart has it: what ends meanwhile is replaced by that. */
+  isRolling: boolean
+  refilling: Promise<void> | undefined
+  /** Ends the pause before the next attempt. */
+  wake(): void
+}
+
+/** Runs workers until a signal ends them; resolves with the exit code. */
+export function superviseWorkers(supervision: Supervision): Promise<number> {
+  return new Supervisor(supervision).run()
+}
+
+class Supervisor {
+  readonly #supervision: Supervision
+  readonly #slots: readonly Slot[]
+  /** All that are alive: also those that boot and those that close. */
+  readonly #alive = new Set<Worker>()
+  #lead: Worker | undefined
+  #isStopping = false
+  /** Whether all have listened. */
+  #isUp = false
+  #rollout: Promise<void> | undefined
+  #rollAgain = false
+  #code = 0
+  #stop: () => void = () => {}
+  readonly #stopped = new Promise<void>((resolve) => {
+    this.#stop = resolve
+  })
+
+  constructor(supervision: Supervision) {
+    this.#supervision = supervision
+    this.#slots = Array.from({ length: supervision.of }, (_, index) => ({
+      number: index + 1,
+      worker: undefined,
+      since: 0,
+      failures: 0,
+      isRolling: false,
+      refilling: undefined,
+      wake: () => {},
+    }))
+  }
+
+  async run(): Promise<number> {
+    const { of, note } = this.#supervision
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.#onSignal(signal))
+    process.on('SIGHUP', () => this.#roll())
+    const beat = setInterval(() => this.#lookForStuck(), beatMs)
+    // One first: what is wrong with all of them is shown once, and it leads.
+    const [first, ...others] = this.#slots
+    const isUp =
+      (await this.#fill(first!, true)) && !(await Promise.all(others.map((slot) => this.#fill(slot)))).includes(false)
+    if (isUp && !this.#isStopping) {
+      this.#isUp = true
+      note(`${of === 1 ? '1 worker listens' : `${of} workers listen`}; SIGHUP replaces one after the other`)
+      if (this.#rollAgain) this.#roll()
+      await this.#stopped
+    } else if (!this.#isStopping) {
+      // As a single process that does not start.
+      this.#end('SIGTERM')
+      this.#code = 1
+    }
+    await Promise.all([...this.#alive].map((worker) => worker.ended))
+    clearInterval(beat)
+    return this.#code
+  }
+
+  #onSignal(signal: 'SIGINT' | 'SIGTERM'): void {
+    // The second time means: now.
+    if (this.#isStopping) {
+      for (const worker of this.#alive) worker.kill()
+      process.exit(128 + constants.signals[signal])
+    }
+    this.#end(signal)
+  }
+
+  #end(signal: EndSignal): void {
+    this.#isStopping = true
+    for (const worker of this.#alive) worker.stop(signal)
+    for (const slot of this.#slots) slot.wake()
+    this.#stop()
+  }
+
+  #begin(slot: Slot, leads: boolean): Worker {
+    const worker = this.#supervision.start(slot.number, leads)
+    this.#alive.add(worker)
+    if (leads) this.#lead = worker
+    void worker.ended.then((ended) => {
+      this.#alive.delete(worker)
+      if (this.#isStopping) this.#code = Math.max(this.#code, codeOf(ended))
+      else this.#onEnd(slot, worker, said(ended))
+    })
+    return worker
+  }
+
+  #onEnd(slot: Slot, worker: Worker, why: string): void {
+    if (slot.worker === worker) {
+      slot.worker = undefined
+      if (performance.now() - slot.since >= steadyMs) slot.failures = 0
+      this.#supervision.note(`worker ${slot.number} (${worker.pid}) ended with ${why}`)
+      if (!slot.isRolling) this.#refill(slot)
+    }
+    this.#appoint()
+  }
+
+  /** Lets one worker do what only one may do; the one before it has ended by then, with all that it had begun. */
+  #appoint(): void {
+    if (this.#isStopping || (this.#lead !== undefined && !this.#lead.isEnded)) return
+    const there = this.#slots.flatMap(({ worker, since }) => (worker === undefined ? [] : [{ worker, since }]))
+    // The youngest: in a rolling restart it is not about to end.
+    const [next] = there.sort((one, other) => other.since - one.since)
+    this.#lead = next?.worker
+    this.#lead?.lead()
+  }
+
+  /** Starts a worker; resolves to whether it listens, and has taken its place then. */
+  async #fill(slot: Slot, leads = false): Promise<boolean> {
+    const worker = this.#begin(slot, leads)
+    let late: ReturnType<typeof setTimeout> | undefined
+    const outcome = await Promise.race([
+      worker.booted,
+      new Promise<'late'>((resolve) => {
+        late = setTimeout(() => resolve('late'), bootMs)
+      }),
+    ])
+    clearTimeout(late)
+    if (outcome === 'listening' && !worker.isEnded) {
+      slot.worker = worker
+      slot.since = performance.now()
+      this.#appoint()
+      return true
+    }
+    if (outcome === 'late') this.#supervision.note(`worker ${slot.number} has not listened within ${bootMs / 1000} s`)
+    // By its error, mostly.
+    const killer = setTimeout(() => worker.kill(), outcome === 'late' ? 0 : lastMs)
+    const ended = await worker.ended
+    clearTimeout(killer)
+    if (!this.#isStopping && outcome !== 'late')
+      this.#supervision.note(`worker ${slot.number} ended with ${said(ended)} before it listened`)
+    return this.#isStopping
+  }
+
+  /** Replaces one that has ended: at once, and with growing pauses when it ends again and again. */
+  #refill(slot: Slot): void {
+    const refill = async () => {
+      while (!this.#isStopping && !slot.isRolling) {
+        const pause = slot.failures === 0 ? 0 : Math.min(firstPauseMs * 2 ** (slot.failures - 1), longestPauseMs)
+        slot.failures++
+        if (pause > 0) await rest(slot, pause)
+        if (this.#isStopping || slot.isRolling) return
+        if (await this.#fill(slot)) return
+      }
+    }
+    slot.refilling = refill()
+  }
+
+  /** Replaces one worker after the other: each goes on until the one that takes its place listens. */
+  #roll(): void {
+    if (this.#isStopping) return
+    if (!this.#isUp || this.#rollout !== undefined) {
+      this.#rollAgain = true
+      return
+    }
+    this.#rollAgain = false
+    this.#rollout = this.#rollOut().finally(() => {
+      this.#rollout = undefined
+      if (this.#rollAgain) this.#roll()
+    })
+  }
+
+  async #rollOut(): Promise<void> {
+    const { of, note } = this.#supervision
+    const start = performance.now()
+    for (const slot of this.#slots) {
+      slot.isRolling = true
+      slot.wake()
+      await slot.refilling
+      const before = slot.worker
+      const isUp = !this.#isStopping && (await this.#fill(slot))
+      if (this.#isStopping) return
+      if (isUp && before !== undefined) {
+        before.stop('SIGTERM')
+        await before.ended
+      }
+      slot.isRolling = false
+      if (slot.worker === undefined) this.#refill(slot)
+      if (!isUp) {
+        note(`the rolling restart stops at worker ${slot.number}: those that were not replaced go on`)
+        return
+      }
+    }
+    note(
+      `${of === 1 ? 'the worker was' : `${of} workers were`} replaced in ${Math.round(performance.now() - start)} ms`,
+    )
+  }
+
+  /** Seconds are counted here and not read from a clock: after a machine has slept nobody is stuck. */
+  #lookForStuck(): void {
+    const { stuckAfter, note } = this.#supervision
+    for (const worker of this.#alive) {
+      const missed = worker.missed()
+      if (stuckAfter === 0 || (missed * beatMs) / 1000 <= stuckAfter) continue
+      note(
+        `worker ${worker.number} (${worker.pid}) has given no sign of life for ${stuckAfter} s, and is ended by force`,
+      )
+      worker.kill()
+    }
+  }
+}
+
+/** Waits; `slot.wake` ends it. */
+async function rest(slot: Slot, pause: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, pause)
+    slot.wake = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+  })
+  slot.wake = () => {}
+}
+
+interface EndedBy {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+const codeOf = ({ code, signal }: EndedBy) => code ?? (signal === null ? 1 : 128 + constants.signals[signal])
+
+const said = ({ code, signal }: EndedBy) => signal ?? (code === null ? 'a failed start' : `exit code ${code}`)

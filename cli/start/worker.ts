@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import own from 'node:process'
+import type { EndSignal } from '../process/ending.ts'
+import type { SharedPorts } from './port.ts'
+import { type Given, isNews, type News, type Order, variable } from './protocol.ts'
+
+/** How a process ended. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** One process of the application. */
+export interface Worker {
+  readonly number: number
+  readonly pid: number | undefined
+  /** Settles when all its servers listen, or when one will not. */
+  readonly booted: Promise<'listening' | 'failed' | 'ended'>
+  readonly ended: Promise<Ended>
+  readonly isEnded: boolean
+  /** Counts a second without a sign of life, and gives how many there were in a row. */
+  missed(): number
+  stop(signal: EndSignal): void
+  /** Lets it do what only one may do. */
+  lead(): void
+  kill(): void
+}
+
+/** Starts a process of the application, with these variables beside its own. */
+export type Spawn = (env: NodeJS.ProcessEnv) => ChildProcess
+
+export function startWorker(
+  spawnProcess: Spawn,
+  number: number,
+  of: number,
+  leads: boolean,
+  ports: SharedPorts,
+): Worker {
+  const given: Given = { parent: own.pid, leads }
+  const process = spawnProcess({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) })
+  let isEnded = false
+  let missed = 0
+  const ended = new Promise<Ended>((resolve) => {
+    const end = (code: number | null, signal: NodeJS.Signals | null) => {
+      isEnded = true
+      resolve({ code, signal })
+    }
+    process.once('exit', end)
+    // It could not be started, or a message did not reach it any more, which its end tells.
+    process.on('error', () => process.pid === undefined && end(null, null))
+  })
+  const give = (order: Order) => {
+    // To a process that may be gone, which its end tells.
+    if (process.connected) process.send(order, () => {})
+  }
+  const share = async ({ number, host, port }: Extract<News, { framework: 'share' }>) => {
+    try {
+      give({ framework: 'shared', number, port: await ports.share(host, port, number) })
+    } catch (error) {
+      const { code = '', message } = error as NodeJS.ErrnoException
+      give({ framework: 'shared', number, port, error: { code, message } })
+    }
+  }
+  const booted = new Promise<'listening' | 'failed' | 'ended'>((resolve) => {
+    void ended.then(() => resolve('ended'))
+    process.on('message', (message: unknown) => {
+      if (!isNews(message)) return
+      missed = 0
+      if (message.framework === 'share') void share(message)
+      else if (message.framework !== 'alive') resolve(message.framework)
+    })
+  })
+  return {
+    number,
+    pid: process.pid,
+    booted,
+    ended,
+    get isEnded() {
+      return isEnded
+    },
+    missed: () => ++missed,
+    stop: (signal) => give({ framework: 'stop', signal }),
+    lead: () => give({ framework: 'lead' }),
+    kill: () => void process.kill('SIGKILL'),
+  }
+}
+
+/** By a process of its own: on Bun and Deno, where several bind one port. */
+export function spawnBy(program: string, args: readonly string[], folder: string): Spawn {
+  return (env) =>
+    spawn(program, args, {
+      cwd: folder,
+      env: { ...own.env, ...env },
+      // JSON is what all three runtimes speak.
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      serialization: 'json',
+    })
+}
+
+/**
+ * By `node:cluster`: this process has the listening socket, so that a connection which waits for a worker that ends goes
+ * to another one. Sockets of their own, with SO_REUSEPORT, lose what is in their queue.
+ */
+export async function clusterBy(folder: string, file: string, preload: string): Promise<Spawn> {
+  const { default: cluster } = await import('node:cluster')
+  cluster.schedulingPolicy = cluster.SCHED_RR
+  cluster.setupPrimary({
+    exec: file,
+    args: [],
+    execArgv: [...own.execArgv, '--import', preload],
+    cwd: folder,
+    serialization: 'json',
+  })
+  return (env) => {
+    const worker = cluster.fork(env)
+    // It passes on what its process has told, and without a listener that would end this one.
+    worker.on('error', () => {})
+    return worker.process
+  }
+}

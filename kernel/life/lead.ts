@@ -1,0 +1,40 @@
+import type { Hook } from '../plugin/hooks.ts'
+import type { WorkerPlace } from '../support/worker.ts'
+import { isLeading, supervisor } from '../support/worker.ts'
+
+/** Milliseconds until a hook that has failed is called again: doubled each time. */
+const firstPauseMs = 500
+const longestPauseMs = 30_000
+
+export interface LeadParts {
+  readonly hooks: readonly Hook<'onLead'>[]
+  readonly worker: WorkerPlace | undefined
+  /** Runs hooks in order; rejects with the failure of one. */
+  run(hooks: readonly Hook<'onLead'>[]): Promise<void>
+  isClosing(): boolean
+  report(error: unknown): void
+}
+
+/**
+ * Runs the lead hooks: now where this process leads, so that what they fail with fails the start, and later where it takes
+ * over. Then nobody is left to be told, and the requests go on, so what fails is tried again.
+ */
+export async function lead(parts: LeadParts): Promise<void> {
+  if (parts.hooks.length === 0) return
+  if (isLeading(parts.worker)) await parts.run(parts.hooks)
+  else supervisor()?.onLead(() => void takeOver(parts))
+}
+
+async function takeOver({ hooks, run, isClosing, report }: LeadParts): Promise<void> {
+  for (const hook of hooks) {
+    for (let pause = firstPauseMs; !isClosing(); pause = Math.min(2 * pause, longestPauseMs)) {
+      try {
+        await run([hook])
+        break
+      } catch (error) {
+        report(error)
+        await new Promise<void>((resolve) => void setTimeout(resolve, pause).unref())
+      }
+    }
+  }
+}
