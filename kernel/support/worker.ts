@@ -42,7 +42,7 @@ export const WorkerMemoryError = defineError(
   'WorkerMemoryError',
   500,
   (what: string, { number, of }: WorkerPlace, remedy: string) =>
-    `${what} in the memory of one process, and this is worker ${number} of ${of}, which share none. ${remedy}, or run one worker`,
+    `${what} in the memory of each process, and this is worker ${number} of ${of}. ${remedy}, or run one worker`,
 )
 
 /** The place of this process, where whoever has started it says one. */

@@ -1,4 +1,4 @@
-import { definePlugin } from '../../kernel/index.ts'
+import { definePlugin, refuseSeveral, type WorkerPlace } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { connectRedis } from '../toolkit/redis.ts'
 import { type CacheSettings, cacheOfRoute, cacheOptions } from './options.ts'
@@ -55,13 +55,14 @@ export const cache = definePlugin({
     ctx.onRoute((route) => {
       const own = route.settings.cache
       if (own === undefined) return
+      if (settings.provider === 'memory' && own.tags.length > 0) refuseToForget(ctx.server.worker)
       // The handler reads those that the schema of the route names, so they are part of the key.
       const headers = [...new Set([...own.headers, ...headersIn(route.options)])].sort()
       route.add('around', new RouteCache(service, { ...own, headers }, route, settings.lockTimeout).middleware)
     })
     if (settings.provider === 'memory') {
       const { MemoryStore } = await import('./stores/memory.ts')
-      service.connect(new MemoryStore(settings.maxSize))
+      service.connect(new MemoryStore(settings.maxSize), () => refuseToForget(ctx.server.worker))
       return
     }
     const store = await connect(settings, (state, error) => {
@@ -73,6 +74,11 @@ export const cache = definePlugin({
     service.connect(store)
   },
 })
+
+/** The other workers would go on with what is no longer true. */
+function refuseToForget(worker: WorkerPlace | undefined): void {
+  refuseSeveral(worker, 'cached answers, which are to be invalidated, are kept', 'Set cache.provider to "redis"')
+}
 
 /** For the API description. */
 function failures({ options: { cache }, settings }: DescribedRoute): { readonly [status: string]: string } {

@@ -7,6 +7,8 @@ export class CacheService {
   /** @internal */
   readonly flights = new Flights()
   #store: CacheStore | undefined
+  /** Throws where another process has answers that it would have to remove as well. */
+  #mustReachAll: () => void = () => {}
 
   /**
    * Removes every answer that has one of the tags, and gives their number. What is being computed at this moment under one
@@ -22,6 +24,7 @@ export class CacheService {
         `invalidate takes an array of tags, got ${typeof tags === 'string' ? `"${tags}"` : typeof tags}`,
       )
     }
+    this.#mustReachAll()
     this.flights.drop((flight) => flight.tags.some((tag) => tags.includes(tag)))
     return (await this.#store?.invalidate(tags)) ?? 0
   }
@@ -38,6 +41,7 @@ export class CacheService {
     if (typeof pattern !== 'string' || pattern === '') {
       throw new TypeError('invalidatePattern takes a pattern such as "cache:GET:/books*"')
     }
+    this.#mustReachAll()
     const isMeant = globTest(pattern)
     this.flights.drop((flight) => isMeant(flight.key))
     return (await this.#store?.invalidatePattern(pattern)) ?? 0
@@ -49,8 +53,9 @@ export class CacheService {
   }
 
   /** @internal */
-  connect(store: CacheStore): void {
+  connect(store: CacheStore, mustReachAll: () => void = () => {}): void {
     this.#store = store
+    this.#mustReachAll = mustReachAll
   }
 }
 

@@ -1,7 +1,8 @@
-import { atEachBoot, definePlugin } from '../../kernel/index.ts'
+import { atEachBoot, definePlugin, isLeading } from '../../kernel/index.ts'
 import { mustBeNode } from './failures.ts'
 import { declarations } from './jobs/declarations.ts'
 import { reportIdleJobs } from './jobs/idle.ts'
+import { isMemoryLock } from './locks/memory.ts'
 import { cronOptions } from './options.ts'
 import { CronService } from './service.ts'
 import { cronUi } from './ui/ui.ts'
@@ -23,13 +24,20 @@ export const cron = definePlugin({
   name: 'cron',
   options: cronOptions,
   provide: (settings) => ({ cron: new CronService({}, { ...settings, logger: undefined }) }),
-  setup(ctx, { ui }) {
+  setup(ctx, { ui, lock }) {
     mustBeNode()
+    const isLocked = lock !== undefined && !isMemoryLock(lock)
     const service = ctx.services.get('cron')
     service.logTo(ctx.log)
     declarations.expected.add(service)
     if (ui !== false) ctx.register(cronUi(ui))
-    ctx.onListen(() => service.start())
+    if (isLocked) ctx.onListen(() => service.start())
+    else {
+      ctx.onLead(() => service.start())
+      ctx.onListen(() => {
+        if (!isLeading(ctx.server.worker)) ctx.log.info('the cron jobs have no lock, and run in another worker')
+      })
+    }
     ctx.server.closing.addEventListener('abort', () => service.halt())
     ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))
   },

@@ -151,6 +151,11 @@ export class CronService {
     await Promise.all([...this.#jobs.values()].map((job) => job.idle()))
   }
 
+  /** Whether it runs jobs, or is about to. @internal */
+  get isStarted(): boolean {
+    return this.#starting !== undefined
+  }
+
   /** What its clock shows. */
   now(): Date {
     return new Date(this.#settings.clock?.now() ?? Date.now())

@@ -1,4 +1,4 @@
-import { defineError } from '../../kernel/index.ts'
+import { defineError, type WorkerPlace } from '../../kernel/index.ts'
 
 // All with status 500: what a message says about the inside of an application is not for its clients.
 export const MqttNotConnectedError = defineError(
@@ -6,6 +6,12 @@ export const MqttNotConnectedError = defineError(
   500,
   (what: string) =>
     `${what} needs a connection, and there is none. Call await MqttService.connect({ host, port }) first, or give the server background: { mqtt: { connect: { host, port } } } and let it listen`,
+)
+export const MqttWorkersError = defineError(
+  'MqttWorkersError',
+  500,
+  (clientId: string, { number, of }: WorkerPlace) =>
+    `mqtt.connect.clientId is "${clientId}" in worker ${number} of ${of}: a broker ends the connection of a client when another one of that name connects. Leave it out, or run one worker`,
 )
 export const MqttConnectedError = defineError(
   'MqttConnectedError',

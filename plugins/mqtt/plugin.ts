@@ -1,4 +1,5 @@
-import { atEachBoot, definePlugin } from '../../kernel/index.ts'
+import { atEachBoot, definePlugin, isLeading } from '../../kernel/index.ts'
+import { MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
 import { declarations } from './subscriptions/declarations.ts'
@@ -22,11 +23,26 @@ export const mqtt = definePlugin({
   name: 'mqtt',
   options: mqttOptions,
   provide: ({ connect, subscribe }) => ({ mqtt: new MqttService({}, { ...connect, subscribe, logger: undefined }) }),
-  setup(ctx) {
+  setup(ctx, { connect: { clientId, provider } }) {
     const service = ctx.services.get('mqtt')
+    const { worker } = ctx.server
+    // A broker in memory is one for each process: what a worker publishes nobody else would hear of.
+    const isShared = worker !== undefined && provider === 'mqtt'
+    if (isShared && clientId !== undefined && worker.of > 1) throw MqttWorkersError(clientId, worker)
+    if (isShared && !isLeading(worker)) service.follow()
     service.logTo(ctx.log)
     declarations.expected.add(service)
-    ctx.onListen(() => service.start())
+    if (isShared && clientId !== undefined) {
+      // The broker throws out who has the name when another one comes with it: the process before this one ends first.
+      service.startsLater()
+      ctx.onLead(async () => {
+        await service.start()
+        await service.lead()
+      })
+    } else {
+      ctx.onListen(() => service.start())
+      ctx.onLead(() => service.lead())
+    }
     ctx.server.closing.addEventListener('abort', () => service.halt())
     ctx.onClose(async (timeLeft) => void (await service.stop({ timeout: timeLeft })))
   },

@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
+import { isInTime, type Logger } from '../../kernel/index.ts'
 import { lineLogger } from '../toolkit/logger.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
@@ -69,6 +69,12 @@ export class MqttService {
   #run: Run | undefined
   #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
+  /** Whether it takes subscriptions that only one of several workers may have. */
+  #leads = true
+  /** Those of its own that wait for that. */
+  readonly #held = new Set<Declared>()
+  /** Settles when a start that comes later has begun. */
+  #awaited: { readonly promise: Promise<void>; begin(): void } | undefined
   /** How often it was stopped: a start that is overtaken gives up. */
   #stops = 0
 
@@ -81,7 +87,7 @@ export class MqttService {
     this.#settings = settings
     this.#sources = subscribe
     this.#connection = {
-      takes: () => this.#sources.isOn,
+      takes: (declared) => this.#sources.isOn && this.#mayHave(declared),
       adopt: (declared) => this.#adopt(declared),
       refused: ({ filter }, error) => void this.#run?.subscriptions.tell([{ filter, error }]),
       drop: (declared) => this.#drop(declared),
@@ -93,6 +99,32 @@ export class MqttService {
   /** @internal */
   logTo(logger: Logger): void {
     this.#log = logger
+  }
+
+  /** Leaves to another worker what only one may have, until `lead`. @internal */
+  follow(): void {
+    this.#leads = false
+  }
+
+  /** Takes what only one of several workers may have. @internal */
+  async lead(): Promise<void> {
+    this.#leads = true
+    await Promise.all([...this.#held].map((declared) => this.#adopt(declared).then(() => this.#held.delete(declared))))
+    if (this.#run !== undefined) await declarations.takeFree(this.#connection)
+  }
+
+  /** It starts when the process before it has ended: messages wait for that. @internal */
+  startsLater(): void {
+    let begin = () => {}
+    const promise = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    this.#awaited = { promise, begin }
+  }
+
+  /** A group of the broker gives each message to one of its members, and everything else to everybody. */
+  #mayHave({ filter }: Declared): boolean {
+    return this.#leads || filter.text.startsWith('$share/')
   }
 
   /** Whether the broker is there at this moment. */
@@ -129,6 +161,7 @@ export class MqttService {
     const run = await Run.make(this.#settings, this.#log)
     if (this.#stops !== stops) throw MqttUnavailableError('the service was stopped while it was starting')
     this.#run = run
+    this.#awaited?.begin()
     await openConnection(this.#connection)
     await run.connect()
   }
@@ -140,6 +173,7 @@ export class MqttService {
   ): Promise<void> {
     const options = readPublishOptions(given)
     const payload = bytesOf(checkTopic(topic), message)
+    if (this.#awaited !== undefined) await isInTime(this.#awaited.promise, this.#settings.publishTimeout)
     if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
     await this.#run.outbox.publish({ topic, payload, options })
   }
@@ -150,7 +184,8 @@ export class MqttService {
     options?: Options,
   ): MqttHandle {
     const declared = declarationOf(topic, handler, options)
-    const made = this.#adopt(declared)
+    const waits = this.#run === undefined ? this.#awaited !== undefined : !this.#mayHave(declared)
+    const made = waits ? this.#hold(declared) : this.#adopt(declared)
     return handleOf(declared, made, () => this.#drop(declared))
   }
 
@@ -162,7 +197,12 @@ export class MqttService {
     await this.#run.subscriptions.add(declared)
   }
 
+  async #hold(declared: Declared): Promise<void> {
+    this.#held.add(declared)
+  }
+
   async #drop(declared: Declared): Promise<void> {
+    this.#held.delete(declared)
     await this.#run?.subscriptions.remove(declared)
   }
 

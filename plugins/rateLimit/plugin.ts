@@ -1,4 +1,4 @@
-import { definePlugin, type Logger } from '../../kernel/index.ts'
+import { definePlugin, type Logger, refuseSeveral } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
 import type { Limiter } from './limiter.ts'
@@ -22,6 +22,14 @@ export const rateLimit = definePlugin({
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
   async setup(ctx, settings) {
+    if (settings.store === 'memory') {
+      // Each would let as many through as all of them may.
+      refuseSeveral(
+        ctx.server.worker,
+        'requests are counted',
+        'Set rateLimit.store to a Redis ({ url }) or a store of your own',
+      )
+    }
     // Not on import: a server without it should load neither them nor their packages.
     const [{ limiterOf }, { MemoryStore }] = await Promise.all([import('./limiter.ts'), import('./stores/memory.ts')])
     const store = await openStore(settings.store, new MemoryStore(), ctx.log)

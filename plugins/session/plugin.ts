@@ -1,4 +1,4 @@
-import { definePlugin, type Kernel, type Request } from '../../kernel/index.ts'
+import { definePlugin, type Kernel, type Request, refuseSeveral } from '../../kernel/index.ts'
 import { place, SessionAccess, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'
@@ -30,6 +30,10 @@ export const session = definePlugin({
   async setup(ctx, { secret, name, ttl, rolling, store, cookie }) {
     const codec = ctx.services.get('cookie')
     const signer = codec.signer('session.secret', secret, ctx.log)
+    if (store.kind === 'memory') {
+      // A client would be known to one of them, and a stranger to the others.
+      refuseSeveral(ctx.server.worker, 'sessions are kept', 'Set session.store to { redis } or a store of your own')
+    }
     const { named, close } = await openStore(store, `${ctx.prefix}/${name}`, ctx.log)
     if (close !== undefined) ctx.onClose(close)
     // Here and in `openStore`: only who has sessions loads what keeps them.

@@ -1,6 +1,7 @@
-import { definePlugin, quoted } from '../../kernel/index.ts'
+import { definePlugin, quoted, refuseSeveral } from '../../kernel/index.ts'
 import { storageOptions } from './options.ts'
 import { LocalStorageProvider } from './providers/local.ts'
+import { MemoryStorageProvider } from './providers/memory.ts'
 import { Storage } from './storage.ts'
 
 /**
@@ -34,11 +35,19 @@ export const storage = definePlugin({
       }
       paths.set(path, provider)
     }
-    return { ...settings, disks: [...paths.values()] }
+    const isInMemory = Object.values(settings.providers).some((provider) => provider instanceof MemoryStorageProvider)
+    return { ...settings, disks: [...paths.values()], isInMemory }
   }),
   provide: (settings): { storage: Storage } => ({ storage: new Storage({}, {}, settings) }),
-  async setup(ctx, { disks }) {
+  async setup(ctx, { disks, isInMemory }) {
     const service = ctx.services.get('storage')
+    if (isInMemory) {
+      refuseSeveral(
+        ctx.server.worker,
+        'objects are kept',
+        'Give storage.providers a disk (LocalStorageProvider), S3 or Azure',
+      )
+    }
     ctx.onClose(() => service.close())
     for (const disk of disks) {
       // Only who has signed addresses loads what answers them.

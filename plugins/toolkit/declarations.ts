@@ -70,6 +70,11 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
    */
   async open(runner: One): Promise<void> {
     this.#runners.push(runner)
+    await this.takeFree(runner)
+  }
+
+  /** A runner that is there adopts what nobody else runs and it takes by now. */
+  async takeFree(runner: One): Promise<void> {
     const free = [...this.#entries].filter(([declared, entry]) => entry.runner === undefined && runner.takes(declared))
     await Promise.all(free.map(([declared, entry]) => this.#give(declared, entry, runner)))
   }

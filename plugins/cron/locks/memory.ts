@@ -7,6 +7,11 @@ interface Known {
   until: number
 }
 
+const memoryLocks = new WeakSet<object>()
+
+/** Whether a lock says nothing to other processes. */
+export const isMemoryLock = (lock: object): boolean => memoryLocks.has(lock)
+
 /**
  * A lock of one process: for tests of several services, and the contract in its shortest form.
  *
@@ -16,7 +21,7 @@ interface Known {
  */
 export function memoryCronLock(now: () => number = Date.now): CronLock {
   const jobs = new Map<string, Known>()
-  return {
+  const lock: CronLock = {
     async claim({ job, tick, owner, ttl, exclusive }) {
       const known = jobs.get(job) ?? { tick: Number.NEGATIVE_INFINITY, tickOwner: '', owner: undefined, until: 0 }
       jobs.set(job, known)
@@ -41,4 +46,6 @@ export function memoryCronLock(now: () => number = Date.now): CronLock {
       if (known?.owner === owner) known.owner = undefined
     },
   }
+  memoryLocks.add(lock)
+  return lock
 }

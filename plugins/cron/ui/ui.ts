@@ -1,4 +1,4 @@
-import { definePlugin, type Request, sendFailure } from '../../../kernel/index.ts'
+import { definePlugin, type Request, sendFailure, type WorkerPlace } from '../../../kernel/index.ts'
 import { HttpError } from '../../toolkit/failures/http-error.ts'
 import { nodeEnv } from '../../toolkit/node-env.ts'
 import { announcePage } from '../../toolkit/pages.ts'
@@ -53,7 +53,9 @@ export const cronUi = definePlugin({
         ? `${String(ran)} was started.`
         : named(busy)
           ? `${String(busy)} was not started: it is running already, or its lock cannot be reached.`
-          : undefined
+          : service.isStarted
+            ? undefined
+            : elsewhere(ctx.server.worker)
       const view = {
         now: service.now(),
         timezone: service.timezone ?? ofProcess(),
@@ -71,6 +73,8 @@ export const cronUi = definePlugin({
     ctx.post(path, { middlewares: [...middlewares], apidoc: { tags: ['cron'] } }, async function runCron(req, res) {
       if (!isFromHere(req))
         return sendFailure(req, res, new HttpError(403, { message: 'this comes from another site' }))
+      if (!service.isStarted)
+        return sendFailure(req, res, new HttpError(409, { message: elsewhere(ctx.server.worker) }))
       const name = String((req.query as Record<string, unknown>).run ?? '')
       if (!service.jobs().some((job) => job.name === name))
         return sendFailure(req, res, new HttpError(404, { message: 'there is no such job' }))
@@ -81,6 +85,11 @@ export const cronUi = definePlugin({
     })
   },
 })
+
+function elsewhere(worker: WorkerPlace | undefined): string {
+  if (worker === undefined) return 'The jobs have not started.'
+  return `Worker ${worker.number} of ${worker.of} has answered. The jobs run in another one, since they have no lock: with one, every worker runs and shows them.`
+}
 
 /** Whether a click was made on this very page: the cookies of whoever made it would come along from any other, too. */
 function isFromHere(req: Request): boolean {
