@@ -18,7 +18,7 @@ export interface Worker {
   readonly booted: Promise<'listening' | 'failed' | 'ended'>
   readonly ended: Promise<Ended>
   readonly isEnded: boolean
-  /** Counts a second without a sign of life, and gives how many there were in a row. */
+  /** Counts a second without a sign of life, and gives how many there were in a row since it listens: loading may take its time. */
   missed(): number
   stop(signal: EndSignal): void
   /** Lets it do what only one may do. */
@@ -40,6 +40,7 @@ export function startWorker(
   const process = spawnProcess({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) })
   let isEnded = false
   let missed = 0
+  let listens = false
   const ended = new Promise<Ended>((resolve) => {
     const end = (code: number | null, signal: NodeJS.Signals | null) => {
       isEnded = true
@@ -67,7 +68,10 @@ export function startWorker(
       if (!isNews(message)) return
       missed = 0
       if (message.framework === 'share') void share(message)
-      else if (message.framework !== 'alive') resolve(message.framework)
+      else if (message.framework !== 'alive') {
+        listens = message.framework === 'listening'
+        resolve(message.framework)
+      }
     })
   })
   return {
@@ -78,7 +82,7 @@ export function startWorker(
     get isEnded() {
       return isEnded
     },
-    missed: () => ++missed,
+    missed: () => (listens ? ++missed : 0),
     stop: (signal) => give({ framework: 'stop', signal }),
     lead: () => give({ framework: 'lead' }),
     kill: () => void process.kill('SIGKILL'),

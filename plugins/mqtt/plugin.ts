@@ -34,7 +34,7 @@ export const mqtt = definePlugin({
     declarations.expected.add(service)
     if (isShared && clientId !== undefined) {
       // The broker throws out who has the name when another one comes with it: the process before this one ends first.
-      service.startsLater()
+      ctx.onListen(() => service.startsLater())
       ctx.onLead(async () => {
         await service.start()
         await service.lead()

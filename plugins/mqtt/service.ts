@@ -13,6 +13,7 @@ import {
 } from './options.ts'
 import { Run } from './run.ts'
 import {
+  announceConnection,
   type Connection,
   closeConnection,
   type Declared,
@@ -120,6 +121,7 @@ export class MqttService {
       begin = resolve
     })
     this.#awaited = { promise, begin }
+    announceConnection(this.#connection)
   }
 
   /** A group of the broker gives each message to one of its members, and everything else to everybody. */

@@ -52,21 +52,30 @@ export const started = `import { appendFileSync } from 'node:fs'
 appendFileSync('started.log', \`\${process.pid}\\n\`)
 `
 
+interface Surroundings {
+  readonly env?: NodeJS.ProcessEnv
+  readonly detached?: boolean
+  readonly port?: number
+}
+
 /** Runs `framework serve` on a free port of this machine. */
-export async function startServe(
+export async function startServe(project: Project, args: readonly string[] = [], around: Surroundings = {}) {
+  const port = around.port ?? (await freePort())
+  return startCommand(project, ['serve', '--port', String(port), '--host', '127.0.0.1', ...args], { ...around, port })
+}
+
+/** Runs `framework start` with a free port of this machine in the variable `PORT`. */
+export async function startWorkers(project: Project, args: readonly string[] = [], around: Surroundings = {}) {
+  const port = around.port ?? (await freePort())
+  return startCommand(project, ['start', ...args], { ...around, env: { PORT: String(port), ...around.env }, port })
+}
+
+async function startCommand(
   { folder }: Project,
-  args: readonly string[] = [],
-  { env = {}, detached = false, port }: { env?: NodeJS.ProcessEnv; detached?: boolean; port?: number } = {},
+  args: readonly string[],
+  { env = {}, detached = false, port: own }: Surroundings & { readonly port: number },
 ): Promise<Serving> {
-  const own = port ?? (await freePort())
-  const command = [
-    join('node_modules/framework/dist/cli/index.js'),
-    'serve',
-    '--port',
-    String(own),
-    '--host',
-    '127.0.0.1',
-  ]
+  const command = [join('node_modules/framework/dist/cli/index.js')]
   const child = spawn(process.execPath, [...command, ...args], {
     cwd: folder,
     detached,

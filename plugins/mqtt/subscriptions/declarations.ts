@@ -26,8 +26,13 @@ const connections: Connection[] = []
 /** The connection through which this process publishes. */
 export const publisher = (): Connection | undefined => declarations.runners[0] ?? connections[0]
 
+/** What is published goes there, although it cannot take anything over yet. */
+export function announceConnection(connection: Connection): void {
+  if (!connections.includes(connection)) connections.push(connection)
+}
+
 export function openConnection(connection: Connection): Promise<void> {
-  connections.push(connection)
+  announceConnection(connection)
   return declarations.open(connection)
 }
 

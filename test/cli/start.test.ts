@@ -1,0 +1,216 @@
+import { once } from 'node:events'
+import { rmSync, symlinkSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { runtimeBinary } from '../runtimes/run.mjs'
+import { framework, makeProject, type Project } from '../support/cli.ts'
+import { freePort, isAlive, type Serving, startWorkers, until } from '../support/serve.ts'
+
+const projects: Project[] = []
+afterAll(() => {
+  for (const project of projects) project.remove()
+})
+
+/** An application that says who answers. */
+const application = `import { existsSync } from 'node:fs'
+import { definePlugin, Server } from 'framework'
+if (existsSync('broken')) throw new Error('this version does not boot')
+let leads = false
+const duty = definePlugin({ name: 'duty', setup: (ctx) => ctx.onLead(() => void (leads = true)) })
+const port = Number(process.env.PORT)
+const server = new Server({ port, host: '127.0.0.1', plugins: [duty()] })
+const who = () => ({ pid: process.pid, ...server.worker, leads })
+server.get('/', who)
+server.get('/slow', async () => {
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  return who()
+})
+server.get('/exit', () => process.exit(3))
+server.get('/loop', () => { for (;;); })
+await server.listen()
+`
+
+function makeApplication(files: Readonly<Record<string, string>> = {}): Project {
+  const project = makeProject({ 'dist/index.js': application, 'src/index.ts': application, ...files })
+  projects.push(project)
+  return project
+}
+
+interface Who {
+  readonly pid: number
+  readonly number: number
+  readonly of: number
+  readonly leads: boolean
+}
+
+/** All workers that answer, in the order of their numbers. */
+async function workersOf(serving: Serving, count: number): Promise<Who[]> {
+  const found = new Map<number, Who>()
+  await until(`${count} workers`, async () => {
+    const who = (await serving.get()) as Who | undefined
+    if (who !== undefined) found.set(who.number, who)
+    return found.size === count
+  })
+  return [...found.values()].sort((one, other) => one.number - other.number)
+}
+
+/** Asks without end, on kept and on new connections; `stop` gives what went wrong. */
+function load(port: number, clients: number) {
+  const failures: string[] = []
+  let answered = 0
+  let isOver = false
+  const ask = (path: string, agent: Agent) =>
+    new Promise<void>((resolve) => {
+      const fail = (why: string) => {
+        failures.push(why)
+        resolve()
+      }
+      get({ host: '127.0.0.1', port, path, agent }, (answer) => {
+        answer.resume().once('end', () => {
+          answered++
+          if (answer.statusCode === 200) resolve()
+          else fail(`status ${answer.statusCode}`)
+        })
+      }).once('error', (error) => fail(error.message))
+    })
+  const agents = [true, false].flatMap((keepAlive) =>
+    Array.from({ length: clients }, () => new Agent({ keepAlive, maxSockets: 1 })),
+  )
+  const running = agents.map(async (agent, index) => {
+    while (!isOver) await ask(index % 4 === 0 ? '/slow' : '/', agent)
+    agent.destroy()
+  })
+  return async () => {
+    isOver = true
+    await Promise.all(running)
+    return { failures, answered }
+  }
+}
+
+test.concurrent('on Node.js: what ends is replaced, and a rolling restart loses no request', async () => {
+  const project = makeApplication()
+  const serving = await startWorkers(project, ['--workers', '2', '--stuck-after', '1'])
+  try {
+    await serving.says('2 workers listen')
+    const [first, second] = await workersOf(serving, 2)
+    expect([first, second]).toMatchObject([
+      { number: 1, of: 2, leads: true },
+      { number: 2, of: 2, leads: false },
+    ])
+    // The second one does what only one may do, as soon as the first has ended.
+    process.kill(first!.pid, 'SIGKILL')
+    await serving.says(`worker 1 (${first!.pid}) ended with SIGKILL`)
+    await until('another one that leads', async () => (await workersOf(serving, 2))[1]!.leads)
+    const [again] = await workersOf(serving, 2)
+    expect([again!.leads, again!.pid === first!.pid]).toEqual([false, false])
+    await serving.get('/loop')
+    await serving.says('has given no sign of life for 1 s, and is ended by force')
+    const before = await workersOf(serving, 2)
+    // Under load, a version that does not boot leaves those that work, and one that does takes their place.
+    const stop = load(serving.port, 6)
+    project.write({ broken: '' })
+    serving.child.kill('SIGHUP')
+    await serving.says('this version does not boot')
+    await serving.says('the rolling restart stops at worker 1')
+    expect((await workersOf(serving, 2)).map(({ pid }) => pid)).toEqual(before.map(({ pid }) => pid))
+    rmSync(join(project.folder, 'broken'))
+    serving.child.kill('SIGHUP')
+    await serving.says('2 workers were replaced')
+    const { failures, answered } = await stop()
+    expect(failures).toEqual([])
+    expect(answered).toBeGreaterThan(100)
+    const after = await workersOf(serving, 2)
+    expect(after.filter(({ pid }) => before.some((one) => one.pid === pid))).toEqual([])
+    expect(after.map(({ leads }) => leads).sort()).toEqual([false, true])
+    // Both close, and what is in work is answered.
+    const slow = serving.get('/slow')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await serving.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    expect(await slow).toMatchObject({ of: 2 })
+    expect(after.some(({ pid }) => isAlive(pid))).toBe(false)
+  } finally {
+    await serving.end('SIGKILL')
+  }
+})
+
+test.concurrent.each([
+  'bun',
+  'deno',
+] as const)('on %s: workers share the port, and nobody else has it', async (name) => {
+  const binary = runtimeBinary(name)
+  if (binary === undefined) throw new Error(`${name} is not installed: npm ci --prefix test/runtimes`)
+  const project = makeApplication()
+  // By the name that people type.
+  symlinkSync(binary, join(project.folder, name))
+  const env = { PATH: [project.folder, '/usr/bin', '/bin'].join(delimiter) }
+  const serving = await startWorkers(project, ['--workers', '2', '--runtime', name], { env })
+  try {
+    await serving.says('2 workers listen')
+    const before = await workersOf(serving, 2)
+    expect(before.map(({ leads }) => leads)).toEqual([true, false])
+    const other = await framework(project.folder, ['start', '--runtime', name], { ...env, PORT: String(serving.port) })
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining(`127.0.0.1:${serving.port} is taken by`)])
+    serving.child.kill('SIGHUP')
+    await serving.says('2 workers were replaced')
+    const after = await workersOf(serving, 2)
+    expect(after.filter(({ pid }) => before.some((one) => one.pid === pid))).toEqual([])
+    // Killed, it takes the workers along.
+    await serving.end('SIGKILL')
+    await until('the end of the workers', () => !after.some(({ pid }) => isAlive(pid)))
+  } finally {
+    await serving.end('SIGKILL')
+  }
+})
+
+test.concurrent('the first worker that does not start ends the command, with its error', async () => {
+  const taken = createServer().listen(await freePort(), '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as { readonly port: number }
+  const project = makeApplication()
+  const inUse = await framework(project.folder, ['start', '--workers', '2'], { PORT: String(port) })
+  taken.close()
+  expect(inUse.code).toBe(1)
+  expect(inUse.stderr).toContain(`127.0.0.1:${port} is taken by another process`)
+  expect(inUse.stderr).toContain('worker 1 ended with exit code 1 before it listened')
+  // Shown once, and not by each worker.
+  expect(inUse.stderr.split('PORT_IN_USE')).toHaveLength(2)
+})
+
+test.concurrent('workers of a supervisor that was killed end, also in an endless loop', async () => {
+  const serving = await startWorkers(makeApplication(), ['-w', '2'])
+  try {
+    await serving.says('2 workers listen')
+    const workers = await workersOf(serving, 2)
+    void serving.get('/loop')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await serving.end('SIGKILL')
+    await until('the end of the workers', () => !workers.some(({ pid }) => isAlive(pid)))
+  } finally {
+    await serving.end('SIGKILL')
+  }
+})
+
+test.concurrent('what cannot be meant is said', async () => {
+  const project = makeApplication()
+  const bare = makeProject({ 'src/index.ts': application })
+  projects.push(bare)
+  const cases: [Project, string[], number, string][] = [
+    [project, ['--workers', '0'], 2, '--workers takes a whole number from 1 to 1024, or max; "0" is neither'],
+    [project, ['--workers', '1.5'], 2, '"1.5" is neither'],
+    [project, ['--stuck-after', '0.5'], 2, '--stuck-after takes whole seconds'],
+    [project, ['--runtime', 'rhino'], 2, '--runtime takes node, bun, deno'],
+    [project, ['--entry', 'nowhere.js'], 1, 'the entry nowhere.js does not exist'],
+    [bare, [], 1, 'src/index.ts is not built: "framework build" makes dist/index.js'],
+  ]
+  const outcomes = await Promise.all(
+    cases.map(([where, args]) => framework(where.folder, ['start', ...args], { PORT: '0' })),
+  )
+  for (const [index, [, args, code, words]] of cases.entries()) {
+    expect([outcomes[index]!.code, outcomes[index]!.stderr], args.join(' ')).toEqual([
+      code,
+      expect.stringContaining(words),
+    ])
+  }
+})
