@@ -1,10 +1,11 @@
 import { goals } from './goals.ts'
 import { measureBoot } from './load/boot.ts'
 import { measureMemory } from './load/memory.ts'
-import { bootReport, loadReport, memoryReport } from './load/report.ts'
+import { bootReport, loadReport, memoryReport, workersReport } from './load/report.ts'
 import { checkServers, measureLoad } from './load/schedule.ts'
 import { isPeer, packagesOf } from './load/servers.ts'
 import { type ServerSuite, serverSuites } from './load/suites.ts'
+import { measureWorkers } from './load/workers.ts'
 import type { MicroSeries } from './micro/harness.ts'
 import { joinSeries, microReport, runMicro } from './micro/measure.ts'
 import { type MicroName, microSuites, servicesOf } from './micro/suites.ts'
@@ -56,6 +57,9 @@ async function servers(name: ServerName, stage: Stage): Promise<string> {
   }
   if (kind === 'memory') {
     return memoryReport(title, await measureMemory(subjects, exchange, settings.load.generations, runtime), references)
+  }
+  if (kind === 'workers') {
+    return workersReport(title, await measureWorkers(subjects, exchange, settings.load), references, settings.load)
   }
   return loadReport(title, await measureLoad(subjects, exchange, settings.load), references, settings.load)
 }

@@ -12,6 +12,7 @@ export const suiteNames = [...Object.keys(microSuites), ...Object.keys(serverSui
 
 /** Suites that belong together, by the word that stands for all of them. */
 const families: Readonly<Record<string, readonly SuiteName[]>> = {
+  cluster: ['workers-hello', 'workers-work'],
   services: [
     'queues',
     'mqtt',

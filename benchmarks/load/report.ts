@@ -1,9 +1,11 @@
+import { cpus } from 'node:os'
 import { hasProc } from '../support/machine.ts'
 import { median, pairedRatio, spread } from '../support/statistics.ts'
 import { decimals, percent, section, today } from '../support/table.ts'
 import type { BootSeries } from './boot.ts'
 import { type MemorySeries, memoryRequests } from './memory.ts'
 import type { LoadSeries, LoadSettings } from './schedule.ts'
+import type { WorkersSeries } from './workers.ts'
 
 type Named = { readonly name: string }
 
@@ -92,6 +94,32 @@ export function memoryReport(title: string, series: readonly MemorySeries[], ref
     title,
     `${today()}: resident memory at the first answer and after ${memoryRequests / 1e6} million; ${series[0]?.loaded.length ?? 0} processes each.`,
     ['server', 'ready MB', 'loaded MB', 'IQR', ...present.map((r) => `× ${r}`)],
+    rows,
+  )
+}
+
+export function workersReport(
+  title: string,
+  series: readonly WorkersSeries[],
+  references: readonly string[],
+  { generations, rounds, seconds }: LoadSettings,
+): string {
+  const rows = [...series]
+    .sort((a, b) => median(b.perSecond) - median(a.perSecond))
+    .map((one) => [
+      one.name,
+      String(Math.round(median(one.perSecond))),
+      percent(spread(one.perSecond)),
+      // Here more is better.
+      ...references.map((name) =>
+        pairedRatio(series.find((other) => other.name === name)!.perSecond, one.perSecond).toFixed(2),
+      ),
+      decimals(2)(median(one.cost)),
+    ])
+  return section(
+    title,
+    `${today()}: 100 connections, ${generations} generations × ${rounds} rounds × ${seconds} s; ${cpus().length} cores for the processes and the load together.`,
+    ['server', 'req/s', 'IQR', ...references.map((name) => `× ${name}`), 'CPU µs/req'],
     rows,
   )
 }

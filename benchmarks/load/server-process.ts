@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { pinned } from '../support/machine.ts'
+import { pinned, unpinned } from '../support/machine.ts'
 import { nginxCommand, nginxTemplate } from '../support/nginx.ts'
 import { type Runtime, serverCommand } from '../support/runtime.ts'
 import type { Stage } from '../support/stage.ts'
@@ -21,6 +21,8 @@ export interface Start {
   readonly everyMs?: number
   /** Whether it collects its garbage on demand. */
   readonly collects?: boolean
+  /** Core 0, unless it has all. */
+  readonly cores?: 'all'
   /** Where it logs to; nowhere without. */
   readonly logFile?: string
 }
@@ -30,7 +32,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** A server in a process of its own, on core 0. */
+/** A server in a process of its own, on core 0 unless it is one of several processes. */
 export class ServerProcess {
   readonly subject: Subject
   readonly port: number
@@ -41,14 +43,18 @@ export class ServerProcess {
   readonly #child: ChildProcess
   #stderr = ''
 
-  private constructor(subject: Subject, port: number, { runtime, collects = false, logFile = '/dev/null' }: Start) {
+  private constructor(
+    subject: Subject,
+    port: number,
+    { runtime, cores, collects = false, logFile = '/dev/null' }: Start,
+  ) {
     this.subject = subject
     this.port = port
     const own =
       subject.file === nginxTemplate
         ? nginxCommand(subject.stage.folder, port)
         : serverCommand(runtime, [subject.file, subject.scenario], collects)
-    const [command, ...args] = pinned(0, own)
+    const [command, ...args] = cores === 'all' ? unpinned(own) : pinned(0, own)
     this.startedAt = performance.now()
     this.#child = spawn(command!, args, {
       cwd: subject.stage.folder,

@@ -69,6 +69,21 @@ export const fileServers = (kind: RuntimeKind): ServerFiles =>
       })
     : {}
 
+/** One process, and several: by the command line, and by hand. */
+export const workersServers =
+  (scenario: string) =>
+  (kind: RuntimeKind): ServerFiles =>
+    kind === 'node'
+      ? Object.fromEntries(
+          [
+            ['one process', 'process 1'],
+            ['start, 1 worker', 'start 1'],
+            ['start, 2 workers', 'start 2'],
+            ['node:cluster by hand, 2 workers', 'cluster 2'],
+          ].map(([name, how]) => [name, { file: 'servers/workers.mjs', scenario: `${scenario} ${how}` }]),
+        )
+      : {}
+
 export const graphqlServers = (kind: RuntimeKind): ServerFiles =>
   kind === 'node'
     ? {

@@ -9,12 +9,13 @@ import {
   httpServers,
   memoryServers,
   type ServerFiles,
+  workersServers,
 } from './servers.ts'
 
 /** Servers that do the same work, and the requests they are loaded with. */
 export interface ServerSuite {
   readonly title: string
-  readonly kind: 'load' | 'boot' | 'memory'
+  readonly kind: 'load' | 'boot' | 'memory' | 'workers'
   readonly exchange: Exchange
   /** The names of the servers that the others are divided by, those of them that run there. */
   readonly references: readonly string[]
@@ -218,5 +219,19 @@ export const serverSuites = {
     exchange: hello,
     references,
     servers: memoryServers,
+  },
+  'workers-hello': {
+    title: 'Several processes: hello JSON',
+    kind: 'workers',
+    exchange: hello,
+    references: ['one process'],
+    servers: workersServers('hello'),
+  },
+  'workers-work': {
+    title: 'Several processes: 1 ms of processor time a request',
+    kind: 'workers',
+    exchange: get('/', { done: true }),
+    references: ['one process'],
+    servers: workersServers('work'),
   },
 } as const satisfies Record<string, ServerSuite>

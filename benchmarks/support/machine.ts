@@ -23,6 +23,11 @@ export function pinned(core: 0 | 1, command: readonly string[]): string[] {
   return canPin ? ['taskset', '-c', String(core), ...command] : [...command]
 }
 
+/** A command that runs on all of them, whatever this process is pinned to. */
+export function unpinned(command: readonly string[]): string[] {
+  return canPin ? ['taskset', '-c', `0-${cores - 1}`, ...command] : [...command]
+}
+
 /** Moves this process away from the core of the servers; what it starts inherits that until it is pinned itself. */
 export function leaveServerCore(): void {
   if (canPin) spawnSync('taskset', ['-a', '-p', '-c', '1', String(process.pid)], { stdio: 'ignore' })
@@ -37,6 +42,15 @@ export function cpuTime(pid: number): { user: number; system: number } | undefin
   // The name in parentheses may hold spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return { user: (Number(fields[11]) * 1e6) / ticks, system: (Number(fields[12]) * 1e6) / ticks }
+}
+
+/** User and system time of a process and those that it has started, in microseconds; NaN where nobody tells. */
+export function cpuTimeOfTree(pid: number): number {
+  const own = cpuTime(pid)
+  if (own === undefined) return Number.NaN
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim()
+  const below = children === '' ? [] : children.split(' ').map((child) => cpuTimeOfTree(Number(child)))
+  return below.reduce((sum, one) => sum + one, own.user + own.system)
 }
 
 /** CPU time of all threads in milliseconds, exact: a boot has too few ticks of 10 ms to count in them. */

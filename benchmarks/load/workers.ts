@@ -1,0 +1,46 @@
+import { cpuTimeOfTree } from '../support/machine.ts'
+import { shuffled } from '../support/statistics.ts'
+import { load } from './generator.ts'
+import type { Exchange } from './probe.ts'
+import type { LoadSettings } from './schedule.ts'
+import { ServerProcess, type Subject } from './server-process.ts'
+
+/** What an application in several processes did, a value a slice. */
+export interface WorkersSeries {
+  readonly name: string
+  readonly perSecond: number[]
+  /** CPU µs per request of all its processes, the supervisor's too. */
+  readonly cost: number[]
+}
+
+/**
+ * The same schedule as for a single process, but nothing is pinned to one core: how many requests there are in a second is
+ * the question here. The generator takes its part of the cores, which a cheap handler shows.
+ */
+export async function measureWorkers(
+  subjects: readonly Subject[],
+  exchange: Exchange,
+  { generations, rounds, seconds, runtime }: LoadSettings,
+): Promise<WorkersSeries[]> {
+  const series = subjects.map(({ name }): WorkersSeries => ({ name, perSecond: [], cost: [] }))
+  for (let generation = 0; generation < generations; generation++) {
+    const servers: ServerProcess[] = []
+    try {
+      for (const subject of subjects)
+        servers.push(await ServerProcess.start(subject, exchange, { runtime, cores: 'all' }))
+      for (const server of servers) await load(server.port, exchange, seconds)
+      for (let round = 0; round < rounds; round++) {
+        for (const server of shuffled(servers)) {
+          const before = cpuTimeOfTree(server.pid)
+          const { requests, perSecond } = await load(server.port, exchange, seconds)
+          const own = series[subjects.indexOf(server.subject)]!
+          own.perSecond.push(perSecond)
+          own.cost.push((cpuTimeOfTree(server.pid) - before) / requests)
+        }
+      }
+    } finally {
+      for (const server of servers) await server.stop()
+    }
+  }
+  return series
+}
