@@ -56,7 +56,7 @@ One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces
       of,
       stuckAfter,
       note,
-      start: (number, leads) => startWorker(spawn, number, of, leads, ports),
+      start: (number, leads, askLead) => startWorker(spawn, number, of, leads, { ports, askLead }),
     })
   },
 })

@@ -2,7 +2,7 @@ import { isMainThread } from 'node:worker_threads'
 import { setSupervisor } from '../../kernel/support/worker.ts'
 import { endWithParent } from '../process/ending.ts'
 import { hearOrders } from '../process/orders.ts'
-import { beatMs, type Given, isOrder, type News, variable } from './protocol.ts'
+import { beatMs, type Given, isOrder, type News, type Order, variable } from './protocol.ts'
 
 /** Runs in the process of a worker before its first module (`--import`, `--preload`). */
 const given = process.env[variable]
@@ -32,6 +32,24 @@ async function attend({ parent, leads }: Given): Promise<void> {
     leads = true
     for (const run of becomeLead.splice(0)) run()
   })
+  const answers = new Map<string, (question: unknown) => unknown>()
+  orders.each('question', ({ number, topic, question }) => {
+    const answer = async () => {
+      const run = answers.get(topic)
+      if (run === undefined) throw new Error('nothing in it answers that')
+      return run(question)
+    }
+    answer().then(
+      (value) => tell({ framework: 'answered', number, value }),
+      (error: Error) => tell({ framework: 'answered', number, error: error.message }),
+    )
+  })
+  const asking = new Map<number, (answer: Extract<Order, { framework: 'answer' }>) => void>()
+  orders.each('answer', (answer) => {
+    asking.get(answer.number)?.(answer)
+    asking.delete(answer.number)
+  })
+  let questions = 0
   let asked = 0
   /** How many servers are about to listen. */
   let pending = 0
@@ -76,6 +94,14 @@ async function attend({ parent, leads }: Given): Promise<void> {
       return leads
     },
     onLead: (run) => void becomeLead.push(run),
+    ask(topic, question) {
+      const number = ++questions
+      return new Promise((resolve, reject) => {
+        asking.set(number, ({ value, error }) => (error === undefined ? resolve(value) : reject(new Error(error))))
+        tell({ framework: 'ask', number, topic, question })
+      })
+    },
+    answer: (topic, answer) => void answers.set(topic, answer),
   })
 }
 

@@ -17,6 +17,10 @@ export type Order =
   | { readonly framework: 'stop'; readonly signal: EndSignal }
   /** Who did what only one may do has ended: it is yours. */
   | { readonly framework: 'lead' }
+  /** Another worker asks who leads. */
+  | { readonly framework: 'question'; readonly number: number; readonly topic: string; readonly question?: unknown }
+  /** What that has answered. */
+  | { readonly framework: 'answer'; readonly number: number; readonly value?: unknown; readonly error?: string }
   /** The port to bind, or why there is none. */
   | {
       readonly framework: 'shared'
@@ -31,6 +35,10 @@ export type News =
   | { readonly framework: 'alive' }
   /** It asks for a port that all workers listen on; the number, how many it has asked for, tells those apart that take any. */
   | { readonly framework: 'share'; readonly number: number; readonly host: string; readonly port: number }
+  /** It asks the one that leads. */
+  | { readonly framework: 'ask'; readonly number: number; readonly topic: string; readonly question?: unknown }
+  /** It leads, and answers. */
+  | { readonly framework: 'answered'; readonly number: number; readonly value?: unknown; readonly error?: string }
   /** All its servers listen. */
   | { readonly framework: 'listening' }
   /** A server of it does not. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { EndSignal } from '../process/ending.ts'
 import { beatMs } from './protocol.ts'
-import type { Worker } from './worker.ts'
+import type { Answers, Worker } from './worker.ts'
 
 /** Milliseconds for which a worker has to run for its end not to count as one of a row. */
 const steadyMs = 10_000
@@ -18,7 +18,7 @@ export interface Supervision {
   readonly of: number
   /** Seconds without a sign of life after which a worker is ended by force; 0: never. */
   readonly stuckAfter: number
-  start(number: number, leads: boolean): Worker
+  start(number: number, leads: boolean, askLead: Answers['askLead']): Worker
   note(line: string): void
 }
 
@@ -113,7 +113,7 @@ class Supervisor {
   }
 
   #begin(slot: Slot, leads: boolean): Worker {
-    const worker = this.#supervision.start(slot.number, leads)
+    const worker = this.#supervision.start(slot.number, leads, (...asked) => this.#askLead(...asked))
     this.#alive.add(worker)
     if (leads) this.#lead = worker
     void worker.ended.then((ended) => {
@@ -142,6 +142,11 @@ class Supervisor {
     const [next] = there.sort((one, other) => other.since - one.since)
     this.#lead = next?.worker
     this.#lead?.lead()
+  }
+
+  async #askLead(topic: string, question: unknown): Promise<unknown> {
+    if (this.#lead === undefined || this.#lead.isEnded) throw new Error('there is none at this moment')
+    return this.#lead.ask(topic, question)
   }
 
   /** Starts a worker; resolves to whether it listens, and has taken its place then. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import own from 'node:process'
+import { within } from '../../kernel/support/within.ts'
 import type { EndSignal } from '../process/ending.ts'
 import type { SharedPorts } from './port.ts'
 import { type Given, isNews, type News, type Order, variable } from './protocol.ts'
@@ -23,8 +24,20 @@ export interface Worker {
   stop(signal: EndSignal): void
   /** Lets it do what only one may do. */
   lead(): void
+  /** Asks it as the one that leads; rejects when it does not answer. */
+  ask(topic: string, question: unknown): Promise<unknown>
   kill(): void
 }
+
+/** What a worker may ask of the supervisor. */
+export interface Answers {
+  readonly ports: SharedPorts
+  /** Asks the worker that leads. */
+  askLead(topic: string, question: unknown): Promise<unknown>
+}
+
+/** Milliseconds that an answer may take. */
+const answerMs = 5000
 
 /** Starts a process of the application, with these variables beside its own. */
 export type Spawn = (env: NodeJS.ProcessEnv) => ChildProcess
@@ -34,7 +47,7 @@ export function startWorker(
   number: number,
   of: number,
   leads: boolean,
-  ports: SharedPorts,
+  { ports, askLead }: Answers,
 ): Worker {
   const given: Given = { parent: own.pid, leads }
   const process = spawnProcess({ FRAMEWORK_WORKER: `${number}/${of}`, [variable]: JSON.stringify(given) })
@@ -62,12 +75,23 @@ export function startWorker(
       give({ framework: 'shared', number, port, error: { code, message } })
     }
   }
+  const passOn = async ({ number, topic, question }: Extract<News, { framework: 'ask' }>) => {
+    try {
+      give({ framework: 'answer', number, value: await askLead(topic, question) })
+    } catch (error) {
+      give({ framework: 'answer', number, error: (error as Error).message })
+    }
+  }
+  const asked = new Map<number, (answer: Extract<News, { framework: 'answered' }>) => void>()
+  let questions = 0
   const booted = new Promise<'listening' | 'failed' | 'ended'>((resolve) => {
     void ended.then(() => resolve('ended'))
     process.on('message', (message: unknown) => {
       if (!isNews(message)) return
       missed = 0
       if (message.framework === 'share') void share(message)
+      else if (message.framework === 'ask') void passOn(message)
+      else if (message.framework === 'answered') asked.get(message.number)?.(message)
       else if (message.framework !== 'alive') {
         listens = message.framework === 'listening'
         resolve(message.framework)
@@ -85,6 +109,16 @@ export function startWorker(
     missed: () => (listens ? ++missed : 0),
     stop: (signal) => give({ framework: 'stop', signal }),
     lead: () => give({ framework: 'lead' }),
+    async ask(topic, question) {
+      const number = ++questions
+      const answered = new Promise<unknown>((resolve, reject) => {
+        asked.set(number, ({ value, error }) => (error === undefined ? resolve(value) : reject(new Error(error))))
+        void ended.then(() => reject(new Error('it has ended')))
+      })
+      give({ framework: 'question', number, topic, question })
+      const late = () => Promise.reject(new Error(`it has taken more than ${answerMs} ms`))
+      return within(answered, answerMs, late).finally(() => asked.delete(number))
+    },
     kill: () => void process.kill('SIGKILL'),
   }
 }

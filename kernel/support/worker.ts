@@ -30,6 +30,10 @@ export interface Supervisor {
   readonly leads: boolean
   /** Calls when this process becomes that one. */
   onLead(run: () => void): void
+  /** Asks that one; rejects when there is none at this moment, or it does not answer. */
+  ask(topic: string, question: unknown): Promise<unknown>
+  /** Answers when this process is that one. */
+  answer(topic: string, answer: (question: unknown) => unknown): void
 }
 
 const WorkerVariableError = defineError(
@@ -78,6 +82,32 @@ export function supervisor(): Supervisor | undefined {
 /** Whether this process does what only one of several may do. */
 export function isLeading(place: WorkerPlace | undefined): boolean {
   return supervisor()?.leads ?? (place === undefined || place.number === 1)
+}
+
+const WorkerLeadError = defineError(
+  'WorkerLeadError',
+  503,
+  (topic: string, why: string) => `the worker that leads has not answered "${topic}": ${why}`,
+)
+
+/**
+ * Asks the worker that does what only one may do. Question and answer are what JSON has a form for.
+ *
+ * @throws (as a rejection) WorkerLeadError without one that answers within 5 seconds, and in processes that nothing connects.
+ */
+export async function askLeader(topic: string, question?: unknown): Promise<unknown> {
+  const asked = supervisor()?.ask(topic, question)
+  if (asked === undefined) throw WorkerLeadError(topic, 'nothing connects this process with it')
+  try {
+    return await asked
+  } catch (error) {
+    throw WorkerLeadError(topic, (error as Error).message)
+  }
+}
+
+/** Answers what other workers ask when this one does what only one may do. */
+export function answerAsLeader(topic: string, answer: (question: unknown) => unknown): void {
+  supervisor()?.answer(topic, answer)
 }
 
 /**

@@ -15,12 +15,18 @@ afterAll(() => {
 
 /** An application that says who answers. */
 const application = `import { existsSync } from 'node:fs'
-import { definePlugin, Server } from 'framework'
+import { cron as job, definePlugin, Server } from 'framework'
+import { cron } from 'framework/plugins'
 if (existsSync('broken')) throw new Error('this version does not boot')
 let leads = false
 const duty = definePlugin({ name: 'duty', setup: (ctx) => ctx.onLead(() => void (leads = true)) })
+const plugins = [duty()]
+if (!('Bun' in globalThis || 'Deno' in globalThis)) {
+  plugins.push(cron({ crons: [], ui: { middlewares: [(req, res, next) => next()] } }))
+  await job('0 0 3 * * *', { name: 'nightly' }).start(() => { throw new Error('ran in ' + process.pid) })
+}
 const port = Number(process.env.PORT)
-const server = new Server({ port, host: '127.0.0.1', plugins: [duty()] })
+const server = new Server({ port, host: '127.0.0.1', plugins })
 const who = () => ({ pid: process.pid, ...server.worker, leads })
 server.get('/', who)
 server.get('/slow', async () => {
@@ -99,6 +105,16 @@ test.concurrent('on Node.js: what ends is replaced, and a rolling restart loses 
       { number: 1, of: 2, leads: true },
       { number: 2, of: 2, leads: false },
     ])
+    // Whichever worker is asked, the page is about the one that runs the jobs.
+    const page = `http://127.0.0.1:${serving.port}/crons`
+    const headers = { 'sec-fetch-site': 'same-origin', connection: 'close' }
+    for (const turn of [1, 2]) {
+      await fetch(`${page}?run=nightly`, { method: 'POST', headers, redirect: 'manual' })
+      await until(`run ${turn} on the page`, async () => {
+        const texts = await Promise.all([1, 2].map(async () => (await fetch(page, { headers })).text()))
+        return texts.every((text) => text.split(`ran in ${first!.pid}`).length === turn + 1)
+      })
+    }
     // The second one does what only one may do, as soon as the first has ended.
     process.kill(first!.pid, 'SIGKILL')
     await serving.says(`worker 1 (${first!.pid}) ended with SIGKILL`)

@@ -75,6 +75,8 @@ function second(of = 2): () => void {
       return leads
     },
     onLead: (run) => void waiting.push(run),
+    ask: () => Promise.reject(new Error('there is none at this moment')),
+    answer() {},
   })
   return () => {
     leads = true
@@ -83,7 +85,7 @@ function second(of = 2): () => void {
 }
 
 describe('scheduled jobs', () => {
-  test('run in the worker that leads, and the page says so', async () => {
+  test('run in the worker that leads; another one says when that does not answer', async () => {
     const lead = second()
     const handle = job('0 0 3 * * *', { name: 'nightly' })
     await handle.start(() => {})
@@ -91,9 +93,11 @@ describe('scheduled jobs', () => {
     const { port } = await server.listen()
     const url = `http://127.0.0.1:${port}/crons`
     expect(server.services.get('cron').jobs()).toEqual([])
-    expect(await (await fetch(url)).text()).toContain('Worker 2 of 2 has answered. The jobs run in another one')
+    expect(await (await fetch(url)).text()).toContain(
+      'Worker 2 of 2 has answered. The jobs run in another one, which does not answer',
+    )
     const headers = { 'sec-fetch-site': 'same-origin' }
-    expect((await fetch(`${url}?run=nightly`, { method: 'POST', headers })).status).toBe(409)
+    expect((await fetch(`${url}?run=nightly`, { method: 'POST', headers })).status).toBe(503)
     lead()
     await vi.waitFor(() => expect(server.services.get('cron').jobs()).toMatchObject([{ name: 'nightly' }]))
     expect(await (await fetch(url)).text()).not.toContain('has answered')

@@ -4,6 +4,7 @@ import { nodeEnv } from '../../toolkit/node-env.ts'
 import { announcePage } from '../../toolkit/pages.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { cronUiOptions } from '../options.ts'
+import { shownJobs } from './jobs.ts'
 
 /**
  * A page with the scheduled jobs: when they run, when they did, how long and with what outcome; needs the package `cronstrue`.
@@ -44,8 +45,13 @@ export const cronUi = definePlugin({
     }
     const routeOptions = { middlewares: [...middlewares], apidoc: { tags: ['cron'] } } as const
 
-    ctx.get(path, routeOptions, function cronPage(req, res) {
-      const jobs = service.jobs()
+    const shown = shownJobs(service, ctx.scope)
+
+    ctx.get(path, routeOptions, async function cronPage(req, res) {
+      const { jobs, failure } = await shown.list().then(
+        (jobs) => ({ jobs, failure: undefined }),
+        () => ({ jobs: [], failure: elsewhere(ctx.server.worker) }),
+      )
       const { ran, busy, refresh } = req.query as Record<string, unknown>
       const seconds = Number(refresh)
       const named = (name: unknown) => jobs.some((job) => job.name === name)
@@ -53,9 +59,7 @@ export const cronUi = definePlugin({
         ? `${String(ran)} was started.`
         : named(busy)
           ? `${String(busy)} was not started: it is running already, or its lock cannot be reached.`
-          : service.isStarted
-            ? undefined
-            : elsewhere(ctx.server.worker)
+          : failure
       const view = {
         now: service.now(),
         timezone: service.timezone ?? ofProcess(),
@@ -73,12 +77,9 @@ export const cronUi = definePlugin({
     ctx.post(path, { middlewares: [...middlewares], apidoc: { tags: ['cron'] } }, async function runCron(req, res) {
       if (!isFromHere(req))
         return sendFailure(req, res, new HttpError(403, { message: 'this comes from another site' }))
-      if (!service.isStarted)
-        return sendFailure(req, res, new HttpError(409, { message: elsewhere(ctx.server.worker) }))
       const name = String((req.query as Record<string, unknown>).run ?? '')
-      if (!service.jobs().some((job) => job.name === name))
-        return sendFailure(req, res, new HttpError(404, { message: 'there is no such job' }))
-      const began = await service.trigger(name)
+      const began = await shown.run(name)
+      if (began === undefined) return sendFailure(req, res, new HttpError(404, { message: 'there is no such job' }))
       return res
         .setHeader('cache-control', 'no-store')
         .redirect(`?${began ? 'ran' : 'busy'}=${encodeURIComponent(name)}`, 303)
@@ -88,7 +89,7 @@ export const cronUi = definePlugin({
 
 function elsewhere(worker: WorkerPlace | undefined): string {
   if (worker === undefined) return 'The jobs have not started.'
-  return `Worker ${worker.number} of ${worker.of} has answered. The jobs run in another one, since they have no lock: with one, every worker runs and shows them.`
+  return `Worker ${worker.number} of ${worker.of} has answered. The jobs run in another one, which does not answer at this moment.`
 }
 
 /** Whether a click was made on this very page: the cookies of whoever made it would come along from any other, too. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { definePlugin, Server } from '../../../index.ts'
-import { refuseSeveral, type WorkerPlace } from '../../../kernel/index.ts'
+import { askLeader, refuseSeveral, type WorkerPlace } from '../../../kernel/index.ts'
 import { setSupervisor } from '../../../kernel/support/worker.ts'
 
 afterEach(() => {
@@ -68,6 +68,8 @@ function supervise() {
       return leads
     },
     onLead: (run) => void waiting.push(run),
+    ask: async (topic, question) => ({ topic, question }),
+    answer() {},
   })
   return {
     told,
@@ -138,4 +140,10 @@ describe('lead hooks', () => {
     expect(calls).toEqual(['listen', 'lead'])
     expect(supervisor.told).toEqual(['starting', 'closed', 'failed'])
   })
+})
+
+test('the worker that leads is asked through the supervisor, and not without one', async () => {
+  await expect(askLeader('votes', 1)).rejects.toMatchObject({ code: 'WorkerLeadError', status: 503 })
+  supervise()
+  expect(await askLeader('votes', 1)).toEqual({ topic: 'votes', question: 1 })
 })
