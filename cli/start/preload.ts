@@ -25,7 +25,7 @@ async function attend({ parent, leads }: Given): Promise<void> {
   // An application that has nothing left to do ends, as it would without a channel.
   const { channel } = process as { channel?: { ref?(): void; unref?(): void } }
   channel?.unref?.()
-  setInterval(() => tell({ framework: 'alive' }), beatMs).unref()
+  setInterval(() => tell({ framework: 'alive' }), beatMs).unref?.()
 
   const becomeLead: (() => void)[] = []
   orders.each('lead', () => {

@@ -33,7 +33,7 @@ async function takeOver({ hooks, run, isClosing, report }: LeadParts): Promise<v
         break
       } catch (error) {
         report(error)
-        await new Promise<void>((resolve) => void setTimeout(resolve, pause).unref())
+        await new Promise<void>((resolve) => void setTimeout(resolve, pause).unref?.())
       }
     }
   }
