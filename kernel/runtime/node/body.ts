@@ -2,16 +2,17 @@ import { Buffer } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { StreamBody } from '../../http/raw.ts'
 import { openSource } from '../../http/streams.ts'
-import { BadRequestError, PayloadTooLargeError } from '../../support/errors.ts'
+import { PayloadTooLargeError } from '../../support/errors.ts'
 import { Slices } from '../give-way.ts'
 import { asChunk, lengthGuard } from '../sending.ts'
+import { type BodyReader, EndedEarlyError } from './message.ts'
 
 /**
  * Reads the whole body into one piece of memory, never more than `limit` bytes of it. `onLeft` is called before the
  * promise rejects: a `catch` of the caller would be one more promise for every body that arrives whole.
  */
-export function readBody(message: IncomingMessage, limit: number, onLeft: () => void): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
+export const readBody: BodyReader = (message, limit, onLeft) =>
+  new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
     const onData = (chunk: Uint8Array) => {
@@ -32,7 +33,7 @@ export function readBody(message: IncomingMessage, limit: number, onLeft: () => 
     const onGone = () => {
       release()
       onLeft()
-      reject(BadRequestError('the connection ended before the body was complete'))
+      reject(EndedEarlyError())
     }
     const release = () => {
       message.off('data', onData).off('end', onEnd).off('close', onGone)
@@ -41,7 +42,6 @@ export function readBody(message: IncomingMessage, limit: number, onLeft: () => 
     message.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone)
     if (message.destroyed) onGone()
   })
-}
 
 /** Takes a body that nobody reads off the wire, so that the next request can come, and no more than `limit` bytes of it. */
 export function discardBody(message: IncomingMessage, limit: number, onTooMuch: () => void): void {
@@ -103,7 +103,7 @@ export function streamBody(message: IncomingMessage, onBegin: () => void, onLeft
 }
 
 function raiseGone(): never {
-  throw BadRequestError('the connection ended before the body was complete')
+  throw EndedEarlyError()
 }
 
 /**

@@ -113,7 +113,9 @@ export function areNodesOwn(): boolean {
     contains(writeHead, 'ERR_HTTP_HEADERS_SENT') &&
     contains(write, 'write_(') &&
     contains(end, 'ERR_STREAM_WRITE_AFTER_END') &&
-    contains(_storeHeader, 'processHeader(')
+    contains(_storeHeader, 'processHeader(') &&
+    contains(IncomingMessage.prototype.push, 'readableAddChunk') &&
+    contains(IncomingMessage.prototype.on, 'readableListening')
   )
 }
 

@@ -1,7 +1,8 @@
 import { createHook } from 'node:async_hooks'
-import { IncomingMessage, ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { detectRuntime } from '../runtime-name.ts'
+import { CollectingMessage } from './message.ts'
 
 const kept: object[] = []
 
@@ -40,7 +41,7 @@ function ticks(): object[] {
 /** A request and its answer as they are when they meet, on a socket that leads nowhere. */
 function exchange(): object[] {
   const socket = new Socket()
-  const message = new IncomingMessage(socket)
+  const message = new CollectingMessage(socket)
   Object.assign(message, { method: 'GET', url: '/', httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 })
   const response = new ServerResponse(message)
   return [message, response]

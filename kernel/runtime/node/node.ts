@@ -9,8 +9,9 @@ import { makeWay, type OpenSocket } from './direct.ts'
 import { keepShapes } from './hidden-classes.ts'
 import { announce, endIdle } from './idle.ts'
 import { isLingering } from './linger.ts'
+import { CollectingMessage } from './message.ts'
 import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
-import { findDirectWriter, showsOwners } from './probe.ts'
+import { findCollecting, findDirectWriter, showsOwners } from './probe.ts'
 import { refuseConnect, refuseConnection } from './refuse.ts'
 import { type Expectation, type NodeContext, NodeRequest } from './request.ts'
 import { hasBody, takeUpgrades } from './upgrade.ts'
@@ -55,14 +56,18 @@ class NodeAdapter implements Adapter {
     const port = share === undefined ? options.port : await sharedPort(share, options)
     // Encryption costs so much more than what is saved that its sockets keep to the beaten track.
     const ordinary = this.#ordinary || https !== undefined
-    const direct = ordinary ? undefined : await findDirectWriter()
+    const [direct, collects] = await Promise.all([
+      ordinary ? undefined : findDirectWriter(),
+      !this.#ordinary && findCollecting(),
+    ])
     const announced = ordinary || !showsOwners() ? 0 : limits.keepAliveTimeout
     const context: NodeContext = { limits, activity: this.#activity, direct, announced, onWarning }
-    const server = await create(
-      options,
-      announced > 0 ? 0 : limits.keepAliveTimeout,
-      requestListener(context, handler, 'nothing'),
-    )
+    const settings: OwnSettings = {
+      keepAliveTimeout: announced > 0 ? 0 : limits.keepAliveTimeout,
+      ...(collects && { IncomingMessage: CollectingMessage }),
+      optimizeEmptyRequests: !this.#ordinary,
+    }
+    const server = await create(options, settings, requestListener(context, handler, 'nothing'))
     this.#server = server
     // 0: node cuts a longer list in silence; the count is checked in `refusal()`, the size by the parser.
     server.maxHeadersCount = 0
@@ -148,16 +153,24 @@ function track(sockets: Set<Socket>, socket: Socket): void {
   socket.once('close', () => sockets.delete(socket))
 }
 
+/** Settings that depend on what this version of Node.js can do. */
+interface OwnSettings {
+  readonly keepAliveTimeout: number
+  readonly IncomingMessage?: typeof CollectingMessage
+  /** From Node.js 24 on a request that declares no body is a stream that has ended before it begins, and has no events. */
+  readonly optimizeEmptyRequests: boolean
+}
+
 async function create(
   options: ListenOptions,
-  keepAliveTimeout: number,
+  own: OwnSettings,
   listener: (message: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Server> {
   const { limits, https, upgrades } = options
   const settings: ServerOptions & { shouldUpgradeCallback: (message: IncomingMessage) => boolean } = {
+    ...own,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.receiveTimeout,
-    keepAliveTimeout,
     maxHeaderSize: limits.maxHeaderSize,
     // The default of 30 s makes every limit above a lie.
     connectionsCheckingInterval: 1000,

@@ -3,6 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { detectRuntime } from '../runtime-name.ts'
+import { readBody } from './body.ts'
 import {
   areNodesOwn,
   type DirectWriter,
@@ -12,6 +13,7 @@ import {
   type Sending,
   writeOnce,
 } from './direct.ts'
+import { type BodyReader, CollectingMessage, collectBody } from './message.ts'
 
 /** An answer whose bytes show how everything is written. */
 interface Sample {
@@ -81,6 +83,48 @@ export function showsOwners(): boolean {
   }
 }
 
+/** Bodies as the parser gives them: in pieces, then `null` at the end, or the connection is gone. */
+const bodies = [[null], ['a', null], ['a', 'b', 'c', null], ['a', 'bcd', 'e', null], ['a', 'bcd'], ['a']] as const
+
+let collects: Promise<boolean> | undefined
+
+/** Whether bodies can be had past the stream that a message is. Found out as {@link findDirectWriter} does. */
+export function findCollecting(): Promise<boolean> {
+  collects ??= detectRuntime() === 'node' && areNodesOwn() ? readsAlike(collectBody) : Promise.resolve(false)
+  return collects
+}
+
+/** Whether bodies that are read in this way, and their messages, cannot be told from those that were read by events. */
+export async function readsAlike(read: BodyReader): Promise<boolean> {
+  const reads = [readBody, read].map((one) => Promise.all(bodies.map((pieces) => recordBody(one, pieces))))
+  try {
+    const [ordinary, own] = await Promise.all(reads)
+    return ordinary!.join() === own!.join()
+  } catch {
+    return false
+  }
+}
+
+/** Everything that can be seen of one body and its message, as text. */
+async function recordBody(read: BodyReader, pieces: readonly (string | null)[]): Promise<string> {
+  const seen: unknown[] = []
+  const message = new CollectingMessage(open(() => {}).socket)
+  const body = read(message, 3, () => seen.push('left'))
+  message.complete = pieces.includes(null)
+  for (const piece of pieces) message.push(piece === null ? null : Buffer.from(piece))
+  if (!message.complete) message.destroy()
+  seen.push(await body.then(String, String))
+  await ticks()
+  const { destroyed, closed, aborted, readableEnded, readableLength, readableAborted, readableDidRead } = message
+  seen.push(destroyed, closed, aborted, readableEnded, readableLength, readableAborted, readableDidRead)
+  return seen.join(' ')
+}
+
+// Not setImmediate, which faked timers hold back: only ticks lie between a write and its end.
+async function ticks(): Promise<void> {
+  for (let i = 0; i < 10; i++) await new Promise<void>((resolve) => process.nextTick(resolve))
+}
+
 /** Everything that can be seen of one answer, as text. */
 async function record(answer: (response: ServerResponse) => void): Promise<string> {
   const seen: string[] = []
@@ -97,8 +141,7 @@ async function record(answer: (response: ServerResponse) => void): Promise<strin
   for (const event of ['prefinish', 'finish', 'close', 'error']) response.on(event, () => note(event))
   answer(response)
   note('answered')
-  // Not setImmediate, which faked timers hold back: only ticks lie between a write and its end.
-  for (let i = 0; i < 10; i++) await new Promise<void>((resolve) => process.nextTick(resolve))
+  await ticks()
   note('later')
   response.detachSocket(socket)
   const date = /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/

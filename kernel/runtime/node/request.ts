@@ -18,6 +18,7 @@ import { declaredLength, mostUnread } from '../sending.ts'
 import { discardBody, readBody, streamBody, writeStream } from './body.ts'
 import type { DirectWriter } from './direct.ts'
 import { closeIncomplete, closeUnread } from './linger.ts'
+import { collectBody, isUntouched } from './message.ts'
 import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
 
 /** How long a body that nobody waits for may hold up its connection behind the answer. */
@@ -150,7 +151,11 @@ export class NodeRequest implements RawRequest {
     }
     if (this.#isRead) return Promise.reject(BodyReadError())
     this.#begin()
-    return readBody(this.#message, limit, () => {
+    // Node has ended the stream of a message that declares none, which reads like one that broke off.
+    if (!this.hasBody) return Promise.resolve(Buffer.alloc(0))
+    const message = this.#message
+    const read = isUntouched(message) ? collectBody : readBody
+    return read(message, limit, () => {
       this.#abandoned = true
     })
   }

@@ -1,0 +1,91 @@
+import { Buffer } from 'node:buffer'
+import { IncomingMessage } from 'node:http'
+import { BadRequestError, PayloadTooLargeError } from '../../support/errors.ts'
+
+/** Reads the whole body, never more than `limit` bytes of it; `onLeft` is called when the rest of it will not be read. */
+export type BodyReader = (message: IncomingMessage, limit: number, onLeft: () => void) => Promise<Uint8Array>
+
+/** Someone who waits for a body, and what has come of it. */
+interface Collector {
+  readonly limit: number
+  readonly onLeft: () => void
+  readonly resolve: (body: Uint8Array) => void
+  readonly reject: (error: Error) => void
+  readonly chunks: Uint8Array[]
+  size: number
+}
+
+/** What `node:http` keeps of a message beside its documented members; `probe.ts` finds out whether it means the same. */
+interface OpenMessage {
+  readonly _readableState: Record<
+    'dataEmitted' | 'ended' | 'endEmitted' | 'destroyed' | 'closed' | 'closeEmitted',
+    boolean
+  >
+  _read(size: number): void
+}
+
+/** A message whose body the parser can hand to someone who waits for it, past the stream that it is. */
+export class CollectingMessage extends IncomingMessage {
+  collector: Collector | undefined = undefined
+
+  override push(chunk: Uint8Array | null, encoding?: BufferEncoding): boolean {
+    const { collector } = this
+    if (collector === undefined) return super.push(chunk, encoding)
+    if (chunk === null) return this.#end(collector)
+    collector.size += chunk.length
+    collector.chunks.push(chunk)
+    const { _readableState: state } = this as unknown as OpenMessage
+    state.dataEmitted = true
+    if (collector.size <= collector.limit) return true
+    // What follows goes into the stream, which takes no more than its high water mark.
+    this.pause()
+    this.#leave(collector, PayloadTooLargeError(`${collector.limit} bytes`))
+    return true
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (this.collector !== undefined) this.#leave(this.collector, EndedEarlyError())
+    super._destroy(error, done)
+  }
+
+  #leave({ onLeft, reject }: Collector, error: Error): void {
+    this.collector = undefined
+    onLeft()
+    reject(error)
+  }
+
+  /** Leaves the message as it is when all of it was read. */
+  #end({ chunks, size, resolve }: Collector): boolean {
+    this.collector = undefined
+    resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    // Someone came to listen meanwhile.
+    if (this.eventNames().length > 0) return this.resume().push(null)
+    const { _readableState: state } = this as unknown as OpenMessage
+    state.ended = state.endEmitted = state.destroyed = state.closed = state.closeEmitted = true
+    return false
+  }
+}
+
+/** What a body is refused with that breaks off. */
+export const EndedEarlyError = () => BadRequestError('the connection ended before the body was complete')
+
+const { push } = CollectingMessage.prototype
+const { on } = IncomingMessage.prototype
+
+/** Whether nothing of the body has come yet, and no one has looked at it, listens, or reads it by a method of their own. */
+export function isUntouched(message: IncomingMessage): boolean {
+  const isOurs = message.push === push && message.on === on
+  const isNew = !message.complete && !message.destroyed && message.readableLength === 0
+  return isOurs && isNew && message.readableFlowing === null && message.eventNames().length === 0
+}
+
+/**
+ * As `readBody` does, for an untouched message: without events. Each of `'data'`, `'end'` and `'close'` has a tick of its own,
+ * and a small body needs none of them: a validated POST costs 0.9 of what it does with them.
+ */
+export const collectBody: BodyReader = (message, limit, onLeft) =>
+  new Promise((resolve, reject) => {
+    ;(message as CollectingMessage).collector = { limit, onLeft, resolve, reject, chunks: [], size: 0 }
+    // Now it counts as read: otherwise node would drop what comes behind the answer.
+    ;(message as unknown as OpenMessage)._read(0)
+  })
