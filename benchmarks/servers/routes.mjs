@@ -123,16 +123,25 @@ export const shownAccount = (id, query) => ({
 })
 const shownOrders = orders.map(({ id, total, at }) => ({ id, total, at }))
 
-/** 1000 rows; the schema of the answer keeps the cost of each back. */
-export const items = Array.from({ length: 1000 }, (_, i) => ({
-  id: i,
-  title: `Analytical engine, part ${i}`,
-  price: 5.5 + (i % 90),
-  cost: 3.5 + (i % 90),
-  stock: i % 7,
-  tags: ['brass', 'steam'],
-  at: '2026-01-01T12:00:00.000Z',
-}))
+/**
+ * 1000 rows; the schema of the answer keeps the cost of each back. They are parsed, as rows of a database are: text that was put
+ * together by a template is kept in parts, which no driver gives and which keeps Node.js 26 off its fast `JSON.stringify`.
+ *
+ * @type {{ id: number, title: string, price: number, cost: number, stock: number, tags: string[], at: string }[]}
+ */
+export const items = JSON.parse(
+  JSON.stringify(
+    Array.from({ length: 1000 }, (_, i) => ({
+      id: i,
+      title: `Analytical engine, part ${i}`,
+      price: 5.5 + (i % 90),
+      cost: 3.5 + (i % 90),
+      stock: i % 7,
+      tags: ['brass', 'steam'],
+      at: '2026-01-01T12:00:00.000Z',
+    })),
+  ),
+)
 /** The same for servers whose framework has no schemas of answers. */
 export const shownItems = items.map(({ id, title, price, stock, tags, at }) => ({ id, title, price, stock, tags, at }))
 

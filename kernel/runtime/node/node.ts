@@ -54,18 +54,14 @@ class NodeAdapter implements Adapter {
     // On Node.js the supervisor has the port, and `node:cluster` gives each process its part.
     const share = detectRuntime() === 'node' ? undefined : options.share
     const port = share === undefined ? options.port : await sharedPort(share, options)
-    // Encryption costs so much more than what is saved that its sockets keep to the beaten track.
-    const ordinary = this.#ordinary || https !== undefined
-    const [direct, collects] = await Promise.all([
-      ordinary ? undefined : findDirectWriter(),
-      !this.#ordinary && findCollecting(),
-    ])
+    const ordinary = this.#ordinary
+    const [direct, collects] = ordinary ? [] : await Promise.all([findDirectWriter(), findCollecting()])
     const announced = ordinary || !showsOwners() ? 0 : limits.keepAliveTimeout
     const context: NodeContext = { limits, activity: this.#activity, direct, announced, onWarning }
     const settings: OwnSettings = {
       keepAliveTimeout: announced > 0 ? 0 : limits.keepAliveTimeout,
       ...(collects && { IncomingMessage: CollectingMessage }),
-      optimizeEmptyRequests: !this.#ordinary,
+      optimizeEmptyRequests: !ordinary,
     }
     const server = await create(options, settings, requestListener(context, handler, 'nothing'))
     this.#server = server
@@ -89,7 +85,7 @@ class NodeAdapter implements Adapter {
       whenAnswered(socket, () => refuseConnect(url, stream, refusals))
     })
     await bind(server, { host, port, ...(share !== undefined && { reusePort: true }) })
-    if (announced > 0) this.#stopSweeping = endIdle(this.#sockets, announced)
+    if (announced > 0) this.#stopSweeping = endIdle(https ? this.#secured : this.#sockets, announced)
     server.on('error', (error) => onWarning('the server reported an error', error))
     const bound = server.address()
     return { host, port: typeof bound === 'object' && bound !== null ? bound.port : port }

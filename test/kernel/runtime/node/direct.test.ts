@@ -1,6 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
-import { type IncomingMessage, OutgoingMessage, ServerResponse } from 'node:http'
-import { request as secureRequest } from 'node:https'
+import { OutgoingMessage, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -168,21 +167,28 @@ async function collected(run: () => Promise<void>): Promise<{ chunk: string }[][
 }
 
 describe('a directly written answer', () => {
-  const pairs = new Map<string, [string, string]>()
+  const seen = new Map<string, string[]>()
   beforeAll(async () => {
-    const ports = [await serve(true), await serve(false)]
-    const talk = async (data: string | string[]) =>
-      (await Promise.all(ports.map((port) => sendRaw(port, data, { waitMs: 1200, dripMs: 10 })))).map(
-        ({ text, closed }) => `${masked(text)}${closed ? 'closed' : 'open'}`,
-      ) as [string, string]
-    await Promise.all(Object.entries(exchanges).map(async ([name, data]) => pairs.set(name, await talk(data))))
+    const https = { https: certificate }
+    const plain = [await serve(true), await serve(false)]
+    const secured = [await serve(true, handle, https), await serve(false, handle, https)]
+    const talk = (data: string | string[]) =>
+      Promise.all(
+        [...plain, ...secured].map(async (port) => {
+          const secure = secured.includes(port)
+          const { text, closed } = await sendRaw(port, data, { waitMs: 1200, dripMs: 10, secure })
+          return `${masked(text)}${closed ? 'closed' : 'open'}`
+        }),
+      )
+    await Promise.all(Object.entries(exchanges).map(async ([name, data]) => seen.set(name, await talk(data))))
     await stopAll()
   })
 
-  test.each(Object.keys(exchanges))('has the bytes of the ordinary path: %s', (name) => {
-    const [direct, ordinary] = pairs.get(name)!
-    expect(direct.length).toBeGreaterThan(10)
+  test.each(Object.keys(exchanges))('has the bytes of the ordinary path, encrypted or not: %s', (name) => {
+    const [direct, ordinary, securedDirect, secured] = seen.get(name)!
+    expect(direct!.length).toBeGreaterThan(10)
     expect(direct).toBe(ordinary)
+    expect(securedDirect).toBe(secured)
   })
 
   test('is what small answers on kept connections get', async () => {
@@ -402,21 +408,11 @@ describe('the probe', () => {
 })
 
 describe('an encrypted connection', () => {
-  test('is answered by node alone', async () => {
+  test('is answered directly, too', async () => {
     const port = await serve(true, handle, { https: certificate })
-    const text = await new Promise<string>((resolve, reject) => {
-      const options = { port, host: '127.0.0.1', path: '/utf8', rejectUnauthorized: false, agent: false }
-      secureRequest(options, (response: IncomingMessage) => {
-        let all = ''
-        response.setEncoding('utf8').on('data', (data: string) => {
-          all += data
-        })
-        response.on('end', () => resolve(all))
-      })
-        .on('error', reject)
-        .end()
-    })
-    expect(text).toBe('grüße €')
-    expect(watched[0]!.direct()).toBe(false)
+    const { text } = await sendRaw(port, get('/utf8') + get('/hello').repeat(3), { answers: 4, secure: true })
+    expect(Buffer.from(text, 'latin1').toString()).toContain('grüße €')
+    expect(watched[0]!.direct()).toBe(true)
+    expect(watched.map((one) => one.events)).toEqual(Array(4).fill(['prefinish', 'finish', 'close']))
   })
 })

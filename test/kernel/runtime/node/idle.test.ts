@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RawRequest } from '../../../../kernel/http/raw.ts'
-import { type Adapter, defaultLimits } from '../../../../kernel/runtime/adapter.ts'
+import { type Adapter, defaultLimits, type ListenOptions } from '../../../../kernel/runtime/adapter.ts'
 import { nodeAdapter } from '../../../../kernel/runtime/node/node.ts'
 import { showsOwners } from '../../../../kernel/runtime/node/probe.ts'
 import { FormattedFailures } from '../../../../plugins/toolkit/failures/failures.ts'
 import { type RawAnswer, type RawOptions, sendRaw } from '../../../conformance/raw-client.ts'
+import { certificate } from '../certificate.ts'
 
 const failures = new FormattedFailures()
 
@@ -27,13 +28,15 @@ async function handle(raw: RawRequest): Promise<void> {
   }
 }
 
-async function serve(ordinary: boolean, keepAliveTimeout: number): Promise<{ adapter: Adapter; port: number }> {
+async function serve(
+  ordinary: boolean,
+  keepAliveTimeout: number,
+  https?: ListenOptions['https'],
+): Promise<{ adapter: Adapter; port: number }> {
   const adapter = nodeAdapter({ ordinary })
   const limits = { ...defaultLimits, keepAliveTimeout }
-  const { port } = await adapter.listen(
-    { port: 0, host: '127.0.0.1', failures, upgrades: [], limits, onWarning: () => {} },
-    handle,
-  )
+  const options = { port: 0, host: '127.0.0.1', failures, upgrades: [], limits, onWarning: () => {}, ...(https && { https }) }
+  const { port } = await adapter.listen(options, handle)
   return { adapter, port }
 }
 
@@ -93,6 +96,19 @@ test('a connection without such a time is kept and tells none', async () => {
   expect(closed).toBe(false)
   expect(text).toContain('Connection: keep-alive\r\n')
   expect(text).not.toContain('Keep-Alive:')
+  await adapter.stop()
+})
+
+test('an encrypted connection that falls silent ends, and one that asks now and then is kept', async () => {
+  const { adapter, port } = await serve(false, 1000, certificate)
+  const asks = Array.from({ length: 4 }, () => get('/'))
+  const [silent, busy] = await Promise.all([
+    sendRaw(port, get('/'), { waitMs: 4500, secure: true }),
+    sendRaw(port, asks, { waitMs: 3000, dripMs: 850, secure: true }),
+  ])
+  expect([silent.statuses, silent.closed]).toEqual([[200], true])
+  expect(silent.ms).toBeGreaterThan(1400)
+  expect([busy.statuses, busy.closed]).toEqual([[200, 200, 200, 200], false])
   await adapter.stop()
 })
 
