@@ -27,6 +27,8 @@ const samples: readonly Sample[] = [
     body: 'ok',
   },
   { headers: ['content-length', '8'], body: 'üß €' },
+  { headers: ['content-length', '20000'], body: 'x'.repeat(20_000) },
+  { headers: ['content-length', '32000'], body: 'ü'.repeat(16_000) },
 ]
 
 let found: Promise<DirectWriter | undefined> | undefined

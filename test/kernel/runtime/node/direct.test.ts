@@ -45,6 +45,7 @@ add('/bytes', new Uint8Array([0, 255]), ['content-length', '2'])
 add('/odd-status', 'odd', [], 599)
 add('/big', big)
 add('/page', 'x'.repeat(30_000))
+add('/page-utf8', 'grüße €'.repeat(3_000))
 answers['/chunked'] = { status: 200, headers: [], body: 'without a length' }
 
 function handle(raw: RawRequest): void {
@@ -226,6 +227,17 @@ describe('a directly written answer', () => {
     })
     const sizes = writes.map((chunks) => chunks.reduce((sum, { chunk }) => sum + chunk.length, 0))
     expect(Math.max(...sizes)).toBeLessThan(65_536 + 20_500)
+  })
+
+  test('that is large has its own bytes while one before it is still being sent', async () => {
+    const letters = [...'abcdefgh']
+    for (const letter of letters) add(`/of-${letter}`, letter.repeat(900_000))
+    const port = await serve(true)
+    const clients = letters.map((letter) => sendRaw(port, get(`/of-${letter}`).repeat(3), { answers: 3, waitMs: 5000 }))
+    for (const [i, { text }] of (await Promise.all(clients)).entries()) {
+      const bodies = text.split(/HTTP[\s\S]*?\r\n\r\n/).slice(1)
+      expect(bodies.map((body) => body === letters[i]!.repeat(900_000))).toEqual([true, true, true])
+    }
   })
 
   test('is seen by performance observers like any other', async () => {

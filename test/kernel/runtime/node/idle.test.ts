@@ -35,7 +35,15 @@ async function serve(
 ): Promise<{ adapter: Adapter; port: number }> {
   const adapter = nodeAdapter({ ordinary })
   const limits = { ...defaultLimits, keepAliveTimeout }
-  const options = { port: 0, host: '127.0.0.1', failures, upgrades: [], limits, onWarning: () => {}, ...(https && { https }) }
+  const options = {
+    port: 0,
+    host: '127.0.0.1',
+    failures,
+    upgrades: [],
+    limits,
+    onWarning: () => {},
+    ...(https && { https }),
+  }
   const { port } = await adapter.listen(options, handle)
   return { adapter, port }
 }

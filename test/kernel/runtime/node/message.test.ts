@@ -28,7 +28,13 @@ const adapters: Adapter[] = []
 async function serve(handler: (raw: RawRequest) => void, ordinary = false): Promise<number> {
   const adapter = nodeAdapter({ ordinary })
   adapters.push(adapter)
-  const options = { host: '127.0.0.1', failures: new FormattedFailures(), limits: defaultLimits, onWarning() {} }
+  const options = {
+    host: '127.0.0.1',
+    failures: new FormattedFailures(),
+    upgrades: [],
+    limits: defaultLimits,
+    onWarning() {},
+  }
   return (await adapter.listen({ ...options, port: 0 }, handler)).port
 }
 
