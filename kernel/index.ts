@@ -97,4 +97,4 @@ export {
   type RegularFile,
 } from './support/regular-file.ts'
 export { isInTime, within } from './support/within.ts'
-export { answerAsLeader, askLeader, isLeading, refuseSeveral, type WorkerPlace } from './support/worker.ts'
+export { isLeading, type WorkerPlace } from './support/worker.ts'

@@ -42,13 +42,6 @@ const WorkerVariableError = defineError(
   (given: string) =>
     `FRAMEWORK_WORKER is ${JSON.stringify(given)}; it takes the number of this worker and how many there are, such as "2/4". Whoever starts several processes sets it; leave it out for a single one`,
 )
-export const WorkerMemoryError = defineError(
-  'WorkerMemoryError',
-  500,
-  (what: string, { number, of }: WorkerPlace, remedy: string) =>
-    `${what} in the memory of each process, and this is worker ${number} of ${of}. ${remedy}, or run one worker`,
-)
-
 /** The place of this process, where whoever has started it says one. */
 export function workerPlace(): WorkerPlace | undefined {
   const given = variable()
@@ -82,44 +75,6 @@ export function supervisor(): Supervisor | undefined {
 /** Whether this process does what only one of several may do. */
 export function isLeading(place: WorkerPlace | undefined): boolean {
   return supervisor()?.leads ?? (place === undefined || place.number === 1)
-}
-
-const WorkerLeadError = defineError(
-  'WorkerLeadError',
-  503,
-  (topic: string, why: string) => `the worker that leads has not answered "${topic}": ${why}`,
-)
-
-/**
- * Asks the worker that does what only one may do. Question and answer are what JSON has a form for.
- *
- * @throws (as a rejection) WorkerLeadError without one that answers within 5 seconds, and in processes that nothing connects.
- */
-export async function askLeader(topic: string, question?: unknown): Promise<unknown> {
-  const asked = supervisor()?.ask(topic, question)
-  if (asked === undefined) throw WorkerLeadError(topic, 'nothing connects this process with it')
-  try {
-    return await asked
-  } catch (error) {
-    throw WorkerLeadError(topic, (error as Error).message)
-  }
-}
-
-/** Answers what other workers ask when this one does what only one may do. */
-export function answerAsLeader(topic: string, answer: (question: unknown) => unknown): void {
-  supervisor()?.answer(topic, answer)
-}
-
-/**
- * Refuses to go on in one of several workers: for what would be wrong there without anyone noticing, such as a count of
- * requests, of which each would have a part.
- *
- * @param what Begins the message: "the sessions are kept".
- * @param remedy Ends it: "Set session.store".
- * @throws WorkerMemoryError
- */
-export function refuseSeveral(place: WorkerPlace | undefined, what: string, remedy: string): void {
-  if (place !== undefined && place.of > 1) throw WorkerMemoryError(what, place, remedy)
 }
 
 /** How the processes of an application share a port; `undefined` for a single one. */

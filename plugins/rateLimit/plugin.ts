@@ -1,6 +1,7 @@
-import { definePlugin, type Logger, refuseSeveral } from '../../kernel/index.ts'
+import { definePlugin, type Logger } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
+import { refuseSeveral } from '../toolkit/workers.ts'
 import type { Limiter } from './limiter.ts'
 import { isStore, type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import type { RateLimitStore } from './stores/contract.ts'

@@ -1,4 +1,5 @@
-import { definePlugin, type Kernel, type Request, refuseSeveral } from '../../kernel/index.ts'
+import { definePlugin, type Kernel, type Request } from '../../kernel/index.ts'
+import { refuseSeveral } from '../toolkit/workers.ts'
 import { place, SessionAccess, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'

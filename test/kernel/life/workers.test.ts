@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { definePlugin, Server } from '../../../index.ts'
-import { askLeader, refuseSeveral, type WorkerPlace } from '../../../kernel/index.ts'
+import type { WorkerPlace } from '../../../kernel/index.ts'
 import { setSupervisor } from '../../../kernel/support/worker.ts'
+import { askLeader, refuseSeveral } from '../../../plugins/toolkit/workers.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
