@@ -96,5 +96,5 @@ export {
   openRegularFile,
   type RegularFile,
 } from './support/regular-file.ts'
-export { isInTime, within } from './support/within.ts'
+export { isInTime, isPromise, within } from './support/within.ts'
 export { isLeading, type WorkerPlace } from './support/worker.ts'

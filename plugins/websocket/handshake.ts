@@ -25,7 +25,8 @@ export function checkHandshake(req: Request, res: Response): void {
 }
 
 /**
- * Hosts are compared and not schemes: behind a proxy that ends TLS the server knows of `http` alone.
+ * A server that knows of `http` alone may be behind a proxy that ends TLS, so it takes pages of both schemes. One that is reached by
+ * `https` does not take the page of the same host by `http`, which anyone on the way can have written.
  *
  * @throws OriginRefusedError for the page of another origin: a browser lets every page open a websocket, and sends the cookies of its
  * host along.
@@ -34,8 +35,13 @@ export function checkOrigin({ raw, url }: Request, allowed: 'same' | 'any' | rea
   const origin = raw.header('origin')
   if (allowed === 'any' || origin === undefined) return
   const from = URL.canParse(origin) ? new URL(origin) : undefined
-  if (from !== undefined && (from.host === new URL(url).host || (allowed !== 'same' && allowed.includes(origin))))
-    return
+  // The one form in which browsers send it: without a user, a path, or upper case.
+  if (from?.origin === origin) {
+    const own = new URL(url)
+    const isWeb = from.protocol === 'https:' || (from.protocol === 'http:' && own.protocol === 'http:')
+    if (isWeb && from.host === own.host) return
+  }
+  if (allowed !== 'same' && allowed.includes(origin)) return
   throw OriginRefusedError(from === undefined ? 'an unknown origin' : from.origin)
 }
 
@@ -50,4 +56,13 @@ export function chooseProtocol(offered: string | undefined, known: readonly stri
   const chosen = known.find((one) => all.includes(one))
   if (chosen === undefined) throw BadRequestError(`the client offers none of the sub-protocols: ${known.join(', ')}`)
   return chosen
+}
+
+/** What the handshake itself says, and what a 101 cannot have (RFC 9110 section 8.6): twice, or from a middleware, it breaks the connection. */
+const ownNames =
+  /^(?:connection|upgrade|keep-alive|content-length|transfer-encoding|sec-websocket-(?:accept|extensions|protocol))$/i
+
+/** The headers of the answer as they can leave with the 101: names and values in turn. */
+export function withoutHandshake(headers: readonly string[]): readonly string[] {
+  return headers.filter((_, i) => !ownNames.test(headers[i - (i % 2)]!))
 }

@@ -1,4 +1,5 @@
 import { defineError } from '../../kernel/index.ts'
+import { nestsDeeperThan, reachesPrototype } from '../toolkit/json-dangers.ts'
 import { type Check, checkOf } from '../toolkit/schema/check.ts'
 import { type Issue, tellFirst } from '../toolkit/schema/issue.ts'
 import type { Message, MessageSchemas } from './types.ts'
@@ -13,6 +14,9 @@ export const OutgoingMessageError = defineError(
   500,
   (what: string, why: string) => `${what} was not sent: ${why}`,
 )
+
+/** As of a body of JSON; the first level is the message itself. */
+const maxDepth = 65
 
 /** Why a message of a client is not valid, as the frame that answers it says. */
 export interface InvalidMessage {
@@ -68,12 +72,14 @@ function told(type: string, verdict: Awaited<ReturnType<Check>>): ReadMessage {
 /** The message of a text, or what is wrong with it. */
 function parse(text: string | Uint8Array): Message | string {
   if (typeof text !== 'string') return 'a message is a text of JSON, not bytes'
+  if (nestsDeeperThan(maxDepth, text)) return `the message nests deeper than ${maxDepth} levels`
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     return 'the message is not valid JSON'
   }
+  if (reachesPrototype(value, text)) return 'the message has the key __proto__ or constructor.prototype'
   const { type, data } = (value ?? {}) as Partial<Message>
   return typeof type === 'string' ? { type, data } : 'a message is an object with a type: { "type": "…", "data": … }'
 }

@@ -55,8 +55,14 @@ const origin = option.custom<string, string>('an origin such as "https://example
 const origins = option.either(option.oneOf('same', 'any'), option.list(origin, { min: 1 })).guard()
 const rate = option.either(option.int({ min: 1 }), option.off())
 
+/** `ws` takes the limit as 32 bits, so that 4 GB are none; and no text is longer than 512 MB. */
+const longestMessage = 256 * 1024 * 1024
+
 const limits = {
-  maxMessageSize: option.size(),
+  maxMessageSize: option.size().into((bytes, place) => {
+    if (bytes > longestMessage) place.wrong(bytes, 'at most "256mb"')
+    return bytes
+  }),
   messagesPerSecond: rate,
   maxBuffered: option.size(),
   slowReaders: option.oneOf('close', 'drop', 'wait'),

@@ -1,16 +1,18 @@
 import {
   defineError,
   definePlugin,
+  isPromise,
   type Middleware,
   type Request,
   type Response,
   ServerClosingError,
 } from '../../kernel/index.ts'
 import { networkOf } from '../toolkit/network.ts'
-import { checkHandshake, checkOrigin, chooseProtocol } from './handshake.ts'
+import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
 import { readerOf, writerOf } from './messages.ts'
 import { handlersOfRoute, schemasOfRoute, socketOfRoute, websocketOptions } from './options.ts'
-import { Socket, type SocketRoute } from './socket.ts'
+import { Socket } from './socket.ts'
+import type { SocketRoute } from './socket-route.ts'
 import { Sockets } from './sockets.ts'
 import { type BunHandlers, bunHandlers } from './wire/bun.ts'
 import { wireOf } from './wire/open.ts'
@@ -52,7 +54,7 @@ export const websocket = definePlugin({
   async setup(ctx, settings) {
     const { server, log } = ctx
     const sockets = ctx.services.get('websockets')
-    const bun: BunHandlers = bunHandlers(settings.maxMessageSize, settings.compression)
+    const bun: BunHandlers = bunHandlers(server, settings.maxMessageSize, settings.compression)
     ctx.upgrades({ protocol, bun: { websocket: bun } })
     let wire: Awaited<ReturnType<typeof wireOf>>
     ctx.onReady(async () => {
@@ -61,6 +63,16 @@ export const websocket = definePlugin({
     // At the end of the drain window: load balancers have stopped sending new ones here.
     server.closing.addEventListener('abort', () => void sockets.closeAll(), { once: true })
     ctx.onClose(() => sockets.closeAll())
+
+    const { maxSockets, maxSocketsPerAddress } = settings
+    const isFull = () => sockets.size >= maxSockets
+    const isFullFor = (network: string) =>
+      maxSocketsPerAddress !== false && sockets.countOf(network) >= maxSocketsPerAddress
+    const checkRoom = (network: string) => {
+      if (server.isClosing) throw ServerClosingError()
+      if (isFull()) throw TooManySocketsError(maxSockets)
+      if (isFullFor(network)) throw TooManySocketsOfAddressError(maxSocketsPerAddress as number)
+    }
 
     ctx.onRoute((route) => {
       const { websocket: handlers, socket: own, incoming, outgoing } = route.settings
@@ -98,12 +110,17 @@ export const websocket = definePlugin({
       const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
       const open = (req: Request, res: Response, subProtocol: string, network: string, value: unknown) => {
         const { params, ip } = req
+        // `data` may have taken its time.
+        checkRoom(network)
         res.upgrade((connection, headers) => {
           const socket = new Socket(shared, { data: value, params, ip, network, protocol: subProtocol })
+          // So may an `onSend` hook, and this can no longer be refused.
+          if (server.closing.aborted) socket.close(1001, 'the server is shutting down')
+          else if (isFull() || isFullFor(network)) socket.close(1013, 'too many websockets')
           sockets.add(socket)
           return wire(
             connection,
-            headers,
+            withoutHandshake(headers),
             {
               maxMessageSize: limits.maxMessageSize,
               compression: settings.compression,
@@ -119,15 +136,11 @@ export const websocket = definePlugin({
         if (req.raw.upgrade !== protocol) return next()
         checkHandshake(req, res)
         checkOrigin(req, limits.origins)
-        if (server.isClosing) throw ServerClosingError()
-        const { maxSockets, maxSocketsPerAddress } = settings
-        if (sockets.size >= maxSockets) throw TooManySocketsError(maxSockets)
         const network = maxSocketsPerAddress === false ? '' : networkOf(req.ip)
-        if (maxSocketsPerAddress !== false && sockets.countOf(network) >= maxSocketsPerAddress)
-          throw TooManySocketsOfAddressError(maxSocketsPerAddress)
+        checkRoom(network)
         const chosen = chooseProtocol(req.raw.header('sec-websocket-protocol'), own?.protocols)
         const value = data?.(req, res)
-        if (value instanceof Promise) return value.then((settled) => open(req, res, chosen, network, settled))
+        if (isPromise(value)) return Promise.resolve(value).then((settled) => open(req, res, chosen, network, settled))
         open(req, res, chosen, network, value)
       }
       route.add('around', step)

@@ -1,35 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { ArgumentsError, type Logger } from '../../kernel/index.ts'
+import { isPromise, type Logger } from '../../kernel/index.ts'
 import { Allowance } from './allowance.ts'
-import type { InvalidMessage, Read, ReadMessage, Write } from './messages.ts'
-import type { SlowReaders } from './options.ts'
-import type { Sockets } from './sockets.ts'
-import type { AnyHandlers, ServerSocket } from './types.ts'
+import { checkClose } from './close-code.ts'
+import type { InvalidMessage, ReadMessage } from './messages.ts'
+import type { Closing, Opening, SocketRoute } from './socket-route.ts'
+import type { ServerSocket } from './types.ts'
 import type { Wire, WireEvents } from './wire/contract.ts'
-
-/** What all sockets of one route share. */
-export interface SocketRoute {
-  readonly handlers: AnyHandlers
-  readonly read: Read
-  readonly write: Write
-  readonly maxMessageSize: number
-  /** Whether the runtime lets longer messages through: one limit holds for all routes of its server. */
-  readonly measures: boolean
-  readonly messagesPerSecond: number | false
-  readonly maxBuffered: number
-  readonly slowReaders: SlowReaders
-  readonly sockets: Sockets
-  readonly log: Logger
-}
-
-/** What a socket keeps of its request. */
-export interface Opening {
-  readonly data: unknown
-  readonly params: object
-  readonly ip: string
-  readonly network: string
-  readonly protocol: string
-}
 
 /** With 'wait', how many times the limit of a slow reader may be waiting for it. */
 const mostWaiting = 8
@@ -37,10 +13,8 @@ const mostWaiting = 8
 /** Bytes of messages that may wait for the handler, as a multiple of the longest message; and how many messages. */
 const mostQueued = { messages: 1000, longest: 4 }
 
-interface Closing {
-  readonly code: number
-  readonly reason: string
-}
+/** How often a slow reader is looked at. */
+const lookMs = 50
 
 type Handler = (socket: unknown, ...more: unknown[]) => unknown
 
@@ -64,6 +38,14 @@ export class Socket implements ServerSocket, WireEvents {
   #queue: (string | Uint8Array)[] | undefined = undefined
   #queued = 0
   #isPaused = false
+  /** With 'wait': more waits for the client than it may, so no message of its is handled. */
+  #isSlow = false
+  /** More messages wait for their handler than may. */
+  #isFull = false
+  /** Whether `open` was called, so that `close` is. */
+  #wasOpen = false
+  #bufferedAtPing = 0
+  #look: ReturnType<typeof setInterval> | undefined = undefined
   /** Asked for before the connection was open. */
   #closeWith: Closing | undefined = undefined
   /** The connection has ended while a handler was at work. */
@@ -121,8 +103,9 @@ export class Socket implements ServerSocket, WireEvents {
         this.close(1013, 'the client does not read')
         return false
       }
+      this.#isSlow = true
       this.#pause()
-      wire.watch?.()
+      this.#lookOut()
     }
     sockets.counts.sent++
     wire.send(frame)
@@ -132,23 +115,14 @@ export class Socket implements ServerSocket, WireEvents {
   drained(): Promise<void> {
     if (this.#state !== 'open' || this.buffered <= this.#route.maxBuffered) return Promise.resolve()
     return new Promise((resolve) => {
-      this.#wire?.watch?.()
       this.#waiting ??= []
       this.#waiting.push(resolve)
+      this.#lookOut()
     })
   }
 
   close(code = 1000, reason = ''): void {
-    const isCode =
-      code === 1000 ||
-      (code >= 1001 && code <= 1014 && ![1004, 1005, 1006].includes(code)) ||
-      (code >= 3000 && code <= 4999)
-    if (!Number.isInteger(code) || !isCode)
-      throw ArgumentsError(
-        'socket.close',
-        'a code of RFC 6455 section 7.4: 1000 to 1014 without 1004 to 1006, or 3000 to 4999',
-      )
-    if (Buffer.byteLength(reason) > 123) throw ArgumentsError('socket.close', 'a reason of at most 123 bytes')
+    checkClose(code, reason)
     if (this.#state === 'closing' || this.#state === 'closed') return
     const wire = this.#wire
     this.#state = 'closing'
@@ -166,13 +140,20 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   terminate(): void {
-    this.#wire?.terminate()
+    if (this.#wire === undefined) this.closed(1006, '')
+    else this.#wire.terminate()
   }
 
   /** Ends a client that has not been heard since the last ping. */
   ping(): void {
     const wire = this.#wire
     if (wire?.ping === undefined || this.#state === 'closed') return
+    // Nothing is read of it because handlers are slow: it may have answered.
+    if (this.#isFull) return
+    const { buffered } = wire
+    // Nothing is read of a slow reader either, but it reads.
+    if (this.#isSlow && buffered < this.#bufferedAtPing) this.#isAlive = true
+    this.#bufferedAtPing = buffered
     if (!this.#isAlive) wire.terminate()
     else {
       this.#isAlive = false
@@ -183,6 +164,10 @@ export class Socket implements ServerSocket, WireEvents {
   // — what the wire reports —
 
   opened(wire: Wire): void {
+    if (this.#state === 'closed') {
+      wire.terminate()
+      return
+    }
     this.#wire = wire
     this.#route.sockets.counts.opened++
     const { open } = this.#route.handlers as { readonly open?: Handler }
@@ -191,6 +176,7 @@ export class Socket implements ServerSocket, WireEvents {
       return
     }
     this.#state = 'open'
+    this.#wasOpen = true
     if (open !== undefined) this.#run(() => open(this))
   }
 
@@ -198,9 +184,9 @@ export class Socket implements ServerSocket, WireEvents {
     this.#isAlive = true
     if (this.#state !== 'open') return
     const { measures, maxMessageSize } = this.#route
-    if (measures && sizeOf(message) > maxMessageSize) this.close(1009, 'the message is too long')
+    if (measures && Buffer.byteLength(message) > maxMessageSize) this.close(1009, 'the message is too long')
     else if (!this.#mayAsk()) this.close(1008, 'too many messages')
-    else if (this.#isBusy) this.#enqueue(message)
+    else if (this.#isBusy || this.#isSlow) this.#enqueue(message)
     else this.#handle(message)
   }
 
@@ -211,16 +197,21 @@ export class Socket implements ServerSocket, WireEvents {
 
   relieved(): void {
     if (this.buffered > this.#route.maxBuffered) {
-      this.#wire?.watch?.()
+      if (this.#look !== undefined) this.#wire?.watch?.()
       return
     }
+    clearInterval(this.#look)
+    this.#look = undefined
     this.#wake()
-    this.#resume()
+    if (!this.#isSlow) return
+    this.#isSlow = false
+    if (!this.#isBusy) this.#handleQueue()
   }
 
   closed(code: number, reason: string): void {
     if (this.#state === 'closed') return
     this.#state = 'closed'
+    clearInterval(this.#look)
     this.#queue = undefined
     this.#wake()
     // After the handler that is at work: it may still write what this one takes away.
@@ -231,7 +222,7 @@ export class Socket implements ServerSocket, WireEvents {
   /** The socket counts until its last handler has settled: the end of the server waits for it. */
   #runClose(code: number, reason: string): void {
     const { close } = this.#route.handlers as { readonly close?: Handler }
-    if (this.#wire !== undefined && close !== undefined) this.#run(() => close(this, code, reason))
+    if (this.#wasOpen && close !== undefined) this.#run(() => close(this, code, reason))
     if (!this.#isBusy) this.#route.sockets.delete(this)
   }
 
@@ -269,6 +260,7 @@ export class Socket implements ServerSocket, WireEvents {
     const isFull =
       this.#queue.length > mostQueued.messages || this.#queued > this.#route.maxMessageSize * mostQueued.longest
     if (!isFull) return
+    this.#isFull = true
     if (this.#wire?.pause === undefined) this.close(1008, 'too many messages wait for their handler')
     else this.#pause()
   }
@@ -282,9 +274,10 @@ export class Socket implements ServerSocket, WireEvents {
       this.#failed(error)
       return
     }
-    if (!(result instanceof Promise)) return
+    // A query of a database is often no promise, but begins where it is waited for.
+    if (!isPromise(result)) return
     this.#isBusy = true
-    result.then(
+    Promise.resolve(result).then(
       () => this.#goOn(),
       (error: unknown) => {
         this.#failed(error)
@@ -302,13 +295,18 @@ export class Socket implements ServerSocket, WireEvents {
       return
     }
     if (this.#state === 'closed') this.#route.sockets.delete(this)
-    while (!this.#isBusy && this.#state === 'open') {
+    this.#handleQueue()
+  }
+
+  #handleQueue(): void {
+    while (!this.#isBusy && !this.#isSlow && this.#state === 'open') {
       const next = this.#queue?.shift()
       if (next === undefined) break
       this.#queued -= next.length
       this.#handle(next)
     }
-    if ((this.#queue?.length ?? 0) < mostQueued.messages / 2) this.#resume()
+    if ((this.#queue?.length ?? 0) < mostQueued.messages / 2) this.#isFull = false
+    this.#resume()
   }
 
   #failed(error: unknown): void {
@@ -321,7 +319,7 @@ export class Socket implements ServerSocket, WireEvents {
     }
     try {
       const result = onError(this, error)
-      if (result instanceof Promise) result.catch((second: unknown) => this.#failedAgain(second))
+      if (isPromise(result)) Promise.resolve(result).catch((second: unknown) => this.#failedAgain(second))
     } catch (second) {
       this.#failedAgain(second)
     }
@@ -348,9 +346,18 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   #resume(): void {
-    if (!this.#isPaused || this.buffered > this.#route.maxBuffered) return
+    if (!this.#isPaused || this.#isSlow || this.#isFull) return
     this.#isPaused = false
+    // What it has said meanwhile is read only now.
+    this.#isAlive = true
     this.#wire?.resume?.()
+  }
+
+  /** Not every runtime reports that a client has read, and none does for less than the buffer of its connection. */
+  #lookOut(): void {
+    this.#wire?.watch?.()
+    this.#look ??= setInterval(() => this.relieved(), lookMs)
+    this.#look.unref()
   }
 
   #wake(): void {
@@ -358,8 +365,4 @@ export class Socket implements ServerSocket, WireEvents {
     this.#waiting = undefined
     for (const resolve of waiting ?? []) resolve()
   }
-}
-
-function sizeOf(message: string | Uint8Array): number {
-  return typeof message === 'string' ? Buffer.byteLength(message) : message.byteLength
 }

@@ -1,3 +1,4 @@
+import { UpgradeRequiredError } from '../../support/errors.ts'
 import type { StreamBody, TakeOver } from '../raw.ts'
 import type { KernelRequest } from '../request/request.ts'
 import { disposeStream, isStream } from '../streams.ts'
@@ -230,6 +231,7 @@ export class KernelResponse {
   }
 
   replaceBody(body: string | Uint8Array | StreamBody): this {
+    if (this.kind === 'takeOver') throw new TypeError('res.replaceBody: an upgrade has no body')
     this.kind = typeof body === 'string' ? 'text' : body instanceof Uint8Array ? 'bytes' : 'stream'
     this.payload = body
     return this
@@ -246,6 +248,8 @@ export class KernelResponse {
   }
 
   upgrade(takeOver: TakeOver): this {
+    if (this.request.raw.upgrade === undefined)
+      throw UpgradeRequiredError('the request does not ask for a protocol that a plugin has announced by ctx.upgrades')
     return this.answer('takeOver', takeOver, 101)
   }
 }

@@ -145,6 +145,8 @@ class NodeAdapter implements Adapter {
 }
 
 function track(sockets: Set<Socket>, socket: Socket): void {
+  // One that was given back after a refused upgrade comes again.
+  if (sockets.has(socket)) return
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
 }

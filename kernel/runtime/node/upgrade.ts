@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RequestHandler, type Upgrade, upgradeOf } from '../adapter.ts'
+import { leaveIdle } from './idle.ts'
 import { whenAnswered } from './pipelining.ts'
 import { type AskedUpgrade, type NodeContext, NodeRequest } from './request.ts'
 
@@ -31,7 +32,8 @@ export function takeUpgrades(
   // An answer of the direct writer would keep the connection.
   const shared: NodeContext = { ...context, direct: undefined }
   server.on('upgrade', (message: IncomingMessage, stream: Duplex, head: Buffer) => {
-    stream.on('error', destroyThis)
+    // A client may ask with each of its requests: one listener for a connection, not for a request.
+    if (!stream.listeners('error').includes(destroyThis)) stream.on('error', destroyThis)
     const protocol = wantsUpgrade(message, upgrades)
     whenAnswered(message.socket, () => {
       if (protocol === undefined) giveBack(server, message, stream, head)
@@ -52,6 +54,8 @@ function begin(
   { protocol, stream, head }: { readonly protocol: string; readonly stream: Duplex; readonly head: Buffer },
 ): void {
   const { socket } = message
+  // `node:http` counts the silence after the answer before this one, and would end the connection while a guard still waits.
+  socket.setTimeout(0)
   const response = new ServerResponse(message)
   response.shouldKeepAlive = false
   response.assignSocket(socket)
@@ -64,6 +68,7 @@ function begin(
   const handOver: AskedUpgrade['handOver'] = (takeOver, headers) => {
     socket.off('close', onClose)
     response.detachSocket(socket)
+    leaveIdle(socket)
     takeOver({ runtime: 'node', message, socket: stream, head }, headers)
     // Nothing of the request moves any more.
     response.emit('close')
@@ -84,5 +89,6 @@ function giveBack(server: Server, message: IncomingMessage, stream: Duplex, head
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]!.toLowerCase() !== 'upgrade') text += `${rawHeaders[i]}: ${rawHeaders[i + 1]}\r\n`
   stream.unshift(Buffer.concat([Buffer.from(`${text}\r\n`, 'latin1'), head]))
-  server.emit('connection', stream)
+  // A TLS server takes a 'connection' for one that still has to encrypt.
+  server.emit('encrypted' in stream ? 'secureConnection' : 'connection', stream)
 }

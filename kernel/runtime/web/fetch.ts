@@ -125,6 +125,8 @@ class FetchRequest implements RawRequest {
   get upgrade(): string | undefined {
     const { upgrades } = this.#context
     if (upgrades.length === 0 || this.#request.method !== 'GET') return undefined
+    // Its body would be read as the first bytes of the other protocol.
+    if (this.#header('content-length') !== null || this.#header('transfer-encoding') !== null) return undefined
     return upgradeOf(upgrades, this.#header('upgrade'), this.#header('connection'))
   }
 

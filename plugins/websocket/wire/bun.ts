@@ -17,13 +17,25 @@ interface BunServer {
 /** What `Bun.serve` is given: one set of handlers and one limit for all websockets of a server. */
 export interface BunHandlers {
   maxPayloadLength: number
+  perMessageDeflate: boolean
   readonly [member: string]: unknown
 }
 
-export function bunHandlers(maxPayloadLength: number, perMessageDeflate: boolean): BunHandlers {
+const ofServer = new WeakMap<object, BunHandlers>()
+
+/** The handlers of a server: one object, however many scopes have the plugin, as `Bun.serve` takes one. */
+export function bunHandlers(server: object, maxMessageSize: number, compression: boolean): BunHandlers {
+  const handlers = ofServer.get(server) ?? newHandlers()
+  ofServer.set(server, handlers)
+  handlers.maxPayloadLength = Math.max(handlers.maxPayloadLength, maxMessageSize)
+  handlers.perMessageDeflate ||= compression
+  return handlers
+}
+
+function newHandlers(): BunHandlers {
   return {
-    maxPayloadLength,
-    perMessageDeflate,
+    maxPayloadLength: 0,
+    perMessageDeflate: false,
     // Dead clients are found by pings of our own; a silent one that answers them stays.
     idleTimeout: 0,
     sendPings: false,

@@ -6,7 +6,7 @@ export interface Wire {
   send(message: string | Uint8Array): void
   /** Bytes that were sent and have not left this process. */
   readonly buffered: number
-  /** Asks for one `relieved`, now that some of it waits. Absent where the runtime reports each time. */
+  /** Asks for one `relieved`, now that some of it waits. It may fail to come; absent where the runtime reports by itself, or never. */
   watch?(): void
   /** Sends a close frame; `closed` follows when the client has answered. */
   close(code: number, reason: string): void
@@ -25,7 +25,7 @@ export interface WireEvents {
   received(message: string | Uint8Array): void
   /** A ping or a pong of the client. */
   controlled(frame: 'ping' | 'pong'): void
-  /** What was buffered has left. */
+  /** What was buffered has left. Some runtimes report it late, or never. */
   relieved(): void
   closed(code: number, reason: string): void
 }

@@ -7,8 +7,8 @@ interface DenoRuntime {
   ): { socket: globalThis.WebSocket; response: globalThis.Response }
 }
 
-/** How often a socket is looked at whose reader is slow: nothing reports that it has read. */
-const lookMs = 50
+/** How long a connection may take to open: nothing reports that its client has left before the answer. */
+const openWithinMs = 2000
 
 /** Opens a websocket of `Deno.serve`. Deno sends pings itself, and limits the size of a message only after it has read it. */
 export const openDeno: OpenWire = (connection, headers, { protocol, silence, maxMessageSize }, events) => {
@@ -27,7 +27,11 @@ export const openDeno: OpenWire = (connection, headers, { protocol, silence, max
   const { socket, response } = upgraded
   for (let i = 0; i < headers.length; i += 2) response.headers.append(headers[i]!, headers[i + 1]!)
   socket.binaryType = 'arraybuffer'
-  socket.onopen = () => events.opened(new DenoWire(socket, events))
+  const unopened = setTimeout(() => events.closed(1006, ''), openWithinMs)
+  socket.onopen = () => {
+    clearTimeout(unopened)
+    events.opened(new DenoWire(socket, events))
+  }
   socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
     const message = typeof data === 'string' ? data : new Uint8Array(data)
     // A string has at most three bytes for each of its units, so most need not be measured.
@@ -38,14 +42,16 @@ export const openDeno: OpenWire = (connection, headers, { protocol, silence, max
   }
   // A 'close' follows, which says what there is to say.
   socket.onerror = (event) => event.preventDefault()
-  socket.onclose = ({ code, reason }) => events.closed(code === 0 ? 1006 : code, reason)
+  socket.onclose = ({ code, reason }) => {
+    clearTimeout(unopened)
+    events.closed(code === 0 ? 1006 : code, reason)
+  }
   return response
 }
 
 class DenoWire implements Wire {
   readonly #socket: globalThis.WebSocket
   readonly #events: WireEvents
-  #look: ReturnType<typeof setInterval> | undefined
 
   constructor(socket: globalThis.WebSocket, events: WireEvents) {
     this.#socket = socket
@@ -61,15 +67,6 @@ class DenoWire implements Wire {
     this.#socket.send(message as Uint8Array<ArrayBuffer>)
   }
 
-  watch(): void {
-    this.#look ??= setInterval(() => {
-      if (this.#socket.readyState === 1 && this.#socket.bufferedAmount > 0) return
-      clearInterval(this.#look)
-      this.#look = undefined
-      this.#events.relieved()
-    }, lookMs)
-  }
-
   close(code: number, reason: string): void {
     if (this.#socket.readyState < 2) this.#socket.close(code, reason)
   }
@@ -78,7 +75,6 @@ class DenoWire implements Wire {
   terminate(): void {
     if (this.#socket.readyState < 2) this.#socket.close()
     this.#socket.onmessage = null
-    clearInterval(this.#look)
     this.#events.closed(1006, '')
   }
 }

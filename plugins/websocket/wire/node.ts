@@ -50,6 +50,14 @@ export async function openNode(): Promise<OpenWire> {
     chosen = protocol
     answered = []
     for (let i = 0; i < headers.length; i += 2) answered.push(`${headers[i]}: ${headers[i + 1]}`)
+    if (!socket.readable || !socket.writable) {
+      // The client has left while its request was handled, and no event says so a second time.
+      socket.destroy()
+      events.closed(1006, '')
+      return undefined
+    }
+    // It may be one of a list (RFC 9110 section 7.8), which `ws` does not read.
+    message.headers.upgrade = 'websocket'
     let isOpen = false
     const onEnd = () => !isOpen && events.closed(1006, '')
     socket.once('close', onEnd)

@@ -39,6 +39,23 @@ describe('a websocket', () => {
     expect(await socket.close(4000, 'enough')).toEqual({ code: 4000, reason: 'enough' })
   })
 
+  test('waits for whatever has a then, as the queries of databases have', async () => {
+    const query = (value: unknown) => ({
+      // biome-ignore lint/suspicious/noThenProperty: what such queries are.
+      then: (resolve: (value: unknown) => void) => void setTimeout(resolve, 5, value),
+    })
+    const server = started((routes) => {
+      routes.ws('/', {
+        data: () => query('found') as never,
+        open: (socket) => query(void socket.send(`opened for ${socket.data}`)),
+        message: (socket, message) => socket.send(message),
+      })
+    })
+    const socket = await server.inject.ws('/')
+    socket.send('then this')
+    expect([await socket.next(), await socket.next()]).toEqual(['opened for found', 'then this'])
+  })
+
   test('keeps what data returned, the parameters and the address; its messages wait for open', async () => {
     const seen: unknown[] = []
     const server = started((routes) => {
@@ -162,6 +179,8 @@ describe('typed messages', () => {
       ['{', 'the message is not valid JSON'],
       [new Uint8Array(3), 'a message is a text of JSON, not bytes'],
       ['null', 'a message is an object with a type'],
+      ['{"type":"add","data":{"a":1,"b":2,"__proto__":{}}}', 'the message has the key __proto__'],
+      [`{"type":"add","data":${'['.repeat(65)}${']'.repeat(65)}}`, 'the message nests deeper than 65 levels'],
       [{ type: 'toString' }, 'no message has this type; the types are add'],
       [{ type: 'add', data: { a: 1 } }, '"add" is not valid'],
     ] as const) {
@@ -172,7 +191,7 @@ describe('typed messages', () => {
       })
       expect(frame.data.message).toContain(message)
     }
-    expect([calls, server.services.get('websockets').counts.invalid]).toEqual([1, 5])
+    expect([calls, server.services.get('websockets').counts.invalid]).toEqual([1, 7])
   })
 
   test('that are sent are checked where they are sent', async () => {
