@@ -40,6 +40,17 @@ router.ws(
     close: (_socket, code) => void closes.push([code, 'slow']),
   },
 )
+router.ws(
+  '/drained',
+  { socket: { maxBuffered: 1000, slowReaders: 'wait' } },
+  {
+    async message(socket) {
+      for (let i = 0; i < 3; i++) socket.send('x'.repeat(2000))
+      await socket.drained()
+      socket.send('drained')
+    },
+  },
+)
 router.ws('/denied', { middlewares: [(_req, res) => res.status(401).json({ error: 'who?' })] }, { message() {} })
 router.get('/page', () => 'page')
 router.get('/closes', () => closes.splice(0))

@@ -82,6 +82,26 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     client.end()
   })
 
+  test('a request with a body is not an upgrade: its body would be read as frames', async () => {
+    for (const header of [{ 'Content-Length': '5' }, { 'Transfer-Encoding': 'chunked' }] as Record<string, string>[]) {
+      const client = new FrameClient(app.port, '/echo', header)
+      client.socket.write(header['Content-Length'] === undefined ? '0\r\n\r\n' : 'hello')
+      await client.opened()
+      // Deno refuses it before the framework sees it.
+      expect(client.exchange().status).toBe(name === 'deno' ? 400 : 426)
+      client.end()
+    }
+  })
+
+  test('what waits for a client is reported as drained, however little that is', async () => {
+    const client = new FrameClient(app.port, '/drained')
+    await client.opened()
+    client.send(text('go'), text('go'))
+    const { frames } = await client.until(8)
+    expect(frames.filter(({ payload }) => payload.toString() === 'drained')).toHaveLength(2)
+    client.end()
+  })
+
   test('messages and pings in a flood close with 1008', async () => {
     for (const flood of [text('x'), ping('x')]) {
       const client = new FrameClient(app.port, '/flood')
