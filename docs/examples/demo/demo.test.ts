@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
 import manifest from '../../../package.json' with { type: 'json' }
 import { runtimeBinary } from '../../../test/runtimes/run.mjs'
 import { type Program, startProgram } from '../../../test/support/docs/program.ts'
@@ -331,7 +332,12 @@ describe.each([
       const { value } = await stream.body!.getReader().read()
       expect(new TextDecoder().decode(value)).toContain('event: hello')
       leave.abort()
+      const socket = new WebSocket(`${program.url.replace('http', 'ws')}/live`)
+      const first = await new Promise((resolve) => socket.on('message', (data) => resolve(String(data))))
+      expect(first).toBe('{"type":"readers","data":1}')
+      const closed = new Promise((resolve) => socket.on('close', resolve))
       expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null })
+      expect(await closed).toBe(1001)
     } finally {
       program.child.kill('SIGKILL')
     }

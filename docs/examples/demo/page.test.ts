@@ -68,6 +68,24 @@ describe.skipIf(!hasChromium)('the page in a real browser', () => {
     complaints.length = 0
   })
 
+  test('who else is here and what is lent appears at once', async () => {
+    await page.waitForSelector('#readers:visible')
+    expect(await page.locator('#readers').innerText()).toBe('You are the only reader here.')
+    const other = await browser.newPage()
+    await other.goto(`${server.url}/app/`)
+    await expect.poll(() => page.locator('#readers').innerText()).toBe('2 readers are here.')
+    const headers = { authorization: 'Bearer ada' }
+    const loan = await server.inject.post('/loans', { body: { book: '1' }, headers })
+    await Promise.all(
+      [page, other].map((one) => one.locator('#books .is-lent', { hasText: 'The Dispossessed' }).waitFor()),
+    )
+    await other.close()
+    await server.inject.delete(`/loans/${loan.body<{ id: string }>().id}`, { headers })
+    await expect.poll(() => page.locator('#books .is-lent').count()).toBe(0)
+    await expect.poll(() => page.locator('#readers').innerText()).toBe('You are the only reader here.')
+    expect(complaints).toEqual([])
+  })
+
   test('over http from another machine every page has all of its files; none is wider than a phone', async () => {
     // A browser trusts localhost as it trusts https; a name like this one it does not.
     const origin = `http://library.test:${server.port}`

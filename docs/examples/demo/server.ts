@@ -51,6 +51,7 @@ export function makeServer({ log = true, ...options }: DemoOptions = {}) {
       json: { sizeLimit: '10kb' },
       urlencoded: true,
       upload: true,
+      websocket: true,
       cache: { defaultTtl: 60 },
       static: { root: new URL('public', import.meta.url), prefix: '/app' },
       compression: true,

@@ -32,6 +32,16 @@ function card({ id, title, author }) {
   return item
 }
 
+/** The books that are lent, by the websocket. @type {Set<string>} */
+const lent = new Set()
+
+function showLent() {
+  for (const button of document.querySelectorAll('[data-book]')) {
+    const { book = '' } = /** @type {HTMLElement} */ (button).dataset
+    button.closest('li')?.classList.toggle('is-lent', lent.has(book))
+  }
+}
+
 /** @param {Book} book */
 function row({ id, title, author }) {
   const item = document.createElement('li')
@@ -70,6 +80,30 @@ async function showList() {
     button.setAttribute('aria-pressed', String(isOn))
     button.textContent = isOn ? 'On my list' : 'Add to my list'
   }
+  showLent()
+}
+
+/** Shows who else is here and what is lent, and connects again a while after the connection has ended. */
+function connect() {
+  const socket = new WebSocket(new URL('../live', location.href.replace(/^http/, 'ws')))
+  socket.addEventListener('message', ({ data: text }) => {
+    const { type, data } = JSON.parse(text)
+    const readers = find('readers')
+    if (type === 'readers') {
+      readers.textContent = data === 1 ? 'You are the only reader here.' : `${data} readers are here.`
+      readers.hidden = false
+    } else {
+      if (data.isLent) lent.add(data.book)
+      else lent.delete(data.book)
+      showLent()
+    }
+  })
+  socket.addEventListener('close', () => {
+    find('readers').hidden = true
+    lent.clear()
+    setTimeout(connect, 2000)
+  })
+  addEventListener('pagehide', () => socket.close(), { once: true })
 }
 
 /** @param {() => Promise<unknown>} act */
@@ -109,6 +143,7 @@ find('command').textContent = [
 ].join('\n')
 await trying(showBooks)
 listen()
+connect()
 // Not every page is on every runtime; where it is not known which, the links stay.
 const pages = await ask('../').catch(() => undefined)
 for (const link of document.querySelectorAll('[data-page]')) {

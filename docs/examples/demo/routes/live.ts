@@ -1,0 +1,52 @@
+import { router, type ServerSocket } from 'framework'
+import type { Library } from '../library/library.ts'
+
+const outgoing = {
+  /** How many pages are open. */
+  readers: { type: 'integer' },
+  /** A book was lent or returned; at first one message for each that is lent. */
+  loan: {
+    type: 'object',
+    properties: { book: { type: 'string' }, isLent: { type: 'boolean' } },
+    required: ['book', 'isLent'],
+  },
+} as const
+
+type Sent =
+  | { readonly type: 'readers'; readonly data: number }
+  | { readonly type: 'loan'; readonly data: { readonly book: string; readonly isLent: boolean } }
+interface Reader {
+  readonly library: Library
+  stop(): void
+}
+
+const readers = new Set<ServerSocket<Reader, Sent>>()
+const countReaders = () => {
+  for (const one of readers) one.send({ type: 'readers', data: readers.size })
+}
+
+// What the page shows while it happens: who else reads, and which books are away. Only pages of this host may open it.
+router.ws(
+  '/live',
+  { outgoing },
+  {
+    data: (req): Reader => ({ library: req.library, stop: () => {} }),
+    open(socket) {
+      const { library } = socket.data
+      for (const { id } of library.books())
+        if (library.isLent(id)) socket.send({ type: 'loan', data: { book: id, isLent: true } })
+      const stop = library.listen(({ kind, book }) => {
+        if (kind === 'lent' || kind === 'returned')
+          socket.send({ type: 'loan', data: { book: book.id, isLent: kind === 'lent' } })
+      })
+      socket.data = { library, stop }
+      readers.add(socket)
+      countReaders()
+    },
+    close(socket) {
+      socket.data.stop()
+      readers.delete(socket)
+      countReaders()
+    },
+  },
+)
