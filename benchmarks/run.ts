@@ -15,7 +15,7 @@ import { isInstalled, provide } from './support/install.ts'
 import { describeMachine, leaveServerCore } from './support/machine.ts'
 import { mergeResults } from './support/results.ts'
 import { peersFolder, root, type Stage, stageFolder } from './support/stage.ts'
-import { summary } from './support/summary.ts'
+import { goalsIn, summary } from './support/summary.ts'
 import { isWanted } from './support/wanted.ts'
 
 const usage = `npm run bench -- [suite…] [option…]
@@ -105,7 +105,7 @@ if (settings.check) {
   await Promise.all([checkMicro(suites.filter(isMicro), stage).then(worker), worker()])
 } else {
   console.error(
-    `${suites.length} suites on ${runtime.title}, about ${minutesOf(suites)} min; name suites or --servers for less`,
+    `${suites.length === 1 ? '1 suite' : `${suites.length} suites`} on ${runtime.title}, about ${minutesOf(suites)} min; name suites or --servers for less`,
   )
   if (suites.some((name) => (isMicro(name) ? name === 'inject' : serversOf(name).some(([, file]) => isPeer(file)))))
     provide(peersFolder, '80 MB')
@@ -126,6 +126,7 @@ if (settings.check) {
   }
   const own = goals[runtime.title] ?? goals[runtime.title.replace(/ .*/, '')] ?? []
   const summaryOf = (part: string) => summary(own, part)
-  console.log(summaryOf(parts.join('\n')))
-  if (settings.out) mergeResults(parts.join('\n'), summaryOf)
+  const measured = parts.join('\n')
+  console.log(summary(goalsIn(measured, own), measured))
+  if (settings.out) mergeResults(measured, summaryOf)
 }

@@ -23,6 +23,12 @@ function cheaperReferences(table: Cells): string[] {
   })
 }
 
+/** The goals that the tables of a part can say something about: a run of one suite does not list those of all others. */
+export function goalsIn(part: string, goals: readonly Goal[]): Goal[] {
+  const tables = tablesOf(part)
+  return goals.filter(({ table }) => tables.has(table))
+}
+
 /**
  * What was to be reached on a runtime beside what its tables say, and then who was ahead of the framework there, by the
  * same tables: no one should have to look for losses.
@@ -49,7 +55,9 @@ export function summary(goals: readonly Goal[], part: string): string {
   })
   const ahead =
     losses.length === 0
-      ? 'Nothing in the tables below is cheaper than the framework.'
+      ? 'Nothing in these tables is cheaper than the framework.'
       : `Cheaper than the framework, and how many times:\n\n${losses.join('\n')}`
-  return `${section('Goals', 'How many times cheaper than another it is to be, and is.', ['', 'goal', 'reached', ''], rows)}\n${ahead}\n`
+  const note = 'How many times cheaper than another it is to be, and is.'
+  const held = rows.length === 0 ? '## Goals\n' : section('Goals', note, ['', 'goal', 'reached', ''], rows)
+  return `${held}\n${ahead}\n`
 }

@@ -7,7 +7,8 @@ import { GraphqlService } from './service.ts'
 const WebsocketMissingError = defineError(
   'WebsocketMissingError',
   500,
-  () => 'graphql.websocket is on, and the plugin "websocket" is not registered: plugins: { websocket: true }',
+  () =>
+    'the option graphql.websocket needs the plugin "websocket", which is not registered. Register it: plugins: { websocket: true }',
 )
 
 /**
@@ -33,11 +34,9 @@ export const graphql = definePlugin({
     const { openHandler } = await import('./execution/engine.ts')
     const page = settings.graphiql ? (await import('./page/page.ts')).openPage() : undefined
     const handler = await openHandler(settings, ctx.services.get('graphql'), page, ctx.log)
+    // Here and not in a ready hook: the route, which takes an option of that plugin, would fail before it and name the option alone.
+    if (settings.websocket && !ctx.hasPlugin('websocket')) throw WebsocketMissingError()
     const sockets = settings.websocket && (await import('./http/websocket.ts'))
-    if (sockets)
-      ctx.onReady(() => {
-        if (!ctx.hasPlugin('websocket')) throw WebsocketMissingError()
-      })
     const websocket = sockets && {
       websocket: await sockets.openSockets({ ...handler.shared, settings: settings.websocket! }),
       socket: { protocols: [sockets.subProtocol], slowReaders: 'wait' as const },

@@ -99,7 +99,7 @@ export function writerOf(schemas: MessageSchemas | undefined): Write {
   return (message) => {
     const { type, data } = (message ?? {}) as Partial<Message>
     const check = typeof type === 'string' ? checks.get(type) : undefined
-    if (check === undefined) throw OutgoingMessageError('a message', `its type is not one of ${known}`)
+    if (check === undefined) throw OutgoingMessageError('a message', `${described(type)} is not one of ${known}`)
     const verdict = check(data)
     if (verdict instanceof Promise)
       throw OutgoingMessageError(`"${type}"`, 'its schema is asynchronous; one that checks what is sent cannot be')
@@ -107,6 +107,9 @@ export function writerOf(schemas: MessageSchemas | undefined): Write {
     return toText({ type, data: verdict.value })
   }
 }
+
+const described = (type: unknown) =>
+  typeof type === 'string' ? `its type "${type}"` : 'its type, which is not a text,'
 
 function toText(message: unknown): string {
   let text: string | undefined

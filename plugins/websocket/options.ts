@@ -1,6 +1,7 @@
 import { isOptions, type OptionPlace } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
 import { isSchema } from '../toolkit/schema/check.ts'
+import { isStandardSchema } from '../toolkit/schema/standard.ts'
 import type { AnyHandlers, MessageSchemas } from './types.ts'
 
 /** What becomes of a message to a client that does not read: see {@link WebsocketLimits.slowReaders}. */
@@ -106,6 +107,9 @@ export const schemasOfRoute = option.custom<MessageSchemas, MessageSchemas>('sch
 function readSchemas(given: unknown, place: OptionPlace): MessageSchemas | undefined {
   const takes = 'an object of schemas by the type of the message: { joined: schema }'
   if (!isOptions(given)) return void place.wrong(given, takes)
+  // A schema itself would be read as schemas of the types `type`, `properties` and so on.
+  if (isStandardSchema(given) || ('type' in given && typeof given.type === 'string'))
+    return void place.wrong(given, `${takes}, not one schema`)
   const entries = Object.entries(given)
   if (entries.length === 0) place.wrong(given, takes)
   for (const [type, schema] of entries) if (!isSchema(schema)) place.in(type).wrong(schema, 'a schema')

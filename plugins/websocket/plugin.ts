@@ -96,6 +96,7 @@ export const websocket = definePlugin({
       // Bun has one limit for all routes.
       bun.maxPayloadLength = Math.max(bun.maxPayloadLength, limits.maxMessageSize)
       const shared: SocketRoute = {
+        path: route.path,
         handlers,
         read: readerOf(incoming),
         write: writerOf(outgoing),

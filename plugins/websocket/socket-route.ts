@@ -6,6 +6,7 @@ import type { AnyHandlers } from './types.ts'
 
 /** What all sockets of one route share. */
 export interface SocketRoute {
+  readonly path: string
   readonly handlers: AnyHandlers
   readonly read: Read
   readonly write: Write

@@ -310,10 +310,10 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   #failed(error: unknown): void {
-    const { handlers, log } = this.#route
+    const { handlers, log, path } = this.#route
     const { error: onError } = handlers as { readonly error?: Handler }
     if (onError === undefined) {
-      log.error({ err: error, socket: this.id }, 'a handler of a websocket failed')
+      log.error({ err: error, socket: this.id }, `a handler of the websocket ${path} failed`)
       if (this.#state === 'open') this.close(1011, 'the server has failed')
       return
     }
@@ -326,7 +326,8 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   #failedAgain(error: unknown): void {
-    this.#route.log.error({ err: error, socket: this.id }, 'the error handler of a websocket failed')
+    const { log, path } = this.#route
+    log.error({ err: error, socket: this.id }, `the error handler of the websocket ${path} failed`)
     if (this.#state === 'open') this.close(1011, 'the server has failed')
   }
 

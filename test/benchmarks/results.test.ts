@@ -4,7 +4,7 @@ import { microReport } from '../../benchmarks/micro/measure.ts'
 import { chooseSuites } from '../../benchmarks/settings.ts'
 import { mergePart, replacePart, tablesOf } from '../../benchmarks/support/results.ts'
 import { findRuntime } from '../../benchmarks/support/runtime.ts'
-import { summary } from '../../benchmarks/support/summary.ts'
+import { goalsIn, summary } from '../../benchmarks/support/summary.ts'
 import { isWanted } from '../../benchmarks/support/wanted.ts'
 
 const part = `# Requests on Node 24
@@ -60,11 +60,20 @@ describe('the summary', () => {
     expect(text).toContain('| Other: framework to fastify | 1.00 | – | not measured |')
   })
 
+  test('of a run has the goals of its own tables alone, and no table where it has none', () => {
+    const own = goalsIn(part, [
+      { ...goal, ratio: 1.5 },
+      { ...goal, table: 'Other', ratio: 1 },
+    ])
+    expect(own).toEqual([{ ...goal, ratio: 1.5 }])
+    expect(summary([], part)).toMatch(/^## Goals\n\nCheaper than the framework/)
+  })
+
   test('names what is cheaper than the framework', () => {
     expect(summary([], part)).toContain('- Hello: raw 1.11\n')
     const variant = '| server | × framework | × framework, jit |\n| --- | --: | --: |\n| raw, jit | 2.00 | 0.90 |'
-    expect(summary([], `# A\n\n## B\n\n${variant}\n`)).toContain('Nothing in the tables below is cheaper')
-    expect(summary([], part.replace(/\| raw.*\n/, ''))).toContain('Nothing in the tables below is cheaper')
+    expect(summary([], `# A\n\n## B\n\n${variant}\n`)).toContain('Nothing in these tables is cheaper')
+    expect(summary([], part.replace(/\| raw.*\n/, ''))).toContain('Nothing in these tables is cheaper')
   })
 
   test('names what is cheaper by hand in a table of suites in process', () => {

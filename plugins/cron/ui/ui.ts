@@ -28,7 +28,7 @@ export const cronUi = definePlugin({
     const isGuarded = middlewares.length > 0
     if (!isGuarded && nodeEnv() === 'production') {
       ctx.log.warn(
-        `everybody can see the cron jobs at ${ctx.prefix}${path}: guard the page with cronUi({ middlewares })`,
+        `everyone can see the cron jobs at ${ctx.prefix}${path}: guard the page by its option middlewares, cron: { ui: { middlewares: […] } } or cronUi({ middlewares: […] })`,
       )
     }
     const [describe, { contentSecurityPolicy, ofProcess, renderPage }] = await Promise.all([

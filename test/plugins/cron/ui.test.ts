@@ -116,7 +116,12 @@ describe('the page', () => {
     vi.stubEnv('NODE_ENV', 'production')
     const { log } = await listen({ ui: true })
     expect(log).toMatchObject([
-      { level: 'warn', message: expect.stringContaining('everybody can see the cron jobs at /crons') },
+      {
+        level: 'warn',
+        message: expect.stringContaining(
+          'everyone can see the cron jobs at /crons: guard the page by its option middlewares',
+        ),
+      },
     ])
     const guarded = await listen({ ui: { middlewares: [staffOnly] } })
     expect(guarded.log).toEqual([])

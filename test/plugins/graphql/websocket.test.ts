@@ -1,4 +1,5 @@
 import { HttpError, RouteCollection, Server } from 'framework'
+import { graphql, json, websocket } from 'framework/plugins'
 import type { MockSocket } from 'framework/testing'
 import { createClient } from 'graphql-ws'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -202,7 +203,23 @@ describe('GraphQL over a websocket', () => {
     res.assertStatus(200).assertBodySubset({ data: { hello: 'hello you' } })
   })
 
-  test('needs the plugin websocket', async () => {
-    await expect(started({}, { websocket: false }).ready()).rejects.toThrow('graphql.websocket is on')
+  test('needs the plugin websocket, whether that was never named or is turned off', async () => {
+    const message = 'the option graphql.websocket needs the plugin "websocket", which is not registered'
+    await expect(started({}, { websocket: false }).ready()).rejects.toThrow(message)
+    const schema = { typeDefs: 'type Query { a: Int }' }
+    await using server = new Server({
+      router: new RouteCollection(),
+      plugins: { graphql: { schema, websocket: true } },
+    })
+    await expect(server.ready()).rejects.toThrow(message)
+  })
+
+  test('takes the plugin websocket from a later place of the list', async () => {
+    const schema = { typeDefs: 'type Query { a: Int }' }
+    await using server = new Server({
+      router: new RouteCollection(),
+      plugins: [json(), graphql({ schema, websocket: true }), websocket()],
+    })
+    ;(await server.inject.ws('/graphql', { protocols: ['graphql-transport-ws'] })).assertOpen()
   })
 })

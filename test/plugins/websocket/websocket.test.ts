@@ -1,5 +1,6 @@
 import { RouteCollection, type RouteOptions, Server } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { memoryLogger } from '../../support/kernel.ts'
 
 const servers: Server[] = []
@@ -212,22 +213,24 @@ describe('typed messages', () => {
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(failures).toEqual([
       'OUTGOING_MESSAGE: "sum" was not sent: the value: must be number',
-      'OUTGOING_MESSAGE: a message was not sent: its type is not one of sum',
-      'OUTGOING_MESSAGE: a message was not sent: its type is not one of sum',
+      'OUTGOING_MESSAGE: a message was not sent: its type "total" is not one of sum',
+      'OUTGOING_MESSAGE: a message was not sent: its type, which is not a text, is not one of sum',
     ])
   })
 })
 
 describe('a handler that fails', () => {
-  test('closes the socket with 1011 and is logged', async () => {
+  test('closes the socket with 1011 and is logged with its path', async () => {
     const server = started((routes) => {
-      routes.ws('/', {
+      routes.ws('/rooms/:room', {
         message: () => Promise.reject(new Error('broken')),
       })
     })
-    const socket = await server.inject.ws('/')
+    const socket = await server.inject.ws('/rooms/a')
     socket.send('x')
     await socket.assertEnded(1011)
+    const { entries } = server.logger as ReturnType<typeof memoryLogger>
+    expect(entries.map(({ message }) => message)).toContain('a handler of the websocket /rooms/:room failed')
   })
 
   test('is given to error, which decides', async () => {
@@ -306,6 +309,15 @@ describe('the boot fails', () => {
     const options = { incoming: { a: {} } } as RouteOptions
     await expect(boot((routes) => routes.get('/', options, () => 1))).rejects.toThrow(
       'the option incoming is for a websocket, and the route has none',
+    )
+  })
+
+  test.each([
+    ['JSON Schema', { type: 'object', properties: { a: { type: 'number' } } }],
+    ['Zod', z.object({ a: z.number() })],
+  ])('for one schema of %s in place of schemas by type', async (_name, incoming) => {
+    await expect(boot((routes) => routes.ws('/', { incoming } as never, { message() {} }))).rejects.toThrow(
+      'an object of schemas by the type of the message: { joined: schema }, not one schema',
     )
   })
 
