@@ -44,7 +44,7 @@ export function cpuTime(pid: number): { user: number; system: number } | undefin
   return { user: (Number(fields[11]) * 1e6) / ticks, system: (Number(fields[12]) * 1e6) / ticks }
 }
 
-/** User and system time of a process and those that it has started, in microseconds; NaN where nobody tells. */
+/** User and system time of a process and those that it has started, in microseconds; NaN where the system does not report it. */
 export function cpuTimeOfTree(pid: number): number {
   const own = cpuTime(pid)
   if (own === undefined) return Number.NaN

@@ -31,9 +31,9 @@ export function endWithParent(
     if (grouped.includes(signal)) setTimeout(send, groupMs)
     else send()
   }
-  // Whoever started this process is gone, and with it the reason to run.
+  // The process that started this one is gone, and with it the reason to run.
   process.on('disconnect', () => end('SIGTERM'))
-  // It was gone before there was anybody to hear of it.
+  // It was gone before this process could listen.
   if (!process.connected) end('SIGTERM')
   watchOver(parent)
   return end

@@ -8,8 +8,8 @@ interface Named {
 export const isNamed = (message: unknown) => typeof message === 'object' && message !== null && 'framework' in message
 
 /**
- * What this process is told by the one that has started it, without the application, which may listen on the channel too,
- * hearing it: it takes what comes for its own. On Bun, whose messages do not pass `emit`, it does hear them.
+ * Receives the orders of the process that started this one, and hides them from the application, which may listen on the channel too
+ * and would take them for its own messages. On Bun, whose messages do not pass `emit`, the application receives them as well.
  */
 export function hearOrders<Order extends Named>(isOrder: (message: unknown) => message is Order) {
   const heard = new EventEmitter()

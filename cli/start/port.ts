@@ -8,7 +8,7 @@ export interface SharedPorts {
 
 /**
  * Several processes bind one port with SO_REUSEPORT, and so would any other that does the same, a second start of the
- * application for one: half of the requests would be its. So the port is opened once for nobody else, which fails where
+ * application for one: half of the requests would be its. So the port is opened once exclusively, which fails where
  * another has it, before the first worker does.
  */
 export function sharedPorts(): SharedPorts {

@@ -230,7 +230,7 @@ class Supervisor {
     )
   }
 
-  /** Seconds are counted here and not read from a clock: after a machine has slept nobody is stuck. */
+  /** Seconds are counted here and not read from a clock: after a machine has slept, no worker counts as stuck. */
   #lookForStuck(): void {
     const { stuckAfter, note } = this.#supervision
     for (const worker of this.#alive) {

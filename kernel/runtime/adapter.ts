@@ -48,7 +48,7 @@ export interface ListenOptions {
   failures: Failures
   /** What connections can be taken over for. */
   readonly upgrades: readonly Upgrade[]
-  /** Gives the port to bind where other processes listen on it as well; left out, nobody else may have it. */
+  /** Gives the port to bind where other processes listen on it as well; left out, no other process may have it. */
   share?: (host: string, port: number) => Promise<number>
   /** Something worth a warning happened below the kernel, such as a malformed request or a failed write. */
   onWarning(message: string, error?: unknown): void

@@ -40,9 +40,9 @@ const WorkerVariableError = defineError(
   'WorkerVariableError',
   500,
   (given: string) =>
-    `FRAMEWORK_WORKER is ${JSON.stringify(given)}; it takes the number of this worker and how many there are, such as "2/4". Whoever starts several processes sets it; leave it out for a single one`,
+    `FRAMEWORK_WORKER is ${JSON.stringify(given)}; it takes the number of this worker and how many there are, such as "2/4". The process manager sets it; leave it out for a single process`,
 )
-/** The place of this process, where whoever has started it says one. */
+/** The place of this process, where its process manager has set one. */
 export function workerPlace(): WorkerPlace | undefined {
   const given = variable()
   if (given === undefined || given === '') return undefined

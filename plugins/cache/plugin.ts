@@ -76,7 +76,7 @@ export const cache = definePlugin({
   },
 })
 
-/** The other workers would go on with what is no longer true. */
+/** The other workers would go on with outdated answers. */
 function refuseToForget(worker: WorkerPlace | undefined): void {
   refuseSeveral(worker, 'cached answers, which are to be invalidated, are kept', 'Set cache.provider to "redis"')
 }

@@ -26,7 +26,7 @@ export const mqtt = definePlugin({
   setup(ctx, { connect: { clientId, provider } }) {
     const service = ctx.services.get('mqtt')
     const { worker } = ctx.server
-    // A broker in memory is one for each process: what a worker publishes nobody else would hear of.
+    // A broker in memory is one for each process: no other worker would receive what one publishes.
     const isShared = worker !== undefined && provider === 'mqtt'
     if (isShared && clientId !== undefined && worker.of > 1) throw MqttWorkersError(clientId, worker)
     if (isShared && !isLeading(worker)) service.follow()

@@ -73,7 +73,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
     await this.takeFree(runner)
   }
 
-  /** A runner that is there adopts what nobody else runs and it takes by now. */
+  /** An existing runner adopts what no other one runs and what it can take by now. */
   async takeFree(runner: One): Promise<void> {
     const free = [...this.#entries].filter(([declared, entry]) => entry.runner === undefined && runner.takes(declared))
     await Promise.all(free.map(([declared, entry]) => this.#give(declared, entry, runner)))

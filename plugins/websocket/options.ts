@@ -26,7 +26,7 @@ export interface WebsocketLimits {
 export interface WebsocketOptions extends WebsocketLimits {
   /**
    * Which pages may open a websocket, as browsers send cookies along: `'same'`, the default, takes the origin of the server itself, a list
-   * those too that it names (`https://example.com`), `'any'` all. Clients without an `Origin` are no browsers and pass.
+   * those too that it names (`https://example.com`), `'any'` all. Clients without an `Origin` are not browsers, and pass.
    */
   origins?: 'same' | 'any' | readonly string[]
   /** Sockets altogether; a further one is refused with 503. Default 10000. */

@@ -52,7 +52,7 @@ export class Sockets {
     this.#ofNetwork.set(socket.network, this.countOf(socket.network) + 1)
     socket.due = performance.now() + this.#pingInterval
     if (this.#timer !== undefined || this.#pingInterval === 0) return
-    // In small portions: pings to 10 000 sockets at once hold up requests for 50 ms.
+    // In small portions: pings to all sockets at once would hold up requests.
     this.#timer = setInterval(() => this.#ping(), Math.min(1000, this.#pingInterval / 4))
     this.#timer.unref()
   }

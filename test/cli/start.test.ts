@@ -154,7 +154,7 @@ test.concurrent('on Node.js: what ends is replaced, and a rolling restart loses 
 test.concurrent.each([
   'bun',
   'deno',
-] as const)('on %s: workers share the port, and nobody else has it', async (name) => {
+] as const)('on %s: workers share the port, and no other process has it', async (name) => {
   const binary = runtimeBinary(name)
   if (binary === undefined) throw new Error(`${name} is not installed: npm ci --prefix test/runtimes`)
   const project = makeApplication()

@@ -28,7 +28,7 @@ export async function openNode(): Promise<OpenWire> {
         noServer: true,
         clientTracking: false,
         maxPayload,
-        // Without context takeover: with it, each socket holds 300 kB of zlib.
+        // Without context takeover: with it, each socket would keep the state of zlib between messages.
         perMessageDeflate: compression && {
           threshold: compressedFrom,
           serverNoContextTakeover: true,
@@ -70,7 +70,7 @@ export async function openNode(): Promise<OpenWire> {
   }
 }
 
-/** A socket of `ws` with what it reports to. Listeners find it there: a closure for each of six events would be 1 kB a socket. */
+/** A socket of `ws` with what it reports to. Listeners find it there and are not closures: closures cost memory for each socket. */
 type Attended = WebSocket & { [reports]: WireEvents; [refusal]: number }
 const reports = Symbol('events')
 const refusal = Symbol('refusal')

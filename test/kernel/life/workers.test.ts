@@ -50,7 +50,7 @@ describe('the place among several workers', () => {
   })
 })
 
-/** A supervisor of one worker, and what it was told. */
+/** A supervisor of one worker, and what it received. */
 function supervise() {
   const told: string[] = []
   const waiting: (() => void)[] = []

@@ -100,7 +100,7 @@ describe('a connection', () => {
     expect(closes).toEqual([])
   })
 
-  test('may ask for a protocol that is not spoken with each request, and is no burden', async () => {
+  test('may ask for a protocol that is not spoken with each request, and costs nothing that stays', async () => {
     const warnings: string[] = []
     const onWarning = ({ message }: Error) => void warnings.push(message)
     process.on('warning', onWarning)
