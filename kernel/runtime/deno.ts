@@ -75,8 +75,11 @@ class DenoAdapter implements Adapter {
       activity: this.#activity,
       ip: (_request, info) => (info as ConnectionInfo).remoteAddr.hostname ?? '',
       phase: (request: WebRequest, phase: Phase) => {
-        if (phase === 'working') this.#pending.add(request)
-        else this.#pending.delete(request)
+        if (phase === 'working') {
+          this.#pending.add(request)
+          // A signal that no one has asked for knows nothing of a client that leaves before the answer.
+          if (upgrades.length > 0 && request.headers.has('upgrade')) void request.signal
+        } else this.#pending.delete(request)
       },
     })
     const open = (at: number) =>

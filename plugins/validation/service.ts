@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineError, type Middleware, nearest, type Request, type Response } from '../../kernel/index.ts'
 import { type Check, checkOf, isSchema, type Mode } from '../toolkit/schema/check.ts'
+import { checkSendable, foreignTypeError } from '../toolkit/schema/sendable/check.ts'
 import {
   answerFailure,
   toCallback,
@@ -10,7 +11,6 @@ import {
 } from './failure.ts'
 import { type InputSchemas, inputMiddleware, SchemaError } from './input.ts'
 import type { Part } from './issues.ts'
-import { checkSendable, foreignTypeError } from './sendable/check.ts'
 
 const SchemaIdError = defineError(
   'SchemaIdError',

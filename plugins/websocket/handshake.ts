@@ -13,6 +13,17 @@ const version = '13'
 /** 16 bytes in base64 (RFC 6455 section 4.1). */
 const key = /^[A-Za-z0-9+/]{21}[AQgw]==$/
 
+const token = "[\\w!#$%&'*+.^`|~-]+"
+
+/** Names of sub-protocols: `1#token` of RFC 9110. */
+const protocolList = new RegExp(`^${token}(?:[ \\t]*,[ \\t]*${token})*$`)
+
+const parameter = `${token}(?:=(?:${token}|"${token}"))?`
+const extension = `${token}(?:[ \\t]*;[ \\t]*${parameter})*`
+
+/** RFC 6455 section 9.1: a quoted value holds a token as well. */
+const extensionList = new RegExp(`^${extension}(?:[ \\t]*,[ \\t]*${extension})*$`)
+
 /** @throws what an opening handshake is refused with (RFC 6455 section 4.2.1). */
 export function checkHandshake(req: Request, res: Response): void {
   const { raw } = req
@@ -22,6 +33,9 @@ export function checkHandshake(req: Request, res: Response): void {
   }
   if (!key.test(raw.header('sec-websocket-key') ?? ''))
     throw BadRequestError('the header Sec-WebSocket-Key is not 16 bytes in base64')
+  const extensions = raw.header('sec-websocket-extensions')
+  if (extensions !== undefined && !extensionList.test(extensions))
+    throw BadRequestError('the header Sec-WebSocket-Extensions is not a list of extensions with parameters')
 }
 
 /**
@@ -48,11 +62,13 @@ export function checkOrigin({ raw, url }: Request, allowed: 'same' | 'any' | rea
 /**
  * The first of the server's sub-protocols that the client offers; `''` where the route has none.
  *
- * @throws BadRequestError where it offers none of them.
+ * @throws BadRequestError where it offers none of them, one twice, or what is not a name (RFC 6455 section 4.1).
  */
 export function chooseProtocol(offered: string | undefined, known: readonly string[] | undefined): string {
+  const all = offered === undefined ? [] : offered.split(',').map((one) => one.trim())
+  if (offered !== undefined && (!protocolList.test(offered) || new Set(all).size < all.length))
+    throw BadRequestError('the header Sec-WebSocket-Protocol is not a list of different names')
   if (known === undefined) return ''
-  const all = (offered ?? '').split(',').map((one) => one.trim())
   const chosen = known.find((one) => all.includes(one))
   if (chosen === undefined) throw BadRequestError(`the client offers none of the sub-protocols: ${known.join(', ')}`)
   return chosen

@@ -2,6 +2,7 @@ import { defineError } from '../../kernel/index.ts'
 import { nestsDeeperThan, reachesPrototype } from '../toolkit/json-dangers.ts'
 import { type Check, checkOf } from '../toolkit/schema/check.ts'
 import { type Issue, tellFirst } from '../toolkit/schema/issue.ts'
+import { whyNotJson } from '../toolkit/schema/sendable/check.ts'
 import type { Message, MessageSchemas } from './types.ts'
 
 const MessageSchemaError = defineError(
@@ -14,6 +15,11 @@ export const OutgoingMessageError = defineError(
   500,
   (what: string, why: string) => `${what} was not sent: ${why}`,
 )
+
+/** The type of the frame that answers a message which is not valid: a client must be able to tell it from those of the application. */
+const errorType = 'error'
+const reserved =
+  'the framework sends messages of this type itself, in answer to what is not valid. Give yours another type'
 
 /** As of a body of JSON; the first level is the message itself. */
 const maxDepth = 65
@@ -29,6 +35,11 @@ export type ReadMessage =
   | { readonly ok: true; readonly message: string | Uint8Array | Message }
   | { readonly ok: false; readonly invalid: InvalidMessage }
 
+/** The frame that answers a message which is not valid. */
+export function errorFrame({ message, errors }: InvalidMessage): string {
+  return JSON.stringify({ type: errorType, data: { code: 'InvalidMessageError', message, errors } })
+}
+
 export type Read = (message: string | Uint8Array) => ReadMessage | Promise<ReadMessage>
 
 type Checks = ReadonlyMap<string, Check>
@@ -36,6 +47,8 @@ type Checks = ReadonlyMap<string, Check>
 function checksOf(schemas: MessageSchemas, mode: 'body' | 'exact'): Checks {
   const checks = new Map<string, Check>()
   for (const [type, schema] of Object.entries(schemas)) {
+    const why = mode === 'body' ? whyNotJson(schema) : type === errorType ? reserved : undefined
+    if (why !== undefined) throw MessageSchemaError(type, why)
     try {
       checks.set(type, checkOf(schema, mode))
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   ServerClosingError,
 } from '../../kernel/index.ts'
 import { networkOf } from '../toolkit/network.ts'
+import { refuseSeveral } from '../toolkit/workers.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
 import { readerOf, writerOf } from './messages.ts'
 import { handlersOfRoute, schemasOfRoute, socketOfRoute, websocketOptions } from './options.ts'
@@ -27,7 +28,8 @@ const TooManySocketsOfAddressError = defineError(
   429,
   (most: number) => `the address of the client has ${most} websockets, the most that it may have`,
 )
-const WebsocketRouteError = defineError('WebsocketRouteError', 500, (route: string, why: string) => `${route}: ${why}`)
+/** The kernel names the route and its place around it. */
+const WebsocketRouteError = defineError('WebsocketRouteError', 500, (why: string) => why)
 
 const protocol = 'websocket'
 
@@ -65,6 +67,14 @@ export const websocket = definePlugin({
     ctx.onClose(() => sockets.closeAll())
 
     const { maxSockets, maxSocketsPerAddress } = settings
+    if (maxSocketsPerAddress !== false) {
+      // Each would take as many of one address as all of them may.
+      refuseSeveral(
+        server.worker,
+        'the sockets of each address are counted',
+        'Leave out websocket.maxSocketsPerAddress',
+      )
+    }
     const isFull = () => sockets.size >= maxSockets
     const isFullFor = (network: string) =>
       maxSocketsPerAddress !== false && sockets.countOf(network) >= maxSocketsPerAddress
@@ -82,16 +92,12 @@ export const websocket = definePlugin({
         )
         if (unused !== undefined)
           throw WebsocketRouteError(
-            `${route.method} ${route.path}`,
             `the option ${unused[0]} is for a websocket, and the route has none: router.ws(path, options, handlers)`,
           )
         return
       }
       if (route.method !== 'GET')
-        throw WebsocketRouteError(
-          `${route.method} ${route.path}`,
-          'a websocket is opened with GET: router.ws(path, options, handlers)',
-        )
+        throw WebsocketRouteError('a websocket is opened with GET: router.ws(path, options, handlers)')
       const limits = { ...settings, ...defined(own ?? {}) }
       // Bun has one limit for all routes.
       bun.maxPayloadLength = Math.max(bun.maxPayloadLength, limits.maxMessageSize)

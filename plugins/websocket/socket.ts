@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger } from '../../kernel/index.ts'
 import { Allowance } from './allowance.ts'
 import { checkClose } from './close-code.ts'
-import type { InvalidMessage, ReadMessage } from './messages.ts'
+import { errorFrame, type InvalidMessage, type ReadMessage } from './messages.ts'
 import type { Closing, Opening, SocketRoute } from './socket-route.ts'
 import type { ServerSocket } from './types.ts'
 import type { Wire, WireEvents } from './wire/contract.ts'
@@ -248,9 +248,9 @@ export class Socket implements ServerSocket, WireEvents {
     return message?.(this, read.message)
   }
 
-  #refuse({ message, errors }: InvalidMessage): void {
+  #refuse(invalid: InvalidMessage): void {
     this.#route.sockets.counts.invalid++
-    this.sendFrame(JSON.stringify({ type: 'error', data: { code: 'InvalidMessageError', message, errors } }))
+    this.sendFrame(errorFrame(invalid))
   }
 
   #enqueue(message: string | Uint8Array): void {

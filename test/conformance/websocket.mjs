@@ -51,6 +51,15 @@ router.ws(
     },
   },
 )
+router.ws('/protocols', { socket: { protocols: ['v2', 'v1'] } }, { message() {} })
+router.ws('/late', {
+  async data() {
+    console.error('asked')
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    console.error('answered')
+  },
+  open() {},
+})
 router.ws('/denied', { middlewares: [(_req, res) => res.status(401).json({ error: 'who?' })] }, { message() {} })
 router.get('/page', () => 'page')
 router.get('/closes', () => closes.splice(0))

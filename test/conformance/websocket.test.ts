@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Exchange, FrameClient, opcodes, ping, text } from '../support/frames.ts'
+import { close, type Exchange, FrameClient, opcodes, ping, text } from '../support/frames.ts'
 import { type Outcome, type Vector, vectors } from './rfc6455.ts'
 import { type RunningApp, startApp, type Target, targets } from './targets.ts'
 
@@ -125,14 +125,54 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     client.end()
   })
 
-  test('SIGTERM tells every client 1001, and the process ends', async () => {
-    const own = await startApp(target, {}, { file: 'websocket.mjs' })
-    const clients = Array.from({ length: 20 }, () => new FrameClient(own.port, '/echo'))
+  // A thousand where the runtime or its own server makes the difference.
+  const many = ['node', 'bun', 'deno'].includes(name) ? 1000 : 20
+
+  test(`SIGTERM tells every one of ${many} clients 1001, and the process ends in time`, async () => {
+    const drainWindow = 200
+    const own = await startApp(target, { drainWindow }, { file: 'websocket.mjs' })
+    const clients = Array.from({ length: many }, () => new FrameClient(own.port, '/echo'))
     await Promise.all(clients.map((client) => client.opened()))
+    const start = performance.now()
     own.signal('SIGTERM')
-    const exchanges = await Promise.all(clients.map((client) => client.until(1)))
-    expect(exchanges.map(({ closedWith }) => closedWith)).toEqual(clients.map(() => 1001))
+    const codes = clients.map(async (client, i) => {
+      const { closedWith } = await client.until(1)
+      // Half of them answer, as RFC 6455 asks of them; the others are cut off.
+      if (i % 2 === 0) client.send(close(1001))
+      return closedWith
+    })
+    expect(new Set(await Promise.all(codes))).toEqual(new Set([1001]))
     expect(await own.exited).toBe(0)
+    expect(performance.now() - start).toBeLessThan(drainWindow + 2000)
     for (const client of clients) client.end()
+  })
+
+  test('a client that leaves before its upgrade is answered does not hold the process', async () => {
+    const own = await startApp(target, { closeTimeout: 10_000 }, { file: 'websocket.mjs' })
+    const client = new FrameClient(own.port, '/late')
+    await expect.poll(() => own.stderr()).toContain('asked')
+    client.end()
+    await expect.poll(() => own.stderr()).toContain('answered')
+    const start = performance.now()
+    own.signal('SIGTERM')
+    expect(await own.exited).toBe(0)
+    expect(performance.now() - start).toBeLessThan(3000)
+  })
+
+  test('a sub-protocol is named where the route has some, and what is not a list of them is refused', async () => {
+    const answer = async (path: string, offered: string) => {
+      const client = new FrameClient(app.port, path, { 'Sec-WebSocket-Protocol': offered })
+      await client.opened()
+      if (client.exchange().status !== 101) await client.until(1)
+      const { status, head, refusal } = client.exchange()
+      client.end()
+      return { status, chosen: /^sec-websocket-protocol: (.*)$/im.exec(head)?.[1], refusal }
+    }
+    expect(await answer('/echo', 'x, y')).toMatchObject({ status: 101, chosen: undefined })
+    expect(await answer('/protocols', 'x, v1')).toMatchObject({ status: 101, chosen: 'v1' })
+    for (const wrong of ['v1,,x', 'v1, v1', 'v1 x', ',']) {
+      const { status, refusal } = await answer('/protocols', wrong)
+      expect([wrong, status, refusal]).toEqual([wrong, 400, expect.stringContaining('Sec-WebSocket-Protocol is not a list')])
+    }
   })
 })

@@ -66,6 +66,8 @@ export interface Exchange {
   readonly closedWith: number | undefined
   /** Whether the server ended the connection. */
   readonly ended: boolean
+  /** The body of a refusal. */
+  readonly refusal: string
 }
 
 /** A client that sends exactly the frames that it is given. */
@@ -154,14 +156,16 @@ export class FrameClient {
       })
       rest = rest.subarray(2 + extended + size)
     }
+    const status = Number(/^HTTP\/1.1 (\d+)/.exec(this.#head)?.[1] ?? 0)
     const closed = frames.find(({ opcode }) => opcode === opcodes.close)
     const closedWith = closed && (closed.payload.length < 2 ? 1005 : closed.payload.readUInt16BE(0))
     return {
-      status: Number(/^HTTP\/1.1 (\d+)/.exec(this.#head)?.[1] ?? 0),
+      status,
       head: this.#head,
       frames: frames.filter(({ opcode }) => opcode !== opcodes.close),
       closedWith,
       ended: this.#ended,
+      refusal: status === 101 ? '' : this.#received.toString('latin1'),
     }
   }
 

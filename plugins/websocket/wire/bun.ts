@@ -54,7 +54,8 @@ function newHandlers(): BunHandlers {
 /** Opens a websocket of `Bun.serve`. */
 export const openBun: OpenWire = (connection, headers, { protocol }, events) => {
   if (connection.runtime !== 'bun') return undefined
-  const lines: [string, string][] = protocol === '' ? [] : [['sec-websocket-protocol', protocol]]
+  // Without the line Bun would name the first one that the client offers; an empty one it leaves out.
+  const lines: [string, string][] = [['sec-websocket-protocol', protocol]]
   for (let i = 0; i < headers.length; i += 2) lines.push([headers[i]!, headers[i + 1]!])
   if ((connection.server as BunServer).upgrade(connection.request, { headers: lines, data: events })) return undefined
   // The client has left, or Bun does not take its handshake.

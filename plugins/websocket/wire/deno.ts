@@ -13,6 +13,8 @@ const openWithinMs = 2000
 /** Opens a websocket of `Deno.serve`. Deno sends pings itself, and limits the size of a message only after it has read it. */
 export const openDeno: OpenWire = (connection, headers, { protocol, silence, maxMessageSize }, events) => {
   if (connection.runtime !== 'deno') return undefined
+  // After the upgrade of a connection that is gone `Deno.serve` would not come to its end.
+  if (connection.request.signal.aborted) return refused(events)
   const { Deno } = globalThis as unknown as { Deno: DenoRuntime }
   let upgraded: ReturnType<DenoRuntime['upgradeWebSocket']>
   try {
@@ -21,8 +23,7 @@ export const openDeno: OpenWire = (connection, headers, { protocol, silence, max
       idleTimeout: Math.ceil(silence / 1000),
     })
   } catch {
-    events.closed(1006, '')
-    return new Response(null, { status: 400 })
+    return refused(events)
   }
   const { socket, response } = upgraded
   for (let i = 0; i < headers.length; i += 2) response.headers.append(headers[i]!, headers[i + 1]!)
@@ -47,6 +48,11 @@ export const openDeno: OpenWire = (connection, headers, { protocol, silence, max
     events.closed(code === 0 ? 1006 : code, reason)
   }
   return response
+}
+
+function refused(events: WireEvents): Response {
+  events.closed(1006, '')
+  return new Response(null, { status: 400 })
 }
 
 class DenoWire implements Wire {

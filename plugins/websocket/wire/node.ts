@@ -37,11 +37,16 @@ export async function openNode(): Promise<OpenWire> {
         handleProtocols: () => (chosen === '' ? false : chosen),
       })
       server.on('headers', (lines: string[]) => lines.push(...answered))
+      // With this listener `ws` leaves the answer to it.
+      server.on('wsClientError', () => {
+        isDeclined = true
+      })
       servers.set(key, server)
     }
     return server
   }
   let answered: string[] = []
+  let isDeclined = false
 
   return (connection, headers, { maxMessageSize, compression, protocol }, events) => {
     if (connection.runtime !== 'node') return undefined
@@ -61,11 +66,21 @@ export async function openNode(): Promise<OpenWire> {
     let isOpen = false
     const onEnd = () => !isOpen && events.closed(1006, '')
     socket.once('close', onEnd)
-    serverOf(maxMessageSize, compression).handleUpgrade(message, socket, head, (socketOfWs) => {
-      isOpen = true
-      socket.off('close', onEnd)
-      attend(socketOfWs, new NodeWire(socketOfWs, socket, events), events)
-    })
+    const upgrade = () =>
+      serverOf(maxMessageSize, compression).handleUpgrade(message, socket, head, (socketOfWs) => {
+        isOpen = true
+        socket.off('close', onEnd)
+        attend(socketOfWs, new NodeWire(socketOfWs, socket, events), events)
+      })
+    isDeclined = false
+    upgrade()
+    if (!isDeclined) return undefined
+    // An offer of compression that cannot be met is declined (RFC 7692 section 5.1); `ws` refuses the client.
+    delete message.headers['sec-websocket-extensions']
+    isDeclined = false
+    upgrade()
+    // Whatever else `ws` may find: no connection is left without an answer.
+    if (isDeclined) socket.destroy()
     return undefined
   }
 }

@@ -344,6 +344,45 @@ describe('the boot fails', () => {
     )
   })
 
+  test('for a message that the framework sends itself', async () => {
+    const options = { outgoing: { error: { type: 'object' } } } as const
+    await expect(boot((routes) => routes.ws('/', options, { message() {} }))).rejects.toThrow(
+      'the schema of the message "error" cannot be used: the framework sends messages of this type itself',
+    )
+    // A client may report an error of its own.
+    await boot((routes) => routes.ws('/', { incoming: options.outgoing }, { message() {} }))
+  })
+
+  test.each([
+    ['Zod', z.object({ at: z.date() }), '"at" is a date, which JSON does not have. Use z.coerce.date()'],
+    ['TypeBox', { type: 'object', properties: { at: { type: 'Date' } } }, '"at" is of the type "Date"'],
+  ])('for a message that no JSON can be, by %s', async (_name, moved, why) => {
+    const incoming = { moved } as never
+    await expect(boot((routes) => routes.ws('/', { incoming }, { message() {} }))).rejects.toThrow(
+      `the schema of the message "moved" cannot be used: its member ${why}`,
+    )
+    await boot((routes) => routes.ws('/', { incoming: { moved: z.object({ at: z.coerce.date() }) } }, { message() {} }))
+  })
+
+  test('naming the route once', async () => {
+    const options = { websocket: { open() {} } } as RouteOptions
+    const error = await boot((routes) => routes.post('/rooms', options, () => 1)).catch((one: Error) => one)
+    expect((error as Error).message.split('POST /rooms')).toHaveLength(2)
+  })
+
+  test('for a limit of each address in one of several workers, which each would count for itself', async () => {
+    const server = new Server({
+      logger: memoryLogger(),
+      router: new RouteCollection(),
+      plugins: { websocket: { maxSocketsPerAddress: 10 } },
+    })
+    servers.push(server)
+    Object.defineProperty(server, 'worker', { value: { number: 2, of: 3 } })
+    await expect(server.ready()).rejects.toThrow(
+      'the sockets of each address are counted in the memory of each process, and this is worker 2 of 3. Leave out websocket.maxSocketsPerAddress',
+    )
+  })
+
   test('for a websocket of another method', async () => {
     const options = { websocket: { open() {} } } as RouteOptions
     await expect(boot((routes) => routes.post('/', options, () => 1))).rejects.toThrow('a websocket is opened with GET')

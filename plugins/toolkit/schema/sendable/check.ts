@@ -1,7 +1,6 @@
-import { defineError } from '../../../kernel/index.ts'
-import { selfDescription } from '../../toolkit/schema/self-description.ts'
-import { isStandardSchema } from '../../toolkit/schema/standard.ts'
-import type { Part } from '../issues.ts'
+import { defineError } from '../../../../kernel/index.ts'
+import { selfDescription } from '../self-description.ts'
+import { isStandardSchema } from '../standard.ts'
 import { foreignType, unsendable, viewOfJson } from './json.ts'
 import { isValibot, viewOfValibot } from './valibot.ts'
 import { anything, type Lazy, notInJson, type View } from './view.ts'
@@ -13,6 +12,9 @@ export const SchemaMemberError = defineError(
   (route: string, part: string, member: string, why: string, remedy: string) =>
     `${member === '' ? '' : `the member "${member}" of `}the schema "${part}" of ${route} can never be sent: ${why}. ${remedy}`,
 )
+
+/** The parts of a request that have a schema. */
+type Part = 'headers' | 'params' | 'query' | 'body' | 'all'
 
 /** What nobody can send, where it is, and what to take in its place. */
 interface Fault {
@@ -42,14 +44,31 @@ export function checkSendable(schema: object, part: Part, route: string): void {
   throw SchemaMemberError(route, part, fault.path.join('.'), `it is ${fault.what}, and ${holds} text`, use(fault))
 }
 
+/** Why no JSON is what a schema asks for, with what to use; `undefined` where some may be, or where that cannot be decided. */
+export function whyNotJson(schema: object): string | undefined {
+  const why = (path: readonly (string | number)[], what: string, remedy: string) =>
+    `${path.length === 0 ? 'it' : `its member "${path.join('.')}"`} is ${what}, which JSON does not have. Use ${remedy}`
+  const foreign = isStandardSchema(schema) ? undefined : foreignType(schema)
+  if (foreign !== undefined) return why(foreign.path, `of the type "${foreign.type}"`, remedyFor(foreign.type))
+  const fault = finder(faultInJson)({ of: schema, view: () => viewOf(schema) })
+  return fault && why(fault.path, fault.what, fault.remedy)
+}
+
 /** The error for a JSON Schema that no compiler takes for a type that JSON has not; `undefined` when that is not why. */
 export function foreignTypeError(schema: object, part: string, route: string): Error | undefined {
   const found = isStandardSchema(schema) ? undefined : foreignType(schema)
   if (found === undefined) return undefined
   const { path, type } = found
-  const remedy = type === 'Date' ? '{ type: "string", format: "date-time" }' : jsonTypes
-  return SchemaMemberError(route, part, path.join('.'), `its type "${type}" is not a type of JSON`, `Use ${remedy}`)
+  return SchemaMemberError(
+    route,
+    part,
+    path.join('.'),
+    `its type "${type}" is not a type of JSON`,
+    `Use ${remedyFor(type)}`,
+  )
 }
+
+const remedyFor = (type: string) => (type === 'Date' ? '{ type: "string", format: "date-time" }' : jsonTypes)
 
 const jsonTypes = '"string", "number", "integer", "boolean", "object", "array" or "null"'
 

@@ -1,5 +1,5 @@
-import { flattened, targetOf } from '../../toolkit/schema/flat.ts'
-import { schemasWithin } from '../../toolkit/schema/keywords.ts'
+import { flattened, targetOf } from '../flat.ts'
+import { schemasWithin } from '../keywords.ts'
 import { anything, isObject, type Lazy, text, type View } from './view.ts'
 
 type Json = { readonly [keyword: string]: unknown }
