@@ -25,7 +25,7 @@ export { atEachBoot, type BootCheck } from './life/life-cycle.ts'
 export type { KernelOptions, ResolvedKernelOptions } from './options.ts'
 export type { NotFoundHandler } from './pipeline/dispatch.ts'
 export { reportFailure } from './pipeline/failure.ts'
-export { announceMembers, type MemberOwners } from './pipeline/missing-members.ts'
+export { announceMembers, type MemberOwners, missingMember } from './pipeline/missing-members.ts'
 export type { AbsentPlugin } from './pipeline/route-options.ts'
 export type { Context } from './plugin/context.ts'
 export {

@@ -42,7 +42,7 @@ export { type FileLoading, type FoundFiles, findFiles, importFiles } from './too
 export { applicationLogger, lineLogger } from './toolkit/logger.ts'
 export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './toolkit/options/index.ts'
 export { kernelMembers, kernelOptions } from './toolkit/options/kernel-options.ts'
-export { peer } from './toolkit/peer.ts'
+export { peer, peers } from './toolkit/peer.ts'
 export { readRegularFile, readRegularFileSync } from './toolkit/read-file.ts'
 export { RouteValue } from './toolkit/route-value.ts'
 export { webRequest } from './toolkit/web-request.ts'

@@ -235,9 +235,9 @@ describe('a project that installs nothing else', () => {
     writeFileSync(join(consumer, 'queues.mjs'), queues)
     const output = JSON.parse(await execOutput(process.execPath, ['queues.mjs'], consumer)) as string[]
     expect(output).toEqual([
-      expect.stringMatching(/^PeerMissingError .*npm install bullmq$/),
-      expect.stringMatching(/^PeerMissingError .*npm install pg-boss$/),
-      expect.stringMatching(/^PeerMissingError .*npm install @aws-sdk\/client-sqs$/),
+      expect.stringMatching(/^PeerMissingError .*npm install bullmq ioredis$/),
+      expect.stringMatching(/^PeerMissingError .*npm install pg-boss@12$/),
+      expect.stringMatching(/^PeerMissingError .*npm install @aws-sdk\/client-sqs@3$/),
       'PeerMissingError at the start',
       'memory 1',
     ])
@@ -246,8 +246,8 @@ describe('a project that installs nothing else', () => {
   test('is told which package a mail needs, and keeps mails in memory without any', async () => {
     writeFileSync(join(consumer, 'mails.mjs'), mails)
     expect(JSON.parse(await execOutput(process.execPath, ['mails.mjs'], consumer))).toEqual([
-      expect.stringMatching(/^PeerMissingError .*npm install nodemailer$/),
-      expect.stringMatching(/^PeerMissingError .*npm install mustache$/),
+      expect.stringMatching(/^PeerMissingError .*npm install nodemailer@10$/),
+      expect.stringMatching(/^PeerMissingError .*npm install mustache@4$/),
       1,
     ])
   })

@@ -5,6 +5,7 @@ import type { PluginEntry, Scope } from '../plugin/scope.ts'
 import { defineError } from '../support/errors.ts'
 import { nearest } from '../support/nearest.ts'
 import { isPromise, within } from '../support/within.ts'
+import { BootFailures } from './boot-failures.ts'
 import { orderByDependencies } from './order.ts'
 
 export const PluginTimeoutError = defineError(
@@ -31,7 +32,8 @@ const PluginPrefixError = defineError(
 )
 
 /**
- * Boots the tree: every `setup` once, depth first, in order of dependencies; the first failure ends it.
+ * Boots the tree: every `setup` once, depth first, in order of dependencies; the first failure ends it, unless it is one of those that are
+ * reported together.
  *
  * avvio gives the order, and nothing else: it is created without a server instance and not started by itself, so that
  * nothing of it (`use`, `after`, a `then`) reaches the outside. Ready hooks and closing are the kernel's own, because
@@ -40,6 +42,7 @@ const PluginPrefixError = defineError(
 export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
   return new Promise((resolve, reject) => {
     const boot = avvio(null, { autostart: false, timeout: 0 })
+    const failures = new BootFailures()
     const load = (entries: readonly PluginEntry[]) => {
       for (const entry of orderByDependencies(entries)) {
         let companions: readonly PluginEntry[] = []
@@ -50,8 +53,7 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
           })
         }
         boot.use(async () => {
-          await setUp(entry, host)
-          load(entry.children.slice(companions.length))
+          if (await failures.passes(() => setUp(entry, host))) load(entry.children.slice(companions.length))
         })
       }
     }
@@ -64,7 +66,7 @@ export function bootTree(root: PluginEntry, host: ContextHost): Promise<void> {
     // Three parameters: with fewer, avvio keeps the error to itself.
     boot.ready((error: unknown, _context: unknown, done: Function) => {
       done()
-      const failure = error ?? emptyPrefix(root)
+      const failure = error ?? failures.error ?? emptyPrefix(root)
       if (failure) reject(failure)
       else resolve()
     })

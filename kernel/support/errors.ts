@@ -30,6 +30,20 @@ export function isFrameworkError(value: unknown): value is FrameworkError {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[brand] === true
 }
 
+const reported = Symbol.for('framework.reportedTogether')
+
+/**
+ * Marks what a plugin finds wrong with the place that it runs in, such as a package that is not installed: it says nothing about the
+ * plugins beside, so the boot goes on to find all that is wrong in this way, and reports it in one error.
+ */
+export function reportedTogether<Failure extends Error>(error: Failure): Failure {
+  return Object.defineProperty(error, reported, { value: true })
+}
+
+export function isReportedTogether(error: unknown): boolean {
+  return (error as { readonly [reported]?: unknown } | undefined)?.[reported] === true
+}
+
 /** Whether something is a status of a failure. */
 export function isFailureStatus(status: unknown): status is number {
   return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599

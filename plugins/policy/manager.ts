@@ -1,6 +1,7 @@
 import {
   defineError,
   type Logger,
+  missingMember,
   nearest,
   OptionError,
   type Request,
@@ -236,7 +237,7 @@ export class PolicyManager<
             : askAbout(subject, req)
         },
         timeout,
-        (why, error) => logFault(req.log, scope, handler, why, error),
+        (why, error) => logFault(req.log, scope, handler, `${why}${missingMember(req, error)}`, error),
       )
     // Where no user could be found out, no one is known.
     const denial = (req: Request) => (status === 'byUser' ? (known.has(req) ? 403 : 401) : status)

@@ -1,19 +1,52 @@
-import { defineError } from '../../kernel/support/errors.ts'
+import { createRequire } from 'node:module'
+import { defineError, type FrameworkError, reportedTogether } from '../../kernel/support/errors.ts'
 
 export const PeerMissingError = defineError(
   'PeerMissingError',
   500,
-  (feature: string, name: string, install: string) =>
-    `${feature} needs the package "${name}", which is not installed. Add it: ${install} ${name}`,
+  (feature: string, names: readonly string[], install: string) =>
+    names.length === 1
+      ? `${feature} needs the package "${names[0]}", which is not installed. Add it: ${install}`
+      : `${feature} needs the packages ${names.map((name) => `"${name}"`).join(' and ')}, which are not installed. Add them: ${install}`,
 )
 
 /** The install line of whoever runs this process; npm, yarn, pnpm and bun say so in their user agent. */
-function installCommand(): string {
-  if ('Deno' in globalThis) return 'deno add npm:'
+function installCommand(names: readonly string[]): string {
+  const wanted = names.map((name) => `${name}${versionOf(name)}`)
+  if ('Deno' in globalThis) return `deno add ${wanted.map((one) => `npm:${one}`).join(' ')}`
+  return `${installer()} ${wanted.join(' ')}`
+}
+
+function installer(): string {
   const agent = process.env.npm_config_user_agent ?? ''
   if ('Bun' in globalThis || agent.startsWith('bun')) return 'bun add'
   if (agent.startsWith('pnpm')) return 'pnpm add'
   return agent.startsWith('yarn') ? 'yarn add' : 'npm install'
+}
+
+/** The peers that this package takes; none where it cannot be found, as in a bundle. */
+function peerRanges(): Readonly<Record<string, string>> {
+  const load = createRequire(import.meta.url)
+  for (const manifest of ['../../package.json', '../package.json']) {
+    try {
+      const { peerDependencies } = load(manifest) as { peerDependencies?: Readonly<Record<string, string>> }
+      if (peerDependencies !== undefined) return peerDependencies
+    } catch {
+      // Not there.
+    }
+  }
+  return {}
+}
+
+/** `@16`: the latest version may be one that is not supported, or, where there are several, one that does not run on this Node.js. */
+function versionOf(name: string): string {
+  const alternatives = (peerRanges()[name] ?? '').split('||')
+  const isOld = !('Bun' in globalThis || 'Deno' in globalThis) && Number.parseInt(process.versions.node, 10) < 22
+  const range = alternatives.at(isOld ? 0 : -1)!.trim()
+  const below = /<(\d+)/.exec(range)?.[1]
+  if (below !== undefined) return `@${Number(below) - 1}`
+  const major = /^\^(0\.\d+|\d+)/.exec(range)?.[1]
+  return major === undefined ? '' : `@${major}`
 }
 
 function isMissing(error: unknown, name: string): boolean {
@@ -37,6 +70,38 @@ export async function peer<Module>(name: string, load: () => Promise<Module>, fe
     return await load()
   } catch (error) {
     if (!isMissing(error, name)) throw error
-    throw Object.assign(PeerMissingError(feature, name, installCommand()), { cause: error })
+    throw missing(feature, [name], error)
   }
+}
+
+type MissingPeers = FrameworkError & { readonly feature: string; readonly names: readonly string[] }
+
+function missing(feature: string, names: readonly string[], cause: unknown): MissingPeers {
+  const error = PeerMissingError(feature, names, installCommand(names))
+  return Object.assign(reportedTogether(error), { cause, feature, names })
+}
+
+/**
+ * The packages of one feature, so that those that are missing are reported together.
+ *
+ * @example
+ * const [bullmq, ioredis] = await peers(
+ *   peer('bullmq', () => import('bullmq'), feature),
+ *   peer('ioredis', () => import('ioredis'), feature),
+ * )
+ */
+export async function peers<Modules extends readonly unknown[]>(
+  ...loads: { readonly [Index in keyof Modules]: Promise<Modules[Index]> | Modules[Index] }
+): Promise<Modules> {
+  const settled = await Promise.allSettled(loads)
+  const failures = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as MissingPeers] : []))
+  const other = failures.find(({ code }) => code !== PeerMissingError.code)
+  if (other !== undefined) throw other
+  const [first] = failures
+  if (first === undefined) return settled.map((one) => (one as PromiseFulfilledResult<unknown>).value) as never
+  throw missing(
+    first.feature,
+    failures.flatMap(({ names }) => names),
+    first.cause,
+  )
 }

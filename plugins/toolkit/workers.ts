@@ -1,4 +1,4 @@
-import { defineError } from '../../kernel/support/errors.ts'
+import { defineError, reportedTogether } from '../../kernel/support/errors.ts'
 import { supervisor, type WorkerPlace } from '../../kernel/support/worker.ts'
 
 const WorkerMemoryError = defineError(
@@ -43,5 +43,5 @@ export function answerAsLeader(topic: string, answer: (question: unknown) => unk
  * @throws WorkerMemoryError
  */
 export function refuseSeveral(place: WorkerPlace | undefined, what: string, remedy: string): void {
-  if (place !== undefined && place.of > 1) throw WorkerMemoryError(what, place, remedy)
+  if (place !== undefined && place.of > 1) throw reportedTogether(WorkerMemoryError(what, place, remedy))
 }

@@ -58,10 +58,7 @@ export const websocket = definePlugin({
     const sockets = ctx.services.get('websockets')
     const bun: BunHandlers = bunHandlers(server, settings.maxMessageSize, settings.compression)
     ctx.upgrades({ protocol, bun: { websocket: bun } })
-    let wire: Awaited<ReturnType<typeof wireOf>>
-    ctx.onReady(async () => {
-      wire = await wireOf(server.settings.adapter)
-    })
+    const wire = await wireOf(server.settings.adapter)
     // At the end of the drain window: load balancers have stopped sending new ones here.
     server.closing.addEventListener('abort', () => void sockets.closeAll(), { once: true })
     ctx.onClose(() => sockets.closeAll())

@@ -124,7 +124,7 @@ test.concurrent('a package that is needed and not installed is named, with how t
   const env = { ...process.env, NODE_OPTIONS: '', npm_config_user_agent: 'npm/11' }
   const { stdout } = await promisify(execFile)(process.execPath, ['run.mjs'], { cwd: bare, env })
   expect(JSON.parse(stdout)).toEqual([
-    expect.stringMatching(/needs the package "node-schedule", .* Add it: npm install node-schedule$/),
+    expect.stringMatching(/needs the package "node-schedule", .* Add it: npm install node-schedule@2$/),
     expect.stringMatching(/\(lock redis\) needs the package "ioredis"/),
     expect.stringMatching(/\(lock postgres\) needs the package "pg"/),
     expect.stringMatching(/needs the package "cronstrue"/),

@@ -172,7 +172,11 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     expect(await answer('/protocols', 'x, v1')).toMatchObject({ status: 101, chosen: 'v1' })
     for (const wrong of ['v1,,x', 'v1, v1', 'v1 x', ',']) {
       const { status, refusal } = await answer('/protocols', wrong)
-      expect([wrong, status, refusal]).toEqual([wrong, 400, expect.stringContaining('Sec-WebSocket-Protocol is not a list')])
+      expect([wrong, status, refusal]).toEqual([
+        wrong,
+        400,
+        expect.stringContaining('Sec-WebSocket-Protocol is not a list'),
+      ])
     }
   })
 })

@@ -23,6 +23,11 @@ describe('what is in the memory of one process', () => {
     ['sessions', { session: { secret } }, /sessions are kept .* Set session\.store/],
     ['requests are counted', { rateLimit: true }, /requests are counted .* Set rateLimit\.store/],
     ['objects', { storage }, /objects are kept .* Give storage\.providers/],
+    [
+      'sockets of an address',
+      { websocket: { maxSocketsPerAddress: 10 } },
+      /the sockets of each address are counted .* Leave out websocket\.maxSocketsPerAddress/,
+    ],
   ])('fails the boot of one of several workers: %s', async (_what, plugins, message) => {
     vi.stubEnv('FRAMEWORK_WORKER', '1/2')
     const failure = await made(plugins)
@@ -34,6 +39,20 @@ describe('what is in the memory of one process', () => {
     vi.stubEnv('FRAMEWORK_WORKER', '1/1')
     await using single = made(plugins)
     await single.ready()
+  })
+
+  test('is named for every plugin, in one error', async () => {
+    vi.stubEnv('FRAMEWORK_WORKER', '1/2')
+    const failure = await made({ session: { secret }, cors: true, rateLimit: true, storage })
+      .ready()
+      .catch((error: Error) => error)
+    expect(failure).toMatchObject({
+      code: 'SeveralPluginsError',
+      errors: [1, 2, 3].map(() => ({ cause: { code: 'WorkerMemoryError' } })),
+    })
+    const { message } = failure as Error
+    expect(message).toMatch(/^SEVERAL_PLUGINS: 3 plugins cannot run here:\n- /)
+    for (const name of ['session', 'rateLimit', 'storage']) expect(message).toContain(`the plugin "${name}"`)
   })
 
   test('cached answers are for several workers where nothing invalidates them', async () => {

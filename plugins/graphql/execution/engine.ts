@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { GraphQLSchema } from 'graphql'
 import type { Logger } from '../../../kernel/index.ts'
 import { exposesMistakes } from '../../toolkit/failures/failures.ts'
-import { peer } from '../../toolkit/peer.ts'
+import { peer, peers } from '../../toolkit/peer.ts'
 import { CostLimit } from '../cost/limit.ts'
 import { type Engine, GraphqlHandler } from '../http/handler.ts'
 import { EventAnswers } from '../http/subscribe.ts'
@@ -25,13 +25,16 @@ export async function openHandler(
   log: Logger,
 ): Promise<GraphqlHandler> {
   const { schema: given, limits, cost, introspection, keepAlive, csrfPrevention, context } = settings
-  const imported = await peer('graphql', () => import('graphql'), 'the graphql plugin')
-  const tools = await loadTools(isReady(given))
-  const graphql = copyOf(isReady(given) ? given : tools?.makeExecutableSchema({ typeDefs: sample }), imported)
-  const jit =
+  const [imported, tools, jit] = await peers(
+    peer('graphql', () => import('graphql'), 'the graphql plugin'),
+    loadTools(isReady(given)),
     settings.jit === undefined
       ? undefined
-      : await peer('graphql-jit', () => import('graphql-jit'), 'the graphql plugin (option "jit")')
+      : peer('graphql-jit', () => import('graphql-jit'), 'the graphql plugin (option "jit")'),
+    // Used elsewhere; asked for here, so that all that is missing is in one error.
+    settings.websocket && peer('graphql-ws', () => import('graphql-ws'), 'the graphql plugin (option "websocket")'),
+  )
+  const graphql = copyOf(isReady(given) ? given : tools?.makeExecutableSchema({ typeDefs: sample }), imported)
   const files = isReady(given) ? [] : await readSchemaFiles(graphql, [given.files ?? []].flat())
   service.supply((typeDefs, resolvers) => buildSchema({ graphql, tools }, { given, files, typeDefs, resolvers }))
 

@@ -1,5 +1,5 @@
 import { isInTime } from '../../../kernel/index.ts'
-import { peer } from '../../toolkit/peer.ts'
+import { peer, peers } from '../../toolkit/peer.ts'
 import type { BullmqSettings } from '../options.ts'
 import type { BullmqPublishOptions } from '../publish-options.ts'
 import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-connection.ts'
@@ -34,9 +34,12 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
 
   /** Loads what is needed; connects to nothing yet. */
   static async load(config: BullmqSettings, host: DriverHost): Promise<BullmqDriver> {
-    const bullmq = (await peer('bullmq', () => import('bullmq'), feature)) as unknown as Bullmq
-    const ioredis = (await peer('ioredis', () => import('ioredis'), feature)) as unknown as { Redis: RedisConstructor }
-    return new BullmqDriver(bullmq, connectionsOf(ioredis.Redis, config.connection, host), config, host)
+    const [bullmq, ioredis] = await peers(
+      peer('bullmq', () => import('bullmq'), feature),
+      peer('ioredis', () => import('ioredis'), feature),
+    )
+    const { Redis } = ioredis as unknown as { Redis: RedisConstructor }
+    return new BullmqDriver(bullmq as unknown as Bullmq, connectionsOf(Redis, config.connection, host), config, host)
   }
 
   async publish(

@@ -203,6 +203,16 @@ describe('a check that does not answer true or false', () => {
     expect(log[0]!.message).toContain(why)
   })
 
+  test('needs a plugin that is not registered: denied, and the log names the plugin', async () => {
+    const { server, log } = makeServer()
+    const check = (_user: unknown, req: { session: { admin?: boolean } }) => req.session.admin === true
+    server.get('/a', { policy: need(check) }, () => 1)
+    ;(await server.inject.get('/a')).assertStatus(401)
+    expect(log.map(({ message }) => message)).toEqual([
+      'a policy check threw (req.session is added by the plugin "session", which is not registered): access is denied',
+    ])
+  })
+
   test('never settles: the time-out ends the request', async () => {
     const { server, log } = makeServer()
     server.get('/a', { policy: need(() => new Promise(() => {}), { timeout: 30 }) }, () => 1)

@@ -1,5 +1,9 @@
-import { peer } from 'framework/kernel'
-import { expect, test } from 'vitest'
+import { peer, peers } from 'framework/kernel'
+import { afterEach, expect, test, vi } from 'vitest'
+import { definePlugin, Server } from '../../../index.ts'
+import { memoryLogger } from '../../support/kernel.ts'
+
+afterEach(() => vi.unstubAllGlobals())
 
 const feature = 'the cache plugin (provider "redis")'
 
@@ -29,4 +33,52 @@ test('a package whose own dependency is missing is not taken for missing itself'
     code: 'ERR_MODULE_NOT_FOUND',
   })
   await expect(peer('redis', () => Promise.reject(failure), feature)).rejects.toBe(failure)
+})
+
+/** As Node.js says it, whatever is installed here. */
+const absent = (name: string) => () =>
+  Promise.reject(
+    Object.assign(new Error(`Cannot find package '${name}' imported from x`), { code: 'ERR_MODULE_NOT_FOUND' }),
+  )
+
+const missing = (name: string) => peer(name, absent(name), feature)
+
+test('the version to add is one that is supported, and runs on this Node.js', async () => {
+  const added = async (name: string, version?: string) => {
+    if (version !== undefined)
+      vi.stubGlobal('process', { ...process, versions: { ...process.versions, node: version } })
+    const { message } = await missing(name).catch((error: Error) => error)
+    vi.unstubAllGlobals()
+    return /\S+$/.exec(message)?.[0]
+  }
+  expect(await added('graphql', '20.20.2')).toBe('graphql@16')
+  expect(await added('graphql', '24.1.0')).toBe('graphql@17')
+  expect(await added('graphql-jit')).toBe('graphql-jit@0.8')
+  expect(await added('ejs')).toBe('ejs@7')
+  expect(await added('ws')).toBe('ws@8')
+  expect(await added('ioredis')).toBe('ioredis')
+})
+
+test('the packages of one feature are missing in one error, with one command', async () => {
+  await expect(peers(missing('bullmq'), Promise.resolve(1), missing('mqtt'))).rejects.toMatchObject({
+    code: 'PeerMissingError',
+    message: expect.stringMatching(
+      /needs the packages "bullmq" and "mqtt", which are not installed\. Add them: \w+ (install|add) bullmq mqtt@5$/,
+    ),
+  })
+  expect(await peers(Promise.resolve(1), Promise.resolve('two'))).toEqual([1, 'two'])
+})
+
+test('a server says in one error which packages its plugins need, and leaves out what follows from it', async () => {
+  const needs = (name: string) => definePlugin({ name, setup: () => missing(name).then(() => {}) })()
+  const follows = definePlugin({
+    name: 'follows',
+    setup() {
+      throw new Error('it finds nothing')
+    },
+  })()
+  const server = new Server({ logger: memoryLogger() })
+  server.register(needs('mqtt')).register(follows).register(needs('ws'))
+  const failure = await server.ready().catch((error: Error) => error)
+  expect((failure as Error).message).toMatch(/2 plugins cannot run here:\n- .*mqtt@5\n- .*ws@8$/)
 })

@@ -370,19 +370,6 @@ describe('the boot fails', () => {
     expect((error as Error).message.split('POST /rooms')).toHaveLength(2)
   })
 
-  test('for a limit of each address in one of several workers, which each would count for itself', async () => {
-    const server = new Server({
-      logger: memoryLogger(),
-      router: new RouteCollection(),
-      plugins: { websocket: { maxSocketsPerAddress: 10 } },
-    })
-    servers.push(server)
-    Object.defineProperty(server, 'worker', { value: { number: 2, of: 3 } })
-    await expect(server.ready()).rejects.toThrow(
-      'the sockets of each address are counted in the memory of each process, and this is worker 2 of 3. Leave out websocket.maxSocketsPerAddress',
-    )
-  })
-
   test('for a websocket of another method', async () => {
     const options = { websocket: { open() {} } } as RouteOptions
     await expect(boot((routes) => routes.post('/', options, () => 1))).rejects.toThrow('a websocket is opened with GET')

@@ -1,0 +1,34 @@
+import { defineError, isReportedTogether } from '../support/errors.ts'
+
+const SeveralPluginsError = defineError(
+  'SeveralPluginsError',
+  500,
+  (all: readonly string[]) => `${all.length} plugins cannot run here:\n${all.map((one) => `- ${one}`).join('\n')}`,
+)
+
+/** What fails while the plugins of a server begin, one after the other. */
+export class BootFailures {
+  readonly #all: Error[] = []
+
+  /**
+   * Whether a plugin has begun. One that cannot run in this place ends nothing yet: the others are asked as well.
+   *
+   * @throws what else it fails with; after a first failure that may be a consequence, and is left out.
+   */
+  async passes(run: () => Promise<void>): Promise<boolean> {
+    try {
+      await run()
+      return true
+    } catch (error) {
+      if (isReportedTogether((error as Error).cause)) this.#all.push(error as Error)
+      else if (this.#all.length === 0) throw error
+      return false
+    }
+  }
+
+  /** The one failure, or one of all. */
+  get error(): Error | undefined {
+    if (this.#all.length < 2) return this.#all[0]
+    return Object.assign(SeveralPluginsError(this.#all.map(({ message }) => message)), { errors: this.#all })
+  }
+}
