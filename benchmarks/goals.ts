@@ -1,3 +1,4 @@
+import { memoryTitle } from './load/report.ts'
 import { serverSuites } from './load/suites.ts'
 import { microSuites } from './micro/suites.ts'
 
@@ -25,6 +26,12 @@ const service = (suite: keyof typeof microSuites, ...groups: readonly string[]):
     against: 'by hand',
     ratio: 1 / 1.15,
   }))
+
+/** At most 1.15 times the CPU time for a message and 1.3 times the memory for a socket. */
+const sockets = (against: string): Goal[] => [
+  goal('sockets', against, 1 / 1.15),
+  { table: memoryTitle(serverSuites.sockets.title), row: 'framework', against, ratio: 1 / 1.3 },
+]
 
 const node: readonly Goal[] = [
   goal('hello', 'fastify', 1.2),
@@ -54,6 +61,7 @@ const node: readonly Goal[] = [
   ...service('mail', 'send, memory', 'send, SMTP'),
   ...service('compression', 'gzip, 2 KB', 'gzip, 64 KB', 'br, 2 KB', 'br, 64 KB'),
   ...service('bodies', 'upload, 1 MB'),
+  ...sockets('ws'),
   goal('static-file', 'fastify', 1 / 1.15),
   goal('static-file', 'raw', 1 / 1.15),
 ]
@@ -62,6 +70,6 @@ const node: readonly Goal[] = [
 export const goals: Readonly<Record<string, readonly Goal[]>> = {
   'Node 24': node,
   'Node 26': node,
-  Bun: [goal('hello', 'native', 0.97), goal('validated-post', 'elysia', 1.3)],
-  Deno: [goal('hello', 'native', 0.97), goal('hello', 'hono', 1)],
+  Bun: [goal('hello', 'native', 0.97), goal('validated-post', 'elysia', 1.3), ...sockets('native')],
+  Deno: [goal('hello', 'native', 0.97), goal('hello', 'hono', 1), ...sockets('native')],
 }

@@ -1,9 +1,10 @@
 import { goals } from './goals.ts'
 import { measureBoot } from './load/boot.ts'
 import { measureMemory } from './load/memory.ts'
-import { bootReport, loadReport, memoryReport, workersReport } from './load/report.ts'
+import { bootReport, loadReport, memoryReport, socketReport, workersReport } from './load/report.ts'
 import { checkServers, measureLoad } from './load/schedule.ts'
 import { isPeer, packagesOf } from './load/servers.ts'
+import { checkSockets, measureSockets } from './load/sockets.ts'
 import { type ServerSuite, serverSuites } from './load/suites.ts'
 import { measureWorkers } from './load/workers.ts'
 import type { MicroSeries } from './micro/harness.ts'
@@ -58,6 +59,9 @@ async function servers(name: ServerName, stage: Stage): Promise<string> {
   if (kind === 'memory') {
     return memoryReport(title, await measureMemory(subjects, exchange, settings.load.generations, runtime), references)
   }
+  if (kind === 'sockets') {
+    return socketReport(title, await measureSockets(subjects, exchange, settings.load), references, settings.load)
+  }
   if (kind === 'workers') {
     return workersReport(title, await measureWorkers(subjects, exchange, settings.load), references, settings.load)
   }
@@ -65,7 +69,9 @@ async function servers(name: ServerName, stage: Stage): Promise<string> {
 }
 
 async function check(name: ServerName, stage: Stage): Promise<void> {
-  await checkServers(subjectsOf(name, stage), serverSuites[name].exchange, runtime)
+  const { kind, exchange }: ServerSuite = serverSuites[name]
+  const check = kind === 'sockets' ? checkSockets : checkServers
+  await check(subjectsOf(name, stage), exchange, runtime)
   console.log(`ok ${name}`)
 }
 
@@ -82,6 +88,7 @@ function minutesOf(suites: readonly SuiteName[]): number {
     if (isMicro(name)) return generations * 10
     const { length } = serversOf(name)
     if (serverSuites[name].kind === 'boot') return length * settings.boots * 0.5
+    if (serverSuites[name].kind === 'sockets') return generations * length * (12 + rounds * seconds)
     if (serverSuites[name].kind === 'memory') return length * generations * 20
     return generations * length * (0.7 + (rounds + 1) * (seconds + 0.15))
   }

@@ -5,6 +5,7 @@ import { decimals, percent, section, today } from '../support/table.ts'
 import type { BootSeries } from './boot.ts'
 import { type MemorySeries, memoryRequests } from './memory.ts'
 import type { LoadSeries, LoadSettings } from './schedule.ts'
+import { type SocketSeries, socketCount } from './sockets.ts'
 import type { WorkersSeries } from './workers.ts'
 
 type Named = { readonly name: string }
@@ -123,3 +124,44 @@ export function workersReport(
     rows,
   )
 }
+
+/** Two tables: a goal is about one figure of a table. */
+export function socketReport(
+  title: string,
+  series: readonly SocketSeries[],
+  references: readonly string[],
+  { generations, rounds, seconds }: LoadSettings,
+): string {
+  const present = references.filter((name) => series.some((one) => one.name === name))
+  const part = (heading: string, note: string, unit: string, values: (one: SocketSeries) => readonly number[]) =>
+    section(
+      heading,
+      note,
+      ['server', unit, 'IQR', ...present.map((name) => `× ${name}`)],
+      [...series]
+        .sort((a, b) => median(values(a)) - median(values(b)))
+        .map((one) => [
+          one.name,
+          decimals(2)(median(values(one))),
+          percent(spread(values(one))),
+          ...ratios(one, series, present, values),
+        ]),
+    )
+  return [
+    part(
+      title,
+      `${today()}: ${generations} generations × ${rounds} rounds × ${seconds} messages to ${socketCount} sockets.`,
+      'CPU µs/message',
+      ({ cost }) => cost,
+    ),
+    part(
+      memoryTitle(title),
+      `${today()}: resident memory after a full collection; ${generations} processes each.`,
+      'kB/socket',
+      ({ memory }) => memory,
+    ),
+  ].join('\n')
+}
+
+/** The heading of the second table of a suite of sockets. */
+export const memoryTitle = (title: string) => `${title}: memory`

@@ -99,10 +99,14 @@ export class ServerProcess {
   static async startSettled(subject: Subject, exchange: Exchange, runtime: Runtime): Promise<ServerProcess> {
     const server = await ServerProcess.start(subject, exchange, { runtime, collects: true })
     // It has none to collect, and would read the signal as one to replace its program.
-    if (subject.file === nginxTemplate) return server
-    server.#child.kill('SIGUSR2')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    if (subject.file !== nginxTemplate) await server.collect()
     return server
+  }
+
+  /** Collects the garbage of a server that was started settled. */
+  async collect(): Promise<void> {
+    this.#child.kill('SIGUSR2')
+    await new Promise((resolve) => setTimeout(resolve, 100))
   }
 
   async stop(): Promise<void> {

@@ -84,6 +84,14 @@ export const workersServers =
         )
       : {}
 
+/** Who has websockets: the library that the framework has them from, or the server of the runtime. */
+export const socketServers = (kind: RuntimeKind): ServerFiles =>
+  Object.fromEntries(
+    Object.entries({ framework: 'framework', ...(kind === 'node' ? { ws: 'ws' } : { native: kind }) }).map(
+      ([name, scenario]) => [name, { file: 'servers/sockets.mjs', scenario }],
+    ),
+  )
+
 export const graphqlServers = (kind: RuntimeKind): ServerFiles =>
   kind === 'node'
     ? {

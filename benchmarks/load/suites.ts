@@ -9,13 +9,14 @@ import {
   httpServers,
   memoryServers,
   type ServerFiles,
+  socketServers,
   workersServers,
 } from './servers.ts'
 
 /** Servers that do the same work, and the requests they are loaded with. */
 export interface ServerSuite {
   readonly title: string
-  readonly kind: 'load' | 'boot' | 'memory' | 'workers'
+  readonly kind: 'load' | 'boot' | 'memory' | 'workers' | 'sockets'
   readonly exchange: Exchange
   /** The names of the servers that the others are divided by, those of them that run there. */
   readonly references: readonly string[]
@@ -219,6 +220,13 @@ export const serverSuites = {
     exchange: hello,
     references,
     servers: memoryServers,
+  },
+  sockets: {
+    title: '5000 websockets, a message to each once a second',
+    kind: 'sockets',
+    exchange: hello,
+    references: ['framework', 'ws', 'native'],
+    servers: socketServers,
   },
   'workers-hello': {
     title: 'Several processes: hello JSON',
