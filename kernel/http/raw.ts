@@ -29,7 +29,8 @@ export type TakeOver = (connection: Connection, headers: readonly string[]) => u
 export type Connection =
   | { readonly runtime: 'node'; readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
   | { readonly runtime: 'bun'; readonly request: globalThis.Request; readonly server: object }
-  | { readonly runtime: 'deno'; readonly request: globalThis.Request }
+  /** `isLeft`: the client has left while its request was handled. */
+  | { readonly runtime: 'deno'; readonly request: globalThis.Request; readonly isLeft: boolean }
   | { readonly runtime: 'inject'; readonly peer: unknown }
 
 /**

@@ -67,7 +67,12 @@ class DenoAdapter implements Adapter {
       hostOptional: false,
       linesOf: headerLines(),
       upgrades,
-      connection: (request) => ({ runtime: 'deno', request }),
+      // Not of every request: a signal that was asked for stays in memory as long as its connection.
+      connection: (request) => ({
+        runtime: 'deno',
+        request,
+        isLeft: this.#pending.has(request) && request.signal.aborted,
+      }),
       hasAuthority: https !== undefined,
       showsTarget: true,
       keepsUnread: true,

@@ -7,7 +7,6 @@ import {
   type Response,
   ServerClosingError,
 } from '../../kernel/index.ts'
-import { networkOf } from '../toolkit/network.ts'
 import { refuseSeveral } from '../toolkit/workers.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
 import { readerOf, writerOf } from './messages.ts'
@@ -73,12 +72,11 @@ export const websocket = definePlugin({
       )
     }
     const isFull = () => sockets.size >= maxSockets
-    const isFullFor = (network: string) =>
-      maxSocketsPerAddress !== false && sockets.countOf(network) >= maxSocketsPerAddress
-    const checkRoom = (network: string) => {
+    const isFullFor = (ip: string) => maxSocketsPerAddress !== false && sockets.countOf(ip) >= maxSocketsPerAddress
+    const checkRoom = (ip: string) => {
       if (server.isClosing) throw ServerClosingError()
       if (isFull()) throw TooManySocketsError(maxSockets)
-      if (isFullFor(network)) throw TooManySocketsOfAddressError(maxSocketsPerAddress as number)
+      if (isFullFor(ip)) throw TooManySocketsOfAddressError(maxSocketsPerAddress as number)
     }
 
     ctx.onRoute((route) => {
@@ -112,15 +110,15 @@ export const websocket = definePlugin({
         log,
       }
       const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
-      const open = (req: Request, res: Response, subProtocol: string, network: string, value: unknown) => {
+      const open = (req: Request, res: Response, subProtocol: string, value: unknown) => {
         const { params, ip } = req
         // `data` may have taken its time.
-        checkRoom(network)
+        checkRoom(ip)
         res.upgrade((connection, headers) => {
-          const socket = new Socket(shared, { data: value, params, ip, network, protocol: subProtocol })
+          const socket = new Socket(shared, { data: value, params, ip, protocol: subProtocol })
           // So may an `onSend` hook, and this can no longer be refused.
           if (server.closing.aborted) socket.close(1001, 'the server is shutting down')
-          else if (isFull() || isFullFor(network)) socket.close(1013, 'too many websockets')
+          else if (isFull() || isFullFor(ip)) socket.close(1013, 'too many websockets')
           sockets.add(socket)
           return wire(
             connection,
@@ -140,12 +138,11 @@ export const websocket = definePlugin({
         if (req.raw.upgrade !== protocol) return next()
         checkHandshake(req, res)
         checkOrigin(req, limits.origins)
-        const network = maxSocketsPerAddress === false ? '' : networkOf(req.ip)
-        checkRoom(network)
+        checkRoom(req.ip)
         const chosen = chooseProtocol(req.raw.header('sec-websocket-protocol'), own?.protocols)
         const value = data?.(req, res)
-        if (isPromise(value)) return Promise.resolve(value).then((settled) => open(req, res, chosen, network, settled))
-        open(req, res, chosen, network, value)
+        if (isPromise(value)) return Promise.resolve(value).then((settled) => open(req, res, chosen, settled))
+        open(req, res, chosen, value)
       }
       route.add('around', step)
     })

@@ -25,7 +25,6 @@ export interface Opening {
   readonly data: unknown
   readonly params: object
   readonly ip: string
-  readonly network: string
   readonly protocol: string
 }
 

@@ -1,3 +1,4 @@
+import { networkOf } from '../toolkit/network.ts'
 import type { Socket } from './socket.ts'
 
 /** What is counted of all websockets of a plugin. */
@@ -11,6 +12,12 @@ export interface SocketCounts {
   dropped: number
 }
 
+interface SocketsSettings {
+  readonly pingInterval: number | false
+  readonly closeTimeout: number
+  readonly maxSocketsPerAddress: number | false
+}
+
 /**
  * All open sockets of one plugin: counts them, finds those whose client is gone, and ends them when the server closes.
  */
@@ -18,16 +25,15 @@ export class Sockets {
   readonly counts: SocketCounts = { open: 0, opened: 0, received: 0, invalid: 0, sent: 0, dropped: 0 }
   /** In the order of their next ping: the first is due first. */
   readonly #all = new Set<Socket>()
-  readonly #ofNetwork = new Map<string, number>()
+  /** Counted where they are limited. */
+  readonly #ofNetwork: Map<string, number> | undefined
   readonly #pingInterval: number
   readonly #closeTimeout: number
   #timer: ReturnType<typeof setInterval> | undefined
   #onEmpty: (() => void) | undefined
 
-  constructor({
-    pingInterval,
-    closeTimeout,
-  }: { readonly pingInterval: number | false; readonly closeTimeout: number }) {
+  constructor({ pingInterval, closeTimeout, maxSocketsPerAddress }: SocketsSettings) {
+    this.#ofNetwork = maxSocketsPerAddress === false ? undefined : new Map()
     this.#pingInterval = pingInterval === false ? 0 : pingInterval
     this.#closeTimeout = closeTimeout
   }
@@ -36,9 +42,17 @@ export class Sockets {
     return this.#all.size
   }
 
-  /** How many are open, or about to be, of one network. */
-  countOf(network: string): number {
-    return this.#ofNetwork.get(network) ?? 0
+  /** How many are open, or about to be, of the network of an address; none where no limit asks for it. */
+  countOf(ip: string): number {
+    return this.#ofNetwork?.get(networkOf(ip)) ?? 0
+  }
+
+  #count(ip: string, more: 1 | -1): void {
+    if (this.#ofNetwork === undefined) return
+    const network = networkOf(ip)
+    const count = (this.#ofNetwork.get(network) ?? 0) + more
+    if (count === 0) this.#ofNetwork.delete(network)
+    else this.#ofNetwork.set(network, count)
   }
 
   [Symbol.iterator](): IterableIterator<Socket> {
@@ -49,7 +63,7 @@ export class Sockets {
   add(socket: Socket): void {
     this.#all.add(socket)
     this.counts.open++
-    this.#ofNetwork.set(socket.network, this.countOf(socket.network) + 1)
+    this.#count(socket.ip, 1)
     socket.due = performance.now() + this.#pingInterval
     if (this.#timer !== undefined || this.#pingInterval === 0) return
     // In small portions: pings to all sockets at once would hold up requests.
@@ -60,9 +74,7 @@ export class Sockets {
   delete(socket: Socket): void {
     if (!this.#all.delete(socket)) return
     this.counts.open--
-    const left = this.countOf(socket.network) - 1
-    if (left === 0) this.#ofNetwork.delete(socket.network)
-    else this.#ofNetwork.set(socket.network, left)
+    this.#count(socket.ip, -1)
     if (this.#all.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined

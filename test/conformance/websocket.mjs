@@ -1,4 +1,7 @@
+import { existsSync, readdirSync } from 'node:fs'
 import process from 'node:process'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { RouteCollection, Server } from 'framework'
 
 // Websockets on whichever runtime runs this. Prints the port.
@@ -8,6 +11,18 @@ const quiet = () => {}
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => logger }
 const router = new RouteCollection()
 const closes = /** @type {[number, string][]} */ ([])
+
+/** What is reachable, in MB; nothing on Deno, which collects when it likes to. */
+function memory() {
+  if ('Deno' in globalThis) return 0
+  if ('Bun' in globalThis) globalThis.Bun.gc(true)
+  else {
+    setFlagsFromString('--expose-gc')
+    runInNewContext('gc')()
+  }
+  const { heapUsed, external } = process.memoryUsage()
+  return Math.round((heapUsed + external) / 2 ** 20)
+}
 
 router.ws('/echo', {
   message: (socket, message) => socket.send(message),
@@ -61,6 +76,24 @@ router.ws('/late', {
   open() {},
 })
 router.ws('/denied', { middlewares: [(_req, res) => res.status(401).json({ error: 'who?' })] }, { message() {} })
+// Sends without end to whoever does not read, in each way that there is.
+for (const slowReaders of /** @type {const} */ (['close', 'drop', 'wait']))
+  router.ws(
+    `/deaf/${slowReaders}`,
+    { socket: { maxBuffered: 50_000, slowReaders } },
+    {
+      async message(socket) {
+        for (let i = 0; i < 1000 && socket.buffered < 200_000; i++) socket.send(new Uint8Array(65_536))
+        await socket.drained()
+      },
+    },
+  )
+router.get('/crowd', () => ({
+  sockets: server.services.websockets.size,
+  timers: process.getActiveResourcesInfo?.().filter((one) => one === 'Timeout').length ?? 0,
+  descriptors: existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0,
+  memory: memory(),
+}))
 router.get('/page', () => 'page')
 router.get('/closes', () => closes.splice(0))
 

@@ -52,7 +52,7 @@ export const inProcess: Omit<FetchContext, 'activity'> = {
   hostOptional: true,
   linesOf: undefined,
   upgrades: [],
-  connection: (request) => ({ runtime: 'deno', request }),
+  connection: (request) => ({ runtime: 'deno', request, isLeft: false }),
   ip: () => '',
   phase: () => {},
   onWarning: () => {},

@@ -213,8 +213,9 @@ class FetchRequest implements RawRequest {
 
   #build({ status, headers, body, takeOver }: Reply): WebResponse {
     if (takeOver !== undefined) {
+      const connection = this.#context.connection(this.#request)
       this.#settle()
-      return takeOver(this.#context.connection(this.#request), headers) as WebResponse
+      return takeOver(connection, headers) as WebResponse
     }
     const said = this.#isLast ? [...headers, 'connection', 'close'] : headers
     if (body === null || typeof body === 'string' || body instanceof Uint8Array) {

@@ -1,13 +1,8 @@
 import type { OpenWire, Wire, WireEvents } from './contract.ts'
 
-/** The part of Bun's socket that is used here. */
-interface BunSocket {
+/** The part of Bun's socket that is used here: it is a wire itself, which saves an object for each. */
+interface BunSocket extends Wire {
   readonly data: WireEvents
-  send(message: string | Uint8Array): number
-  getBufferedAmount(): number
-  close(code: number, reason: string): void
-  terminate(): void
-  ping(): number
 }
 
 interface BunServer {
@@ -42,7 +37,7 @@ function newHandlers(): BunHandlers {
     // What becomes of a slow reader is decided where its messages are sent.
     backpressureLimit: 0xffff_ffff,
     closeOnBackpressureLimit: false,
-    open: (socket: BunSocket) => socket.data.opened(new BunWire(socket)),
+    open: (socket: BunSocket) => socket.data.opened(socket),
     message: (socket: BunSocket, message: string | Uint8Array) => socket.data.received(message),
     ping: (socket: BunSocket) => socket.data.controlled('ping'),
     pong: (socket: BunSocket) => socket.data.controlled('pong'),
@@ -61,32 +56,4 @@ export const openBun: OpenWire = (connection, headers, { protocol }, events) => 
   // The client has left, or Bun does not take its handshake.
   events.closed(1006, '')
   return new Response(null, { status: 400 })
-}
-
-class BunWire implements Wire {
-  readonly #socket: BunSocket
-
-  constructor(socket: BunSocket) {
-    this.#socket = socket
-  }
-
-  get buffered(): number {
-    return this.#socket.getBufferedAmount()
-  }
-
-  send(message: string | Uint8Array): void {
-    this.#socket.send(message)
-  }
-
-  close(code: number, reason: string): void {
-    this.#socket.close(code, reason)
-  }
-
-  terminate(): void {
-    this.#socket.terminate()
-  }
-
-  ping(): void {
-    this.#socket.ping()
-  }
 }

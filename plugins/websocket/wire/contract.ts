@@ -5,7 +5,7 @@ export interface Wire {
   /** A string leaves as a text frame, bytes leave as a binary one. */
   send(message: string | Uint8Array): void
   /** Bytes that were sent and have not left this process. */
-  readonly buffered: number
+  getBufferedAmount(): number
   /** Asks for one `relieved`, now that some of it waits. It may fail to come; absent where the runtime reports by itself, or never. */
   watch?(): void
   /** Sends a close frame; `closed` follows when the client has answered. */

@@ -14,7 +14,7 @@ const openWithinMs = 2000
 export const openDeno: OpenWire = (connection, headers, { protocol, silence, maxMessageSize }, events) => {
   if (connection.runtime !== 'deno') return undefined
   // After the upgrade of a connection that is gone `Deno.serve` would not come to its end.
-  if (connection.request.signal.aborted) return refused(events)
+  if (connection.isLeft) return refused(events)
   const { Deno } = globalThis as unknown as { Deno: DenoRuntime }
   let upgraded: ReturnType<DenoRuntime['upgradeWebSocket']>
   try {
@@ -64,7 +64,7 @@ class DenoWire implements Wire {
     this.#events = events
   }
 
-  get buffered(): number {
+  getBufferedAmount(): number {
     return this.#socket.bufferedAmount
   }
 

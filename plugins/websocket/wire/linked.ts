@@ -16,7 +16,7 @@ export const openLinked: OpenWire = (connection, _headers, { protocol, maxMessag
     })
   }
   const wire: Wire = {
-    buffered: 0,
+    getBufferedAmount: () => 0,
     send: (message) => isOpen && later(() => peer.received(message)),
     close: end,
     terminate: () => end(1006, ''),

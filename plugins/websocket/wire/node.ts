@@ -143,7 +143,7 @@ class NodeWire implements Wire {
     })
   }
 
-  get buffered(): number {
+  getBufferedAmount(): number {
     return this.#socket.bufferedAmount
   }
 
