@@ -61,6 +61,21 @@ export {
   getCacheService,
   type LockBehavior,
 } from './plugins/cache/index.ts'
+export {
+  type AnyChannel,
+  type Channel,
+  type ChannelClient,
+  type ChannelHistory,
+  type ChannelOptions,
+  type ChannelParams,
+  type ChannelPublishOptions,
+  type ChannelRemoval,
+  type ChannelsOptions,
+  type ChannelsRedisOptions,
+  channel,
+  type Membership,
+  type PresentClient,
+} from './plugins/channels/index.ts'
 export type { CompressionOptions, Encoding } from './plugins/compression/index.ts'
 export { implement } from './plugins/contract/implement.ts'
 export {

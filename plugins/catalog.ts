@@ -1,5 +1,6 @@
 import type { AbsentPlugin, PluginFactory, Registration } from '../kernel/index.ts'
 import { cache } from './cache/index.ts'
+import { channels } from './channels/index.ts'
 import { compression } from './compression/index.ts'
 import { controllers } from './controllers/index.ts'
 import { cookie } from './cookie/index.ts'
@@ -55,6 +56,7 @@ export const catalog = {
   upload,
   // Before the cache, which would answer an upgrade with a page.
   websocket,
+  channels,
   cache,
   static: staticFiles,
   compression,

@@ -1,4 +1,5 @@
 export { cache } from './cache/index.ts'
+export { channels } from './channels/index.ts'
 export { compression } from './compression/index.ts'
 export { cookie } from './cookie/index.ts'
 export { cors } from './cors/index.ts'

@@ -5,6 +5,7 @@ import type { AnyHandlers, HandlersOf, MessageSchemas } from './types.ts'
 
 export type { SlowReaders, WebsocketLimits, WebsocketOptions, WebsocketRouteOptions } from './options.ts'
 export { websocket } from './plugin.ts'
+export type { Socket } from './socket.ts'
 export type { Message, MessageSchemas, ServerSocket, WebsocketHandlers } from './types.ts'
 
 interface RefusedOptions extends BodilessOptions {

@@ -32,7 +32,7 @@ export interface InvalidMessage {
 
 /** A message that may pass, or why it may not. */
 export type ReadMessage =
-  | { readonly ok: true; readonly message: string | Uint8Array | Message }
+  | { readonly ok: true; readonly message: string | Uint8Array | Message; readonly isExtension?: true }
   | { readonly ok: false; readonly invalid: InvalidMessage }
 
 /** The frame that answers a message which is not valid. */
@@ -73,6 +73,18 @@ export function readerOf(schemas: MessageSchemas | undefined): Read {
       return { ok: false, invalid: { message: `no message has this type; the types are ${known}` } }
     const verdict = check(data)
     return verdict instanceof Promise ? verdict.then((settled) => told(type, settled)) : told(type, verdict)
+  }
+}
+
+/** Lets messages of these types pass, which another plugin takes; without a handler for all others, those are refused. */
+export function withExtension(read: Read, types: readonly string[], hasHandler: boolean): Read {
+  return (text) => {
+    const parsed = parse(text)
+    if (typeof parsed !== 'string' && types.includes(parsed.type))
+      return { ok: true, message: parsed, isExtension: true }
+    if (hasHandler) return read(text)
+    const message = typeof parsed === 'string' ? parsed : `no message has this type; the types are ${types.join(', ')}`
+    return { ok: false, invalid: { message } }
   }
 }
 

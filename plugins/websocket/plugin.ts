@@ -79,6 +79,16 @@ export const websocket = definePlugin({
       if (isFullFor(ip)) throw TooManySocketsOfAddressError(maxSocketsPerAddress as number)
     }
 
+    const all: SocketRoute[] = []
+    // Not where the route is read: other plugins may do something with its messages.
+    ctx.onReady(() => {
+      const idle = all.find(({ handlers, extension }) => extension === undefined && hasNone(handlers))
+      if (idle !== undefined)
+        throw WebsocketRouteError(
+          `the websocket ${idle.path} has no handler. It needs at least one of data, open, message, close, error`,
+        )
+    })
+
     ctx.onRoute((route) => {
       const { websocket: handlers, socket: own, incoming, outgoing } = route.settings
       if (handlers === undefined) {
@@ -98,7 +108,9 @@ export const websocket = definePlugin({
       bun.maxPayloadLength = Math.max(bun.maxPayloadLength, limits.maxMessageSize)
       const shared: SocketRoute = {
         path: route.path,
+        server,
         handlers,
+        extension: undefined,
         read: readerOf(incoming),
         write: writerOf(outgoing),
         maxMessageSize: limits.maxMessageSize,
@@ -109,6 +121,8 @@ export const websocket = definePlugin({
         sockets,
         log,
       }
+      sockets.know(route, shared)
+      all.push(shared)
       const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
       const open = (req: Request, res: Response, subProtocol: string, value: unknown) => {
         const { params, ip } = req
@@ -148,6 +162,8 @@ export const websocket = definePlugin({
     })
   },
 })
+
+const hasNone = (handlers: object) => Object.values(handlers).every((one) => one === undefined)
 
 /** The members that are given. */
 function defined<Members extends object>(members: Members): { [Name in keyof Members]: NonNullable<Members[Name]> } {

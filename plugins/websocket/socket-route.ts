@@ -1,14 +1,24 @@
 import type { Logger } from '../../kernel/index.ts'
 import type { Read, Write } from './messages.ts'
 import type { SlowReaders } from './options.ts'
+import type { Socket } from './socket.ts'
 import type { Sockets } from './sockets.ts'
-import type { AnyHandlers } from './types.ts'
+import type { AnyHandlers, Message } from './types.ts'
+
+/** What another plugin adds to the websockets of a route: messages of its own. */
+export interface SocketExtension {
+  readonly types: readonly string[]
+  /** Messages after it wait until what it returns has settled. */
+  received(socket: Socket, message: Message): unknown
+}
 
 /** What all sockets of one route share. */
 export interface SocketRoute {
   readonly path: string
+  readonly server: object
   readonly handlers: AnyHandlers
-  readonly read: Read
+  read: Read
+  extension: SocketExtension | undefined
   readonly write: Write
   readonly maxMessageSize: number
   /** Whether the runtime lets longer messages through: one limit holds for all routes of its server. */

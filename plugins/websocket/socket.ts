@@ -5,7 +5,7 @@ import { checkClose } from './close-code.ts'
 import { errorFrame, type InvalidMessage, type ReadMessage } from './messages.ts'
 import type { Opening, SocketRoute } from './socket-route.ts'
 import { Strain } from './strain.ts'
-import type { ServerSocket } from './types.ts'
+import type { Message, ServerSocket } from './types.ts'
 import type { Wire, WireEvents } from './wire/contract.ts'
 
 /** With 'wait', how many times the limit of a slow reader may be waiting for it. */
@@ -77,6 +77,16 @@ export class Socket implements ServerSocket, WireEvents {
   get id(): string {
     this.#id ??= randomUUID()
     return this.#id
+  }
+
+  get server(): object {
+    return this.#route.server
+  }
+
+  /** Calls back when the connection has ended; at once where it has. */
+  whenClosed(callback: () => void): void {
+    if (this.#state === 'closed') callback()
+    else this.#route.sockets.whenEnded(this, callback)
   }
 
   get isOpen(): boolean {
@@ -229,6 +239,7 @@ export class Socket implements ServerSocket, WireEvents {
     const state = this.#state
     if (state === 'closed') return
     this.#state = 'closed'
+    this.#route.sockets.ended(this)
     const strain = this.#strain
     // Whether `open` was called, so that `close` is.
     const wasOpen = state === 'open' || (state === 'closing' && strain?.closeWith === undefined)
@@ -267,7 +278,9 @@ export class Socket implements ServerSocket, WireEvents {
   #take(read: ReadMessage): unknown {
     if (!read.ok) return this.#refuse(read.invalid)
     this.#route.sockets.counts.received++
-    const { message } = this.#route.handlers as { readonly message?: Handler }
+    const { handlers, extension } = this.#route
+    if (read.isExtension) return extension!.received(this, read.message as Message)
+    const { message } = handlers as { readonly message?: Handler }
     return message?.(this, read.message)
   }
 

@@ -1,5 +1,7 @@
 import { networkOf } from '../toolkit/network.ts'
+import { withExtension } from './messages.ts'
 import type { Socket } from './socket.ts'
+import type { SocketExtension, SocketRoute } from './socket-route.ts'
 
 /** What is counted of all websockets of a plugin. */
 export interface SocketCounts {
@@ -27,6 +29,8 @@ export class Sockets {
   readonly #all = new Set<Socket>()
   /** Counted where they are limited. */
   readonly #ofNetwork: Map<string, number> | undefined
+  readonly #whenEnded = new Map<Socket, () => void>()
+  readonly #routes = new WeakMap<object, SocketRoute>()
   readonly #pingInterval: number
   readonly #closeTimeout: number
   #timer: ReturnType<typeof setInterval> | undefined
@@ -57,6 +61,32 @@ export class Sockets {
 
   [Symbol.iterator](): IterableIterator<Socket> {
     return this.#all.values()
+  }
+
+  /** @internal Here and not in the sockets, of which few are in channels: a field of each costs memory. */
+  whenEnded(socket: Socket, callback: () => void): void {
+    this.#whenEnded.set(socket, callback)
+  }
+
+  /** @internal */
+  ended(socket: Socket): void {
+    const callback = this.#whenEnded.get(socket)
+    if (callback === undefined) return
+    this.#whenEnded.delete(socket)
+    callback()
+  }
+
+  /** @internal */
+  know(route: object, shared: SocketRoute): void {
+    this.#routes.set(route, shared)
+  }
+
+  /** @internal Adds the messages of another plugin to a route, in a hook `onRoute` that runs after that of this plugin. */
+  extend(route: object, extension: SocketExtension): void {
+    const shared = this.#routes.get(route)!
+    const { message } = shared.handlers as { readonly message?: unknown }
+    shared.extension = extension
+    shared.read = withExtension(shared.read, extension.types, message !== undefined)
   }
 
   /** From the moment on that its request is accepted. */

@@ -45,6 +45,8 @@ export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | o
   /** The sub-protocol that was chosen, `''` for none. */
   readonly protocol: string
   readonly isOpen: boolean
+  /** The server that has accepted it. */
+  readonly server: object
   /** Bytes that were sent and have not left this process. */
   readonly buffered: number
   readonly log: Logger

@@ -22,6 +22,7 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   json: [{ sizeLimit: 'big' }, 'sizeLimit', /a size like "100kb"/],
   urlencoded: [{ sizeLimit: 'big' }, 'sizeLimit', /a size like "100kb"/],
   upload: [{ maxFiles: -1 }, 'maxFiles', /a whole number, 0 or more/],
+  channels: [{ maxChannelsPerClient: 0 }, 'maxChannelsPerClient', /1/],
   websocket: [{ maxMessageSize: 'big' }, 'maxMessageSize', /a size like "100kb"/],
   cache: [{ provider: 'disk' }, 'provider', /"memory" or "redis"/],
   static: [{ root: '.', dotfiles: 'hide' }, 'dotfiles', /takes /],

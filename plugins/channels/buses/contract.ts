@@ -1,0 +1,75 @@
+/** Who alone receives a message. */
+export interface Recipient {
+  readonly user?: string
+  readonly client?: string
+}
+
+/** One message of a channel, or one order to let somebody go, in the order in which all instances have them. */
+export interface Entry {
+  readonly id: string
+  /** The payload as JSON; `''` for an order. */
+  readonly body: string
+  readonly kind: 'message' | 'remove'
+  readonly to?: Recipient
+  /** The client that does not receive it. */
+  readonly except?: string
+}
+
+/** What others see of a client. */
+export interface Present {
+  /** The id of the client. */
+  readonly id: string
+  readonly user?: string
+  readonly data: unknown
+}
+
+/** What a channel keeps for those who come back. */
+export interface Keeping {
+  readonly messages: number
+  readonly ms: number
+}
+
+/** A part of the history. */
+export interface Replay {
+  readonly entries: readonly Entry[]
+  /** Whether nothing is missing between what was asked for and these. */
+  readonly isComplete: boolean
+  /** The last message of the channel. */
+  readonly last: string
+}
+
+export interface BusEvents {
+  entry(name: string, entry: Entry): void
+  /** Someone has entered or left; `undefined` for who has left. */
+  present(name: string, id: string, present: Present | undefined): void
+  /** The connection was lost and is up again: messages may be missing. */
+  resumed(): void
+}
+
+/**
+ * Carries the messages of channels between the instances of an application.
+ *
+ * The ids of one channel are an epoch and a number, `k3f9-17`, and the numbers have no holes: who has seen `k3f9-17` knows at `k3f9-19`
+ * that one is missing. A bus that has forgotten its numbers begins another epoch.
+ */
+export interface Bus {
+  /** What is the same for buses that carry each message to all of their hubs: a message is published once for each key. */
+  readonly key: string
+  open(events: BusEvents): Promise<void>
+  /** From then on `entry` and `present` report of this name. */
+  subscribe(name: string): Promise<void>
+  unsubscribe(name: string): Promise<void>
+  publish(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string>
+  /** What came after an id; without one nothing but `last`. */
+  after(name: string, id?: string): Promise<Replay>
+  enter(name: string, present: Present): Promise<void>
+  exit(name: string, id: string): Promise<void>
+  present(name: string): Promise<readonly Present[]>
+  close(): Promise<void>
+}
+
+/** The epoch and the number of an id; `undefined` for what is not one. */
+export function partsOf(id: string): { readonly epoch: string; readonly number: number } | undefined {
+  const parts = /^([a-z0-9]{1,32})-(\d{1,15})$/.exec(id)
+  return parts === null ? undefined : { epoch: parts[1]!, number: Number(parts[2]) }
+}

@@ -1,0 +1,240 @@
+import { randomBytes } from 'node:crypto'
+import type { Logger } from '../../../kernel/index.ts'
+import { connectRedis } from '../../toolkit/redis.ts'
+import type { ChannelsRedisSettings } from '../options.ts'
+import { type Bus, type BusEvents, type Entry, type Keeping, type Present, partsOf, type Replay } from './contract.ts'
+import { RedisPresence } from './redis-presence.ts'
+
+/** A client that asks waits no longer than that for its channel. */
+const commandTimeout = 2_000
+
+/** For how long the numbers of a channel outlive its last message. Then it begins another epoch. */
+const numbersMs = 7 * 24 * 60 * 60 * 1_000
+
+/** How many names are subscribed to with one command after the connection was lost. */
+const atOnce = 500
+
+/**
+ * Numbers, keeps and publishes a message in one step, so that all instances see the messages of a channel in the order of their numbers. A
+ * channel whose numbers are gone begins another epoch, and what it had kept under the old ones goes.
+ */
+const publish = `
+local epoch = redis.call('hget', KEYS[1], 'e')
+if not epoch then
+  epoch = ARGV[6]
+  redis.call('hset', KEYS[1], 'e', epoch)
+  redis.call('del', KEYS[2])
+end
+local number = redis.call('hincrby', KEYS[1], 'n', 1)
+redis.call('pexpire', KEYS[1], ARGV[7])
+if tonumber(ARGV[4]) > 0 then
+  local time = redis.call('time')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  redis.call('xadd', KEYS[2], 'maxlen', ARGV[4], number .. '-0', 'm', ARGV[2], 'b', ARGV[3], 'e', now + ARGV[5])
+  redis.call('pexpire', KEYS[2], ARGV[5])
+end
+local id = epoch .. '-' .. number
+redis.call('publish', ARGV[1], 'm' .. id .. '\\n' .. ARGV[2] .. '\\n' .. ARGV[3])
+return id`
+
+const read = `
+local epoch = redis.call('hget', KEYS[1], 'e')
+if not epoch then
+  epoch = ARGV[3]
+  redis.call('hset', KEYS[1], 'e', epoch, 'n', 0)
+  redis.call('pexpire', KEYS[1], ARGV[4])
+end
+local time = redis.call('time')
+local from = '-'
+if ARGV[1] == epoch then from = (ARGV[2] + 1) .. '-0' end
+local entries = {}
+if ARGV[2] ~= '' then entries = redis.call('xrange', KEYS[2], from, '+') end
+return { epoch, redis.call('hget', KEYS[1], 'n') or '0', time[1] * 1000 + math.floor(time[2] / 1000), entries }`
+
+interface Scripts {
+  channelPublish(...given: (string | number)[]): Promise<string>
+  channelRead(
+    ...given: (string | number)[]
+  ): Promise<[epoch: string, number: string, now: number, entries: [id: string, fields: string[]][]]>
+}
+
+/** What is used of `ioredis`. */
+export interface RedisCommands extends Scripts {
+  readonly options: { readonly db?: number; readonly keyPrefix?: string }
+  defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
+  publish(channel: string, message: string): Promise<number>
+  hset(key: string, field: string, value: string): Promise<number>
+  hdel(key: string, ...fields: string[]): Promise<number>
+  hgetall(key: string): Promise<Record<string, string>>
+  sadd(key: string, member: string): Promise<number>
+  srem(key: string, member: string): Promise<number>
+  smembers(key: string): Promise<string[]>
+  zrem(key: string, member: string): Promise<number>
+  zrange(key: string, from: number, to: number): Promise<string[]>
+  pexpire(key: string, ms: number): Promise<number>
+  del(key: string): Promise<number>
+  channelBeat(key: string, instance: string, staleMs: number): Promise<[isNew: number, stale: string[]]>
+}
+
+interface Subscriber {
+  on(event: 'message', listener: (channel: string, message: string) => void): unknown
+  subscribe(...names: string[]): Promise<unknown>
+  unsubscribe(...names: string[]): Promise<unknown>
+}
+
+const newEpoch = () => randomBytes(6).toString('hex')
+
+/** Channels over a Redis, for all instances together: one connection that listens, and one that asks, however many channels there are. */
+export class RedisBus implements Bus {
+  readonly key: string
+  readonly #settings: ChannelsRedisSettings
+  readonly #log: Logger
+  readonly #subscribed = new Set<string>()
+  #events: BusEvents | undefined
+  #commands!: RedisCommands & { disconnect(): void }
+  #subscriber: (Subscriber & { disconnect(): void }) | undefined
+  #presence!: RedisPresence
+  /** What the names of pub/sub begin with. Redis has one set of them for all databases, and prefixes of keys do not hold for them. */
+  #space = ''
+
+  constructor(settings: ChannelsRedisSettings, log: Logger) {
+    this.#settings = settings
+    this.#log = log
+    this.key = `redis ${JSON.stringify(settings)}`
+  }
+
+  async open(events: BusEvents): Promise<void> {
+    const { prefix, ...address } = this.#settings
+    const feature = 'the channels plugin (store redis)'
+    this.#events = events
+    this.#commands = await connectRedis<RedisCommands>(address, { feature, commandTimeout })
+    this.#commands.defineCommand('channelPublish', { numberOfKeys: 2, lua: publish })
+    this.#commands.defineCommand('channelRead', { numberOfKeys: 2, lua: read })
+    const { db = 0, keyPrefix = '' } = this.#commands.options
+    this.#space = `${keyPrefix}${prefix}:${db}:`
+    this.#presence = new RedisPresence(this.#commands, prefix, {
+      tell: (name, text) => this.#commands.publish(this.#space + name, `p${text}`),
+      failed: (error) =>
+        this.#log.warn({ err: error }, 'the presence of channels in Redis has failed; it is tried again'),
+    })
+    let isDown = false
+    this.#subscriber = await connectRedis<Subscriber>(
+      // What was subscribed to is subscribed to here, so that it is known when that is done.
+      { ...address, autoResubscribe: false },
+      {
+        feature,
+        commandTimeout,
+        onState: (error) => {
+          if (error === undefined) {
+            // Not at the first connection, when there is nothing yet.
+            if (this.#subscriber !== undefined) void this.#resubscribe()
+            if (isDown) this.#log.warn('the Redis of the channels is reached again')
+            isDown = false
+          } else if (!isDown) {
+            isDown = true
+            this.#log.error(
+              { err: error },
+              'the Redis of the channels cannot be reached; messages wait or are refused until it can',
+            )
+          }
+        },
+      },
+    )
+    this.#subscriber.on('message', (channel, text) => this.#received(channel.slice(this.#space.length), text))
+    this.#presence.start()
+  }
+
+  async #resubscribe(): Promise<void> {
+    try {
+      const names = [...this.#subscribed]
+      for (let i = 0; i < names.length; i += atOnce)
+        await this.#subscriber!.subscribe(...names.slice(i, i + atOnce).map((name) => this.#space + name))
+      this.#events?.resumed()
+    } catch (error) {
+      // The connection is cut again, or hangs: when it is ready the next time, this is done again.
+      this.#log.warn({ err: error }, 'channels could not be subscribed to again in Redis')
+    }
+  }
+
+  #received(name: string, text: string): void {
+    if (text[0] === 'p') {
+      const { id, present } = JSON.parse(text.slice(1)) as { id: string; present?: Present }
+      this.#events?.present(name, id, present)
+      return
+    }
+    const idEnd = text.indexOf('\n')
+    const metaEnd = text.indexOf('\n', idEnd + 1)
+    this.#events?.entry(name, entryOf(text.slice(1, idEnd), text.slice(idEnd + 1, metaEnd), text.slice(metaEnd + 1)))
+  }
+
+  async subscribe(name: string): Promise<void> {
+    await this.#subscriber!.subscribe(this.#space + name)
+    this.#subscribed.add(name)
+  }
+
+  async unsubscribe(name: string): Promise<void> {
+    this.#subscribed.delete(name)
+    await this.#subscriber!.unsubscribe(this.#space + name)
+  }
+
+  #keysOf(name: string): [numbers: string, history: string] {
+    const key = `${this.#settings.prefix}:{${name}}`
+    return [`${key}:numbers`, `${key}:history`]
+  }
+
+  publish(name: string, { body, kind, to, except }: Omit<Entry, 'id'>, { messages, ms }: Keeping): Promise<string> {
+    const meta =
+      kind === 'message' && to === undefined && except === undefined ? '' : JSON.stringify({ kind, to, except })
+    return this.#commands.channelPublish(
+      ...this.#keysOf(name),
+      this.#space + name,
+      meta,
+      body,
+      messages,
+      ms,
+      newEpoch(),
+      Math.max(numbersMs, ms),
+    )
+  }
+
+  async after(name: string, id?: string): Promise<Replay> {
+    const seen = id === undefined ? undefined : partsOf(id)
+    const [epoch, number, now, all] = await this.#commands.channelRead(
+      ...this.#keysOf(name),
+      seen?.epoch ?? '',
+      id === undefined ? '' : (seen?.number ?? 0),
+      newEpoch(),
+      numbersMs,
+    )
+    const last = `${epoch}-${number}`
+    if (id === undefined) return { entries: [], isComplete: true, last }
+    const entries = all.flatMap(([place, [, meta, , body, , end]]) =>
+      Number(end) <= now ? [] : [entryOf(`${epoch}-${place.slice(0, -2)}`, meta!, body!)],
+    )
+    const isComplete = seen?.epoch === epoch && entries.length === Number(number) - seen.number
+    return { entries, isComplete, last }
+  }
+
+  enter(name: string, present: Present): Promise<void> {
+    return this.#presence.enter(name, present)
+  }
+
+  exit(name: string, id: string): Promise<void> {
+    return this.#presence.exit(name, id)
+  }
+
+  present(name: string): Promise<readonly Present[]> {
+    return this.#presence.of(name)
+  }
+
+  async close(): Promise<void> {
+    this.#events = undefined
+    await this.#presence?.close()
+    this.#subscriber?.disconnect()
+    this.#commands?.disconnect()
+  }
+}
+
+function entryOf(id: string, meta: string, body: string): Entry {
+  return meta === '' ? { id, body, kind: 'message' } : { ...(JSON.parse(meta) as Pick<Entry, 'kind'>), id, body }
+}

@@ -1,0 +1,276 @@
+import { OptionError } from '../../kernel/index.ts'
+import type { PathParams } from '../../kernel/routing/pattern.ts'
+import { jsonText } from '../toolkit/json-text.ts'
+import { option } from '../toolkit/options/index.ts'
+import { isSchema, lazyCheckOf, type Mode, passed } from '../toolkit/schema/check.ts'
+import type { InputOf } from '../toolkit/schema/from-schema.ts'
+import type { Keeping, Recipient } from './buses/contract.ts'
+import { ChannelNameError, ChannelPayloadError, ChannelsNotRunningError } from './errors.ts'
+import type { Hub, Membership, PresentClient } from './hub.ts'
+import { ChannelPattern, type NameValues } from './name.ts'
+import type { JoinableSocket } from './socket-client.ts'
+
+/** Who asks to join: one websocket, or one stream of events. */
+export interface ChannelClient<Data = unknown> {
+  /** The id of the websocket, or a random one of the stream. */
+  readonly id: string
+  /** What the handler `data` of the route has returned for its request. */
+  readonly data: Data
+  readonly ip: string
+  readonly transport: 'websocket' | 'events'
+}
+
+/** The parameters of a channel's name, decoded. */
+export type ChannelParams<Name extends string> = string extends Name
+  ? { readonly [name: string]: string }
+  : PathParams<`/${Name}`>
+
+type ValuesOf<Name extends string> = string extends Name
+  ? NameValues
+  : { readonly [Param in keyof PathParams<`/${Name}`>]: string | number }
+
+/** What a channel keeps for clients that come back. */
+export interface ChannelHistory {
+  /** Messages. Default 100, 0 for none. */
+  messages?: number
+  /** Milliseconds. Default 300000, five minutes. */
+  ms?: number
+}
+
+/** What a channel is declared with. `Data` is what its clients know of their request. */
+export interface ChannelOptions<Name extends string, Payload> {
+  /**
+   * Whether a client may join. Only `true` lets it in: what throws, rejects, gives anything else or is too late is a refusal. It is asked at
+   * each join, and again where messages may have been missed.
+   */
+  join(client: ChannelClient<never>, params: ChannelParams<Name>): boolean | Promise<boolean>
+  /** Whether a client may publish what it has sent. Default: clients may not publish. */
+  publish?(client: ChannelClient<never>, params: ChannelParams<Name>, payload: Payload): boolean | Promise<boolean>
+  /** Who the client is, for messages to one user, and for `remove`. */
+  user?(client: ChannelClient<never>): string | undefined
+  /** What the others in the channel see of a client. Default: nothing, and nobody sees who is there. */
+  presence?(client: ChannelClient<never>, params: ChannelParams<Name>): unknown
+  /** What is kept for clients that come back. `false`: nothing. Default 100 messages of the last five minutes. */
+  history?: ChannelHistory | false
+}
+
+/** Who receives a message: all in the channel, but for these. */
+export interface ChannelPublishOptions {
+  /** One user, on all devices; or one client, by its id. */
+  to?: { readonly user: string } | { readonly client: string }
+  /** The id of the client that does not receive it: the one who has sent it, as a rule. */
+  except?: string
+}
+
+/** Whom to remove from a channel. */
+export type ChannelRemoval = { readonly user: string } | { readonly client: string }
+
+type Addressed<Name extends string, Rest extends readonly unknown[]> = string extends Name
+  ? [values: NameValues, ...Rest] | Rest
+  : {} extends ValuesOf<Name>
+    ? Rest
+    : [values: ValuesOf<Name>, ...Rest]
+
+const fn = option.fn()
+const channelOptions = option.shape({
+  join: fn,
+  publish: fn,
+  user: fn,
+  presence: fn,
+  message: option.value<object>('a schema', isSchema),
+  history: option.either(
+    option.off(),
+    option.shape({
+      messages: option.int({ min: 0, max: 10_000 }).default(100),
+      ms: option.ms({ min: 1000 }).default(300_000),
+    }),
+  ),
+})
+const recipient = option.shape({ user: option.name(), client: option.name() }).into((given, place) => {
+  const { user, client } = given
+  if ((user === undefined) === (client === undefined)) place.wrong(given, '{ user } or { client }, with a text')
+  return defined({ user, client }) as Recipient
+})
+// One that is `undefined`, because the user was not found, must not reach everyone.
+const publishOptions = option.shape({ to: recipient.optional().guard(), except: option.name().guard() })
+
+/** The hubs of the servers that are up, the oldest first. */
+export const hubs = new Set<Hub>()
+
+/** A channel of whatever name and messages, for the option of a route. */
+export interface AnyChannel {
+  readonly name: string
+  readonly pattern: ChannelPattern
+}
+
+/** Messages of one kind to whoever has joined. Made by {@link channel}. */
+export class Channel<Name extends string = string, Payload = unknown> {
+  declare readonly '~payload': Payload
+  /** The name as it was declared, `orders/:id`. */
+  readonly name: string
+  /** @internal */
+  readonly pattern: ChannelPattern
+  /** @internal */
+  readonly rules: ChannelOptions<string, unknown>
+  /** @internal */
+  readonly keeping: Keeping
+  readonly #schema: object | undefined
+
+  /** @internal */
+  constructor(name: string, given: unknown) {
+    this.pattern = new ChannelPattern(name)
+    this.name = name
+    const { history, message, ...rules } = channelOptions.parse(given as never, `channel(${JSON.stringify(name)})`)
+    if (rules.join === undefined) {
+      throw OptionError(
+        `channel(${JSON.stringify(name)}).join`,
+        undefined,
+        'a function (client, params) => boolean that says who may join; () => true for everyone',
+      )
+    }
+    this.rules = rules as never
+    this.keeping = history === false ? { messages: 0, ms: 1000 } : (history ?? { messages: 100, ms: 300_000 })
+    this.#schema = message
+  }
+
+  /** @internal The schema of its messages. */
+  get schema(): object | undefined {
+    return this.#schema
+  }
+
+  /**
+   * Publishes a message to all in the channel, on all instances. Resolves with its id when the store has it.
+   *
+   * @throws (as a rejection) ChannelNameError, ChannelPayloadError, ChannelUnavailableError, ChannelsNotRunningError.
+   * @example
+   * const orders = channel('orders/:id', { join: () => true })
+   * await orders.publish({ id: 7 }, { state: 'shipped' })
+   */
+  async publish(
+    ...given: Addressed<Name, [payload: Payload, options?: ChannelPublishOptions]>
+  ): Promise<{ id: string }> {
+    const [name, payload, options] = this.#addressed(given, 'publish')
+    const { to, except } = publishOptions.parse((options ?? {}) as never, 'publish')
+    const body = await this.bodyOf(name, payload, 'exact')
+    return { id: await this.#send(name, { body, kind: 'message', ...defined({ to, except }) }) }
+  }
+
+  /**
+   * Removes clients from the channel, on all instances. They may ask to join again: what `join` says then decides, so change first what it
+   * looks at.
+   *
+   * @example
+   * const orders = channel('orders/:id', { join: () => true, user: ({ data }: ChannelClient<{ user: string }>) => data.user })
+   * await orders.remove({ id: 7 }, { user: 'ann' })
+   */
+  async remove(...given: Addressed<Name, [who: ChannelRemoval]>): Promise<void> {
+    const [name, who] = this.#addressed(given, 'remove')
+    const to = recipient.parse(who as never, 'remove')
+    if (to === undefined) throw OptionError('remove', who, '{ user } or { client }')
+    await this.#send(name, { body: '', kind: 'remove', to })
+  }
+
+  /**
+   * Adds a websocket from the code of the server. The channel is asked as for a client that asks by itself.
+   *
+   * @throws (as a rejection) ChannelRefusedError, TooManyChannelsError, ChannelUnavailableError, ChannelsNotRunningError.
+   */
+  async join(socket: JoinableSocket, ...given: Addressed<Name, []>): Promise<Membership> {
+    const [name] = this.#addressed(given, 'join')
+    const hub = [...hubs].find((one) => one.server === socket.server)
+    if (hub === undefined) throw ChannelsNotRunningError(`joining the channel "${name}"`)
+    return hub.joinSocket(this as Channel, name, socket)
+  }
+
+  /**
+   * Who is in the channel, on all instances; what `presence` shows of them.
+   *
+   * @throws (as a rejection) ChannelNameError, ChannelUnavailableError, ChannelsNotRunningError.
+   */
+  async present(...given: Addressed<Name, []>): Promise<readonly PresentClient[]> {
+    const [name] = this.#addressed(given, 'present')
+    if (this.rules.presence === undefined)
+      throw ChannelNameError(
+        this.name,
+        'it shows no one who is in it. The option presence says what others see of a client',
+      )
+    const lists = busesOf((hub) => hub.presentIn(name))
+    if (lists.length === 0) throw ChannelsNotRunningError(`asking who is in the channel "${name}"`)
+    return (await Promise.all(lists)).flat()
+  }
+
+  #addressed(given: readonly unknown[], what: string): [name: string, ...rest: unknown[]] {
+    const hasParams = this.pattern.params.length > 0
+    const most = { publish: 2, remove: 1, join: 0, present: 0 }[what]!
+    // Without the values of a channel that has none, the first argument is the message.
+    if (!hasParams && given.length > most && what !== 'publish')
+      throw ChannelNameError(this.name, `it has no parameters, so ${what}() takes no values`)
+    const [values, ...rest] = hasParams ? given : [{}, ...given]
+    if (hasParams && (typeof values !== 'object' || values === null))
+      throw ChannelNameError(this.name, `${what}() needs the values of ${this.pattern.params.join(', ')} first`)
+    return [this.pattern.nameOf(values as NameValues), ...rest]
+  }
+
+  /** @internal The payload as JSON; of a client as its schema leaves it. */
+  async bodyOf(name: string, payload: unknown, mode: Mode): Promise<string> {
+    const fail = (why: string) => ChannelPayloadError(name, why)
+    if (this.#schema === undefined) return jsonText(payload, fail)
+    const checked = await passed(this.#check(mode)(payload), fail)
+    return jsonText(mode === 'exact' ? payload : checked, fail)
+  }
+
+  #check(mode: Mode) {
+    return lazyCheckOf(this.#schema!, mode, (why) => ChannelPayloadError(this.name, why))
+  }
+
+  async #send(name: string, entry: Parameters<Hub['send']>[1]): Promise<string> {
+    const [first, ...others] = busesOf((hub) => hub.send(name, entry, this.keeping))
+    if (first === undefined) throw ChannelsNotRunningError(`publishing to the channel "${name}"`)
+    await Promise.all(others)
+    return first
+  }
+}
+
+/** Asks one hub for each bus. */
+function busesOf<Result>(ask: (hub: Hub) => Result): Result[] {
+  const seen = new Set<string>()
+  const results: Result[] = []
+  for (const hub of hubs) {
+    if (seen.has(hub.key)) continue
+    seen.add(hub.key)
+    results.push(ask(hub))
+  }
+  return results
+}
+
+function defined<Members extends object>(members: Members): Partial<Members> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Members>
+}
+
+/**
+ * Declares a channel: what is published to it reaches every client that has joined, on all instances.
+ *
+ * The name may have parameters: `orders/:id` is a channel for each order. `join` says who may join, and only `true` lets a client in. Clients
+ * join over a websocket or a stream of server-sent events, on a route with the option `channels`.
+ *
+ * @throws ChannelNameError, OptionError.
+ * @example
+ * const orders = channel('orders/:id', {
+ *   join: (client: ChannelClient<{ user: string }>, { id }) => id.startsWith(client.data.user),
+ *   message: { type: 'object', properties: { state: { type: 'string' } }, required: ['state'] } as const,
+ * })
+ * router.ws('/live', { channels: [orders] }, { data: (req) => ({ user: String(req.query.user) }) })
+ * await orders.publish({ id: 'ann-7' }, { state: 'shipped' })
+ */
+export function channel<const Name extends string, const Schema extends object>(
+  name: Name,
+  options: ChannelOptions<Name, InputOf<Schema>> & { readonly message: Schema },
+): Channel<Name, InputOf<Schema>>
+export function channel<const Name extends string>(
+  name: Name,
+  options: ChannelOptions<Name, unknown>,
+): Channel<Name, unknown>
+export function channel<Payload>(name: string, options: ChannelOptions<string, Payload>): Channel<string, Payload>
+export function channel(name: string, options: unknown): unknown {
+  return new Channel(name, options)
+}

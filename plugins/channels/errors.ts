@@ -1,0 +1,49 @@
+import { defineError } from '../../kernel/index.ts'
+
+export const ChannelNameError = defineError(
+  'ChannelNameError',
+  500,
+  (name: string, why: string) => `the channel ${JSON.stringify(name)}: ${why}`,
+)
+export const ChannelRefusedError = defineError(
+  'ChannelRefusedError',
+  403,
+  (name: string) => `the client may not join the channel "${name}"`,
+)
+export const UnknownChannelError = defineError(
+  'UnknownChannelError',
+  404,
+  (name: string) => `no channel of this route is called ${JSON.stringify(name)}`,
+)
+export const TooManyChannelsError = defineError(
+  'TooManyChannelsError',
+  429,
+  (most: number) => `the client is in ${most} channels, the most that it may join`,
+)
+export const ChannelPublishRefusedError = defineError(
+  'ChannelPublishRefusedError',
+  403,
+  (name: string) => `the client may not publish to the channel "${name}"`,
+)
+export const NotJoinedError = defineError(
+  'NotJoinedError',
+  409,
+  (name: string) => `the client is not in the channel "${name}"`,
+)
+export const ChannelPayloadError = defineError(
+  'ChannelPayloadError',
+  422,
+  (name: string, why: string) => `the payload for the channel "${name}" cannot be published: ${why}`,
+)
+export const ChannelUnavailableError = defineError(
+  'ChannelUnavailableError',
+  503,
+  (name: string) => `the channel "${name}" cannot be reached: its Redis does not answer`,
+)
+export const ChannelsNotRunningError = defineError(
+  'ChannelsNotRunningError',
+  503,
+  (what: string) =>
+    `${what} needs a booted server with the plugin channels in this process: new Server({ plugins: { channels: true } })`,
+)
+export const ChannelRouteError = defineError('ChannelRouteError', 500, (why: string) => why)

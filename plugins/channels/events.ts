@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import { BadRequestError, type Request, type Response, ServerClosingError } from '../../kernel/index.ts'
+import type { ChannelClient } from './channel.ts'
+import type { Frame } from './frames.ts'
+import type { Hub } from './hub.ts'
+import type { JoinedClient } from './joined.ts'
+import type { RouteChannels } from './requests.ts'
+import type { Member } from './room.ts'
+
+export interface EventSettings {
+  readonly maxBuffered: number
+  readonly keepAlive: number
+}
+
+/** Milliseconds after which a browser comes back; spread, so that all clients of an instance do not come in the same moment. */
+const retryMs = () => 500 + Math.floor(Math.random() * 1500)
+
+/** The streams of server-sent events of one server. */
+export class EventStreams {
+  readonly #hub: Hub
+  readonly #settings: EventSettings
+  readonly #open = new Set<EventClient>()
+
+  constructor(hub: Hub, settings: EventSettings) {
+    this.#hub = hub
+    this.#settings = settings
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /**
+   * Answers with the messages of the channels that the query names: `?channel=orders/7&channel=news`.
+   *
+   * @throws (as a rejection) UnknownChannelError, ChannelRefusedError, TooManyChannelsError, BadRequestError, ServerClosingError.
+   */
+  async answer(req: Request, res: Response, channels: RouteChannels, data: unknown): Promise<Response> {
+    if (req.server.isClosing) throw ServerClosingError()
+    const names = new URL(req.url, 'http://localhost').searchParams.getAll('channel')
+    const found = [...new Set(names)].map((name) => channels.find(name))
+    const seen = lastSeen(req.raw.header('last-event-id'), found.length)
+    const client = new EventClient(
+      { id: randomUUID(), data, ip: req.ip, transport: 'events' },
+      found.map(({ name }) => name),
+      this.#settings,
+      () => {
+        this.#hub.leaveAll(client)
+        this.#open.delete(client)
+      },
+    )
+    req.raw.onSettled(() => client.end())
+    this.#open.add(client)
+    try {
+      for (const [i, { channel, name }] of found.entries()) await this.#hub.join(client, channel, name, seen?.[i])
+    } catch (error) {
+      client.end()
+      throw error
+    }
+    if (req.server.closing.aborted) client.end()
+    res.setHeader('content-type', 'text/event-stream; charset=utf-8')
+    res.setHeader('cache-control', 'no-cache, no-store')
+    // nginx would hold events back until its buffer is full.
+    res.setHeader('x-accel-buffering', 'no')
+    return res.stream(client.stream)
+  }
+
+  /** Ends all: their clients come back, elsewhere, with the id of their last event. */
+  endAll(): void {
+    for (const client of this.#open) client.end()
+  }
+}
+
+/** The ids that a client has seen last, in the order of its channels. */
+function lastSeen(header: string | undefined, channels: number): readonly (string | undefined)[] | undefined {
+  if (header === undefined || header === '') return undefined
+  const ids = header.split(',')
+  if (ids.length !== channels)
+    throw BadRequestError(`Last-Event-ID has ${ids.length} ids, and the query names ${channels} channels`)
+  return ids.map((id) => (id === '' ? undefined : id))
+}
+
+/** One stream of events. */
+class EventClient implements JoinedClient {
+  readonly client: ChannelClient
+  readonly members = new Map<string, Member>()
+  readonly stream: ReadableStream<Uint8Array>
+  /** The last message of each channel, in the order of the query: a client sends back one id for all. */
+  readonly #seen: Map<string, string>
+  readonly #maxBuffered: number
+  readonly #timer: ReturnType<typeof setInterval>
+  readonly #onEnd: () => void
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+
+  constructor(
+    client: ChannelClient,
+    names: readonly string[],
+    { maxBuffered, keepAlive }: EventSettings,
+    onEnd: () => void,
+  ) {
+    this.client = client
+    this.#seen = new Map(names.map((name) => [name, '']))
+    this.#maxBuffered = maxBuffered
+    this.#onEnd = onEnd
+    this.stream = new ReadableStream(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        cancel: () => this.#ended(),
+      },
+      { highWaterMark: 0, size: (chunk) => chunk!.byteLength },
+    )
+    this.#write(`retry: ${retryMs()}\n\n`)
+    this.#timer = setInterval(() => this.#write(':\n\n'), keepAlive)
+    this.#timer.unref()
+  }
+
+  get isOpen(): boolean {
+    return this.#controller !== undefined
+  }
+
+  send(name: string, frame: Frame): void {
+    const id = frame.id ?? frame.start
+    if (id !== undefined && this.#seen.has(name)) this.#seen.set(name, id)
+    this.#write(`${id === undefined ? '' : `id: ${[...this.#seen.values()].join(',')}\n`}${frame.event}\n`)
+  }
+
+  /** A client that was removed is told, and does not come back for what it may not have. */
+  dropped(): void {
+    if (this.members.size === 0) this.end()
+  }
+
+  #write(text: string): void {
+    const controller = this.#controller
+    if (controller === undefined) return
+    // It comes back with the id of the last event that it has read.
+    if (-(controller.desiredSize ?? 0) > this.#maxBuffered) this.end()
+    else controller.enqueue(encoder.encode(text))
+  }
+
+  end(): void {
+    const controller = this.#controller
+    if (controller === undefined) return
+    this.#ended()
+    controller.close()
+  }
+
+  #ended(): void {
+    if (this.#controller === undefined) return
+    this.#controller = undefined
+    clearInterval(this.#timer)
+    this.#onEnd()
+  }
+}
+
+const encoder = new TextEncoder()

@@ -1,0 +1,58 @@
+import type { Entry, Present } from './buses/contract.ts'
+
+/** What the server sends of a channel. */
+export type NoticeType = 'joined' | 'left' | 'gap' | 'presence' | 'refused' | 'published'
+
+/** Types of messages of a client that are about channels. */
+export const requestTypes = ['channel:join', 'channel:leave', 'channel:publish'] as const
+
+interface Notice {
+  readonly channel: string
+  readonly id?: string | undefined
+  readonly [member: string]: unknown
+}
+
+/** One message to a client, written once for all clients of a channel. */
+export class Frame {
+  readonly id: string | undefined
+  /** The place from which on a client receives messages. */
+  readonly start: string | undefined
+  readonly #type: string
+  readonly #data: string
+  #text: string | undefined
+
+  constructor(
+    type: string,
+    data: string,
+    { id, start }: { readonly id?: string; readonly start?: string | undefined },
+  ) {
+    this.#type = type
+    this.#data = data
+    this.id = id
+    this.start = start
+  }
+
+  /** For a websocket. */
+  get text(): string {
+    this.#text ??= `{"type":"channel:${this.#type}","data":${this.#data}}`
+    return this.#text
+  }
+
+  /** For a stream of events, without its id: messages have the type that `onmessage` of a browser is for. */
+  get event(): string {
+    const type = this.#type === 'message' ? '' : `event: channel:${this.#type}\n`
+    return `${type}data: ${this.#data}\n`
+  }
+}
+
+/** JSON has no line breaks of its own, so it is one line of a stream of events. */
+export function messageFrame(name: string, { id, body }: Entry): Frame {
+  return new Frame('message', `{"channel":${JSON.stringify(name)},"id":"${id}","payload":${body}}`, { id })
+}
+
+export function noticeFrame(type: NoticeType, data: Notice): Frame {
+  return new Frame(type, JSON.stringify(data), { start: type === 'joined' ? data.id : undefined })
+}
+
+/** What others see: without what only the server knows. */
+export const shown = ({ id, user, data }: Present) => ({ id, user, data })

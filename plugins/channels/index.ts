@@ -1,0 +1,34 @@
+import type { AnyChannel } from './channel.ts'
+import type { ChannelsService } from './service.ts'
+
+export {
+  type AnyChannel,
+  Channel,
+  type ChannelClient,
+  type ChannelHistory,
+  type ChannelOptions,
+  type ChannelParams,
+  type ChannelPublishOptions,
+  type ChannelRemoval,
+  channel,
+} from './channel.ts'
+export type { ChannelCounts, Membership, PresentClient } from './hub.ts'
+export type { ChannelsOptions, ChannelsRedisOptions } from './options.ts'
+export { channels } from './plugin.ts'
+export { ChannelsService } from './service.ts'
+export type { JoinableSocket } from './socket-client.ts'
+
+// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** The channels that clients of this websocket may ask to join; on the same path as server-sent events, too. */
+    channels?: readonly AnyChannel[]
+  }
+}
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    /** The channels of this server. */
+    channels: ChannelsService
+  }
+}

@@ -1,0 +1,37 @@
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { type RedisAddress, redisOptions, redisPrefix } from '../toolkit/redis.ts'
+
+/** Where the Redis is that connects several instances. */
+export interface ChannelsRedisOptions extends RedisAddress {
+  /** What the keys begin with. Default `channels`. */
+  readonly prefix?: string
+}
+
+/** Options of the plugin `channels`. */
+export interface ChannelsOptions {
+  /** `'memory'`, for one process, or the Redis of several. Default `'memory'`. */
+  store?: 'memory' | ChannelsRedisOptions
+  /** Channels that one client may be in at once. Default 100. */
+  maxChannelsPerClient?: number
+  /** Milliseconds that `join` and `publish` of a channel have to decide; later is a refusal. Default 5000. */
+  timeout?: number
+  /** Bytes that may wait for a client that reads events; then its stream ends, and it comes back with the id of its last event. Default `'1mb'`. */
+  maxBuffered?: number | string
+  /** Milliseconds between two comments that keep a stream of events open. Default 15000. */
+  keepAlive?: number
+}
+
+const redis = redisOptions({ prefix: redisPrefix('channels') }).says('options of a Redis ({ url })')
+
+export const channelsOptions = option
+  .shape({
+    store: option.either(option.oneOf('memory'), redis).default('memory'),
+    maxChannelsPerClient: option.int({ min: 1 }).default(100),
+    timeout: option.ms({ above: 0 }).default(5000),
+    maxBuffered: option.size().default('1mb'),
+    keepAlive: option.ms({ min: 1000 }).default(15_000),
+  })
+  .typed<ChannelsOptions>()
+
+export type ChannelsSettings = SettingsOf<typeof channelsOptions>
+export type ChannelsRedisSettings = SettingsOf<typeof redis>

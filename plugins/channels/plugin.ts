@@ -1,0 +1,99 @@
+import { definePlugin, type Logger, type Middleware, type Request, type Response } from '../../kernel/index.ts'
+import { option } from '../toolkit/options/index.ts'
+import { refuseSeveral } from '../toolkit/workers.ts'
+import type { Bus } from './buses/contract.ts'
+import { Channel, hubs } from './channel.ts'
+import { ChannelRouteError } from './errors.ts'
+import { EventStreams } from './events.ts'
+import { requestTypes } from './frames.ts'
+import { Hub } from './hub.ts'
+import { type ChannelsSettings, channelsOptions } from './options.ts'
+import { ChannelRequests, RouteChannels } from './requests.ts'
+import { ChannelsService } from './service.ts'
+
+const channelsOfRoute = option
+  .list(
+    option.value<Channel>("a channel: channel('orders/:id', { join })", (given) => given instanceof Channel),
+    { min: 1 },
+  )
+  .guard()
+
+/**
+ * Lets clients join channels on routes with the option `channels`, over websockets or server-sent events; needs the plugin `websocket`.
+ *
+ * In memory by default; over a Redis for several instances.
+ *
+ * @example
+ * const news = channel('news', { join: () => true })
+ * router.ws('/live', { channels: [news] }, {})
+ * new Server({ plugins: { websocket: true, channels: { store: { url: 'redis://127.0.0.1:6379' } } } })
+ */
+export const channels = definePlugin({
+  name: 'channels',
+  dependencies: ['websocket'],
+  options: channelsOptions,
+  routeOptions: { channels: channelsOfRoute },
+  provide: () => ({ channels: new ChannelsService() }),
+  async setup(ctx, settings) {
+    const { server, log } = ctx
+    if (settings.store === 'memory')
+      refuseSeveral(server.worker, 'the channels are kept', 'Set channels.store to a Redis ({ url })')
+    const hub = new Hub(server, await busOf(settings, log), settings, log)
+    const streams = new EventStreams(hub, settings)
+    ctx.services.get('channels').attach(hub, streams)
+    await hub.open()
+    hubs.add(hub)
+    // With the sockets: at the end of the drain window.
+    server.closing.addEventListener('abort', () => streams.endAll(), { once: true })
+    ctx.onClose(async () => {
+      hubs.delete(hub)
+      streams.endAll()
+      await hub.close()
+    })
+
+    ctx.onRoute((route) => {
+      const { channels: given } = route.settings
+      const { websocket: handlers, incoming, outgoing } = route.options
+      if (given === undefined) return
+      if (handlers === undefined)
+        throw ChannelRouteError('the option channels is for websockets: router.ws(path, { channels: […] }, handlers)')
+      const taken = Object.keys({ ...incoming, ...outgoing }).find((type) => type.startsWith('channel:'))
+      if (taken !== undefined)
+        throw ChannelRouteError(
+          `the message type "${taken}" belongs to the channels of the route. Choose a type without "channel:"`,
+        )
+      checkOverlaps(given)
+      const known = new RouteChannels(given)
+      const requests = new ChannelRequests(hub, known, log)
+      ctx.services.get('websockets').extend(route, {
+        types: requestTypes,
+        received: (socket, message) => requests.received(socket, message),
+      })
+      const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
+      const step: Middleware = function channelEvents(req, res, next) {
+        if (req.raw.upgrade !== undefined || req.method !== 'GET' || req.query.channel === undefined) return next()
+        return answer(req, res)
+      }
+      const answer = async (req: Request, res: Response) => {
+        await streams.answer(req, res, known, await data?.(req, res))
+      }
+      route.add('around', step)
+    })
+  },
+})
+
+async function busOf({ store }: ChannelsSettings, log: Logger): Promise<Bus> {
+  if (store === 'memory') return new (await import('./buses/memory.ts')).MemoryBus()
+  return new (await import('./buses/redis.ts')).RedisBus(store, log)
+}
+
+/** @throws ChannelRouteError where one name would belong to two channels, with two answers to who may join. */
+function checkOverlaps(given: readonly Channel[]): void {
+  for (const [i, one] of given.entries()) {
+    for (const other of given.slice(i + 1)) {
+      const isStricter = one.pattern.params.length !== other.pattern.params.length
+      if (one === other || (!isStricter && one.pattern.overlaps(other.pattern)))
+        throw ChannelRouteError(`the channels "${one.name}" and "${other.name}" of this route have the same names`)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import type { Logger } from '../../kernel/index.ts'
+import type { Message, Socket } from '../websocket/index.ts'
+import type { Channel } from './channel.ts'
+import { UnknownChannelError } from './errors.ts'
+import { noticeFrame, type requestTypes } from './frames.ts'
+import type { Hub } from './hub.ts'
+import { clientOf } from './socket-client.ts'
+
+/** The channels of one route, by the names that clients give. */
+export class RouteChannels {
+  readonly #channels: readonly Channel[]
+
+  constructor(channels: readonly Channel[]) {
+    // A name without parameters is found first: `orders/new` beside `orders/:id`.
+    this.#channels = [...channels].sort((a, b) => a.pattern.params.length - b.pattern.params.length)
+  }
+
+  /** @throws UnknownChannelError */
+  find(name: unknown): { readonly channel: Channel; readonly name: string } {
+    const shown = typeof name === 'string' ? name.slice(0, 100) : String(typeof name)
+    const channel =
+      typeof name === 'string' ? this.#channels.find(({ pattern }) => pattern.match(name) !== undefined) : undefined
+    if (channel === undefined) throw UnknownChannelError(shown)
+    return { channel, name: name as string }
+  }
+}
+
+/** What a client has asked, and by which mark it knows the answer. */
+interface ChannelRequest {
+  readonly channel?: unknown
+  readonly after?: unknown
+  readonly payload?: unknown
+  readonly ref?: unknown
+}
+
+/** What may be sent back: a text or a number of the client's. */
+const refOf = ({ ref }: ChannelRequest) =>
+  (typeof ref === 'string' && ref.length <= 100) || typeof ref === 'number' ? ref : undefined
+
+/** Answers the messages of websockets that are about channels. */
+export class ChannelRequests {
+  readonly #hub: Hub
+  readonly #channels: RouteChannels
+  readonly #log: Logger
+
+  constructor(hub: Hub, channels: RouteChannels, log: Logger) {
+    this.#hub = hub
+    this.#channels = channels
+    this.#log = log
+  }
+
+  /** Messages of other clients go on meanwhile; those of this client wait, so that they keep their order. */
+  async received(socket: Socket, { type, data }: Message): Promise<void> {
+    const request: ChannelRequest = typeof data === 'object' && data !== null ? data : {}
+    try {
+      await this.#answer(socket, type as (typeof requestTypes)[number], request)
+    } catch (error) {
+      const { code, message, status, cause, issues } = error as Record<string, unknown>
+      if (status === undefined || status === 500) throw error
+      if (status === 503)
+        this.#log.warn({ err: cause ?? error }, 'a client was refused, because a channel cannot be reached')
+      const channel = typeof request.channel === 'string' ? request.channel.slice(0, 256) : ''
+      const notice = noticeFrame('refused', { channel, ref: refOf(request), code, message, errors: issues })
+      socket.sendFrame(notice.text)
+    }
+  }
+
+  async #answer(socket: Socket, type: (typeof requestTypes)[number], request: ChannelRequest): Promise<void> {
+    const { channel, name } = this.#channels.find(request.channel)
+    const ref = refOf(request)
+    const joined = clientOf(socket, this.#hub)
+    if (type === 'channel:join') {
+      await this.#hub.join(joined, channel, name, typeof request.after === 'string' ? request.after : undefined, ref)
+    } else if (type === 'channel:leave') {
+      this.#hub.leave(joined, name)
+      joined.send(name, noticeFrame('left', { channel: name, ref, reason: 'asked' }))
+    } else {
+      const id = await this.#hub.publishOf(joined, name, request.payload)
+      joined.send(name, noticeFrame('published', { channel: name, ref, id }))
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import type { EventStreams } from './events.ts'
+import type { ChannelCounts, Hub } from './hub.ts'
+
+/** What a server knows of its channels; `services.channels`. */
+export class ChannelsService {
+  #hub: Hub | undefined
+  #streams: EventStreams | undefined
+
+  /** @internal */
+  attach(hub: Hub, streams: EventStreams): void {
+    this.#hub = hub
+    this.#streams = streams
+  }
+
+  /** What is counted of this instance alone. */
+  get counts(): Readonly<ChannelCounts> & { readonly streams: number } {
+    const none = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
+    return { ...(this.#hub?.counts ?? none), streams: this.#streams?.size ?? 0 }
+  }
+}
