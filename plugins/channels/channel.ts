@@ -1,5 +1,4 @@
-import { OptionError } from '../../kernel/index.ts'
-import type { PathParams } from '../../kernel/routing/pattern.ts'
+import { OptionError, type PathParams } from '../../kernel/index.ts'
 import { jsonText } from '../toolkit/json-text.ts'
 import { option } from '../toolkit/options/index.ts'
 import { isSchema, lazyCheckOf, type Mode, passed } from '../toolkit/schema/check.ts'
@@ -27,7 +26,7 @@ export type ChannelParams<Name extends string> = string extends Name
 
 type ValuesOf<Name extends string> = string extends Name
   ? NameValues
-  : { readonly [Param in keyof PathParams<`/${Name}`>]: string | number }
+  : { readonly [Param in keyof ChannelParams<Name>]: string | number }
 
 /** What a channel keeps for clients that come back. */
 export interface ChannelHistory {

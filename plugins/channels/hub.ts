@@ -1,4 +1,4 @@
-import { type Logger, within } from '../../kernel/index.ts'
+import type { Logger } from '../../kernel/index.ts'
 import {
   type Bus,
   type BusEvents,
@@ -20,6 +20,7 @@ import {
 import { noticeFrame, shown } from './frames.ts'
 import type { JoinedClient } from './joined.ts'
 import { type Member, Room } from './room.ts'
+import { allows } from './rule.ts'
 import { clientOf, type JoinableSocket } from './socket-client.ts'
 
 /** A client in a channel, for the code that has let it in. */
@@ -141,7 +142,7 @@ export class Hub implements BusEvents {
     const { joined, channel, name, params } = member
     const client = joined.client as ChannelClient<never>
     const { user, presence } = channel.rules
-    if (!(await this.#isAllowed(name, 'join', () => channel.rules.join(client, params)))) {
+    if (!(await this.#allows(name, 'join', () => channel.rules.join(client, params)))) {
       this.counts.refused++
       throw ChannelRefusedError(name)
     }
@@ -186,24 +187,8 @@ export class Hub implements BusEvents {
     throw ChannelRefusedError(name)
   }
 
-  /** Fails closed: what throws, rejects, is late, or is anything else but true is a no. */
-  async #isAllowed(name: string, rule: string, ask: () => unknown): Promise<boolean> {
-    const failed = (why: string, error?: unknown) => {
-      this.#log.error(
-        { err: error, channel: name },
-        `the option ${rule} of the channel "${name}" ${why}, so it refuses`,
-      )
-      return false
-    }
-    try {
-      const { timeout } = this.#settings
-      const verdict = await within(Promise.resolve(ask()), timeout, () => 'late' as const)
-      if (verdict === 'late') return failed(`has not answered within ${timeout} ms`)
-      if (verdict === true || verdict === false) return verdict
-      return failed('has answered neither true nor false')
-    } catch (error) {
-      return failed('has failed', error)
-    }
+  #allows(name: string, rule: string, ask: () => unknown): Promise<boolean> {
+    return allows({ name, rule, timeout: this.#settings.timeout, log: this.#log }, ask)
   }
 
   leave(joined: JoinedClient, name: string): void {
@@ -225,7 +210,7 @@ export class Hub implements BusEvents {
     const body = publish === undefined ? undefined : await channel.bodyOf(name, payload, 'body')
     const client = joined.client as ChannelClient<never>
     const mayPublish =
-      body !== undefined && (await this.#isAllowed(name, 'publish', () => publish!(client, params, JSON.parse(body))))
+      body !== undefined && (await this.#allows(name, 'publish', () => publish!(client, params, JSON.parse(body))))
     if (!mayPublish) {
       this.counts.refused++
       throw ChannelPublishRefusedError(name)
@@ -343,7 +328,7 @@ export class Hub implements BusEvents {
 
   async #askAgain(member: Member): Promise<void> {
     const { channel, joined, params, name } = member
-    const stays = await this.#isAllowed(name, 'join', () =>
+    const stays = await this.#allows(name, 'join', () =>
       channel.rules.join(joined.client as ChannelClient<never>, params),
     )
     if (!stays && this.#isIn(member)) this.#removed(member)

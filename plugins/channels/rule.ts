@@ -1,0 +1,25 @@
+import { type Logger, within } from '../../kernel/index.ts'
+
+interface Rule {
+  /** The channel that is asked, and the option of it. */
+  readonly name: string
+  readonly rule: string
+  readonly timeout: number
+  readonly log: Logger
+}
+
+/** Asks a rule of a channel. It fails closed: what throws, rejects, is late, or is anything but true is a no. */
+export async function allows({ name, rule, timeout, log }: Rule, ask: () => unknown): Promise<boolean> {
+  const failed = (why: string, error?: unknown) => {
+    log.error({ err: error, channel: name }, `the option ${rule} of the channel "${name}" ${why}, so it refuses`)
+    return false
+  }
+  try {
+    const verdict = await within(Promise.resolve(ask()), timeout, () => 'late' as const)
+    if (verdict === 'late') return failed(`has not answered within ${timeout} ms`)
+    if (verdict === true || verdict === false) return verdict
+    return failed('has answered neither true nor false')
+  } catch (error) {
+    return failed('has failed', error)
+  }
+}

@@ -1,0 +1,219 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type ChannelClient, channel, RouteCollection, Server } from '../../../index.ts'
+import { type Entry as LogEntry, memoryLogger } from '../../support/kernel.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
+
+interface Visitor {
+  user: string
+}
+
+describe.skipIf(!hasRedis)('channels over Redis', () => {
+  let redis: RedisServer
+  const servers: Server[] = []
+  const children: ChildProcess[] = []
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+    await Promise.all(servers.splice(0).map((server) => server.close()))
+  })
+
+  const chat = channel('chat/:room', {
+    join: ({ data }: ChannelClient<Visitor>) => !banned.has(data.user),
+    user: ({ data }: ChannelClient<Visitor>) => data.user,
+    presence: ({ data }: ChannelClient<Visitor>) => data.user,
+    history: { messages: 1000 },
+  })
+  const banned = new Set<string>()
+
+  async function serve(url = redis.url, store: object = {}) {
+    const routes = new RouteCollection()
+    routes.ws('/live', { channels: [chat] }, { data: (req): Visitor => ({ user: String(req.query.user) }) })
+    const log: LogEntry[] = []
+    const server = new Server({
+      router: routes,
+      logger: memoryLogger(log),
+      gracefulShutdown: false,
+      plugins: { websocket: true, channels: { store: { url, ...store } } },
+    })
+    servers.push(server)
+    await server.ready()
+    return server
+  }
+
+  async function joined(server: Server, room: string, user = 'ann', after?: string) {
+    const socket = await server.inject.ws('/live', { query: { user } })
+    socket.send({ type: 'channel:join', data: { channel: `chat/${room}`, after } })
+    await socket.assertNext({ type: 'channel:joined' })
+    return socket
+  }
+
+  interface Received {
+    type: string
+    data: { payload: number; left?: { user: string }[]; joined?: { user: string }[] }
+  }
+  const received = (socket: { received(): readonly unknown[] }) => socket.received() as Received[]
+  const payloads = (socket: { received(): readonly unknown[] }) =>
+    received(socket).flatMap(({ type, data }) => (type === 'channel:message' ? [data.payload] : []))
+
+  test('passes messages from one instance to all, each once and in order', async () => {
+    const [one, other] = [await serve(), await serve()]
+    const sockets = [await joined(one, 'a'), await joined(other, 'a'), await joined(other, 'a')]
+    const numbers = Array.from({ length: 200 }, (_, i) => i)
+    await Promise.all(numbers.map((n) => chat.publish({ room: 'a' }, n)))
+    for (const socket of sockets) await expect.poll(() => payloads(socket)).toEqual(numbers)
+  })
+
+  test('keeps what was missed for clients that come back to another instance', async () => {
+    const one = await serve()
+    const { id } = await chat.publish({ room: 'b' }, 1)
+    await chat.publish({ room: 'b' }, 2)
+    await chat.publish({ room: 'b' }, 3, { to: { user: 'bob' } })
+    await one.close()
+    const socket = await joined(await serve(), 'b', 'ann', id)
+    await chat.publish({ room: 'b' }, 4)
+    await expect.poll(() => payloads(socket)).toEqual([2, 4])
+    expect(received(socket).some(({ type }) => type === 'channel:gap')).toBe(false)
+  })
+
+  test('names a gap for an id of another time', async () => {
+    const socket = await joined(await serve(), 'c', 'ann', 'abcdef-12')
+    await socket.assertNext({ type: 'channel:gap', data: { after: 'abcdef-12' } })
+  })
+
+  test('shows who is on other instances, and removes a user there', async () => {
+    const [one, other] = [await serve(), await serve()]
+    const ann = await joined(one, 'd', 'ann')
+    const bob = await joined(other, 'd', 'bob')
+    await expect.poll(() => received(ann).some(({ data }) => data.joined?.[0]?.user === 'bob')).toBe(true)
+    expect((await chat.present({ room: 'd' })).map(({ user }) => user).sort()).toEqual(['ann', 'bob'])
+    banned.add('bob')
+    await chat.remove({ room: 'd' }, { user: 'bob' })
+    await expect.poll(() => received(bob).some(({ type }) => type === 'channel:left')).toBe(true)
+    await expect.poll(() => received(ann).some(({ data }) => data.left?.[0]?.user === 'bob')).toBe(true)
+    expect(await chat.present({ room: 'd' })).toMatchObject([{ user: 'ann' }])
+    banned.clear()
+  })
+
+  test('is not mixed up with another database, or another prefix, of the same Redis', async () => {
+    const here = await joined(await serve(), 'e')
+    const others = [
+      await joined(await serve(`${redis.url}/1`), 'e'),
+      await joined(await serve(redis.url, { prefix: 'other' }), 'e'),
+      await joined(await serve(redis.url, { keyPrefix: 'app:' }), 'e'),
+    ]
+    const client = new Redis(redis.url)
+    const routes = new RouteCollection()
+    const only = new Server({
+      router: routes,
+      gracefulShutdown: false,
+      plugins: { websocket: true, channels: { store: { url: redis.url } } },
+    })
+    await only.ready()
+    servers.push(only)
+    // Each message is published once for each store, however many servers share one.
+    await chat.publish({ room: 'e' }, 1)
+    for (const socket of [here, ...others]) await expect.poll(() => payloads(socket)).toEqual([1])
+    client.disconnect()
+  })
+
+  describe('when Redis fails', () => {
+    test('goes on after a restart that lost nothing, without a gap', async () => {
+      const server = await serve()
+      const socket = await joined(server, 'f')
+      await chat.publish({ room: 'f' }, 1)
+      await redis.restart()
+      await expect
+        .poll(
+          () =>
+            chat.publish({ room: 'f' }, 2).then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 5000 },
+        )
+        .toBe(true)
+      await chat.publish({ room: 'f' }, 3)
+      await expect.poll(() => payloads(socket), { timeout: 5000 }).toEqual([1, 2, 3])
+      expect(received(socket).some(({ type }) => type === 'channel:gap')).toBe(false)
+    })
+
+    test('names the gap after one that lost everything, and asks again who may be there', async () => {
+      const server = await serve()
+      const ann = await joined(server, 'g', 'ann')
+      const bob = await joined(server, 'g', 'bob')
+      await chat.publish({ room: 'g' }, 1)
+      const client = new Redis(redis.url)
+      await client.flushall()
+      client.disconnect()
+      banned.add('bob')
+      await chat.publish({ room: 'g' }, 2)
+      await expect.poll(() => payloads(ann)).toEqual([1, 2])
+      expect(received(ann).filter(({ type }) => type === 'channel:gap')).toHaveLength(1)
+      await expect.poll(() => received(bob).some(({ type }) => type === 'channel:left')).toBe(true)
+      expect(payloads(bob)).toEqual([1])
+      banned.clear()
+    })
+
+    test('refuses to publish and to join while it does not answer, and takes it up again', async () => {
+      const server = await serve()
+      const socket = await joined(server, 'h')
+      redis.freeze()
+      try {
+        await expect(chat.publish({ room: 'h' }, 1)).rejects.toMatchObject({ code: 'ChannelUnavailableError' })
+        const other = await server.inject.ws('/live', { query: { user: 'bob' } })
+        other.send({ type: 'channel:join', data: { channel: 'chat/i' } })
+        await expect
+          .poll(() => other.received(), { timeout: 5000 })
+          .toMatchObject([{ type: 'channel:refused', data: { code: 'ChannelUnavailableError' } }])
+      } finally {
+        redis.thaw()
+      }
+      await expect
+        .poll(
+          () =>
+            chat.publish({ room: 'h' }, 2).then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 5000 },
+        )
+        .toBe(true)
+      await expect.poll(() => payloads(socket), { timeout: 5000 }).toContain(2)
+    })
+  })
+
+  test('two processes: all messages of both, in one order', async () => {
+    const start = async () => {
+      const child = fork(new URL('../fixtures/channels-server.ts', import.meta.url), [redis.url], {
+        execArgv: ['--import', 'tsx'],
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      })
+      children.push(child)
+      const next = () => new Promise<unknown>((resolve) => child.once('message', resolve))
+      await next()
+      return {
+        child,
+        ask: (what: object) => {
+          const answer = next()
+          child.send(what)
+          return answer
+        },
+      }
+    }
+    const [one, other] = await Promise.all([start(), start()])
+    const each = 2_000
+    await Promise.all([one.ask({ publish: each }), other.ask({ publish: each })])
+    const lists = (await Promise.all([
+      one.ask({ received: 2 * each }),
+      other.ask({ received: 2 * each }),
+    ])) as string[][]
+    expect(lists[0]).toHaveLength(2 * each)
+    expect(lists[1]).toEqual(lists[0])
+    expect(new Set(lists[0]).size).toBe(2 * each)
+  })
+})
