@@ -22,11 +22,13 @@ export type { ListedPlugin, ListedRoute, Listing } from './inspect/listing.ts'
 export type { PluginNode } from './inspect/tree.ts'
 export { type Inject, Kernel } from './kernel.ts'
 export { atEachBoot, type BootCheck } from './life/life-cycle.ts'
+export type { PluginTrace } from './life/plugin-trace.ts'
 export type { KernelOptions, ResolvedKernelOptions } from './options.ts'
 export type { NotFoundHandler } from './pipeline/dispatch.ts'
 export { reportFailure } from './pipeline/failure.ts'
 export { announceMembers, type MemberOwners, missingMember } from './pipeline/missing-members.ts'
 export type { AbsentPlugin } from './pipeline/route-options.ts'
+export type { ErrorTrace, RequestTrace, StepTrace } from './pipeline/traces.ts'
 export type { Context } from './plugin/context.ts'
 export {
   announcePluginData,
@@ -96,5 +98,6 @@ export {
   openRegularFile,
   type RegularFile,
 } from './support/regular-file.ts'
+export { Trace, type TraceOutcome, TracePoint } from './support/trace.ts'
 export { isInTime, isPromise, within } from './support/within.ts'
 export { isLeading, type WorkerPlace } from './support/worker.ts'

@@ -7,6 +7,7 @@ import { nearest } from '../support/nearest.ts'
 import { isPromise, within } from '../support/within.ts'
 import { BootFailures } from './boot-failures.ts'
 import { orderByDependencies } from './order.ts'
+import { tracePlugin } from './plugin-trace.ts'
 
 export const PluginTimeoutError = defineError(
   'PluginTimeoutError',
@@ -94,7 +95,9 @@ async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
   const { bootTimeout } = host.server.settings
   const start = performance.now()
   try {
-    const result = setup.call(entry.definition, new Context(host, entry), entry.settings as never)
+    const result = tracePlugin(entry, 'setup', () =>
+      setup.call(entry.definition, new Context(host, entry), entry.settings as never),
+    )
     if (isPromise(result)) {
       await within(result, bootTimeout, () => {
         throw PluginTimeoutError(entry.name, bootTimeout)

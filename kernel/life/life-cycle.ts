@@ -12,6 +12,7 @@ import { warnInto } from '../support/logger.ts'
 import { type SupervisedServer, sharing, supervisor } from '../support/worker.ts'
 import { bootTree } from './boot.ts'
 import { lead } from './lead.ts'
+import { tracePlugin } from './plugin-trace.ts'
 import { shutDown } from './shutdown.ts'
 import { closeOnSignals } from './signals.ts'
 
@@ -83,7 +84,7 @@ export class LifeCycle {
       this.#routes.compile(this.#host.server.logger)
       this.#dispatcher.compile()
       this.#state.booted = true
-      await this.#runHooks(this.#host.lifeCycle.onReady, 'a ready hook', (run) => run())
+      await this.#runHooks(this.#host.lifeCycle.onReady, 'ready', (run) => run())
       for (const check of bootChecks) check(this.#host.server)
     } catch (error) {
       this.#state.booted = true
@@ -102,9 +103,9 @@ export class LifeCycle {
     for (const { run, entry } of hooks) {
       const start = performance.now()
       try {
-        await call(run)
+        await tracePlugin(entry, phase, () => call(run))
       } catch (error) {
-        throw entry.failure(phase, error)
+        throw entry.failure(`a ${phase} hook`, error)
       } finally {
         entry.times.ready += performance.now() - start
       }
@@ -131,11 +132,11 @@ export class LifeCycle {
     try {
       const address = await this.#bind()
       if (this.#host.server.settings.gracefulShutdown) this.#stopWatching = closeOnSignals(this)
-      await this.#runHooks(this.#host.lifeCycle.onListen, 'a listen hook', (run) => run(address))
+      await this.#runHooks(this.#host.lifeCycle.onListen, 'listen', (run) => run(address))
       await lead({
         hooks: this.#host.lifeCycle.onLead,
         worker: this.#host.server.worker,
-        run: (hooks) => this.#runHooks(hooks, 'a lead hook', (run) => run()),
+        run: (hooks) => this.#runHooks(hooks, 'lead', (run) => run()),
         isClosing: () => this.#state.closing,
         report: (error) => this.report(error),
       })

@@ -3,6 +3,7 @@ import type { Adapter } from '../runtime/adapter.ts'
 import { defineError } from '../support/errors.ts'
 import type { Logger } from '../support/logger.ts'
 import { isInTime } from '../support/within.ts'
+import { tracePlugin } from './plugin-trace.ts'
 
 export const CloseHookTimeoutError = defineError(
   'CloseHookTimeoutError',
@@ -87,8 +88,8 @@ async function runCloseHooks(parts: ShutdownParts, left: () => number): Promise<
     const limit = Math.round(Math.max(20, Math.min(parts.closeTimeout / 2, share)))
     const start = performance.now()
     try {
-      if (!(await isInTime(Promise.resolve(run(Math.floor(limit * toldPart))), limit)))
-        throw CloseHookTimeoutError(entry.name, limit)
+      const closing = tracePlugin(entry, 'close', () => run(Math.floor(limit * toldPart)))
+      if (!(await isInTime(Promise.resolve(closing), limit))) throw CloseHookTimeoutError(entry.name, limit)
     } catch (error) {
       const known = (error as { code?: unknown } | null)?.code === CloseHookTimeoutError.code
       const why = error instanceof Error ? error.message : String(error)

@@ -18,6 +18,7 @@ import {
   RouteOptionReading,
   reportIdle,
 } from './route-options.ts'
+import { tracedSteps, tracedTerminal } from './traces.ts'
 
 export const RouteCompileError = defineError(
   'RouteCompileError',
@@ -46,7 +47,7 @@ export interface CompiledRoute {
 
 /** A chain without a route: the middlewares of a scope, then a terminal of the kernel's own. */
 export function compiledMiss(scope: Scope, terminal: Terminal): CompiledRoute {
-  const steps = scope.middlewaresReaching
+  const steps = tracedSteps(scope.middlewaresReaching)
   return compiledIn(scope, { method: '', path: undefined, plugin: 'kernel', steps, terminal, serialize: toJson })
 }
 
@@ -90,8 +91,8 @@ function compileRoute(
     method: record.method,
     path: record.path,
     plugin: owner?.name ?? 'application',
-    steps: route.seal(),
-    terminal: record.handler as unknown as Terminal,
+    steps: tracedSteps(route.seal()),
+    terminal: tracedTerminal(record.handler as unknown as Terminal),
     serialize: route.serializer ?? toJson,
     values: route.values,
   })

@@ -14,6 +14,7 @@ import { runChain } from './chain.ts'
 import { type CompiledRoute, type CompiledRoutes, compiledMiss } from './compiled-route.ts'
 import { type Fallback, type FoundRoute, RouteFinder } from './find-route.ts'
 import { Answers } from './finish.ts'
+import { requestTrace, runTraced } from './traces.ts'
 
 /** Answers 404 and 405; the error tells which, the status is preset. */
 export type NotFoundHandler = (req: Request, res: Response, error: Error & { code: string; status: number }) => unknown
@@ -93,7 +94,9 @@ export class Dispatcher {
     if (compiled.onResponse.length > 0) res.started = performance.now()
     let result: unknown
     try {
-      result = runChain(compiled.steps, 0, compiled.terminal, req, res)
+      result = requestTrace.isOn
+        ? runTraced(compiled, req, res)
+        : runChain(compiled.steps, 0, compiled.terminal, req, res)
     } catch (error) {
       this.answers.fail(error, res)
       return

@@ -12,6 +12,7 @@ import { Downstream, type Link, trusted } from './chain.ts'
 import type { CompiledRoute } from './compiled-route.ts'
 import { isAnsweredByFramework, legible, takeReported } from './failure.ts'
 import { missingMember } from './missing-members.ts'
+import { errorPoint } from './traces.ts'
 
 /** What a request is at: a step, what is left of one behind `next()`, a hook or something else with a name; `undefined` is the handler. */
 type Current = Link | Downstream | Hook<'onSend'> | { readonly task: string } | undefined
@@ -201,6 +202,7 @@ export class Answers {
     const error = legible(thrown)
     res.reset()
     res.failed = true
+    if (errorPoint.isOn) errorPoint.publish({ request: req, response: res, error: thrown })
     if (route.onError.length > 0) this.#tellReported(res, error)
     this.#notify(route.onError, (run) => run(error as Thrown, req, res), req)
     if (isAnsweredByFramework(error)) {

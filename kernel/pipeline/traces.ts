@@ -1,0 +1,67 @@
+import type { KernelRequest, Request } from '../http/request/request.ts'
+import type { Response } from '../http/response/response.ts'
+import type { KernelResponse } from '../http/response/response-buffer.ts'
+import { nameOf } from '../routing/middleware.ts'
+import type { Step } from '../routing/route.ts'
+import { Trace, type TraceOutcome, TracePoint } from '../support/trace.ts'
+import { runChain, type Terminal } from './chain.ts'
+import type { CompiledRoute } from './compiled-route.ts'
+
+/** A request, from the moment on that its route is known until its answer has left or its client is gone. */
+export interface RequestTrace extends TraceOutcome {
+  readonly request: Request
+  readonly response: Response
+}
+
+/** A step of the chain that begins. */
+export interface StepTrace {
+  readonly request: Request
+  readonly response: Response
+  /** As `explain` names it; `handler` for the last one. */
+  readonly name: string
+}
+
+/** A failure that a request has come to, whatever it is answered with. */
+export interface ErrorTrace {
+  readonly request: Request
+  readonly response: Response
+  readonly error: unknown
+}
+
+export const requestTrace = new Trace<RequestTrace>('request')
+export const handlerTrace = new Trace<RequestTrace>('handler')
+export const stepPoint = new TracePoint<StepTrace>('step')
+export const errorPoint = new TracePoint<ErrorTrace>('error')
+
+/** Runs the chain of a request that is followed. */
+export function runTraced({ steps, terminal }: CompiledRoute, req: KernelRequest, res: KernelResponse): unknown {
+  const event: RequestTrace = { request: req as Request, response: res as Response }
+  req.raw.onSettled(() => requestTrace.end(event))
+  return requestTrace.begin(event, () => runChain(steps, 0, terminal, req, res))
+}
+
+/** Steps that report when they begin, where someone listens at the boot; else the same ones, which cost what they cost. */
+export function tracedSteps(steps: readonly Step[]): readonly Step[] {
+  if (!stepPoint.isOn) return steps
+  return steps.map((step) => ({
+    ...step,
+    run: (req, res, next) => {
+      stepPoint.publish({ request: req, response: res, name: step.name })
+      return step.run(req, res, next)
+    },
+  }))
+}
+
+/** The same for the handler, whose whole work can be followed: nothing comes after it. */
+export function tracedTerminal(terminal: Terminal): Terminal {
+  if (!stepPoint.isOn && !handlerTrace.isOn) return terminal
+  const traced: Terminal = (req, res) => {
+    const event: RequestTrace = { request: req as Request, response: res as Response }
+    if (stepPoint.isOn) stepPoint.publish({ ...event, name: 'handler' })
+    return handlerTrace.run(
+      () => event,
+      () => terminal(req, res),
+    )
+  }
+  return Object.defineProperty(traced, 'name', { value: nameOf(terminal, 'handler') })
+}
