@@ -109,6 +109,15 @@ describe('tables that repeat the code', () => {
     expect(beyond.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
   })
 
+  test('docs/reference/tracing.md has every channel that the code reports on, and no other', () => {
+    const page = read('docs/reference/tracing.md')
+    const told = [...page.text.matchAll(/^\| `framework:([\w.]+)`/gm)].map(([, kind]) => kind!)
+    const used = sources.flatMap(({ text }) =>
+      [...text.matchAll(/^(?:export )?const \w+ = new Trace(?:Point)?<\w+>\('([\w.]+)'\)/gm)].map(([, kind]) => kind!),
+    )
+    expect(told.sort()).toEqual(used.sort())
+  })
+
   test('the commands of the README are scripts', () => {
     const { scripts } = JSON.parse(read('package.json').text) as { scripts: Record<string, string> }
     const { text } = read('README.md')

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { defineError, type Middleware, type Request, type Response, within } from '../../kernel/index.ts'
+import { defineError, type Middleware, type Request, type Response, TracePoint, within } from '../../kernel/index.ts'
 import { personalState } from '../toolkit/client-specific.ts'
 import { isKnown } from '../toolkit/validators.ts'
 import { type Entry, entryOf, namesIn } from './entry.ts'
@@ -17,6 +17,18 @@ const pollEvery = 20
 
 type Next = () => void | Promise<void>
 
+/** What became of a look into the cache. */
+export interface CacheTrace {
+  readonly response: Response
+  readonly outcome: 'HIT' | 'WAIT' | 'MISS' | 'BYPASS'
+}
+
+const lookPoint = new TracePoint<CacheTrace>('cache')
+
+function told(outcome: CacheTrace['outcome'], response: Response): void {
+  if (lookPoint.isOn) lookPoint.publish({ response, outcome })
+}
+
 /** Answers with what was kept; 304 where the client has it already (RFC 9110 section 13.2.2). */
 function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response): Response {
   for (const [name, value] of entry.headers) {
@@ -24,6 +36,7 @@ function replay(entry: Entry, how: 'HIT' | 'WAIT', req: Request, res: Response):
     else res.setHeader(name, value)
   }
   res.setHeader('x-cache', how)
+  told(how, res)
   const { raw } = req
   const none = raw.header('if-none-match')
   const since = raw.header('if-modified-since')
@@ -78,6 +91,7 @@ export class RouteCache {
   }
 
   #pass(how: 'MISS' | 'BYPASS', res: Response, next: Next): void | Promise<void> {
+    told(how, res)
     res.setHeader('x-cache', how)
     return next()
   }
@@ -121,6 +135,7 @@ export class RouteCache {
       const before = res.getHeaders()
       const personal = personalState(req)
       res.setHeader('x-cache', 'MISS')
+      told('MISS', res)
       await next()
       // The cookie of a session that this answer has changed comes later.
       const isKept = fill !== undefined && personalState(req) === personal

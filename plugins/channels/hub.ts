@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
+import { type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import {
   type Bus,
   type BusEvents,
@@ -51,6 +51,14 @@ export interface ChannelCounts {
   gaps: number
 }
 
+/** A message on its way to the clients in a channel, or an order to remove some. */
+export interface ChannelPublishTrace extends TraceOutcome {
+  readonly channel: string
+  readonly kind: Entry['kind']
+}
+
+const publishTrace = new Trace<ChannelPublishTrace>('channel.publish')
+
 /** How long before what a store has refused is asked for again. */
 const retryMs = 500
 
@@ -90,7 +98,10 @@ export class Hub implements BusEvents {
 
   async send(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string> {
     this.counts.published++
-    return this.#reach(name, () => this.#bus.publish(name, entry, keeping))
+    return publishTrace.run(
+      () => ({ channel: name, kind: entry.kind }),
+      () => this.#reach(name, () => this.#bus.publish(name, entry, keeping)),
+    )
   }
 
   async presentIn(name: string): Promise<readonly PresentClient[]> {

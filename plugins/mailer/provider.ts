@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { OptionError, within } from '../../kernel/index.ts'
+import { OptionError, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
 import { MailSendError, reasonOf } from './errors.ts'
 import { MailBuilder } from './message.ts'
 import type { ProviderSettings } from './options.ts'
@@ -8,6 +8,14 @@ import { isTransporter, type MailMessage, type MailTransporter, openTransport, w
 
 /** Fills in one mail; may be async. */
 export type MailCallback = (mail: MailBuilder) => unknown
+
+/** A mail that is handed to its transport. */
+export interface MailSendTrace extends TraceOutcome {
+  readonly provider: string
+  readonly mail: MailMessage
+}
+
+const sendTrace = new Trace<MailSendTrace>('mail.send')
 
 /** What became of a mail. */
 export interface MailReceipt {
@@ -49,7 +57,14 @@ export class OpenProvider {
     return mail.finish(this.#given.from, this.#given.templateAdapter)
   }
 
-  async send(mail: MailMessage): Promise<MailReceipt> {
+  send(mail: MailMessage): Promise<MailReceipt> {
+    return sendTrace.run(
+      () => ({ provider: this.name, mail }),
+      () => this.#send(mail),
+    )
+  }
+
+  async #send(mail: MailMessage): Promise<MailReceipt> {
     const info = await this.#within('did not take the mail', async (transporter, signal) => {
       // Once more: it may have waited in the queue.
       const why = await whyNoFile(mail.attachments)

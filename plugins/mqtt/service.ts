@@ -1,4 +1,4 @@
-import { isInTime, type Logger } from '../../kernel/index.ts'
+import { isInTime, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { lineLogger } from '../toolkit/logger.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
@@ -25,6 +25,14 @@ import { loadSubscriptions } from './subscriptions/loader.ts'
 import { checkTopic } from './topics/filter.ts'
 import { topicOf } from './topics/topic.ts'
 import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttPayload } from './types.ts'
+
+/** A message that is handed to the broker. */
+export interface MqttPublishTrace extends TraceOutcome {
+  readonly topic: string
+  readonly bytes: number
+}
+
+const publishTrace = new Trace<MqttPublishTrace>('mqtt.publish')
 
 /**
  * A connection to a broker, with the subscriptions of this process.
@@ -177,7 +185,11 @@ export class MqttService {
     const payload = bytesOf(checkTopic(topic), message)
     if (this.#awaited !== undefined) await isInTime(this.#awaited.promise, this.#settings.publishTimeout)
     if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
-    await this.#run.outbox.publish({ topic, payload, options })
+    const { outbox } = this.#run
+    await publishTrace.run(
+      () => ({ topic, bytes: payload.byteLength }),
+      () => outbox.publish({ topic, payload, options }),
+    )
   }
 
   subscribe<const Name extends string, const Options extends MqttSubscribeOptions = {}>(

@@ -1,4 +1,4 @@
-import { OptionError, quoted } from '../../kernel/index.ts'
+import { OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import type { MethodMark } from '../toolkit/decorator/decorator.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
 import { jsonText } from '../toolkit/json-text.ts'
@@ -23,6 +23,15 @@ export interface QueueHandle {
   /** No message reaches this subscriber any more; one that it has in work is finished. Others are not touched. */
   unsubscribe(): Promise<void>
 }
+
+/** Messages that are handed to their engine. */
+export interface QueuePublishTrace extends TraceOutcome {
+  readonly queue: string
+  readonly kind: string
+  readonly count: number
+}
+
+const publishTrace = new Trace<QueuePublishTrace>('queue.publish')
 
 /** Options for each message of a batch, or one for all. */
 export type BatchOptions<Payload, Options> = Options | ((payload: Payload, index: number) => Options | undefined)
@@ -121,8 +130,12 @@ export class Queue<Payload, Options = object, Received = Payload> {
     // Checked as it will arrive; published as it is, so that what a schema changes is not changed twice.
     const { check } = this.#self
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
-    return ask(this.#self, this.name, (driver, signal) =>
-      driver.publish(this.name, texts, options as readonly (object | undefined)[], signal),
+    return publishTrace.run(
+      () => ({ queue: this.name, kind: this.kind, count: texts.length }),
+      () =>
+        ask(this.#self, this.name, (driver, signal) =>
+          driver.publish(this.name, texts, options as readonly (object | undefined)[], signal),
+        ),
     )
   }
 

@@ -1,3 +1,4 @@
+import { Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { Consumer, Deliver, Delivery, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
@@ -65,6 +66,13 @@ interface Work {
   consumer: Consumer | undefined
   stopped: boolean
 }
+
+/** One attempt at one message. */
+export interface QueueAttemptTrace extends QueueMessage, TraceOutcome {
+  readonly kind: string
+}
+
+const attemptTrace = new Trace<QueueAttemptTrace>('queue.attempt')
 
 /** One subscriber of a queue; declared anywhere, at work between `start` and `stop`. */
 export class Subscription {
@@ -159,8 +167,10 @@ export class Subscription {
     const { id, attempt, attempts } = delivery
     const message: QueueMessage = { id, queue: this.queue.name, attempt, attempts }
     try {
-      const value = this.queue.check === undefined ? payload : await this.queue.check(payload)
-      await this.#handler(value, message)
+      await attemptTrace.run(
+        () => ({ ...message, kind: this.queue.kind }),
+        () => this.#handle(payload, message),
+      )
       return { ok: true }
     } catch (thrown) {
       const error = asError(thrown)
@@ -170,6 +180,13 @@ export class Subscription {
       if (final) await this.#tellDead(payload, error, message)
       return { ok: false, error, final }
     }
+  }
+
+  #handle(payload: unknown, message: QueueMessage): unknown {
+    const { check } = this.queue
+    return check === undefined
+      ? this.#handler(payload, message)
+      : check(payload).then((value) => this.#handler(value, message))
   }
 
   async #report(error: Error, failure: QueueFailure): Promise<void> {

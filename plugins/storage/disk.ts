@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { isFrameworkError, OptionError, quoted } from '../../kernel/index.ts'
+import { isFrameworkError, OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { bodyOf, checkContentType, contentTypeOf, type StorageData } from './data.ts'
 import { missing, StorageUrlError } from './errors.ts'
 import { checkKey, checkPrefix } from './key.ts'
@@ -18,6 +18,15 @@ export type StorageMode = keyof StorageContents
 
 /** The longest time that S3 signs for: seven days. */
 const maxExpiry = 7 * 24 * 3600
+
+/** One operation on one object. */
+export interface StorageTrace extends TraceOutcome {
+  readonly disk: string
+  readonly operation: 'put' | 'read' | 'head' | 'remove' | 'copy' | 'move'
+  readonly key: string
+}
+
+const storageTrace = new Trace<StorageTrace>('storage')
 
 /** Whoever handles a failure learns which object it was about. */
 async function about<Value>(key: string, work: Promise<Value>): Promise<Value> {
@@ -41,6 +50,13 @@ export class StorageDisk {
     this.#provider = provider
   }
 
+  #do<Value>(operation: StorageTrace['operation'], key: string, work: () => Promise<Value>): Promise<Value> {
+    return storageTrace.run(
+      () => ({ disk: this.name, operation, key }),
+      () => about(key, work()),
+    )
+  }
+
   /**
    * Keeps an object, replacing the one of that key; it is visible when all of it is there. A stream that fails makes the
    * call reject with its error, and leaves what was there before.
@@ -56,7 +72,7 @@ export class StorageDisk {
     const body = await bodyOf(data)
     try {
       checkKey(key)
-      await about(key, this.#provider.put(key, body, contentTypeOf(key, data, contentType)))
+      await this.#do('put', key, () => this.#provider.put(key, body, contentTypeOf(key, data, contentType)))
     } finally {
       // What has failed reads no further; whoever feeds the stream must hear of it.
       if (!(body instanceof Uint8Array)) body.destroy()
@@ -76,7 +92,7 @@ export class StorageDisk {
   async getObject(key: string, mode: StorageMode = 'raw'): Promise<StorageContents[StorageMode]> {
     checkKey(key)
     if (!['raw', 'text', 'stream'].includes(mode)) throw OptionError('mode', quoted(mode), '"raw", "text" or "stream"')
-    const stream = await about(key, this.#provider.read(key))
+    const stream = await this.#do('read', key, () => this.#provider.read(key))
     if (stream === undefined) throw missing(key)
     if (mode === 'stream') return stream
     const bytes = await whole(stream)
@@ -86,18 +102,18 @@ export class StorageDisk {
   /** Removes an object; one that is not there is no error. */
   async deleteObject(key: string): Promise<void> {
     checkKey(key)
-    await about(key, this.#provider.remove(key))
+    await this.#do('remove', key, () => this.#provider.remove(key))
   }
 
   async exists(key: string): Promise<boolean> {
     checkKey(key)
-    return (await about(key, this.#provider.head(key))) !== undefined
+    return (await this.#do('head', key, () => this.#provider.head(key))) !== undefined
   }
 
   /** @throws (as a rejection) FileNotFoundError. */
   async metadata(key: string): Promise<StorageMetadata> {
     checkKey(key)
-    const metadata = await about(key, this.#provider.head(key))
+    const metadata = await this.#do('head', key, () => this.#provider.head(key))
     if (metadata === undefined) throw missing(key)
     return metadata
   }
@@ -120,7 +136,7 @@ export class StorageDisk {
     checkKey(from)
     checkKey(to)
     if (from === to) return void (await this.metadata(from))
-    if (!(await about(from, this.#provider.copy(from, to)))) throw missing(from)
+    if (!(await this.#do('copy', from, () => this.#provider.copy(from, to)))) throw missing(from)
   }
 
   /** Gives an object another key. @throws (as a rejection) FileNotFoundError. */
@@ -129,11 +145,11 @@ export class StorageDisk {
     checkKey(to)
     if (from === to) return void (await this.metadata(from))
     if (this.#provider.move !== undefined) {
-      if (!(await about(from, this.#provider.move(from, to)))) throw missing(from)
+      if (!(await this.#do('move', from, () => this.#provider.move!(from, to)))) throw missing(from)
       return
     }
     await this.copy(from, to)
-    await about(from, this.#provider.remove(from))
+    await this.#do('remove', from, () => this.#provider.remove(from))
   }
 
   /**

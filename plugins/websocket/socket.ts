@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isPromise, type Logger } from '../../kernel/index.ts'
+import { isPromise, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { Allowance } from './allowance.ts'
 import { checkClose } from './close-code.ts'
 import { errorFrame, type InvalidMessage, type ReadMessage } from './messages.ts'
@@ -16,6 +16,16 @@ const mostQueued = { messages: 1000, longest: 4 }
 
 /** How often a slow reader is looked at. */
 const lookMs = 50
+
+/** A message of a client in the hands of its handler. */
+export interface WebsocketMessageTrace extends TraceOutcome {
+  readonly socket: ServerSocket
+  /** The path of the route. */
+  readonly route: string
+  readonly message: unknown
+}
+
+const messageTrace = new Trace<WebsocketMessageTrace>('websocket.message')
 
 type Handler = (socket: unknown, ...more: unknown[]) => unknown
 
@@ -278,10 +288,13 @@ export class Socket implements ServerSocket, WireEvents {
   #take(read: ReadMessage): unknown {
     if (!read.ok) return this.#refuse(read.invalid)
     this.#route.sockets.counts.received++
-    const { handlers, extension } = this.#route
+    const { handlers, extension, path } = this.#route
     if (read.isExtension) return extension!.received(this, read.message as Message)
     const { message } = handlers as { readonly message?: Handler }
-    return message?.(this, read.message)
+    return messageTrace.run(
+      () => ({ socket: this, route: path, message: read.message }),
+      () => message?.(this, read.message),
+    )
   }
 
   #refuse(invalid: InvalidMessage): void {

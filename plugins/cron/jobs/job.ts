@@ -1,4 +1,4 @@
-import type { Logger } from '../../../kernel/index.ts'
+import { type Logger, Trace, type TraceOutcome } from '../../../kernel/index.ts'
 import { applicationLogger } from '../../toolkit/logger.ts'
 import { tellFailure } from '../failures.ts'
 import { type Held, type LockGuard, nothingHeld } from '../locks/guard.ts'
@@ -25,6 +25,14 @@ const correctionMs = 3 * 3_600_000
 
 /** Whether a pattern comes several times a minute, and not by the clock on the wall. */
 const isOfSeconds = ({ seconds, isEveryHour }: CronPattern) => seconds.length > 1 && isEveryHour
+
+/** One run of a job. */
+export interface CronRunTrace extends TraceOutcome {
+  readonly job: string
+  readonly scheduledAt: Date
+}
+
+const runTrace = new Trace<CronRunTrace>('cron.run')
 
 /** One job of a running service: waits for its ticks, and serves them. */
 export class Job {
@@ -245,7 +253,10 @@ export class Job {
     let failure: { readonly error: unknown } | undefined
     this.#running.add(startedAt)
     try {
-      await this.declared.handler(run)
+      await runTrace.run(
+        () => ({ job: run.name, scheduledAt: run.scheduledAt }),
+        () => this.declared.handler(run),
+      )
     } catch (error) {
       failure = { error }
     }

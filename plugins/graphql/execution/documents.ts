@@ -6,6 +6,7 @@ import type { Graphql } from '../packages.ts'
 import { type AnsweredError, isRefusal, type Refusal, refuse, refuseDocument, worded } from './answered-error.ts'
 import type { Executors, Run } from './execute.ts'
 import { measure } from './limits.ts'
+import { tracedRun } from './traces.ts'
 
 /** One operation of a document that passed every check. */
 export interface Operation {
@@ -115,7 +116,7 @@ export class Documents {
     for (const definition of document.definitions) {
       if (definition.kind !== 'OperationDefinition') continue
       const name = definition.name?.value
-      const run = this.#executors.of(document, definition)
+      const run = tracedRun(this.#executors.of(document, definition), definition.operation, name)
       const checkCost = this.#options.cost?.of(document, definition)
       last = { type: definition.operation, document, name, run, checkCost }
       if (name !== undefined) named.set(name, last)

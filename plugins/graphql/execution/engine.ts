@@ -16,6 +16,7 @@ import { type Refusal, refuse } from './answered-error.ts'
 import { Compiler } from './compile.ts'
 import { Documents } from './documents.ts'
 import { Executors } from './execute.ts'
+import { traceResolvers } from './traces.ts'
 
 /** Loads the packages, hands the service what it builds with, and makes the handler of requests. */
 export async function openHandler(
@@ -43,6 +44,7 @@ export async function openHandler(
     try {
       // Made by buildSchema above, which makes nothing else.
       const schema = service.schema as GraphQLSchema
+      traceResolvers(graphql, schema)
       const executors = new Executors(graphql, schema, jit && new Compiler(jit), settings.jit)
       const costLimit = cost && new CostLimit(graphql, schema, cost)
       const documents = new Documents(graphql, schema, executors, { limits, introspection, cost: costLimit })

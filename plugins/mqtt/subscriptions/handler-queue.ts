@@ -1,10 +1,20 @@
-import { type Logger, within } from '../../../kernel/index.ts'
+import { type Logger, Trace, type TraceOutcome, within } from '../../../kernel/index.ts'
 import { deferred } from '../deferred.ts'
 import { MqttHandlerError } from '../errors.ts'
 import { tellFailure } from '../failures.ts'
 import type { Incoming } from '../links/contract.ts'
 import { messageOf } from '../messages/payload.ts'
 import type { Declared } from './declarations.ts'
+
+/** A message in the hands of one handler. */
+export interface MqttMessageTrace extends TraceOutcome {
+  readonly topic: string
+  /** What the handler has subscribed to. */
+  readonly filter: string
+  readonly bytes: number
+}
+
+const messageTrace = new Trace<MqttMessageTrace>('mqtt.message')
 
 interface Job {
   readonly message: Incoming
@@ -126,12 +136,13 @@ export class HandlerQueue {
   async #handle({ payload, details }: Incoming): Promise<void> {
     const { filter, options, check, handler } = this.declared
     const { topic } = details
-    const call = async () => {
+    const handle = async () => {
       const given = options.raw ? payload : messageOf(payload)
       const message = check === undefined ? given : await check(topic, given)
       const args = filter.isPattern ? [topic, message] : [message]
       return handler(...(options.details ? [...args, details] : args))
     }
+    const call = () => messageTrace.run(() => ({ topic, filter: filter.text, bytes: payload.byteLength }), handle)
     try {
       await within(call(), this.#timeout, () => {
         const why = `the handler has not finished within ${this.#timeout} ms. It may go on, but the next message does not wait for it; handlerTimeout is the option`

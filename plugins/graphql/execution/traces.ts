@@ -1,0 +1,48 @@
+import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql'
+import { Trace, type TraceOutcome } from '../../../kernel/index.ts'
+import type { Graphql } from '../packages.ts'
+import type { Run } from './execute.ts'
+
+/** A query or a mutation. Errors of resolvers are in its result and not its `error`. */
+export interface GraphqlOperationTrace extends TraceOutcome {
+  readonly type: 'query' | 'mutation' | 'subscription'
+  readonly name: string | undefined
+}
+
+/** One resolver for one object. */
+export interface GraphqlResolverTrace extends TraceOutcome {
+  readonly type: string
+  readonly field: string
+  readonly info: GraphQLResolveInfo
+}
+
+const operationTrace = new Trace<GraphqlOperationTrace>('graphql.operation')
+const resolverTrace = new Trace<GraphqlResolverTrace>('graphql.resolver')
+
+export function tracedRun(run: Run, type: GraphqlOperationTrace['type'], name: string | undefined): Run {
+  return (context, variables) =>
+    operationTrace.run(
+      () => ({ type, name }),
+      () => run(context, variables),
+    )
+}
+
+const traced = new WeakSet<GraphQLSchema>()
+
+/** Makes the resolvers of a schema report, where someone listens when it is built. Default resolvers do nothing that is worth it. */
+export function traceResolvers(graphql: Graphql, schema: GraphQLSchema): void {
+  if (!resolverTrace.isOn || traced.has(schema)) return
+  traced.add(schema)
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!graphql.isObjectType(type) || type.name.startsWith('__')) continue
+    for (const field of Object.values(type.getFields())) {
+      const { resolve } = field
+      if (resolve === undefined) continue
+      field.resolve = (source, args, context, info) =>
+        resolverTrace.run(
+          () => ({ type: type.name, field: field.name, info }),
+          () => resolve(source, args, context, info),
+        )
+    }
+  }
+}
