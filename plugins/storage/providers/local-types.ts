@@ -11,6 +11,12 @@ export function versionOf({ mtimeNs, size }: BigIntStats): string {
   return `${mtimeNs.toString(36)}-${size.toString(36)}`
 }
 
+/**
+ * The same for one file: files of one size that are written within a tick of the file system, some milliseconds, have one time. Two of them
+ * that exist at once have two numbers.
+ */
+const nameOf = (stats: BigIntStats) => `${versionOf(stats)}-${stats.ino.toString(36)}`
+
 /** What somebody else may still be about to use is left alone for so many milliseconds. */
 const settled = 60_000
 
@@ -34,10 +40,18 @@ export class LocalTypes {
 
   async read(key: string, stats: BigIntStats): Promise<string> {
     try {
-      return (await readRegularFile(join(await this.#folder(key), versionOf(stats)))).toString('utf8')
+      const folder = await this.#folder(key)
+      return (await readRegularFile(join(folder, await this.#nameIn(folder, stats)))).toString('utf8')
     } catch {
       return typeOfKey(key)
     }
+  }
+
+  /** Files that were restored from a backup have other numbers. */
+  async #nameIn(folder: string, stats: BigIntStats): Promise<string> {
+    const names = await readdir(folder)
+    const name = nameOf(stats)
+    return names.includes(name) ? name : (names.find((one) => one.startsWith(`${versionOf(stats)}-`)) ?? name)
   }
 
   /** Before the object is visible. */
@@ -48,14 +62,14 @@ export class LocalTypes {
     const folder = await this.#root.own('types')
     await this.#root.make(join(folder, hash), ['.storage', 'types', hash], key)
     await writeFile(temporary, type, { flag: 'wx' })
-    await rename(temporary, join(folder, hash, versionOf(stats)))
+    await rename(temporary, join(folder, hash, nameOf(stats)))
   }
 
   /** Removes that of one version, which is not there any more or will never be. */
   async remove(key: string, stats: BigIntStats): Promise<void> {
     try {
       const folder = await this.#folder(key)
-      await rm(join(folder, versionOf(stats)), { force: true })
+      await rm(join(folder, nameOf(stats)), { force: true })
       await rmdir(folder)
     } catch {
       // Nothing there, or not empty.
@@ -66,7 +80,7 @@ export class LocalTypes {
   async clean(key: string, stats?: BigIntStats): Promise<void> {
     try {
       const folder = await this.#folder(key)
-      const keep = stats === undefined ? undefined : versionOf(stats)
+      const keep = stats === undefined ? undefined : nameOf(stats)
       for (const name of await readdir(folder)) {
         const file = join(folder, name)
         if (name === keep || Date.now() - (await stat(file)).mtimeMs < settled) continue
