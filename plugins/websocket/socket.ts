@@ -8,7 +8,7 @@ import { Strain } from './strain.ts'
 import type { Message, ServerSocket } from './types.ts'
 import type { Wire, WireEvents } from './wire/contract.ts'
 
-/** With 'wait', how many times the limit of a slow reader may be waiting for it. */
+/** Where a slow reader is not closed, how many times the limit of a slow reader may be waiting for it. */
 const mostWaiting = 8
 
 /** Bytes of messages that may wait for the handler, as a multiple of the longest message; and how many messages. */
@@ -129,7 +129,7 @@ export class Socket implements ServerSocket, WireEvents {
         sockets.counts.dropped++
         return false
       }
-      if (slowReaders === 'close' || buffered > maxBuffered * mostWaiting) {
+      if (buffered > this.#mostBuffered) {
         sockets.counts.dropped++
         this.close(1013, 'the client does not read')
         return false
@@ -141,6 +141,12 @@ export class Socket implements ServerSocket, WireEvents {
     sockets.counts.sent++
     wire.send(frame)
     return true
+  }
+
+  /** What more than that waits for is closed. */
+  get #mostBuffered(): number {
+    const { maxBuffered, slowReaders } = this.#route
+    return slowReaders === 'close' ? maxBuffered : maxBuffered * mostWaiting
   }
 
   drained(): Promise<void> {
@@ -227,7 +233,10 @@ export class Socket implements ServerSocket, WireEvents {
 
   controlled(frame: 'ping' | 'pong'): void {
     this.#isAlive = true
-    if (frame === 'ping' && this.#state === 'open' && !this.#mayAsk()) this.close(1008, 'too many pings')
+    if (frame !== 'ping' || this.#state !== 'open') return
+    if (!this.#mayAsk()) this.close(1008, 'too many pings')
+    // The runtime answers each: of a client that pings and never reads, the answers would fill the memory, and no message of ours is held up.
+    else if (this.buffered > this.#mostBuffered) this.close(1013, 'the client does not read')
   }
 
   relieved(): void {
