@@ -66,6 +66,9 @@ router.ws(
     },
   },
 )
+const left = /** @type {number[]} */ ([])
+router.ws('/left', { close: (_socket, code) => void left.push(code) })
+router.get('/left-by', () => left)
 router.ws('/protocols', { socket: { protocols: ['v2', 'v1'] } }, { message() {} })
 router.ws('/late', {
   async data() {
