@@ -58,8 +58,10 @@ export const writeOnce: Sending = (response, socket, head, body, encoding) => {
   response._headerSent = true
   const isLarge = body.length >= largeFrom && body.length <= largest && socket.writableCorked === 0
   socket.write(isLarge ? inSpare(head, body, encoding) : head + body, encoding, (error) => {
+    // Node 22 says that a client has left, as 24 does, but its `node:http` takes no notice: the answer counts as finished there.
+    if (error && handedOver !== undefined) return
     // Without the socket its end was reported before.
-    if (!error && !socket._hadError && response.socket === socket) reportEnd(response)
+    if (!socket._hadError && response.socket === socket) reportEnd(response)
   })
   // The system has not taken all of it: it is read from there later.
   if (isLarge && socket.writableLength > 0) spare = none
