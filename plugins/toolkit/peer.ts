@@ -86,8 +86,8 @@ function missing(feature: string, names: readonly string[], cause: unknown): Mis
  *
  * @example
  * const [bullmq, ioredis] = await peers(
- *   peer('bullmq', () => import('bullmq'), feature),
- *   peer('ioredis', () => import('ioredis'), feature),
+ *   peer('bullmq', () => import('bullmq'), 'a queue of BullMQ'),
+ *   peer('ioredis', () => import('ioredis'), 'a queue of BullMQ'),
  * )
  */
 export async function peers<Modules extends readonly unknown[]>(

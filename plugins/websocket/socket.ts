@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isPromise, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { Allowance } from './allowance.ts'
 import { checkClose } from './close-code.ts'
+import { handlerFailed } from './failed-handler.ts'
 import { errorFrame, type InvalidMessage, type ReadMessage } from './messages.ts'
 import type { Opening, SocketRoute } from './socket-route.ts'
 import { Strain } from './strain.ts'
@@ -10,9 +11,6 @@ import type { Wire, WireEvents } from './wire/contract.ts'
 
 /** Where a slow reader is not closed, how many times the limit of a slow reader may be waiting for it. */
 const mostWaiting = 8
-
-/** Bytes of messages that may wait for the handler, as a multiple of the longest message; and how many messages. */
-const mostQueued = { messages: 1000, longest: 4 }
 
 /** How often a slow reader is looked at. */
 const lookMs = 50
@@ -31,13 +29,6 @@ type Handler = (socket: unknown, ...more: unknown[]) => unknown
 
 const alive = 1
 const busy = 2
-
-const noParams = Object.freeze({})
-
-function isEmpty(params: object): boolean {
-  for (const _ in params) return false
-  return true
-}
 
 /** One client, from the moment on that its request was accepted. */
 // Twelve fields: on Bun the thirteenth would cost 48 bytes.
@@ -60,8 +51,7 @@ export class Socket implements ServerSocket, WireEvents {
   constructor(route: SocketRoute, { data, params, ip, protocol }: Opening) {
     this.#route = route
     this.data = data
-    // An empty object for each request costs as much as a third of the rest.
-    this.params = isEmpty(params) ? noParams : params
+    this.params = params
     this.ip = ip
     this.protocol = protocol
   }
@@ -152,9 +142,7 @@ export class Socket implements ServerSocket, WireEvents {
   drained(): Promise<void> {
     if (this.#state !== 'open' || this.buffered <= this.#route.maxBuffered) return Promise.resolve()
     return new Promise((resolve) => {
-      const strain = this.#strained()
-      strain.waiting ??= []
-      strain.waiting.push(resolve)
+      this.#strained().waiting.push(resolve)
       this.#lookOut()
     })
   }
@@ -248,7 +236,7 @@ export class Socket implements ServerSocket, WireEvents {
     }
     clearInterval(strain.look)
     strain.look = undefined
-    this.#wake()
+    strain.wake()
     if (!strain.isSlow) return
     strain.isSlow = false
     if (!this.#isBusy) this.#handleQueue()
@@ -265,7 +253,7 @@ export class Socket implements ServerSocket, WireEvents {
     if (strain !== undefined) {
       clearInterval(strain.look)
       strain.queue = undefined
-      this.#wake()
+      strain.wake()
     }
     // After the handler that is at work: it may still write what this one takes away.
     if (this.#isBusy) this.#strained().ended = { code, reason }
@@ -312,14 +300,7 @@ export class Socket implements ServerSocket, WireEvents {
   }
 
   #enqueue(message: string | Uint8Array): void {
-    const strain = this.#strained()
-    strain.queue ??= []
-    strain.queue.push(message)
-    strain.queued += message.length
-    const isFull =
-      strain.queue.length > mostQueued.messages || strain.queued > this.#route.maxMessageSize * mostQueued.longest
-    if (!isFull) return
-    strain.isFull = true
+    if (!this.#strained().enqueue(message, this.#route.maxMessageSize)) return
     if (this.#wire?.pause === undefined) this.close(1008, 'too many messages wait for their handler')
     else this.#pause()
   }
@@ -361,35 +342,15 @@ export class Socket implements ServerSocket, WireEvents {
     const strain = this.#strain
     if (strain === undefined) return
     while (!this.#isBusy && !strain.isSlow && this.#state === 'open') {
-      const next = strain.queue?.shift()
+      const next = strain.next()
       if (next === undefined) break
-      strain.queued -= next.length
       this.#handle(next)
     }
-    if ((strain.queue?.length ?? 0) < mostQueued.messages / 2) strain.isFull = false
     this.#resume()
   }
 
   #failed(error: unknown): void {
-    const { handlers, log, path } = this.#route
-    const { error: onError } = handlers as { readonly error?: Handler }
-    if (onError === undefined) {
-      log.error({ err: error, socket: this.id }, `a handler of the websocket ${path} failed`)
-      if (this.#state === 'open') this.close(1011, 'the server has failed')
-      return
-    }
-    try {
-      const result = onError(this, error)
-      if (isPromise(result)) Promise.resolve(result).catch((second: unknown) => this.#failedAgain(second))
-    } catch (second) {
-      this.#failedAgain(second)
-    }
-  }
-
-  #failedAgain(error: unknown): void {
-    const { log, path } = this.#route
-    log.error({ err: error, socket: this.id }, `the error handler of the websocket ${path} failed`)
-    if (this.#state === 'open') this.close(1011, 'the server has failed')
+    handlerFailed(this, this.#route, error)
   }
 
   // — the limits —
@@ -428,12 +389,5 @@ export class Socket implements ServerSocket, WireEvents {
     const strain = this.#strained()
     strain.look ??= setInterval(() => this.relieved(), lookMs)
     strain.look.unref()
-  }
-
-  #wake(): void {
-    const waiting = this.#strain?.waiting
-    if (waiting === undefined) return
-    this.#strained().waiting = undefined
-    for (const resolve of waiting) resolve()
   }
 }

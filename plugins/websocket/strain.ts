@@ -1,12 +1,15 @@
 import type { Closing } from './socket-route.ts'
 
+/** Bytes of messages that may wait for the handler, as a multiple of the longest message; and how many messages. */
+const mostQueued = { messages: 1000, longest: 4 }
+
 /**
  * What a socket keeps while one side is slower than the other, or while it begins or ends. Most sockets never have it: with
  * all of it in each, one took 1.8 kB on Bun in place of 1.4.
  */
 export class Strain {
   queue: (string | Uint8Array)[] | undefined = undefined
-  queued = 0
+  #queued = 0
   isPaused = false
   /** With 'wait': more waits for the client than it may, so no message of its is handled. */
   isSlow = false
@@ -14,9 +17,32 @@ export class Strain {
   isFull = false
   bufferedAtPing = 0
   look: ReturnType<typeof setInterval> | undefined = undefined
-  waiting: (() => void)[] | undefined = undefined
+  /** Who waits for what was sent to leave. */
+  readonly waiting: (() => void)[] = []
   /** Asked for before the connection was open. */
   closeWith: Closing | undefined = undefined
   /** The connection has ended while a handler was at work. */
   ended: Closing | undefined = undefined
+
+  /** Keeps a message for the handler. Returns whether there are too many now. */
+  enqueue(message: string | Uint8Array, maxMessageSize: number): boolean {
+    this.queue ??= []
+    this.queue.push(message)
+    this.#queued += message.length
+    const isFull = this.queue.length > mostQueued.messages || this.#queued > maxMessageSize * mostQueued.longest
+    this.isFull ||= isFull
+    return isFull
+  }
+
+  /** The message that is handled next. */
+  next(): string | Uint8Array | undefined {
+    const next = this.queue?.shift()
+    this.#queued -= next?.length ?? 0
+    if ((this.queue?.length ?? 0) < mostQueued.messages / 2) this.isFull = false
+    return next
+  }
+
+  wake(): void {
+    for (const resolve of this.waiting.splice(0)) resolve()
+  }
 }

@@ -208,7 +208,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
 
   test(`SIGTERM tells every one of ${many} clients 1001, and the process ends in time`, async () => {
     const drainWindow = 200
-    const own = await startApp(target, { drainWindow }, { file: 'websocket.mjs' })
+    const own = await startApp(target, { drainWindow, plugins: { websocket: true } }, { file: 'websocket.mjs' })
     const clients = Array.from({ length: many }, () => new FrameClient(own.port, '/echo'))
     await Promise.all(clients.map((client) => client.opened()))
     const start = performance.now()

@@ -82,10 +82,11 @@ describe('a websocket with sessions', () => {
     expect((await ask(one, '/who', sid)).is).toEqual({})
   })
 
-  test('counts as use of it, and knows no one when it has expired', async () => {
-    const one = server({ ttl: 1, rolling: true })
+  test.each([true, false])('knows no one when it has expired, idle or for good (rolling: %s)', async (rolling) => {
+    const one = server({ ttl: 1, rolling })
     const sid = await login(one)
-    expect((await ask(one, '/who', sid)).sid).toBe(sid)
+    // With it, an upgrade counts as use of the session.
+    expect((await ask(one, '/who', sid)).sid).toBe(rolling ? sid : undefined)
     await expect.poll(async () => (await ask(one, '/who', sid)).is, { interval: 1100, timeout: 4000 }).toEqual({})
   })
 
