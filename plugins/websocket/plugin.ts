@@ -32,6 +32,9 @@ const WebsocketRouteError = defineError('WebsocketRouteError', 500, (why: string
 
 const protocol = 'websocket'
 
+/** Where a slow reader is not closed, how many times the limit of a slow reader may be waiting for it. */
+const mostWaiting = 8
+
 /**
  * Opens websockets on routes: `router.ws(path, options, handlers)`, or the route option `websocket` of a GET.
  *
@@ -117,6 +120,7 @@ export const websocket = definePlugin({
         measures: 'Bun' in globalThis,
         messagesPerSecond: limits.messagesPerSecond,
         maxBuffered: limits.maxBuffered,
+        mostBuffered: limits.maxBuffered * (limits.slowReaders === 'close' ? 1 : mostWaiting),
         slowReaders: limits.slowReaders,
         sockets,
         log,

@@ -25,6 +25,8 @@ export interface SocketRoute {
   readonly measures: boolean
   readonly messagesPerSecond: number | false
   readonly maxBuffered: number
+  /** What more than that waits for is closed. */
+  readonly mostBuffered: number
   readonly slowReaders: SlowReaders
   readonly sockets: Sockets
   readonly log: Logger

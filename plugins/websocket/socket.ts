@@ -1,29 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { isPromise, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { isPromise, type Logger } from '../../kernel/index.ts'
 import { Allowance } from './allowance.ts'
 import { checkClose } from './close-code.ts'
 import { handlerFailed } from './failed-handler.ts'
+import { messageTrace } from './message-trace.ts'
 import { errorFrame, type InvalidMessage, type ReadMessage } from './messages.ts'
 import type { Opening, SocketRoute } from './socket-route.ts'
 import { Strain } from './strain.ts'
 import type { Message, ServerSocket } from './types.ts'
 import type { Wire, WireEvents } from './wire/contract.ts'
-
-/** Where a slow reader is not closed, how many times the limit of a slow reader may be waiting for it. */
-const mostWaiting = 8
-
-/** How often a slow reader is looked at. */
-const lookMs = 50
-
-/** A message of a client in the hands of its handler. */
-export interface WebsocketMessageTrace extends TraceOutcome {
-  readonly socket: ServerSocket
-  /** The path of the route. */
-  readonly route: string
-  readonly message: unknown
-}
-
-const messageTrace = new Trace<WebsocketMessageTrace>('websocket.message')
 
 type Handler = (socket: unknown, ...more: unknown[]) => unknown
 
@@ -112,14 +97,14 @@ export class Socket implements ServerSocket, WireEvents {
   sendFrame(frame: string | Uint8Array): boolean {
     const wire = this.#wire
     if (this.#state !== 'open' || wire === undefined) return false
-    const { maxBuffered, slowReaders, sockets } = this.#route
+    const { maxBuffered, mostBuffered, slowReaders, sockets } = this.#route
     const buffered = wire.getBufferedAmount()
     if (buffered > maxBuffered) {
       if (slowReaders === 'drop') {
         sockets.counts.dropped++
         return false
       }
-      if (buffered > this.#mostBuffered) {
+      if (buffered > mostBuffered) {
         sockets.counts.dropped++
         this.close(1013, 'the client does not read')
         return false
@@ -131,12 +116,6 @@ export class Socket implements ServerSocket, WireEvents {
     sockets.counts.sent++
     wire.send(frame)
     return true
-  }
-
-  /** What more than that waits for is closed. */
-  get #mostBuffered(): number {
-    const { maxBuffered, slowReaders } = this.#route
-    return slowReaders === 'close' ? maxBuffered : maxBuffered * mostWaiting
   }
 
   drained(): Promise<void> {
@@ -224,18 +203,16 @@ export class Socket implements ServerSocket, WireEvents {
     if (frame !== 'ping' || this.#state !== 'open') return
     if (!this.#mayAsk()) this.close(1008, 'too many pings')
     // The runtime answers each: of a client that pings and never reads, the answers would fill the memory, and no message of ours is held up.
-    else if (this.buffered > this.#mostBuffered) this.close(1013, 'the client does not read')
+    else if (this.buffered > this.#route.mostBuffered) this.close(1013, 'the client does not read')
   }
 
   relieved(): void {
     const strain = this.#strain
     if (strain === undefined) return
     if (this.buffered > this.#route.maxBuffered) {
-      if (strain.look !== undefined) this.#wire?.watch?.()
+      if (strain.isLookingOut) this.#wire?.watch?.()
       return
     }
-    clearInterval(strain.look)
-    strain.look = undefined
     strain.wake()
     if (!strain.isSlow) return
     strain.isSlow = false
@@ -251,7 +228,6 @@ export class Socket implements ServerSocket, WireEvents {
     // Whether `open` was called, so that `close` is.
     const wasOpen = state === 'open' || (state === 'closing' && strain?.closeWith === undefined)
     if (strain !== undefined) {
-      clearInterval(strain.look)
       strain.queue = undefined
       strain.wake()
     }
@@ -274,7 +250,7 @@ export class Socket implements ServerSocket, WireEvents {
     try {
       read = this.#route.read(message)
     } catch (error) {
-      this.#failed(error)
+      handlerFailed(this, this.#route, error)
       return
     }
     if (read instanceof Promise) this.#run(() => read.then((settled) => this.#take(settled)))
@@ -311,7 +287,7 @@ export class Socket implements ServerSocket, WireEvents {
     try {
       result = call()
     } catch (error) {
-      this.#failed(error)
+      handlerFailed(this, this.#route, error)
       return
     }
     // A query of a database is often no promise, but begins where it is waited for.
@@ -320,7 +296,7 @@ export class Socket implements ServerSocket, WireEvents {
     Promise.resolve(result).then(
       () => this.#goOn(),
       (error: unknown) => {
-        this.#failed(error)
+        handlerFailed(this, this.#route, error)
         this.#goOn()
       },
     )
@@ -347,10 +323,6 @@ export class Socket implements ServerSocket, WireEvents {
       this.#handle(next)
     }
     this.#resume()
-  }
-
-  #failed(error: unknown): void {
-    handlerFailed(this, this.#route, error)
   }
 
   // — the limits —
@@ -386,8 +358,6 @@ export class Socket implements ServerSocket, WireEvents {
   /** Not every runtime reports that a client has read, and none does for less than the buffer of its connection. */
   #lookOut(): void {
     this.#wire?.watch?.()
-    const strain = this.#strained()
-    strain.look ??= setInterval(() => this.relieved(), lookMs)
-    strain.look.unref()
+    this.#strained().lookOut(() => this.relieved())
   }
 }

@@ -3,6 +3,9 @@ import type { Closing } from './socket-route.ts'
 /** Bytes of messages that may wait for the handler, as a multiple of the longest message; and how many messages. */
 const mostQueued = { messages: 1000, longest: 4 }
 
+/** How often a slow reader is looked at. */
+const lookMs = 50
+
 /**
  * What a socket keeps while one side is slower than the other, or while it begins or ends. Most sockets never have it: with
  * all of it in each, one took 1.8 kB on Bun in place of 1.4.
@@ -16,7 +19,7 @@ export class Strain {
   /** More messages wait for their handler than may. */
   isFull = false
   bufferedAtPing = 0
-  look: ReturnType<typeof setInterval> | undefined = undefined
+  #look: ReturnType<typeof setInterval> | undefined = undefined
   /** Who waits for what was sent to leave. */
   readonly waiting: (() => void)[] = []
   /** Asked for before the connection was open. */
@@ -42,7 +45,19 @@ export class Strain {
     return next
   }
 
+  get isLookingOut(): boolean {
+    return this.#look !== undefined
+  }
+
+  /** Asks again and again until those who wait are awake. */
+  lookOut(look: () => void): void {
+    this.#look ??= setInterval(look, lookMs)
+    this.#look.unref()
+  }
+
   wake(): void {
+    clearInterval(this.#look)
+    this.#look = undefined
     for (const resolve of this.waiting.splice(0)) resolve()
   }
 }
