@@ -97,6 +97,13 @@ router.get('/crowd', () => ({
   descriptors: existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0,
   memory: memory(),
 }))
+router.get('/large', (_req, res) =>
+  res.stream(
+    (async function* () {
+      for (let i = 0; i < 40; i++) yield new Uint8Array(65_536)
+    })(),
+  ),
+)
 router.get('/page', () => 'page')
 router.get('/closes', () => closes.splice(0))
 

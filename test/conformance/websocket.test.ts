@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { constants, deflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -92,6 +93,22 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
     await client.opened()
     expect(client.exchange().status).toBe(401)
     client.end()
+  })
+
+  test('an answer that is larger than what may wait for the client comes to its end, where an upgrade was asked for', async () => {
+    const client = connect(app.port, '127.0.0.1')
+    let received = 0
+    const whole = new Promise<void>((resolve) => {
+      client.on('data', (data) => {
+        received += data.length
+        // The last of the chunks is empty.
+        if (data.subarray(-5).toString() === '0\r\n\r\n') resolve()
+      })
+    })
+    client.write('GET /large HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    await whole
+    expect(received).toBeGreaterThan(40 * 65_536)
+    client.destroy()
   })
 
   test('a request with a body is not an upgrade: its body would be read as frames', async () => {

@@ -65,9 +65,13 @@ function begin(
     response.emit('close')
   }
   socket.once('close', onClose)
+  // `node:http` has taken its listener away with all others: an answer in pieces would wait for ever.
+  const onDrain = () => response.emit('drain')
+  socket.on('drain', onDrain)
   response.once('finish', () => socket.destroySoon())
   const handOver: AskedUpgrade['handOver'] = (takeOver, headers) => {
     socket.off('close', onClose)
+    socket.off('drain', onDrain)
     response.detachSocket(socket)
     leaveIdle(socket)
     takeOver({ runtime: 'node', message, socket: stream, head }, headers)
