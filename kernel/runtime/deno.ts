@@ -1,4 +1,5 @@
 import { Deadlines } from '../support/deadlines.ts'
+import { within } from '../support/within.ts'
 import type { Adapter, Address, ListenOptions, RequestHandler } from './adapter.ts'
 import { headerLines } from './deno-headers.ts'
 import { type Activity, busiestMoment } from './drain-moments.ts'
@@ -27,6 +28,8 @@ interface ConnectionInfo {
   remoteAddr: { hostname?: string }
 }
 
+/** How long what was taken over may take to end before it is cut. */
+const lastFramesMs = 500
 /** How soon a port is opened again on which no connection could be accepted. */
 const reopenMs = 100
 /** For how long such failures count as one, which is told once. */
@@ -51,6 +54,7 @@ class DenoAdapter implements Adapter {
   /** When a connection could not be accepted for the last time. */
   #deafAt = Number.NEGATIVE_INFINITY
   #secure = false
+  #upgrades: ListenOptions['upgrades'] = []
   #giveUp: () => void = () => {}
   readonly #givenUp = new Promise<void>((resolve) => {
     this.#giveUp = resolve
@@ -59,6 +63,7 @@ class DenoAdapter implements Adapter {
   async listen(options: ListenOptions, handler: RequestHandler): Promise<Address> {
     const { port, host, limits, https, share, upgrades, onWarning } = options
     this.#secure = https !== undefined
+    this.#upgrades = upgrades
     const answer = fetchHandler(handler, {
       limits,
       onWarning,
@@ -157,6 +162,9 @@ class DenoAdapter implements Adapter {
 
   async #stop(): Promise<void> {
     await busiestMoment(this.#activity)
+    // `shutdown` cuts connections that were taken over, also those to which a last frame is on its way.
+    const ended = Promise.all(this.#upgrades.map((one) => one.ended?.()))
+    await Promise.race([within(ended, lastFramesMs, () => {}), this.#givenUp])
     await Promise.race([this.#server?.shutdown(), this.#server?.finished, this.#givenUp])
   }
 }

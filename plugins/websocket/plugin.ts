@@ -59,7 +59,7 @@ export const websocket = definePlugin({
     const { server, log } = ctx
     const sockets = ctx.services.get('websockets')
     const bun: BunHandlers = bunHandlers(server, settings.maxMessageSize, settings.compression)
-    ctx.upgrades({ protocol, bun: { websocket: bun } })
+    ctx.upgrades({ protocol, bun: { websocket: bun }, ended: () => sockets.closeAll() })
     const wire = await wireOf(server.settings.adapter)
     // At the end of the drain window: load balancers have stopped sending new ones here.
     server.closing.addEventListener('abort', () => void sockets.closeAll(), { once: true })

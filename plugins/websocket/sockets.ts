@@ -35,6 +35,7 @@ export class Sockets {
   readonly #closeTimeout: number
   #timer: ReturnType<typeof setInterval> | undefined
   #onEmpty: (() => void) | undefined
+  #ending: Promise<void> | undefined
 
   constructor({ pingInterval, closeTimeout, maxSocketsPerAddress }: SocketsSettings) {
     this.#ofNetwork = maxSocketsPerAddress === false ? undefined : new Map()
@@ -123,7 +124,14 @@ export class Sockets {
   }
 
   /** Closes all with 1001, and ends what has not answered within the time that clients have for it. */
-  async closeAll(): Promise<void> {
+  closeAll(): Promise<void> {
+    this.#ending ??= this.#closeAll().finally(() => {
+      this.#ending = undefined
+    })
+    return this.#ending
+  }
+
+  async #closeAll(): Promise<void> {
     for (const socket of this.#all) socket.close(1001, 'the server is shutting down')
     if (this.#all.size === 0) return
     let timer: ReturnType<typeof setTimeout> | undefined
