@@ -174,12 +174,16 @@ describe('the time of a request', () => {
 
   test('holds for data: what settles later opens nothing', async () => {
     const seen: string[] = []
-    const late = new Promise((resolve) => setTimeout(resolve, 60))
+    let settle = (_data: unknown) => {}
+    const late = new Promise((resolve) => {
+      settle = resolve
+    })
     const server = started(
       (routes) => routes.ws('/', { timeout: 20 }, { data: () => late, open: () => void seen.push('open') }),
       { timeout: { ms: 5000 } },
     )
     ;(await server.inject.ws('/')).assertRefused(503)
+    settle({})
     await late
     await new Promise((resolve) => setImmediate(resolve))
     expect([seen, server.services.get('websockets').size]).toEqual([[], 0])
