@@ -62,7 +62,7 @@ export type {
 } from './routing/params.ts'
 export type { Method, PathParams } from './routing/pattern.ts'
 export type { Route, Slot, Step } from './routing/route.ts'
-export type { CheckedOptions, Handler, Routes, Verb } from './routing/verbs.ts'
+export { type CheckedOptions, type Handler, isUpgradeAlone, type Routes, type Verb } from './routing/verbs.ts'
 export type { Address, Limits, TlsOptions, Upgrade } from './runtime/adapter.ts'
 export type { InjectRequest, InjectResponse } from './runtime/inject.ts'
 export { ArgumentsError } from './support/arguments.ts'

@@ -76,6 +76,5 @@ export function readUpgradeArguments(path: string, rest: readonly unknown[]): Ro
   if ('websocket' in given) throw fail('the handlers are the last argument, not a member of the options')
   // Inherited ones too: one of them may be a guard.
   const all = optionNames(given).map((name) => [name, given[name]])
-  // OpenAPI has no words for messages, and a client would be given a GET that is always refused.
-  return { [description]: false, ...Object.fromEntries(all), websocket: handlers } as RouteOptions
+  return { ...Object.fromEntries(all), websocket: handlers } as RouteOptions
 }

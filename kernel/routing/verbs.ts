@@ -186,6 +186,9 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
   }
 }
 
+/** Whether a route was registered by `ws`: it answers requests with an upgrade alone, and is none of an API over HTTP. */
+export const isUpgradeAlone = ({ handler }: { readonly handler: unknown }): boolean => handler === upgradeRequired
+
 function upgradeRequired(_req: Request, res: Response): never {
   res.setHeader('upgrade', 'websocket')
   throw UpgradeRequiredError('this path takes websockets alone')

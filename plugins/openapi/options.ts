@@ -1,6 +1,19 @@
-import { type Middleware, type OptionPlace, quoted, type RouteOptions } from '../../kernel/index.ts'
+import type { Middleware, RouteOptions } from '../../kernel/index.ts'
+import {
+  accessMembers,
+  accessOf,
+  componentsOfKind,
+  extensible,
+  externalDocs,
+  infoMembers,
+  requirement,
+  server,
+  tag,
+  text,
+  url,
+} from '../toolkit/description/options.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
-import { componentKinds, isAddress, isComponentName } from './components.ts'
+import { componentKinds } from './components.ts'
 import type {
   OpenApiComponents,
   OpenApiExternalDocs,
@@ -50,53 +63,6 @@ export interface OpenApiOptions extends DescriptionOptions {
   policy?: RouteOptions['policy']
 }
 
-const text = option.value<string>('text', (given) => typeof given === 'string')
-const url = option.value<string>('an address', isAddress)
-
-/** An object of a document: with these members, and those that begin with `x-`. */
-function extensible<Fields extends option.Members>(members: Fields) {
-  const known = Object.keys(members)
-  return option.shape(members, (name, given, place): unknown => {
-    return name.startsWith('x-') ? given : place.unknown(name, known)
-  })
-}
-
-const externalDocs = extensible({ url: url.required(), description: text })
-
-const info = extensible({
-  title: text,
-  version: text,
-  summary: text,
-  description: text,
-  termsOfService: url,
-  contact: extensible({ name: text, url, email: text }).optional(),
-  license: extensible({ name: text.required(), identifier: text, url }).optional(),
-})
-
-const variable = extensible({ default: text.required(), enum: option.list(text), description: text })
-const server = extensible({ url: url.required(), description: text, variables: option.record(variable) })
-const tag = extensible({ name: text.required(), description: text, externalDocs: externalDocs.optional() })
-
-const names = 'names of letters, digits, ".", "-" and "_"'
-
-/** Notes names to which references could not be written. */
-function checkNames(named: object, place: OptionPlace): void {
-  const wrong = Object.keys(named).find((name) => !isComponentName(name))
-  if (wrong !== undefined) place.wrong(quoted(wrong), names)
-}
-
-const requirement = option.record(option.list(text), 'an object of scopes by name').into((named, place) => {
-  checkNames(named, place)
-  return named
-})
-
-const componentsOfKind = option
-  .record(option.value<object | boolean>('a component'), 'an object')
-  .into((named, place) => {
-    checkNames(named, place)
-    return named
-  })
-
 type ComponentKind = Exclude<keyof OpenApiComponents, `x-${string}`>
 // Of which TypeScript knows no more than that they are texts.
 const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsOfKind])) as {
@@ -104,7 +70,11 @@ const kinds = Object.fromEntries(componentKinds.map((kind) => [kind, componentsO
 }
 
 const description = {
-  info: info.says('an object'),
+  info: extensible({
+    ...infoMembers,
+    summary: text,
+    license: extensible({ name: text.required(), identifier: text, url }).optional(),
+  }).says('an object'),
   servers: option.list(server).says('a list of objects { url, description }'),
   security: option.list(requirement).says('a list of objects'),
   tags: option.list(tag).says('a list of objects { name, description }'),
@@ -124,14 +94,10 @@ export const openapiOptions = option
       .name(/^\/[^:*?#]*[^:*?#/]$/, 'a path below "/" without parameters, "/docs" for example')
       .default('/docs'),
     ui: option.flag().default(true),
-    middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').guard(),
-    // What it names is for the plugin that reads it on every route.
-    policy: option.value<RouteOptions['policy']>('a policy').guard(),
+    ...accessMembers,
     ...description,
   })
   .into(({ path, ui, middlewares, policy, ...description }) => {
-    // By whether it is given and not by what: `null` is for the plugin that reads it to refuse, and must not leave the page open.
-    const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy !== undefined && { policy }) }
-    return { path, ui, routeOptions: { ...own, apidoc: false } satisfies RouteOptions, description }
+    return { path, ui, routeOptions: accessOf({ middlewares, policy }), description }
   })
   .typed<OpenApiOptions>()

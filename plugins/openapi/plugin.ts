@@ -1,4 +1,5 @@
 import { announcePluginData, definePlugin } from '../../kernel/index.ts'
+import { describedFormat } from '../toolkit/failures/failures.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { apidocOfRoute } from './apidoc.ts'
 import { openapiOptions } from './options.ts'
@@ -19,15 +20,23 @@ export const openapi = definePlugin({
   name: 'openapi',
   options: openapiOptions,
   routeOptions: { apidoc: apidocOfRoute },
-  provide: ({ description }) => ({ openapi: new ApiDescription(description) }),
+  provide: () => ({ openapi: new ApiDescription() }),
   async setup(ctx, { path, ui, routeOptions, description }) {
     // Not on import: a server without it should not load it.
     const [{ describeListing, checkPlugins }, { documentRoutes }] = await Promise.all([
       import('./document/describe.ts'),
-      import('./serve.ts'),
+      import('../toolkit/description/written.ts'),
     ])
     const service = ctx.services.get('openapi')
-    service.start(ctx.server, describeListing, ctx.log)
+    service.start(
+      ctx.server,
+      {
+        state: (server) => [server.listing],
+        describe: ({ listing, settings }) =>
+          describeListing(listing, description, describedFormat(settings.errorFormat)),
+      },
+      ctx.log,
+    )
     ctx.onReady(() => void checkPlugins(ctx.server.listing.plugins, description))
 
     const { json, yaml } = documentRoutes(service)

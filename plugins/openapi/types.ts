@@ -1,3 +1,5 @@
+import type { SecurityRequirement } from '../toolkit/description/security.ts'
+
 /** Members of the name `x-…`, which OpenAPI leaves to everybody. */
 interface Extensible {
   readonly [extension: `x-${string}`]: unknown
@@ -38,7 +40,7 @@ export interface OpenApiExternalDocs extends Extensible {
 }
 
 /** Names of security schemes that are asked for together, each with its scopes. */
-export type OpenApiSecurity = { readonly [scheme: string]: readonly string[] }
+export type OpenApiSecurity = SecurityRequirement
 
 export interface OpenApiParameter extends Extensible {
   readonly name: string

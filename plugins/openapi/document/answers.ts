@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http'
+import { isObject, type Json, mergeOver, toPlain } from '../../toolkit/description/json.ts'
+import { isComponentName } from '../../toolkit/description/names.ts'
 import { isFailureSchema } from '../../toolkit/failures/http-error.ts'
-import { isComponentName } from '../components.ts'
 import type { OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
 import { failuresOf } from './failures.ts'
 import { formed, headerForm, linkForm, mediaForm } from './forms.ts'
-import { isObject, type Json, mergeOver, toPlain } from './json.ts'
 import type { Scene } from './operation-context.ts'
 
 type Answers = { [status: string]: OpenApiResponse | OpenApiReference }

@@ -1,7 +1,7 @@
+import { isObject, type Json, mergeOver } from '../../toolkit/description/json.ts'
 import type { OpenApiParameter, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
 import { mediaOf } from './answers.ts'
 import { bodyForm, formed, operationForm, parameterForms } from './forms.ts'
-import { isObject, type Json, mergeOver } from './json.ts'
 import type { Scene } from './operation-context.ts'
 
 /** What the options of a route and its plugins say under `apidoc`, as one: the route's own words hold over the plugins'. */

@@ -1,11 +1,11 @@
 import type { RouteOptions } from '../../../kernel/index.ts'
 import { withBody } from '../../toolkit/body-parser.ts'
+import { isObject } from '../../toolkit/description/json.ts'
+import { membersOf } from '../../toolkit/description/members.ts'
+import { Link } from '../../toolkit/description/schemas/links.ts'
 import type { OpenApiMediaType, OpenApiRequestBody, OpenApiSchema } from '../types.ts'
-import { isObject } from './json.ts'
-import { membersOf } from './members.ts'
 import { type Scene, schemasOf } from './operation-context.ts'
 import { isHeaderName } from './parameters.ts'
-import { Link } from './schemas/links.ts'
 
 /** The body of an operation by its schemas, in each form that the plugins around the route read. */
 export function bodyOf(scene: Scene): OpenApiRequestBody | undefined {

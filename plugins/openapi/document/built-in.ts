@@ -1,6 +1,6 @@
+import { type Json, put } from '../../toolkit/description/json.ts'
 import type { DescribedFormat } from '../../toolkit/failures/failures.ts'
 import type { OpenApiMediaType, OpenApiReference, OpenApiResponse, OpenApiSchema } from '../types.ts'
-import { type Json, put } from './json.ts'
 
 const text = { type: 'string' }
 const object = (properties: { [name: string]: object }) => ({

@@ -1,4 +1,17 @@
-import type { Kernel, ListedPlugin, ListedRoute, Listing, RouteOptions } from '../../../kernel/index.ts'
+import {
+  isUpgradeAlone,
+  type Kernel,
+  type ListedPlugin,
+  type ListedRoute,
+  type Listing,
+  type RouteOptions,
+} from '../../../kernel/index.ts'
+import type { Described } from '../../toolkit/description/document-service.ts'
+import { isObject, type Json, put, toPlain } from '../../toolkit/description/json.ts'
+import { type DescribedPath, Templates } from '../../toolkit/description/paths.ts'
+import { Schemas } from '../../toolkit/description/schemas/components.ts'
+import { Names } from '../../toolkit/description/schemas/names.ts'
+import { Policies } from '../../toolkit/description/security.ts'
 import { type DescribedFormat, describedFormat } from '../../toolkit/failures/failures.ts'
 import { plainName } from '../../toolkit/schema/names.ts'
 import { type DescriptionOptions, type DescriptionSettings, descriptionOptions } from '../options.ts'
@@ -6,20 +19,9 @@ import type { OpenApiDocument, OpenApiPathItem } from '../types.ts'
 import { SharedResponses } from './built-in.ts'
 import { documentForm, formed } from './forms.ts'
 import { type Fragments, fragmentsOf, namesIn, toObject } from './fragments.ts'
-import { isObject, type Json, put, toPlain } from './json.ts'
 import { idWithout, operationIdOf, tagOf } from './naming.ts'
 import { operationOf, type Unnamed } from './operation.ts'
 import type { Scene } from './operation-context.ts'
-import { type DescribedPath, Templates } from './paths.ts'
-import { Schemas } from './schemas/components.ts'
-import { Names } from './schemas/names.ts'
-import { Policies } from './security.ts'
-
-/** A description, and what of the routes it does not say. */
-export interface Description {
-  readonly document: OpenApiDocument
-  readonly notes: readonly { readonly route: string; readonly why: string }[]
-}
 
 /**
  * Describes the routes of a server in OpenAPI 3.1.1.
@@ -47,8 +49,8 @@ export function describeListing(
   { routes, plugins }: Listing,
   options: DescriptionSettings,
   format?: DescribedFormat,
-): Description {
-  const notes = new Map<string, Description['notes'][number]>()
+): Described<OpenApiDocument> {
+  const notes = new Map<string, Described<OpenApiDocument>['notes'][number]>()
   const note = (route: string, why: string) => void notes.set(`${route}: ${why}`, { route, why })
   const given: Json = (options.components ?? {}) as Json
   const fragments = checkPlugins(plugins, options)
@@ -61,7 +63,7 @@ export function describeListing(
   const place = (schema: unknown) => schemas.use(schema, 'output', 'Failure', (why) => note('errorFormat', why))
   const responses = new SharedResponses(own.responses, place, format)
   const policies = new Policies(security, own.securitySchemes)
-  const described = new Described({ schemas, own, responses, policies, hasFailures: options.failures, note })
+  const described = new Operations({ schemas, own, responses, policies, hasFailures: options.failures, note })
   for (const route of routes) if (isIncluded(route, options)) described.add(route)
 
   const paths = described.named()
@@ -103,6 +105,8 @@ export function checkPlugins(plugins: readonly ListedPlugin[], { tags, component
 
 function isIncluded({ record, plugin }: ListedRoute, { include }: DescriptionSettings): boolean {
   const { method, path, options } = record
+  // OpenAPI has no words for messages, and a client would be given a GET that is always refused.
+  if (isUpgradeAlone(record)) return false
   return options.apidoc !== false && (include === undefined || include({ method, path, plugin, options }))
 }
 
@@ -153,7 +157,7 @@ interface Around {
 }
 
 /** The operations of a document, while they are put together. */
-class Described {
+class Operations {
   readonly #around: Around
   readonly #templates = new Templates()
   readonly #entries: Entry[] = []

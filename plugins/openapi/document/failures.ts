@@ -1,6 +1,6 @@
 import type { ListedPlugin, RouteOptions } from '../../../kernel/index.ts'
+import { isObject, type Json, mergeOver } from '../../toolkit/description/json.ts'
 import type { OpenApiReference, OpenApiResponse } from '../types.ts'
-import { isObject, type Json, mergeOver } from './json.ts'
 import type { Scene } from './operation-context.ts'
 
 /** What the plugins around a route answer in place of its handler, for the statuses that are not described otherwise. */

@@ -1,5 +1,5 @@
-import { isAddress, isComponentName } from '../components.ts'
-import { isObject, type Json, put, toPlain } from './json.ts'
+import { isObject, type Json, put, toPlain } from '../../toolkit/description/json.ts'
+import { isAddress, isComponentName } from '../../toolkit/description/names.ts'
 
 /** What a member of an OpenAPI object must be: its form in the document, `undefined` for what has none. */
 type Read = (value: unknown) => unknown

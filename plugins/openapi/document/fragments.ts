@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { defineError, type ListedPlugin, nearest } from '../../../kernel/index.ts'
-import { componentKinds, isComponentName } from '../components.ts'
+import { isObject, type Json, put } from '../../toolkit/description/json.ts'
+import { isComponentName } from '../../toolkit/description/names.ts'
+import { componentKinds } from '../components.ts'
 import type { OpenApiTag } from '../types.ts'
-import { isObject, type Json, put } from './json.ts'
 
 const OpenApiConflictError = defineError(
   'OpenApiConflictError',

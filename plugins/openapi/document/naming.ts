@@ -1,4 +1,4 @@
-import type { DescribedPath } from './paths.ts'
+import type { DescribedPath } from '../../toolkit/description/paths.ts'
 
 const words = (text: string) => text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)

@@ -1,7 +1,7 @@
 import type { ListedRoute, RouteOptions } from '../../../kernel/index.ts'
+import type { PathParameter } from '../../toolkit/description/paths.ts'
 import type { Direction } from '../../toolkit/schema/self-description.ts'
 import type { SharedResponses } from './built-in.ts'
-import type { PathParameter } from './paths.ts'
 
 /** The schemas of one route by what they are for: a decorator adds its own to those of the options. */
 export type Part = 'headers' | 'params' | 'query' | 'body' | 'all'

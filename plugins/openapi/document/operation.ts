@@ -1,11 +1,11 @@
+import type { Json } from '../../toolkit/description/json.ts'
+import type { Policies } from '../../toolkit/description/security.ts'
 import type { OpenApiOperation } from '../types.ts'
 import { answersOf } from './answers.ts'
 import { apidocOf, mergeBody, mergeParameters, plainMembers } from './apidoc.ts'
 import { bodyOf } from './body.ts'
-import type { Json } from './json.ts'
 import type { Scene } from './operation-context.ts'
 import { parametersOf } from './parameters.ts'
-import type { Policies } from './security.ts'
 
 /** An operation without its id, which depends on those of all others. */
 export type Unnamed = Omit<OpenApiOperation, 'operationId'>

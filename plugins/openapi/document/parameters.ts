@@ -1,9 +1,9 @@
 import { withBody } from '../../toolkit/body-parser.ts'
+import { isObject, type Json } from '../../toolkit/description/json.ts'
+import { type Members, membersOf } from '../../toolkit/description/members.ts'
+import { Link } from '../../toolkit/description/schemas/links.ts'
 import type { OpenApiParameter, OpenApiSchema } from '../types.ts'
-import { isObject, type Json } from './json.ts'
-import { type Members, membersOf } from './members.ts'
 import { type Part, type Scene, schemasOf } from './operation-context.ts'
-import { Link } from './schemas/links.ts'
 
 /** These three are described elsewhere; OpenAPI leaves parameters of their names out. */
 const ignored: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])

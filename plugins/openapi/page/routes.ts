@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { FileNotFoundError, type Handler, type Logger, type Response } from '../../../kernel/index.ts'
+import { sendWritten } from '../../toolkit/description/written.ts'
 import { entityTag, isKnown } from '../../toolkit/validators.ts'
-import { sendWritten } from '../serve.ts'
 import type { ApiDescription } from '../service.ts'
 import { type Assets, assetNames, findAssets } from './assets.ts'
 import { pageScript, pageStyle } from './files.ts'

@@ -1,4 +1,4 @@
-import { mapKeywords as anyMapKeywords, schemaKeywords as anySchemaKeywords } from '../../../toolkit/schema/keywords.ts'
+import { mapKeywords as anyMapKeywords, schemaKeywords as anySchemaKeywords } from '../../schema/keywords.ts'
 import { isObject, toPlain } from '../json.ts'
 
 const isText = (value: unknown) => typeof value === 'string'

@@ -1,7 +1,9 @@
-import { plainName } from '../../toolkit/schema/names.ts'
-import type { OpenApiSecurity } from '../types.ts'
+import type { RouteOptions } from '../../../kernel/index.ts'
+import { plainName } from '../schema/names.ts'
 import { isObject, type Json, put } from './json.ts'
-import type { Scene } from './operation-context.ts'
+
+/** Names of security schemes that are asked for together, each with its scopes. */
+export type SecurityRequirement = { readonly [scheme: string]: readonly string[] }
 
 /** The scheme of all policies that have none of their own. */
 const credential = 'credential'
@@ -12,17 +14,17 @@ const credential = 'credential'
  */
 export class Policies {
   readonly #defined: Json
-  readonly #always: readonly OpenApiSecurity[]
+  readonly #always: readonly SecurityRequirement[]
   #isAsked = false
 
   /** `always`: what every operation asks for; `defined`: the security schemes of the application. */
-  constructor(always: readonly OpenApiSecurity[] | undefined, defined: Json = {}) {
+  constructor(always: readonly SecurityRequirement[] | undefined, defined: Json = {}) {
     this.#always = always ?? []
     this.#defined = defined
   }
 
   /** What an operation asks for, `undefined` where it has no policy: all of its policies, on top of what every one asks for. */
-  of({ sets }: Scene): OpenApiSecurity[] | undefined {
+  of({ sets }: { readonly sets: readonly RouteOptions[] }): SecurityRequirement[] | undefined {
     const policies = sets.flatMap((set) => (set as { policy?: unknown }).policy ?? []).filter(isNamed)
     if (policies.length === 0) return undefined
     const own: Json = {}
@@ -40,7 +42,7 @@ export class Policies {
       put(own, credential, this.#takesRoles ? roles : [])
     }
     const around = this.#always.length === 0 ? [{}] : this.#always
-    return around.map((one) => ({ ...one, ...own }) as OpenApiSecurity)
+    return around.map((one) => ({ ...one, ...own }) as SecurityRequirement)
   }
 
   /** In the list of an OAuth scheme stand scopes of its own, in that of others names of roles (OpenAPI 3.1, Security Requirement Object). */

@@ -1,5 +1,5 @@
-import { type Direction, selfDescription } from '../../../toolkit/schema/self-description.ts'
-import { isStandardSchema } from '../../../toolkit/schema/standard.ts'
+import { type Direction, selfDescription } from '../../schema/self-description.ts'
+import { isStandardSchema } from '../../schema/standard.ts'
 import { isObject } from '../json.ts'
 
 /** A schema as JSON Schema, or why there is none. */

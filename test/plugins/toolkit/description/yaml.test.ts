@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { toYaml } from '../../../plugins/openapi/document/yaml.ts'
+import { toYaml } from '../../../../plugins/toolkit/description/yaml.ts'
 
 const texts = [
   '',

@@ -1,5 +1,5 @@
-import { nameOfAddress, nameOfReference, plainName } from '../../../toolkit/schema/names.ts'
-import type { Direction } from '../../../toolkit/schema/self-description.ts'
+import { nameOfAddress, nameOfReference, plainName } from '../../schema/names.ts'
+import type { Direction } from '../../schema/self-description.ts'
 import { isObject, type Json, put } from '../json.ts'
 import { Address, Link, NamedLink, type Part } from './links.ts'
 import { Names } from './names.ts'

@@ -1,0 +1,63 @@
+import { type Middleware, type OptionPlace, quoted, type RouteOptions } from '../../../kernel/index.ts'
+import { option } from '../options/index.ts'
+import { isAddress, isComponentName } from './names.ts'
+
+export const text = option.value<string>('text', (given) => typeof given === 'string')
+export const url = option.value<string>('an address', isAddress)
+
+/** An object of a document: with these members, and those that begin with `x-`. */
+export function extensible<Fields extends option.Members>(members: Fields) {
+  const known = Object.keys(members)
+  return option.shape(members, (name, given, place): unknown => {
+    return name.startsWith('x-') ? given : place.unknown(name, known)
+  })
+}
+
+export const externalDocs = extensible({ url: url.required(), description: text })
+
+/** What an API is, in the words of every format. */
+export const infoMembers = {
+  title: text,
+  version: text,
+  description: text,
+  termsOfService: url,
+  contact: extensible({ name: text, url, email: text }).optional(),
+}
+
+const variable = extensible({ default: text.required(), enum: option.list(text), description: text })
+export const server = extensible({ url: url.required(), description: text, variables: option.record(variable) })
+export const tag = extensible({ name: text.required(), description: text, externalDocs: externalDocs.optional() })
+
+const names = 'names of letters, digits, ".", "-" and "_"'
+
+/** Notes names to which references could not be written. */
+function checkNames(named: object, place: OptionPlace): void {
+  const wrong = Object.keys(named).find((name) => !isComponentName(name))
+  if (wrong !== undefined) place.wrong(quoted(wrong), names)
+}
+
+export const requirement = option.record(option.list(text), 'an object of scopes by name').into((named, place) => {
+  checkNames(named, place)
+  return named
+})
+
+export const componentsOfKind = option
+  .record(option.value<object | boolean>('a component'), 'an object')
+  .into((named, place) => {
+    checkNames(named, place)
+    return named
+  })
+
+/** Who is let in to a description. */
+export const accessMembers = {
+  middlewares: option.list(option.fn<Middleware>('a middleware')).says('a list of middlewares').guard(),
+  // What it names is for the plugin that reads it on every route.
+  policy: option.value<RouteOptions['policy']>('a policy').guard(),
+}
+
+/** The options of the routes that serve a description. */
+export function accessOf({ middlewares, policy }: Pick<RouteOptions, 'middlewares' | 'policy'>): RouteOptions {
+  // By whether it is given and not by what: `null` is for the plugin that reads it to refuse, and must not leave the page open.
+  const own: RouteOptions = { ...(middlewares && { middlewares }), ...(policy !== undefined && { policy }) }
+  return { ...own, apidoc: false } satisfies RouteOptions
+}

@@ -1,0 +1,33 @@
+import type { Handler, Request, Response } from '../../../kernel/index.ts'
+import { entityTag, isKnown } from '../validators.ts'
+
+/** A text to send, with what tells it from others. */
+export interface Written {
+  readonly text: string
+  readonly etag: string
+}
+
+export const written = (text: string): Written => ({ text, etag: entityTag(text) })
+
+/** Answers with a text, or 304 to who has it. */
+export function sendWritten(req: Request, res: Response, type: string, { text, etag }: Written): Response {
+  // `no-cache`: it may be kept, and is asked for each time.
+  res.header('cache-control', 'no-cache').header('etag', etag)
+  if (isKnown(req.headers, { etag })) return res.status(304).send()
+  return res.type(type).bytes(Buffer.from(text))
+}
+
+/** The handlers of the two forms of a document. */
+export function documentRoutes(service: { json(): Written; yaml(): Promise<Written> }): {
+  json: Handler
+  yaml: Handler
+} {
+  return {
+    json: function descriptionJson(req, res) {
+      return sendWritten(req, res, 'json', service.json())
+    },
+    yaml: async function descriptionYaml(req, res) {
+      return sendWritten(req, res, 'yaml', await service.yaml())
+    },
+  }
+}
