@@ -52,6 +52,16 @@ export type {
   TypedRequest,
 } from './kernel/index.ts'
 export { defineMiddleware, definePlugin, RouteCollection, router } from './kernel/index.ts'
+export type {
+  AsyncApiChannel,
+  AsyncApiDocument,
+  AsyncApiExchange,
+  AsyncApiFragment,
+  AsyncApiMessage,
+  AsyncApiOptions,
+  MessageDescription,
+  MessageDescriptionOptions,
+} from './plugins/asyncapi/index.ts'
 export {
   type CacheInclude,
   type CacheOptions,

@@ -1,4 +1,5 @@
 import type { AbsentPlugin, PluginFactory, Registration } from '../kernel/index.ts'
+import { asyncapi } from './asyncapi/plugin.ts'
 import { cache } from './cache/index.ts'
 import { channels } from './channels/index.ts'
 import { compression } from './compression/index.ts'
@@ -61,6 +62,7 @@ export const catalog = {
   static: staticFiles,
   compression,
   openapi,
+  asyncapi,
   graphql,
   cron,
   queues,

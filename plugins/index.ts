@@ -1,3 +1,4 @@
+export { asyncapi } from './asyncapi/index.ts'
 export { cache } from './cache/index.ts'
 export { channels } from './channels/index.ts'
 export { compression } from './compression/index.ts'

@@ -1,4 +1,5 @@
 import { atEachBoot, definePlugin, isLeading } from '../../kernel/index.ts'
+import { channels } from './asyncapi.ts'
 import { MqttWorkersError } from './errors.ts'
 import { mqttOptions } from './options.ts'
 import { MqttService } from './service.ts'
@@ -22,6 +23,7 @@ atEachBoot(reportIdleSubscriptions)
 export const mqtt = definePlugin({
   name: 'mqtt',
   options: mqttOptions,
+  asyncapi: { channels },
   provide: ({ connect, subscribe }) => ({ mqtt: new MqttService({}, { ...connect, subscribe, logger: undefined }) }),
   setup(ctx, { connect: { clientId, provider } }) {
     const service = ctx.services.get('mqtt')

@@ -1,4 +1,5 @@
 import { definePlugin, type Logger } from '../../kernel/index.ts'
+import { channels } from './asyncapi.ts'
 import { configureForServers } from './config.ts'
 import { logTo, memory } from './engines.ts'
 import { queuesOptions } from './options.ts'
@@ -19,6 +20,7 @@ import { QueueService } from './service.ts'
 export const queues = definePlugin({
   name: 'queues',
   options: queuesOptions,
+  asyncapi: { channels },
   provide: () => ({ queues: new QueueService() }),
   setup(ctx, { config, run }) {
     const service = ctx.services.get('queues')

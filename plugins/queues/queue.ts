@@ -86,7 +86,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     this.name = name
     this.kind = kind
     const check = schema === undefined ? undefined : payloadCheck(name, schema)
-    this.#self = { name, kind, pubsub, check }
+    this.#self = { name, kind, pubsub, check, schema }
     this.#publishOptions = publishOptions
     declared.set(`${kind} ${name}`, { name, kind, pubsub, counts: () => this.counts(), health: () => this.health() })
   }

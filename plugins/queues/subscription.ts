@@ -3,7 +3,7 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { Consumer, Deliver, Delivery, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
 import type { QueueFailure } from './options.ts'
-import type { CheckPayload } from './schema.ts'
+import type { CheckPayload, PayloadSchema } from './schema.ts'
 
 /** What a handler is told of its message, beside the payload. */
 export interface QueueMessage {
@@ -37,6 +37,8 @@ export const subscribeOptions = option
 export interface SubscribedQueue extends EngineRef {
   readonly name: string
   readonly check: CheckPayload | undefined
+  /** What the check is made of. */
+  readonly schema: PayloadSchema | undefined
 }
 
 const asError = (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown }))

@@ -17,7 +17,9 @@ export const OutgoingMessageError = defineError(
 )
 
 /** The type of the frame that answers a message which is not valid: a client must be able to tell it from those of the application. */
-const errorType = 'error'
+export const errorType = 'error'
+/** The code in it. */
+export const invalidMessageCode = 'InvalidMessageError'
 const reserved =
   'the framework sends messages of this type itself, in answer to what is not valid. Give yours another type'
 
@@ -37,7 +39,7 @@ export type ReadMessage =
 
 /** The frame that answers a message which is not valid. */
 export function errorFrame({ message, errors }: InvalidMessage): string {
-  return JSON.stringify({ type: errorType, data: { code: 'InvalidMessageError', message, errors } })
+  return JSON.stringify({ type: errorType, data: { code: invalidMessageCode, message, errors } })
 }
 
 export type Read = (message: string | Uint8Array) => ReadMessage | Promise<ReadMessage>

@@ -8,6 +8,7 @@ import {
   ServerClosingError,
 } from '../../kernel/index.ts'
 import { refuseSeveral } from '../toolkit/workers.ts'
+import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
 import { readerOf, writerOf } from './messages.ts'
 import { handlersOfRoute, schemasOfRoute, socketOfRoute, websocketOptions } from './options.ts'
@@ -54,6 +55,7 @@ export const websocket = definePlugin({
     incoming: schemasOfRoute,
     outgoing: schemasOfRoute,
   },
+  asyncapi: { exchange },
   provide: (settings) => ({ websockets: new Sockets(settings) }),
   async setup(ctx, settings) {
     const { server, log } = ctx

@@ -27,6 +27,11 @@ const wrong: { readonly [Key in CatalogKey]: readonly [options: object, path: st
   cache: [{ provider: 'disk' }, 'provider', /"memory" or "redis"/],
   static: [{ root: '.', dotfiles: 'hide' }, 'dotfiles', /takes /],
   compression: [{ encodings: ['rar'] }, 'encodings[0]', /"br", "zstd", "gzip" or "deflate"/],
+  asyncapi: [
+    { servers: [{ url: '/api' }] },
+    'servers[0].url',
+    /an address with a protocol and a host: "wss:\/\/api.example.com"/,
+  ],
   openapi: [{ path: 5 }, 'path', /takes /],
   graphql: [{ keepAlive: 0 }, 'keepAlive', /milliseconds above 0/],
   cron: [{ crons: 5 }, 'crons', /takes /],

@@ -1,15 +1,18 @@
 import type { DescribedPath } from '../../toolkit/description/paths.ts'
 
 const words = (text: string) => text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
 /** `GET /users/{id}` as `getUsersById`. */
-export function operationIdOf(method: string, { template }: DescribedPath): string {
+export const operationIdOf = (method: string, path: DescribedPath): string => method.toLowerCase() + idOfPath(path)
+
+/** `/users/{id}` as `UsersById`. */
+export function idOfPath({ template }: DescribedPath): string {
   const parts = template.split('/').flatMap((segment) => {
     if (!segment.startsWith('{')) return words(segment).map(capital)
     return ['By', ...words(segment).map(capital)]
   })
-  return method.toLowerCase() + (parts.join('') || 'Root')
+  return parts.join('') || 'Root'
 }
 
 /** The same operation without its optional parameters. */

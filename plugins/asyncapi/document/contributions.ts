@@ -1,0 +1,92 @@
+import { defineError, type Kernel, type ListedPlugin, type ListedRoute, nearest } from '../../../kernel/index.ts'
+import { isObject } from '../../toolkit/description/json.ts'
+import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../fragment.ts'
+
+const AsyncApiFragmentError = defineError(
+  'AsyncApiFragmentError',
+  500,
+  (owner: string, what: string) => `the plugin "${owner}" describes messages in a way that no one reads: ${what}`,
+)
+
+/** What one plugin says of its channels, or why it does not. */
+export interface Contribution {
+  readonly plugin: string
+  readonly channels: readonly AsyncApiChannel[]
+  readonly why?: string
+}
+
+const members: readonly string[] = ['exchange', 'channels'] satisfies (keyof AsyncApiFragment)[]
+
+/** @throws AsyncApiFragmentError for what a plugin of someone else says in a form that has no meaning. */
+export function checkFragments(plugins: readonly ListedPlugin[]): void {
+  for (const { definition } of plugins) {
+    const fragment: unknown = definition.asyncapi
+    if (fragment === undefined) continue
+    if (!isObject(fragment)) throw AsyncApiFragmentError(definition.name, 'its asyncapi is not an object')
+    for (const [name, value] of Object.entries(fragment)) {
+      if (!members.includes(name)) {
+        const near = nearest(name, members)
+        const guess = near === undefined ? '' : ` Did you mean "${near}"?`
+        throw AsyncApiFragmentError(
+          definition.name,
+          `"asyncapi.${name}" is not a member.${guess} It takes ${members.join(' and ')}`,
+        )
+      }
+      if (value !== undefined && typeof value !== 'function')
+        throw AsyncApiFragmentError(definition.name, `its asyncapi.${name} is not a function`)
+    }
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** The channels of all plugins that are not routes; a plugin that fails takes no more than its own with it. */
+export function contributionsOf(server: Kernel): Contribution[] {
+  return server.listing.plugins.flatMap(({ definition, settings }) => {
+    const { name: plugin, asyncapi } = definition
+    if (asyncapi?.channels === undefined) return []
+    try {
+      const channels: unknown = asyncapi.channels({ server, settings })
+      const isList =
+        Array.isArray(channels) &&
+        channels.every((one) => isObject(one) && typeof one.address === 'string' && isExchange(one))
+      if (isList) return [{ plugin, channels }]
+      return [{ plugin, channels: [], why: 'what it says of its channels is not a list of them' }]
+    } catch (error) {
+      return [{ plugin, channels: [], why: `it fails to say which channels it has: ${messageOf(error)}` }]
+    }
+  })
+}
+
+/** What plugins say of a route, by plugin. */
+export function exchangesOf({ record, reachedBy }: ListedRoute, note: (why: string) => void): AsyncApiExchange[] {
+  const { method, path, options } = record
+  return [...reachedBy.values()].flatMap(({ definition, settings }) => {
+    try {
+      const said: unknown = definition.asyncapi?.exchange?.({ method, path, options, settings })
+      if (said === undefined) return []
+      if (isExchange(said)) return [said]
+      note(`what the plugin "${definition.name}" says of its messages is not an object with a protocol`)
+    } catch (error) {
+      note(`the plugin "${definition.name}" fails to describe it: ${messageOf(error)}`)
+    }
+    return []
+  })
+}
+
+function isExchange(value: unknown): value is AsyncApiExchange {
+  if (!isObject(value) || typeof value.protocol !== 'string') return false
+  return [value.receive, value.send].every(
+    (list) =>
+      list === undefined || (Array.isArray(list) && list.every((one) => isObject(one) && typeof one.name === 'string')),
+  )
+}
+
+/** All that tells contributions apart: texts and numbers by value, schemas by which they are. */
+export function partsOf(value: unknown, depth = 0): unknown[] {
+  if (typeof value !== 'object' || value === null || depth > 8) return [value]
+  if (Array.isArray(value)) return [value.length, ...value.flatMap((one) => partsOf(one, depth + 1))]
+  return Object.entries(value).flatMap(([name, one]) =>
+    name === 'payload' || name === 'data' ? [name, one] : [name, ...partsOf(one, depth + 1)],
+  )
+}

@@ -1,0 +1,272 @@
+import type { Kernel, ListedRoute } from '../../../kernel/index.ts'
+import type { Described } from '../../toolkit/description/document-service.ts'
+import { isObject, type Json, put, toPlain } from '../../toolkit/description/json.ts'
+import { capital, idOfPath, tagOf } from '../../toolkit/description/naming.ts'
+import { type DescribedPath, Templates } from '../../toolkit/description/paths.ts'
+import { Schemas } from '../../toolkit/description/schemas/components.ts'
+import { Names } from '../../toolkit/description/schemas/names.ts'
+import { Policies, type SecurityRequirement } from '../../toolkit/description/security.ts'
+import { plainName } from '../../toolkit/schema/names.ts'
+import type { AsyncApiChannel, AsyncApiExchange } from '../fragment.ts'
+import {
+  type MessageDescriptionOptions,
+  type MessageDescriptionSettings,
+  messageDescriptionOptions,
+} from '../options.ts'
+import type { AsyncApiDocument } from '../types.ts'
+import { type Contribution, checkFragments, contributionsOf, exchangesOf } from './contributions.ts'
+import { toDraft7 } from './draft-07.ts'
+import { describeMessages as messageObjects, messagesOf } from './messages.ts'
+import { openingOf, parametersOf } from './opening.ts'
+import { schemesOf, securityOf } from './security.ts'
+import { Servers } from './servers.ts'
+
+/**
+ * Describes what a server exchanges in messages, in AsyncAPI 3.0.0.
+ *
+ * It works before boot, with the routes of the application alone, and afterwards with those of plugins as well. The plugin need not be
+ * registered.
+ *
+ * @throws OptionError; AsyncApiFragmentError when a plugin describes messages in a form that no one reads.
+ * @example
+ * import { Server } from 'framework'
+ * import { describeMessages } from 'framework/plugins/asyncapi'
+ *
+ * const server = new Server({ plugins: { websocket: true } })
+ * server.ws('/echo', { message: (socket, text) => socket.send(text) })
+ * const document = describeMessages(server, { info: { title: 'Echo', version: '1.0.0' } })
+ */
+export function describeMessages(server: Kernel, options?: MessageDescriptionOptions): AsyncApiDocument {
+  const settings = messageDescriptionOptions.parse(options, 'describeMessages')
+  checkFragments(server.listing.plugins)
+  return describeContributions(server, contributionsOf(server), settings).document
+}
+
+/** The same of what is registered, with notes of what could not be described. */
+export function describeContributions(
+  { listing }: Kernel,
+  contributions: readonly Contribution[],
+  options: MessageDescriptionSettings,
+): Described<AsyncApiDocument> {
+  const { info, tags, externalDocs, components } = options as MessageDescriptionOptions
+  const channels = new Channels(options as MessageDescriptionOptions)
+  for (const route of listing.routes) channels.addRoute(route)
+  for (const { plugin, channels: given, why } of contributions) {
+    if (why !== undefined) channels.note(`the channels of the plugin "${plugin}"`, why)
+    for (const channel of given) channels.add(channel)
+  }
+  const { document, notes, schemas, schemes } = channels.finish((components?.securitySchemes ?? {}) as Json)
+  const shared = {
+    ...(Object.keys(schemas).length > 0 && { schemas }),
+    ...(Object.keys(schemes).length > 0 && { securitySchemes: schemes }),
+  }
+  return {
+    document: {
+      asyncapi: '3.0.0',
+      info: {
+        title: 'API',
+        version: '1.0.0',
+        ...(toPlain(info ?? {}) as object),
+        ...(tags !== undefined && tags.length > 0 && { tags: toPlain(tags) as typeof tags }),
+        ...(externalDocs !== undefined && { externalDocs: toPlain(externalDocs) as object }),
+      },
+      defaultContentType: 'application/json',
+      ...(Object.keys(channels.servers.all).length > 0 && { servers: channels.servers.all }),
+      ...document,
+      ...(Object.keys(shared).length > 0 && { components: shared }),
+    } as AsyncApiDocument,
+    notes,
+  }
+}
+
+/** A channel, and what is asked of who opens it. */
+interface Entry {
+  readonly id: string
+  readonly exchanges: AsyncApiExchange[]
+  readonly channel: Json
+  readonly more: Json
+  readonly security: readonly SecurityRequirement[] | undefined
+}
+
+/** The channels of a document, while they are put together. */
+class Channels {
+  readonly servers: Servers
+  readonly #options: MessageDescriptionOptions
+  readonly #schemas = new Schemas()
+  readonly #policies: Policies
+  readonly #templates = new Templates()
+  readonly #ids = new Names()
+  readonly #entries = new Map<string, Entry>()
+  readonly #notes = new Map<string, { readonly route: string; readonly why: string }>()
+
+  constructor(options: MessageDescriptionOptions) {
+    this.#options = options
+    this.servers = new Servers(options.servers)
+    this.#policies = new Policies(options.security, (options.components?.securitySchemes ?? {}) as Json)
+    for (const [name, schema] of Object.entries(options.components?.schemas ?? {}))
+      this.#schemas.give(name, schema, (why) => this.note('components', why))
+  }
+
+  note(route: string, why: string): void {
+    this.#notes.set(`${route}: ${why}`, { route, why })
+  }
+
+  /** Describes what is exchanged on a route, at each of its paths. */
+  addRoute(route: ListedRoute): void {
+    const { record, plugin } = route
+    const { method, path, options } = record
+    const { include } = this.#options
+    if (options.apidoc === false || include?.({ method, path, plugin, options }) === false) return
+    const name = `${method} ${path}`
+    const note = (why: string) => this.note(name, why)
+    const exchanges = exchangesOf(route, note)
+    if (exchanges.length === 0) return
+    for (const one of this.#templates.of(record)) this.#addPath(route, one, exchanges, note)
+  }
+
+  #addPath(route: ListedRoute, path: DescribedPath, exchanges: AsyncApiExchange[], note: (why: string) => void): void {
+    const { options } = route.record
+    const apidoc = (isObject(options.apidoc) ? options.apidoc : {}) as Json
+    const id = this.#ids.claim(
+      plainName(typeof apidoc.operationId === 'string' ? apidoc.operationId : uncapital(idOfPath(path))),
+    )
+    const look = (schema: unknown, what: string) =>
+      this.#schemas.part(schema, 'input', hintOf(id, what), (why) => note(`${what}: ${why}`)).body
+    const subprotocols = exchanges.find((one) => one.subprotocols !== undefined)?.subprotocols
+    const parameters = parametersOf(path, options, look)
+    const tag = tagOf(path)
+    const asked = Array.isArray(apidoc.security)
+      ? (toPlain(apidoc.security) as SecurityRequirement[])
+      : (this.#policies.of({ sets: [options] }) ?? this.#options.security)
+    const own = Object.entries(apidoc).filter(([name]) => name.startsWith('x-'))
+    const channel: Json = {
+      address: path.template,
+      ...textsOf(apidoc),
+      ...(parameters !== undefined && { parameters }),
+      tags: (Array.isArray(apidoc.tags) ? apidoc.tags : tag === undefined ? [] : [tag]).map((name) => ({
+        name: String(name),
+      })),
+      ...(isObject(apidoc.externalDocs) && { externalDocs: toPlain(apidoc.externalDocs) }),
+      bindings: { ws: openingOf(options, subprotocols, look), ...bindingsOf(exchanges, 'bindings') },
+      ...(subprotocols !== undefined && { 'x-subprotocols': [...subprotocols] }),
+      ...(toPlain(Object.fromEntries(own)) as Json),
+    }
+    this.#put(`route ${path.template}`, {
+      id,
+      exchanges,
+      channel,
+      more: apidoc.deprecated === true ? { deprecated: true } : {},
+      security: asked,
+    })
+  }
+
+  /** Describes a channel that is not a route. What several say of one address and protocol is one channel. */
+  add(given: AsyncApiChannel): void {
+    const { address, protocol, parameters, title, receive, send, subprotocols, bindings, operationBindings, ...rest } =
+      given
+    const key = `${protocol} ${address}`
+    const there = this.#entries.get(key)
+    if (there !== undefined) return void there.exchanges.push(given)
+    const words = uncapital(
+      address
+        .split(/[^A-Za-z0-9]+/)
+        .filter((word) => word !== '')
+        .map(capital)
+        .join(''),
+    )
+    const id = this.#ids.claim(plainName(words), capital(plainName(protocol)))
+    const own = Object.entries(rest).filter(([name]) => name.startsWith('x-'))
+    const channel: Json = {
+      address,
+      ...(title !== undefined && { title }),
+      ...textsOf(rest),
+      ...(parameters !== undefined && { parameters: toPlain(parameters) }),
+      ...(bindings !== undefined && { bindings: toPlain(bindings) }),
+      ...(toPlain(Object.fromEntries(own)) as Json),
+    }
+    this.#put(key, { id, exchanges: [given], channel, more: {}, security: undefined })
+  }
+
+  #put(key: string, entry: Entry): void {
+    const { protocol } = entry.exchanges[0]!
+    if (this.#entries.has(key)) {
+      this.note(String(entry.channel.address), 'there are two of this address and protocol')
+      return
+    }
+    if (this.servers.lacks(protocol)) {
+      this.note(
+        String(entry.channel.address),
+        `the option servers of asyncapi names none that has channels of ${protocol}`,
+      )
+    }
+    this.#entries.set(key, entry)
+  }
+
+  finish(defined: Json) {
+    const channels: Json = {}
+    const operations: Json = {}
+    const ids = new Names()
+    const asked = new Set<string>()
+    for (const { id, exchanges, channel, more, security } of this.#entries.values()) {
+      const names = new Names()
+      const messages: Json = {}
+      const { protocol } = exchanges[0]!
+      for (const action of ['receive', 'send'] as const) {
+        const own = messagesOf(exchanges, action)
+        if (own.length === 0) continue
+        const use = (schema: object, direction: 'input' | 'output', what: string) =>
+          this.#schemas.use(schema, direction, hintOf(id, what), (why) =>
+            this.note(String(channel.address), `${what}: ${why}`),
+          )
+        const described = messageObjects(own, action, { names, use, more })
+        for (const [key, message] of described) put(messages, key, message)
+        for (const one of security ?? []) for (const name of Object.keys(one)) asked.add(name)
+        const bindings = bindingsOf(exchanges, 'operationBindings')
+        operations[ids.claim(action + capital(id))] = {
+          action,
+          channel: { $ref: `#/channels/${id}` },
+          ...(security !== undefined && securityOf(security)),
+          ...(Object.keys(bindings).length > 0 && { bindings }),
+          messages: described.map(([key]) => ({ $ref: `#/channels/${id}/messages/${key}` })),
+        }
+      }
+      const servers = this.servers.of(protocol)
+      channels[id] = { ...channel, ...(servers.length > 0 && { servers }), messages }
+    }
+    const schemes = { ...this.#policies.schemes, ...defined }
+    const missing = this.#policies.missing(asked, schemes, (why) => this.note('the server', why))
+    const finished = this.#schemas.finish({ channels, operations })
+    const schemas: Json = {}
+    for (const [name, schema] of Object.entries(finished.schemas)) put(schemas, name, toDraft7(schema))
+    for (const channel of Object.values(finished.document.channels) as Json[]) writeSchemas(channel)
+    return {
+      document: finished.document,
+      schemas,
+      schemes: schemesOf({ ...schemes, ...missing }),
+      notes: [...this.#notes.values()],
+    }
+  }
+}
+
+/** Schemas that stand in a channel, in the dialect of AsyncAPI. */
+function writeSchemas(channel: Json): void {
+  for (const message of Object.values(channel.messages as Json) as Json[]) {
+    if (message.payload !== undefined) message.payload = toDraft7(message.payload)
+  }
+  const { ws } = (channel.bindings ?? {}) as { ws?: Json }
+  for (const part of ['query', 'headers']) if (ws?.[part] !== undefined) ws[part] = toDraft7(ws[part])
+}
+
+const uncapital = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
+
+const hintOf = (id: string, what: string) =>
+  plainName(`${capital(id)} ${what}`.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()))
+
+function textsOf(given: Json): Json {
+  const texts = ['summary', 'description'].filter((name) => typeof given[name] === 'string')
+  return Object.fromEntries(texts.map((name) => [name, given[name]]))
+}
+
+function bindingsOf(exchanges: readonly AsyncApiExchange[], member: 'bindings' | 'operationBindings'): Json {
+  return Object.assign({}, ...exchanges.map((one) => toPlain(one[member] ?? {}))) as Json
+}

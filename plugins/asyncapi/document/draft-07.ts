@@ -1,0 +1,57 @@
+import { isObject, type Json, put } from '../../toolkit/description/json.ts'
+import { listKeywords, mapKeywords, schemaKeywords } from '../../toolkit/schema/keywords.ts'
+
+/** Keywords that draft 7 does not have, and nothing in it says the same. */
+const unknown: ReadonlySet<string> = new Set([
+  'minContains',
+  'maxContains',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'contentSchema',
+  'xml',
+])
+
+/** A JSON Schema 2020-12 as one of draft 7, on which the schemas of AsyncAPI build. */
+export function toDraft7(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(toDraft7)
+  if (!isObject(schema)) return schema
+  const { prefixItems, items, dependentRequired, dependentSchemas, discriminator, example, $ref, ...rest } = schema
+  const draft: Json = {}
+  for (const [keyword, value] of Object.entries(rest)) {
+    if (unknown.has(keyword)) continue
+    if (schemaKeywords.has(keyword) || listKeywords.has(keyword)) put(draft, keyword, toDraft7(value))
+    else if (mapKeywords.has(keyword)) put(draft, keyword, byName(value))
+    else put(draft, keyword, value)
+  }
+  if (Array.isArray(prefixItems)) {
+    draft.items = prefixItems.map(toDraft7)
+    if (items !== undefined) draft.additionalItems = toDraft7(items)
+  } else if (items !== undefined) draft.items = toDraft7(items)
+  if (isObject(dependentRequired) || isObject(dependentSchemas))
+    draft.dependencies = dependencies(dependentRequired, dependentSchemas)
+  if (isObject(discriminator) && typeof discriminator.propertyName === 'string')
+    draft.discriminator = discriminator.propertyName
+  if (example !== undefined) draft.examples ??= [example]
+  if ($ref === undefined) return draft
+  // Draft 7 ignores what stands beside a reference.
+  if (Object.keys(draft).length === 0) return { $ref }
+  const all = Array.isArray(draft.allOf) ? draft.allOf : []
+  return { ...draft, allOf: [{ $ref }, ...all] }
+}
+
+function byName(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const map: Json = {}
+  for (const [name, one] of Object.entries(value)) put(map, name, toDraft7(one))
+  return map
+}
+
+/** What must be there, and what must hold, where a member is there. */
+function dependencies(required: unknown, schemas: unknown): Json {
+  const all: Json = {}
+  for (const [name, one] of Object.entries(isObject(schemas) ? schemas : {})) put(all, name, toDraft7(one))
+  for (const [name, one] of Object.entries(isObject(required) ? required : {})) {
+    put(all, name, Object.hasOwn(all, name) ? { allOf: [all[name], { required: one }] } : one)
+  }
+  return all
+}

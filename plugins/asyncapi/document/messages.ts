@@ -1,0 +1,53 @@
+import type { Json } from '../../toolkit/description/json.ts'
+import type { Names } from '../../toolkit/description/schemas/names.ts'
+import { plainName } from '../../toolkit/schema/names.ts'
+import type { Direction } from '../../toolkit/schema/self-description.ts'
+import type { AsyncApiExchange, AsyncApiMessage } from '../fragment.ts'
+
+/** A place for a schema of any kind; `what` says whose it is, for its name and for notes. */
+export type Use = (schema: object, direction: Direction, what: string) => unknown
+
+const isOfAnyContent = ({ payload, data }: AsyncApiMessage) => payload === undefined && data === undefined
+
+/** The messages of one side of a channel, of all who describe it, each once: "any content" makes way for whoever knows more. */
+export function messagesOf(exchanges: readonly AsyncApiExchange[], side: 'receive' | 'send'): AsyncApiMessage[] {
+  const all: AsyncApiMessage[] = []
+  for (const message of exchanges.flatMap((one) => one[side] ?? [])) {
+    const isThere = all.some(
+      ({ name, payload, data }) => name === message.name && payload === message.payload && data === message.data,
+    )
+    if (!isThere) all.push(message)
+  }
+  const isKnown = exchanges.length > 1 && all.some((one) => !isOfAnyContent(one))
+  return isKnown ? all.filter((one) => !isOfAnyContent(one)) : all
+}
+
+/** The messages of one side as a channel has them, by their keys. */
+export function describeMessages(
+  messages: readonly AsyncApiMessage[],
+  side: 'receive' | 'send',
+  { names, use, more }: { readonly names: Names; readonly use: Use; readonly more: Json },
+): [key: string, message: Json][] {
+  // What arrives is described as what goes into the schema, and what leaves as what comes out of it.
+  const direction = side === 'receive' ? 'input' : 'output'
+  return messages.map((message) => {
+    const { name, summary, description, payload, data, optional } = message
+    const key = names.claim(plainName(name), side === 'receive' ? 'Received' : 'Sent')
+    const about = {
+      name,
+      ...(summary !== undefined && { summary }),
+      ...(description !== undefined && { description }),
+      ...more,
+    }
+    if (data !== undefined) {
+      const envelope = {
+        type: 'object',
+        properties: { type: { type: 'string', const: name }, data: use(data, direction, name) },
+        required: optional ? ['type'] : ['type', 'data'],
+      }
+      return [key, { ...about, contentType: 'application/json', payload: envelope }]
+    }
+    if (payload === undefined) return [key, { description: 'Any content.', ...about }]
+    return [key, { ...about, contentType: 'application/json', payload: use(payload, direction, name) }]
+  })
+}

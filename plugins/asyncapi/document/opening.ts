@@ -1,0 +1,84 @@
+import type { RouteOptions } from '../../../kernel/index.ts'
+import { isObject, type Json, put } from '../../toolkit/description/json.ts'
+import { type Members, membersOf } from '../../toolkit/description/members.ts'
+import type { DescribedPath } from '../../toolkit/description/paths.ts'
+import { Link } from '../../toolkit/description/schemas/links.ts'
+
+/** The translated schema, to be taken apart. */
+type Look = (schema: unknown, what: string) => unknown
+
+/** What the opening request of a websocket has: the binding `ws` of a channel. */
+export function openingOf(options: RouteOptions, subprotocols: readonly string[] | undefined, look: Look): Json {
+  const all = options.all === undefined ? undefined : membersOf(look(options.all, 'all'))
+  const query = objectOf(partOf(options.query, 'query', look), all, (name) => !isHeaderName(name))
+  const headers = objectOf(partOf(options.headers, 'headers', look), all, isHeaderName)
+  const offered = subprotocols === undefined ? undefined : withSubprotocols(headers, subprotocols)
+  return {
+    method: 'GET',
+    ...(query !== undefined && { query }),
+    ...((offered ?? headers) !== undefined && { headers: offered ?? headers }),
+    bindingVersion: '0.1.0',
+  }
+}
+
+const partOf = (schema: unknown, what: string, look: Look) =>
+  schema === undefined ? undefined : membersOf(look(schema, what))
+
+/** Whether a name of an `all` schema is that of a header. */
+const isHeaderName = (name: string) => name.includes('-') || ['authorization', 'cookie'].includes(name.toLowerCase())
+
+interface ObjectSchema {
+  readonly type: 'object'
+  readonly properties: Json
+  readonly required?: readonly string[]
+  readonly additionalProperties?: unknown
+}
+
+/** A part of the request as one object; the binding wants its members by name. */
+function objectOf(
+  part: Members | undefined,
+  all: Members | undefined,
+  isOwn: (name: string) => boolean,
+): ObjectSchema | undefined {
+  const properties: Json = {}
+  const required: string[] = []
+  for (const { properties: given, required: needed } of [all, part].filter((one) => one !== undefined)) {
+    for (const [name, schema] of given) {
+      if (given === all?.properties && !isOwn(name)) continue
+      put(properties, name, schema)
+      const own = schema instanceof Link ? schema.part.body : schema
+      // What has a default may be left out.
+      if (needed.has(name) && !(isObject(own) && 'default' in own)) required.push(name)
+    }
+  }
+  if (part === undefined && Object.keys(properties).length === 0) return undefined
+  return { type: 'object', properties, ...(required.length > 0 && { required: [...new Set(required)] }) }
+}
+
+function withSubprotocols(headers: ObjectSchema | undefined, subprotocols: readonly string[]): ObjectSchema {
+  const name = 'Sec-WebSocket-Protocol'
+  const description = `The client offers one of these sub-protocols, or several: ${subprotocols.join(', ')}.`
+  return {
+    type: 'object',
+    properties: { ...headers?.properties, [name]: { type: 'string', description, examples: [...subprotocols] } },
+    required: [...(headers?.required ?? []), name],
+  }
+}
+
+/** The parameters of a path: AsyncAPI knows text alone. */
+export function parametersOf(path: DescribedPath, options: RouteOptions, look: Look): Json | undefined {
+  if (path.parameters.length === 0) return undefined
+  const members = partOf(options.params, 'params', look)?.properties
+  const parameters: Json = {}
+  for (const { name, described } of path.parameters) {
+    const schema = members?.get(name)
+    const own = schema instanceof Link ? schema.part.body : schema
+    const { description, enum: values } = isObject(own) ? own : {}
+    const isText = Array.isArray(values) && values.every((one) => typeof one === 'string')
+    put(parameters, described, {
+      ...(typeof description === 'string' && { description }),
+      ...(isText && { enum: values }),
+    })
+  }
+  return parameters
+}

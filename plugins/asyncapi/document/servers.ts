@@ -1,0 +1,57 @@
+import type { OpenApiServer } from '../../openapi/index.ts'
+import { toPlain } from '../../toolkit/description/json.ts'
+import { Names } from '../../toolkit/description/schemas/names.ts'
+import { plainName } from '../../toolkit/schema/names.ts'
+import type { AsyncApiReference, AsyncApiServer } from '../types.ts'
+
+/** A websocket is opened by a request, so who names where that goes has named both. */
+const upgraded: Readonly<Record<string, string>> = { http: 'ws', https: 'wss' }
+
+/** A server as AsyncAPI has them; `undefined` for an address without protocol and host. */
+export function readServer({ url, description, variables, ...rest }: OpenApiServer): AsyncApiServer | undefined {
+  const [, scheme = '', host = '', pathname = ''] = /^([a-z][a-z\d+.-]*):\/\/([^/?#]+)(\/[^?#]*)?$/i.exec(url) ?? []
+  if (host === '') return undefined
+  const protocol = scheme.toLowerCase()
+  return {
+    host,
+    protocol: upgraded[protocol] ?? protocol,
+    ...(pathname !== '' && pathname !== '/' && { pathname: pathname.replace(/\/$/, '') }),
+    ...(description !== undefined && { description }),
+    ...(variables !== undefined && { variables: toPlain(variables) as { [name: string]: object } }),
+    ...(toPlain(rest) as object),
+  }
+}
+
+/** Protocols that say the same to a channel. */
+const families: Readonly<Record<string, readonly string[]>> = {
+  ws: ['ws', 'wss'],
+  mqtt: ['mqtt', 'mqtts', 'mqtt5', 'secure-mqtt'],
+  redis: ['redis', 'rediss'],
+}
+
+/** The servers of a document, by names made of their protocols. */
+export class Servers {
+  readonly all: { readonly [name: string]: AsyncApiServer }
+
+  constructor(given: readonly OpenApiServer[] | undefined) {
+    const names = new Names()
+    const read = (given ?? []).map(readServer).filter((one) => one !== undefined)
+    this.all = Object.fromEntries(read.map((one) => [names.claim(plainName(one.protocol)), one]))
+  }
+
+  /** The servers that have the channels of a protocol; none where that is all of them, or the document names none. */
+  of(protocol: string): AsyncApiReference[] {
+    const family = families[protocol] ?? [protocol]
+    const all = Object.entries(this.all)
+    const own = all.filter(([, one]) => family.includes(one.protocol))
+    return own.length === all.length ? [] : own.map(([name]) => ({ $ref: `#/servers/${name}` }))
+  }
+
+  /** Whether the document names servers, and none that has channels of the protocol. */
+  lacks(protocol: string): boolean {
+    return (
+      Object.keys(this.all).length > 0 &&
+      !Object.values(this.all).some((one) => (families[protocol] ?? [protocol]).includes(one.protocol))
+    )
+  }
+}

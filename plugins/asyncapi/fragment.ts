@@ -1,0 +1,58 @@
+import type { Kernel } from '../../kernel/index.ts'
+import type { DescribedRoute } from '../openapi/index.ts'
+
+/** One kind of message. Without `payload` and `data` it is of any content. */
+export interface AsyncApiMessage {
+  /** What the message is called; where it has `data`, the type that stands in it. */
+  readonly name: string
+  readonly summary?: string
+  readonly description?: string
+  /** The schema of the whole message, of any kind. */
+  readonly payload?: object
+  /** In place of it the schema of the data of a message `{ type, data }`, whose type is `name`. */
+  readonly data?: object
+  /** Whether the data may be left out. */
+  readonly optional?: boolean
+}
+
+/** What a server exchanges over one protocol in one place. */
+export interface AsyncApiExchange {
+  /** `ws`, `mqtt`, `sqs` or another name of the registry of AsyncAPI; a name of your own for what has none there. */
+  readonly protocol: string
+  /** What the server receives. */
+  readonly receive?: readonly AsyncApiMessage[]
+  /** What the server sends. */
+  readonly send?: readonly AsyncApiMessage[]
+  /** Sub-protocols of a websocket, of which the client offers one. */
+  readonly subprotocols?: readonly string[]
+  /** Bindings of the channel, by protocol. */
+  readonly bindings?: { readonly [protocol: string]: object }
+  /** Bindings of its operations, by protocol. */
+  readonly operationBindings?: { readonly [protocol: string]: object }
+}
+
+/** A channel that is not a route: a topic, a queue, a room. */
+export interface AsyncApiChannel extends AsyncApiExchange {
+  /** With its parameters in braces: `sensors/{room}/temperature`. */
+  readonly address: string
+  readonly title?: string
+  readonly summary?: string
+  readonly description?: string
+  /** What the parameters of the address are. */
+  readonly parameters?: { readonly [name: string]: { readonly description?: string; readonly enum?: string[] } }
+  readonly [extension: `x-${string}`]: unknown
+}
+
+/** Data that a plugin adds to the description of messages. */
+export interface AsyncApiFragment {
+  /**
+   * Says what is exchanged where a route is taken over for another protocol, a websocket for one; `undefined` for a route that is not.
+   * Called for each route that the plugin reaches; what several plugins say of one route and protocol is one channel.
+   */
+  exchange?(route: DescribedRoute): AsyncApiExchange | undefined
+  /**
+   * The channels that are not routes. Called whenever the document is asked for; the document is made anew when they have
+   * changed, so a channel that stays has the same schemas each time.
+   */
+  channels?(plugin: { readonly server: Kernel; readonly settings: unknown }): readonly AsyncApiChannel[]
+}

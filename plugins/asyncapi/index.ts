@@ -1,0 +1,33 @@
+import type { AsyncApiFragment } from './fragment.ts'
+import type { MessageDescription } from './service.ts'
+
+export { describeMessages } from './document/describe.ts'
+export type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment, AsyncApiMessage } from './fragment.ts'
+export type { AsyncApiOptions, MessageDescriptionOptions } from './options.ts'
+export { asyncapi } from './plugin.ts'
+export type { MessageDescription } from './service.ts'
+export type {
+  AsyncApiChannelObject,
+  AsyncApiDocument,
+  AsyncApiInfo,
+  AsyncApiMessageObject,
+  AsyncApiOperation,
+  AsyncApiReference,
+  AsyncApiSchema,
+  AsyncApiServer,
+  AsyncApiTag,
+} from './types.ts'
+
+declare module '../../kernel/plugin/define.ts' {
+  interface PluginData {
+    /** What the plugin adds to the description of messages. */
+    readonly asyncapi?: AsyncApiFragment
+  }
+}
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    /** Describes the messages of the server. */
+    asyncapi: MessageDescription
+  }
+}

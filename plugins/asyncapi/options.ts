@@ -1,0 +1,86 @@
+import type { Middleware, RouteOptions } from '../../kernel/index.ts'
+import type { OpenApiRoute, OpenApiServer } from '../openapi/index.ts'
+import {
+  accessMembers,
+  accessOf,
+  componentsOfKind,
+  extensible,
+  externalDocs,
+  infoMembers,
+  requirement,
+  server,
+  tag,
+  text,
+  url,
+} from '../toolkit/description/options.ts'
+import type { SecurityRequirement } from '../toolkit/description/security.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
+import { readServer } from './document/servers.ts'
+import type { AsyncApiInfo, AsyncApiTag } from './types.ts'
+
+/** What is described, and what stands around it. */
+export interface MessageDescriptionOptions {
+  /** Default: title `API`, version `1.0.0`. */
+  info?: Partial<AsyncApiInfo>
+  /** Where channels are: `wss://api.example.com`, `mqtts://broker.example.com`. `https` counts as `wss`, `http` as `ws`. */
+  servers?: readonly OpenApiServer[]
+  /** What every websocket asks for that says nothing else. */
+  security?: readonly SecurityRequirement[]
+  /** Descriptions of tags. */
+  tags?: readonly AsyncApiTag[]
+  /** `securitySchemes`, in the form of OpenAPI or AsyncAPI, take the place of the ones made for policies; schemas lead others to them. */
+  components?: {
+    readonly schemas?: { readonly [name: string]: object | boolean }
+    readonly securitySchemes?: { readonly [name: string]: object }
+  }
+  externalDocs?: { url: string; description?: string }
+  /** Whether a websocket is described; default: all but those of routes with `apidoc: false`. */
+  include?: (route: OpenApiRoute) => boolean
+}
+
+/** Options of the description of messages. */
+export interface AsyncApiOptions extends MessageDescriptionOptions {
+  /** The document is at this path with `.json` and `.yaml`. Default `/asyncapi`. */
+  path?: string
+  /** For the document: whoever is let in by them. */
+  middlewares?: readonly Middleware[]
+  /** For the document, as on any route. */
+  policy?: RouteOptions['policy']
+}
+
+const description = {
+  info: extensible({ ...infoMembers, license: extensible({ name: text.required(), url }).optional() }).says(
+    'an object',
+  ),
+  servers: option
+    .list(
+      server.into((given, place) => {
+        if (readServer(given as OpenApiServer) === undefined)
+          place.in('url').wrong(given.url, 'an address with a protocol and a host: "wss://api.example.com"')
+        return given
+      }),
+    )
+    .says('a list of objects { url, description }'),
+  security: option.list(requirement).says('a list of objects'),
+  tags: option.list(tag).says('a list of objects { name, description }'),
+  components: option.shape({ schemas: componentsOfKind, securitySchemes: componentsOfKind }).optional(),
+  externalDocs: externalDocs.says('an object').optional(),
+  include: option.fn<(route: OpenApiRoute) => boolean>('a function of the route'),
+}
+
+export const messageDescriptionOptions = option.shape(description).typed<MessageDescriptionOptions>()
+
+export type MessageDescriptionSettings = SettingsOf<typeof messageDescriptionOptions>
+
+export const asyncapiOptions = option
+  .shape({
+    path: option
+      .name(/^\/[^:*?#]*[^:*?#/]$/, 'a path below "/" without parameters, "/asyncapi" for example')
+      .default('/asyncapi'),
+    ...accessMembers,
+    ...description,
+  })
+  .into(({ path, middlewares, policy, ...description }) => {
+    return { path, routeOptions: accessOf({ middlewares, policy }), description }
+  })
+  .typed<AsyncApiOptions>()

@@ -1,0 +1,44 @@
+import { announcePluginData, definePlugin } from '../../kernel/index.ts'
+import { announcePage } from '../toolkit/pages.ts'
+import { asyncapiOptions } from './options.ts'
+import { MessageDescription } from './service.ts'
+
+announcePluginData('asyncapi')
+
+/**
+ * Describes what the server exchanges in messages, in AsyncAPI 3.0: JSON at `/asyncapi.json`, YAML at `/asyncapi.yaml`.
+ *
+ * Websockets are described by the options of their routes, queues and MQTT subscriptions by what their subscribers declare.
+ *
+ * @example
+ * new Server({ plugins: { asyncapi: { info: { title: 'Rooms', version: '1.0.0' } }, websocket: true } })
+ */
+export const asyncapi = definePlugin({
+  name: 'asyncapi',
+  options: asyncapiOptions,
+  provide: () => ({ asyncapi: new MessageDescription() }),
+  async setup(ctx, { path, routeOptions, description }) {
+    // Not on import: a server without it should not load it.
+    const [{ describeContributions }, { checkFragments, contributionsOf, partsOf }, { documentRoutes }] =
+      await Promise.all([
+        import('./document/describe.ts'),
+        import('./document/contributions.ts'),
+        import('../toolkit/description/written.ts'),
+      ])
+    const service = ctx.services.get('asyncapi')
+    service.start(
+      ctx.server,
+      {
+        state: (server) => [server.listing, ...partsOf(contributionsOf(server))],
+        describe: (server) => describeContributions(server, contributionsOf(server), description),
+      },
+      ctx.log,
+    )
+    ctx.onReady(() => checkFragments(ctx.server.listing.plugins))
+
+    const { json, yaml } = documentRoutes(service)
+    ctx.get(`${path}.json`, routeOptions, json)
+    ctx.get(`${path}.yaml`, routeOptions, yaml)
+    announcePage(ctx.server, 'Message description', `${ctx.prefix}${path}.json`)
+  },
+})

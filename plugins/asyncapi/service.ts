@@ -1,0 +1,33 @@
+import { defineError } from '../../kernel/index.ts'
+import { DocumentService } from '../toolkit/description/document-service.ts'
+import type { AsyncApiDocument } from './types.ts'
+
+const AsyncApiBeforeBootError = defineError(
+  'AsyncApiBeforeBootError',
+  500,
+  () =>
+    'the messages of a server are asked for before boot. Call await server.ready() first, or describeMessages(server) of framework/plugins/asyncapi',
+)
+
+/** Describes the messages of one server: the service `asyncapi`. */
+export class MessageDescription extends DocumentService<AsyncApiDocument> {
+  constructor() {
+    super(AsyncApiBeforeBootError)
+  }
+
+  /**
+   * The description of the messages as they are now; the same object until they change, so change a copy.
+   *
+   * @throws AsyncApiBeforeBootError before `setup`.
+   * @example
+   * import { writeFileSync } from 'node:fs'
+   * import { Server } from 'framework'
+   *
+   * const server = new Server({ plugins: { asyncapi: true } })
+   * await server.ready()
+   * writeFileSync('asyncapi.json', JSON.stringify(server.services.get('asyncapi').document(), null, 2))
+   */
+  override document(): AsyncApiDocument {
+    return super.document()
+  }
+}

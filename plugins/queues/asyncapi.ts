@@ -1,0 +1,25 @@
+import type { AsyncApiChannel } from '../asyncapi/index.ts'
+import { declaredSubscriptions } from './registry.ts'
+
+/** What AsyncAPI calls the protocols of engines; the others are called what they are here. */
+const protocols: Readonly<Record<string, string>> = { bullmq: 'redis', sqs: 'sqs' }
+
+/** For the description of messages: each queue of this process that has a subscriber. */
+export function channels(): AsyncApiChannel[] {
+  const queues = new Set(declaredSubscriptions().map(({ queue }) => queue))
+  return [...queues].map(({ name, kind, schema }) => ({
+    address: name,
+    title: `The queue ${name}`,
+    protocol: protocols[kind] ?? kind,
+    receive: [
+      {
+        name,
+        ...(schema === undefined ? { description: 'JSON of any content.' } : { payload: schema }),
+      },
+    ],
+    'x-engine': kind,
+    ...(kind === 'sqs' && {
+      bindings: { sqs: { queue: { name, fifoQueue: name.endsWith('.fifo') }, bindingVersion: '0.2.0' } },
+    }),
+  }))
+}

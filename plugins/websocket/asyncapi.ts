@@ -1,0 +1,65 @@
+import type { AsyncApiExchange, AsyncApiMessage } from '../asyncapi/index.ts'
+import type { DescribedRoute } from '../openapi/index.ts'
+import { checkOf } from '../toolkit/schema/check.ts'
+import { errorType, invalidMessageCode } from './messages.ts'
+import type { WebsocketRouteOptions } from './options.ts'
+import type { MessageSchemas } from './types.ts'
+
+const any: readonly AsyncApiMessage[] = [{ name: 'message', description: 'Text or bytes of any content.' }]
+
+const issue = {
+  type: 'object',
+  properties: {
+    path: { type: 'string', description: 'JSON pointer into the data of the message.' },
+    keyword: { type: 'string' },
+    message: { type: 'string' },
+    params: { type: 'object' },
+  },
+  required: ['path', 'message'],
+}
+
+/** What answers a message that is not valid. */
+const errorFrame: AsyncApiMessage = {
+  name: errorType,
+  summary: 'A message of the client was not valid and has reached no handler.',
+  data: {
+    $id: 'InvalidMessage',
+    type: 'object',
+    properties: {
+      code: { type: 'string', const: invalidMessageCode },
+      message: { type: 'string' },
+      errors: { type: 'array', items: issue },
+    },
+    required: ['code', 'message'],
+  },
+}
+
+/** For the description of messages: what a route with a websocket exchanges. */
+export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefined {
+  const { websocket, incoming, outgoing, socket } = options
+  if (websocket === undefined) return undefined
+  const { protocols } = (socket ?? {}) as WebsocketRouteOptions
+  const receive = incoming === undefined ? (websocket.message === undefined ? [] : any) : typed(incoming, 'body')
+  const send = outgoing === undefined ? any : typed(outgoing, 'exact')
+  return {
+    protocol: 'ws',
+    receive,
+    send: incoming === undefined ? send : [...send, errorFrame],
+    ...(protocols !== undefined && { subprotocols: protocols }),
+  }
+}
+
+function typed(schemas: MessageSchemas, mode: 'body' | 'exact'): AsyncApiMessage[] {
+  return Object.entries(schemas).map(([name, data]) => ({ name, data, optional: takesNothing(data, mode) }))
+}
+
+/** Whether a message of this type may come without data: no JSON Schema can say that of the whole value. */
+function takesNothing(schema: object, mode: 'body' | 'exact'): boolean {
+  try {
+    const verdict = checkOf(schema, mode)(undefined)
+    return !(verdict instanceof Promise) && verdict.ok
+  } catch {
+    // Before boot a schema may be one that no server would start with.
+    return false
+  }
+}
