@@ -1,6 +1,7 @@
 import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Kernel } from '../../kernel/index.ts'
+import type { AsyncApiOptions, MessageDescriptionOptions } from '../../plugins/asyncapi/index.ts'
 import type { DescriptionOptions, OpenApiOptions } from '../../plugins/openapi/index.ts'
 import type { CommandInput } from '../../plugins/toolkit/command-definition.ts'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
@@ -11,12 +12,14 @@ import { commandLineOf, findProject, projectRoot } from '../project/project.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
 import type { ApiDocument } from '../sdk/document.ts'
+import { fetchDescriptions } from '../sdk/fetch-descriptions.ts'
 import { generateClient, isGenerated, wordsOf } from '../sdk/generate.ts'
+import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
 
 export const generateSdk = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
-that needs nothing but fetch. Controllers of controllerPatterns are in it; routes that plugins register in their
-setup are only known after boot: --boot.`,
+that needs nothing but fetch, and WebSocket where the server has any. Controllers of controllerPatterns are in it; routes that plugins register in their
+setup are only known after boot: --boot. With --url it asks a running server for its descriptions instead.`,
   flags: {
     ...applicationFlags,
     out: {
@@ -26,6 +29,21 @@ setup are only known after boot: --boot.`,
       description: 'The file to write (default src/sdk.ts, or sdk.ts without src/)',
     },
     name: { type: 'string', value: 'name', description: 'The name of the type of the client', default: 'Client' },
+    url: {
+      type: 'string',
+      value: 'address',
+      description: 'A running server whose descriptions are read, in place of a module',
+    },
+    openapi: {
+      type: 'string',
+      value: 'path',
+      description: 'Where that has its OpenAPI description (default /docs/json)',
+    },
+    asyncapi: {
+      type: 'string',
+      value: 'path',
+      description: 'Where that has its AsyncAPI description (default /asyncapi.json)',
+    },
     boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
     check: {
       type: 'boolean',
@@ -47,12 +65,13 @@ setup are only known after boot: --boot.`,
         { usage: true },
       )
     }
-    const { server, entry } = await applicationOf(flags)
-    const document = await describe(server, flags.boot ? input.boot : undefined, note)
-    const client = generateClient(document, { name, command: commandLine(flags) })
+    const { document, messages, from } = await descriptionsOf(flags, input)
+    const client = generateClient(document, { name, command: commandLine(flags), ...(messages && { messages }) })
     const count = Object.values(document.paths ?? {}).reduce<number>((sum, item) => sum + Object.keys(item).length, 0)
-    const calls = `${count} ${count === 1 ? 'route' : 'routes'} of ${entry}`
-    if (count === 0) note(`${entry} has no routes: do its modules import those that register them?`)
+    const sockets = socketsOf(document, messages).routes.length
+    const opened = sockets === 0 ? '' : ` and ${sockets} ${sockets === 1 ? 'websocket' : 'websockets'}`
+    const calls = `${count} ${count === 1 ? 'route' : 'routes'}${opened} of ${from}`
+    if (count + sockets === 0) note(`${from} has no routes: do its modules import those that register them?`)
     if (flags['dry-run']) {
       print(client.trimEnd())
       return 0
@@ -66,19 +85,61 @@ setup are only known after boot: --boot.`,
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
+/** Both descriptions of a server, and where it is. */
+interface Found {
+  readonly document: ApiDocument
+  readonly messages: MessageDocument | undefined
+  readonly from: string
+}
+
+async function descriptionsOf(
+  flags: CommandInput['flags'] & Parameters<typeof applicationOf>[0],
+  input: Pick<CommandInput, 'boot' | 'note'>,
+): Promise<Found> {
+  const url = text(flags.url)
+  if (url === undefined) {
+    const alone = ['openapi', 'asyncapi'].find((flag) => text(flags[flag]) !== undefined)
+    if (alone !== undefined)
+      throw new CommandFailure(`--${alone} needs --url, the address of the server`, { usage: true })
+    const { server, entry } = await applicationOf(flags)
+    return { ...(await describe(server, flags.boot ? input.boot : undefined, input.note)), from: entry }
+  }
+  const other = ['entry', 'export', 'boot'].find((flag) => flags[flag] !== undefined && flags[flag] !== false)
+  if (other !== undefined) {
+    throw new CommandFailure(`--${other} is for a module, and --url for a running server: name one of them`, {
+      usage: true,
+    })
+  }
+  const asked = { url, openapi: text(flags.openapi), asyncapi: text(flags.asyncapi) }
+  return { ...(await fetchDescriptions(asked, input.note)), from: url }
+}
+
 async function describe(
   server: Kernel,
   boot: CommandInput['boot'] | undefined,
   note: CommandInput['note'],
-): Promise<ApiDocument> {
-  const { describeServer } = await import('../../plugins/openapi/index.ts')
+): Promise<Omit<Found, 'from'>> {
+  const [{ describeServer }, { describeMessages }] = await Promise.all([
+    import('../../plugins/openapi/index.ts'),
+    import('../../plugins/asyncapi/index.ts'),
+  ])
   if (boot === undefined) {
     const controllers = server.services.get('controllers')
     await controllers.load(controllers.patterns, server.router, server.logger)
     note('Not booted: routes that plugins register in their setup are left out (--boot has them).')
   } else await boot(server)
   // The same data: here with the keywords of schemas by name.
-  return describeServer(server, optionsOf(server)) as ApiDocument
+  return {
+    document: describeServer(server, optionsOf(server)) as ApiDocument,
+    messages: describeMessages(server, messageOptionsOf(server)) as MessageDocument,
+  }
+}
+
+/** The same of what it says to the asyncapi plugin. */
+function messageOptionsOf(server: Kernel): MessageDescriptionOptions {
+  const listed = server.listing.plugins.find(({ definition }) => definition.name === 'asyncapi')
+  const { include, components } = (listed?.options ?? {}) as AsyncApiOptions
+  return { ...(include && { include }), ...(components && { components }) }
 }
 
 /** What the application says of its API to the openapi plugin holds for its client too. */
@@ -91,7 +152,7 @@ function optionsOf(server: Kernel): DescriptionOptions {
 /** How the file was written is how it is looked at, where nothing else is typed: in CI no one repeats its options. */
 function asWritten<Flags extends CommandInput['flags']>(flags: Flags, file: string): Flags {
   const words = wordsOf(file)
-  const given = ['entry', 'export', 'name'].flatMap((flag) => {
+  const given = ['entry', 'export', 'name', 'url', 'openapi', 'asyncapi'].flatMap((flag) => {
     const value = words[words.indexOf(`--${flag}`) + 1]
     const isTyped = text(flags[flag]) !== undefined && !(flag === 'name' && flags.name === 'Client')
     return isTyped || value === undefined || !words.includes(`--${flag}`) ? [] : [[flag, value] as const]
@@ -101,14 +162,14 @@ function asWritten<Flags extends CommandInput['flags']>(flags: Flags, file: stri
 
 /** The command as it was typed, without what only concerns this run. */
 function commandLine(flags: CommandInput['flags'], program = programName): string {
-  const words = ['entry', 'export', 'out', 'name'].flatMap((flag) => {
+  const words = ['entry', 'export', 'url', 'openapi', 'asyncapi', 'out', 'name'].flatMap((flag) => {
     const value = text(flags[flag])
     return value === undefined || (flag === 'name' && value === 'Client') ? [] : [`--${flag}`, quote(value)]
   })
   return [`${program} generate-sdk`, ...words, ...(flags.boot ? ['--boot'] : [])].join(' ')
 }
 
-const quote = (word: string) => (/^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+const quote = (word: string) => (/^[\w./@:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function read(file: string): string | undefined {
   try {

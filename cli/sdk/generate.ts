@@ -1,12 +1,15 @@
 import { programName } from '../package.ts'
 import { union } from './combine.ts'
 import type { ApiDocument, Operation, Parameter } from './document.ts'
+import { type MessageDocument, socketsOf } from './messages.ts'
 import { camel, pascal } from './names.ts'
 import { bodyOf, countFailures, shapeOf } from './operation.ts'
 import { comment, key, text } from './printer.ts'
 import { runtime, runtimeNames } from './runtime.ts'
 import { SchemaPrinter } from './schema.ts'
 import { SharedFailures } from './shared.ts'
+import { socketCall, socketShape } from './socket.ts'
+import { socketGlobals, socketRuntime, socketRuntimeNames } from './socket-runtime.ts'
 import { decoded, memberNames, methods, type Node, treeOf } from './tree.ts'
 
 export interface GenerateOptions {
@@ -14,6 +17,8 @@ export interface GenerateOptions {
   readonly name?: string
   /** The command that writes the file again, for its first lines. */
   readonly command?: string
+  /** The description of the messages of the same server, for its websockets. */
+  readonly messages?: MessageDocument
 }
 
 /** Globals that the file uses: a component of that name would hide them. */
@@ -28,11 +33,14 @@ const refused = 'Any Unknown Never Void Null Undefined'
  *
  * The same document gives the same text: members are in one order, whatever theirs is in the document.
  */
-export function generateClient(document: ApiDocument, options: GenerateOptions = {}): string {
+export function generateClient(api: ApiDocument, options: GenerateOptions = {}): string {
+  const { document, routes: sockets } = socketsOf(api, options.messages)
+  const hasSockets = sockets.length > 0
   const name = pascal(options.name ?? 'Client')
   const taken = new Set([...globals.split(' '), ...refused.split(' '), ...runtimeNames, name, `create${name}`])
+  if (hasSockets) for (const one of [...socketGlobals, ...socketRuntimeNames]) taken.add(one)
   const printer = new SchemaPrinter(document, taken)
-  const tree = treeOf(document)
+  const tree = treeOf(document, sockets)
   const shared = new SharedFailures(taken)
   for (const operation of operationsBelow(tree)) countFailures(document, operation, printer, shared)
   const type = typeOf(tree, { document, printer, shared }, '')
@@ -47,10 +55,11 @@ export function generateClient(document: ApiDocument, options: GenerateOptions =
     `/** Makes a client of the server: \`const client = create${name}({ baseUrl: 'http://localhost:3000' })\`. */
 export function create${name}(options: ClientOptions = {}): ${name} {
   const send = connect(options)
-  return ${codeOf(tree, document, { from: '', text: '' }, '  ', 1)}
+${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tree, document, { from: '', text: '' }, '  ', 1)}
 }
 `,
     runtime,
+    hasSockets ? socketRuntime : '',
   ]
     .map((part) => part.replace(/^\n+/, ''))
     .filter((part) => part !== '')
@@ -103,6 +112,10 @@ function typeOf(node: Node, typing: Typing, indent: string): string {
     const { doc, input, answers } = shapeOf(document, found.item, found.operation, printer, shared, inner)
     members.push(`${comment(doc, inner)}${inner}${method}(${input}): Call<${answers}>`)
   }
+  if (node.socket !== undefined) {
+    const { doc, input, type } = socketShape(node.socket, printer, inner)
+    members.push(`${comment(doc, inner)}${inner}socket(${input}): ${type}`)
+  }
   for (const [id, name] of sortedNames(node)) {
     const { step, node: child } = node.children.get(id)!
     const below = typeOf(child, typing, inner)
@@ -149,14 +162,15 @@ function expression({ from, text: rest }: Way): string {
 function codeOf(node: Node, document: ApiDocument, way: Way, indent: string, depth: number): string {
   const inner = `${indent}  `
   const members: string[] = []
+  const path = expression(way.from === '' && way.text === '' ? { from: '', text: '/' } : way)
   for (const method of methods) {
     const found = node.operations.get(method)
     if (found === undefined) continue
-    const path = expression(way.from === '' && way.text === '' ? { from: '', text: '/' } : way)
     const body = bodyOf(document, found.operation)?.mediaType
     const last = body === undefined ? '' : `, ${text(body)}`
     members.push(`${inner}${method}: (input) => send('${method.toUpperCase()}', ${path}, input${last}),`)
   }
+  if (node.socket !== undefined) members.push(`${inner}socket: ${socketCall(node.socket, path)},`)
   for (const [id, name] of sortedNames(node)) {
     const { step, node: child } = node.children.get(id)!
     if (step.kind === 'static') {

@@ -1,4 +1,5 @@
 import { type ApiDocument, type Operation, type Parameter, type PathItem, sorted } from './document.ts'
+import type { SocketRoute } from './messages.ts'
 import { assign, camel, capitalized } from './names.ts'
 import { parametersOf } from './operation.ts'
 
@@ -13,30 +14,22 @@ export type Step =
 /** A place in the tree of paths. */
 export interface Node {
   readonly operations: Map<MethodName, { readonly item: PathItem; readonly operation: Operation }>
+  /** The websocket that opens here. */
+  socket: SocketRoute | undefined
   /** What comes behind it, by a key that tells text and parameters apart. */
   readonly children: Map<string, { readonly step: Step; readonly node: Node }>
   /** What the operations below say of the parameter that leads here. */
   readonly parameters: Parameter[]
 }
 
-const emptyNode = (): Node => ({ operations: new Map(), children: new Map(), parameters: [] })
+const emptyNode = (): Node => ({ operations: new Map(), socket: undefined, children: new Map(), parameters: [] })
 
-/** Every path of a document as one tree. */
-export function treeOf(document: ApiDocument): Node {
+/** Every path of a document as one tree, with the websockets beside it. */
+export function treeOf(document: ApiDocument, sockets: readonly SocketRoute[] = []): Node {
   const root = emptyNode()
   for (const [path, item] of sorted(document.paths)) {
     if (!path.startsWith('/')) continue
-    const segments = path === '/' ? [] : path.slice(1).split('/')
-    const way: { step: Step; node: Node }[] = []
-    let node = root
-    segments.forEach((segment, at) => {
-      const step = stepOf(segment, at === segments.length - 1)
-      const key = step.kind === 'static' ? `/${step.text}` : `{${step.name}}`
-      const next = node.children.get(key) ?? { step, node: emptyNode() }
-      node.children.set(key, next)
-      way.push(next)
-      node = next.node
-    })
+    const { way, node } = placeOf(root, path)
     for (const method of methods) {
       // OpenAPI 3.2 has QUERY, 3.1 takes it as an extension.
       const operation = item[method] ?? (method === 'query' ? item['x-query'] : undefined)
@@ -49,7 +42,27 @@ export function treeOf(document: ApiDocument): Node {
       }
     }
   }
+  for (const socket of sockets) placeOf(root, socket.path).node.socket = socket
   return root
+}
+
+/** The place that a path leads to, and the steps there. */
+function placeOf(
+  root: Node,
+  path: string,
+): { readonly way: readonly { step: Step; node: Node }[]; readonly node: Node } {
+  const segments = path === '/' ? [] : path.slice(1).split('/')
+  const way: { step: Step; node: Node }[] = []
+  let node = root
+  segments.forEach((segment, at) => {
+    const step = stepOf(segment, at === segments.length - 1)
+    const key = step.kind === 'static' ? `/${step.text}` : `{${step.name}}`
+    const next = node.children.get(key) ?? { step, node: emptyNode() }
+    node.children.set(key, next)
+    way.push(next)
+    node = next.node
+  })
+  return { way, node }
 }
 
 /** `{wildcard}` at the end is what is left of the path, slashes and all: no segment can be called so otherwise. */
@@ -64,7 +77,8 @@ function stepOf(segment: string, isLast: boolean): Step {
  * an object awaitable), and names that several would have are evaded.
  */
 export function memberNames(node: Node): Map<string, string> {
-  const taken = new Set<string>([...methods, 'then', ...Object.getOwnPropertyNames(Object.prototype)])
+  const own = node.socket === undefined ? [] : ['socket']
+  const taken = new Set<string>([...methods, ...own, 'then', ...Object.getOwnPropertyNames(Object.prototype)])
   const nameOf = (key: string) => {
     const { step } = node.children.get(key)!
     if (step.kind === 'static') return camel(decoded(step.text))

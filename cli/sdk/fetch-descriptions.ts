@@ -1,0 +1,81 @@
+import { CommandFailure } from '../failure.ts'
+import type { ApiDocument } from './document.ts'
+import type { MessageDocument } from './messages.ts'
+
+/** Where a running server has its descriptions. */
+export interface Descriptions {
+  readonly url: string
+  /** Paths below the address, or addresses of their own. */
+  readonly openapi: string | undefined
+  readonly asyncapi: string | undefined
+}
+
+/** Milliseconds that a server has for a description. */
+const patience = 15_000
+
+/**
+ * Reads the descriptions of a running server. One that is not there is noted; what else is wrong is a failure, because a client with half of its
+ * calls would look like a whole one.
+ */
+export async function fetchDescriptions(
+  { url, openapi, asyncapi }: Descriptions,
+  note: (line: string) => void,
+): Promise<{ document: ApiDocument; messages: MessageDocument | undefined }> {
+  const base = addressOf(url.replace(/\/*$/, '/'), '--url')
+  const at = (given: string | undefined, path: string, flag: string) =>
+    addressOf(given === undefined ? path : given.replace(/^\/+/, ''), flag, base)
+  const places = [at(openapi, 'docs/json', '--openapi'), at(asyncapi, 'asyncapi.json', '--asyncapi')] as const
+  const [api, messages] = await Promise.all([read(places[0], 'openapi', '3.'), read(places[1], 'asyncapi', '3.')])
+  if (api === undefined && messages === undefined) {
+    throw new CommandFailure(
+      `${url} has neither an OpenAPI description at ${places[0]} nor an AsyncAPI description at ${places[1]}: register the plugin openapi or asyncapi, or name their places with --openapi and --asyncapi`,
+    )
+  }
+  if (api === undefined)
+    note(
+      `There is no OpenAPI description at ${places[0]}: the client has websockets alone (--openapi names another place).`,
+    )
+  if (messages === undefined)
+    note(
+      `There is no AsyncAPI description at ${places[1]}: the client has no websockets (--asyncapi names another place).`,
+    )
+  const { info } = (messages ?? {}) as ApiDocument
+  return {
+    document: (api ?? { ...(info && { info }) }) as ApiDocument,
+    messages: messages as MessageDocument | undefined,
+  }
+}
+
+function addressOf(text: string, flag: string, base?: URL): URL {
+  const address = URL.canParse(text, base) ? new URL(text, base) : undefined
+  if (address !== undefined && /^https?:$/.test(address.protocol)) return address
+  throw new CommandFailure(`${flag} takes an address such as http://localhost:3000; "${text}" is not one`, {
+    usage: true,
+  })
+}
+
+/** A description; `undefined` where there is none. */
+async function read(address: URL, format: 'openapi' | 'asyncapi', version: string): Promise<object | undefined> {
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(address, { signal: AbortSignal.timeout(patience), headers: { accept: 'application/json' } })
+    text = await response.text()
+  } catch (error) {
+    const { message, cause } = error as Error
+    const why = cause instanceof Error && cause.message !== '' ? cause.message : message
+    throw new CommandFailure(`${address} cannot be read: ${why}`, { cause: error })
+  }
+  if (response.status === 404) return undefined
+  if (!response.ok) throw new CommandFailure(`${address} was answered with ${response.status}`)
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch (error) {
+    throw new CommandFailure(`${address} is not JSON`, { cause: error })
+  }
+  const said =
+    typeof document === 'object' && document !== null ? (document as Record<string, unknown>)[format] : undefined
+  if (typeof said === 'string' && said.startsWith(version)) return document as object
+  throw new CommandFailure(`${address} is not a description of the format ${format} ${version}x`)
+}

@@ -1,0 +1,163 @@
+import { type ApiDocument, follow, type Reference, type Schema, sorted } from './document.ts'
+
+/** What the generator reads of an AsyncAPI 3 document; whatever else is in one is left alone. */
+export interface MessageDocument {
+  readonly channels?: { readonly [id: string]: Channel | Reference }
+  readonly operations?: { readonly [id: string]: MessageOperation | Reference }
+  readonly components?: { readonly [kind: string]: { readonly [name: string]: unknown } | undefined }
+}
+
+interface Channel {
+  readonly address?: string | null
+  readonly summary?: string
+  readonly description?: string
+  readonly messages?: { readonly [name: string]: Message | Reference }
+  readonly bindings?: { readonly ws?: { readonly query?: Schema; readonly headers?: Schema } }
+  readonly 'x-subprotocols'?: readonly string[]
+}
+
+interface MessageOperation {
+  readonly action?: string
+  readonly channel?: Reference
+  readonly messages?: readonly Reference[]
+}
+
+interface Message {
+  readonly payload?: Schema
+  readonly deprecated?: boolean
+}
+
+/** A websocket of the server, from where the client stands. */
+export interface SocketRoute {
+  readonly path: string
+  readonly doc: readonly (string | undefined)[]
+  readonly isDeprecated: boolean
+  /** The schemas of what the client receives; `undefined` for text and bytes of any content. */
+  readonly received: readonly Schema[] | undefined
+  /** The same of what it sends; none where the server listens to nothing. */
+  readonly sent: readonly Schema[] | undefined
+  readonly query: Schema | undefined
+  readonly headers: Schema | undefined
+  readonly protocols: readonly string[]
+}
+
+/** The websockets of a server, with a document that has the schemas of both descriptions. */
+export interface Sockets {
+  readonly document: ApiDocument
+  readonly routes: readonly SocketRoute[]
+}
+
+/** Reads the websockets of an AsyncAPI document; the other channels are not for clients over HTTP. */
+export function socketsOf(api: ApiDocument, messages: MessageDocument | undefined): Sockets {
+  if (messages === undefined) return { document: api, routes: [] }
+  const schemas = (messages.components?.schemas ?? {}) as { readonly [name: string]: Schema }
+  const { names, added } = withNames(schemas, (api.components?.schemas ?? {}) as { readonly [name: string]: Schema })
+  const modern = (schema: Schema | undefined) =>
+    schema === undefined ? undefined : (rewritten(schema, names) as Schema)
+  // The two kinds of documents are alike in what a reference is.
+  const whole = messages as unknown as ApiDocument
+  const routes = sorted(messages.channels).flatMap(([id, given]): SocketRoute[] => {
+    const channel = follow<Channel>(whole, given)
+    const ws = channel?.bindings?.ws
+    if (channel === undefined || ws === undefined || !channel.address?.startsWith('/')) return []
+    const own = Object.values(messages.operations ?? {})
+      .map((one) => follow<MessageOperation>(whole, one))
+      .filter((one) => one?.channel?.$ref === `#/channels/${id}`)
+    const messagesOf = (action: string) =>
+      own
+        .filter((one) => one?.action === action)
+        .flatMap((one): readonly unknown[] => one?.messages ?? Object.values(channel.messages ?? {}))
+        .map((one) => follow<Message>(whole, one as Message | Reference) ?? {})
+    const schemasOf = (all: readonly Message[]) => {
+      const payloads = all.map(({ payload }) => modern(payload))
+      return payloads.every((one) => one !== undefined) ? payloads : undefined
+    }
+    const described = [...messagesOf('receive'), ...messagesOf('send')]
+    return [
+      {
+        path: channel.address,
+        doc: [channel.summary, channel.summary && channel.description ? '' : undefined, channel.description],
+        isDeprecated: described.length > 0 && described.every(({ deprecated }) => deprecated === true),
+        received: schemasOf(messagesOf('send')),
+        sent: schemasOf(messagesOf('receive')),
+        query: modern(ws.query),
+        headers: withoutHandshake(modern(ws.headers)),
+        protocols: Array.isArray(channel['x-subprotocols']) ? channel['x-subprotocols'].map(String) : [],
+      },
+    ]
+  })
+  if (Object.keys(added).length === 0) return { document: api, routes }
+  const { components } = api
+  return { document: { ...api, components: { ...components, schemas: { ...components?.schemas, ...added } } }, routes }
+}
+
+/** The runtime offers sub-protocols by an argument of their own. */
+function withoutHandshake(headers: Schema | undefined): Schema | undefined {
+  if (typeof headers !== 'object') return undefined
+  const isOther = (name: string) => !/^sec-websocket-/i.test(name)
+  const properties = Object.entries(headers.properties ?? {}).filter(([name]) => isOther(name))
+  if (properties.length === 0) return undefined
+  return { ...headers, properties: Object.fromEntries(properties), required: (headers.required ?? []).filter(isOther) }
+}
+
+/** The names that schemas have beside those of the other document, and those that are not there yet. Two of one name that differ are two. */
+function withNames(schemas: { readonly [name: string]: Schema }, there: { readonly [name: string]: Schema }) {
+  const names = new Map(Object.keys(schemas).map((name) => [name, name]))
+  const isOther = (name: string) => {
+    const other = Object.hasOwn(there, name) ? there[name] : undefined
+    return other !== undefined && canonical(rewritten(schemas[name], names)) !== canonical(rewritten(other, new Map()))
+  }
+  // One that leads to a renamed one differs as well.
+  for (let count = -1; count !== differing(names); ) {
+    count = differing(names)
+    for (const [name, now] of names)
+      if (name === now && isOther(name)) names.set(name, free(`${name}Message`, there, schemas))
+  }
+  const added: Record<string, unknown> = {}
+  for (const [name, now] of names) if (!Object.hasOwn(there, now)) added[now] = rewritten(schemas[name], names)
+  return { names, added }
+}
+
+const differing = (names: ReadonlyMap<string, string>) => [...names].filter(([name, now]) => name !== now).length
+
+function free(wanted: string, ...taken: readonly object[]): string {
+  let name = wanted
+  for (let number = 2; taken.some((one) => Object.hasOwn(one, name)); number++) name = `${wanted}${number}`
+  return name
+}
+
+const place = '#/components/schemas/'
+
+/** A schema of draft 7 as the printer reads it, with references to the names that components have now. */
+function rewritten(schema: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => rewritten(one, names))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === '$ref' && typeof value === 'string' && value.startsWith(place)) {
+      const name = value.slice(place.length)
+      copy.$ref = place + (names.get(name) ?? name)
+    } else if (keyword === 'items' && Array.isArray(value)) copy.prefixItems = rewritten(value, names)
+    else if (keyword === 'additionalItems') copy.items = rewritten(value, names)
+    else
+      Object.defineProperty(copy, keyword, {
+        value: rewritten(value, names),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
+  }
+  const { $ref, ...beside } = copy
+  if ($ref === undefined || Object.keys(beside).length === 0) return copy
+  // As draft 7 has to write it.
+  return { ...beside, allOf: [{ $ref }, ...(Array.isArray(beside.allOf) ? beside.allOf : [])] }
+}
+
+/** A text that is the same for two schemas that say the same. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, one: unknown) =>
+    typeof one === 'object' && one !== null && !Array.isArray(one)
+      ? Object.fromEntries(sorted(one as { [name: string]: unknown }))
+      : one,
+  )
+}
