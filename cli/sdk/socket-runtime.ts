@@ -63,7 +63,7 @@ export interface SocketOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** How a connection ended: a code of RFC 6455 section 7.4, 1006 where there was none or it broke off. */
+/** How a connection ended: a code of RFC 6455 section 7.4, 1005 where the server named none, 1006 where there was no connection or it broke off. */
 export interface SocketEnd {
   readonly code: number
   readonly reason: string
@@ -96,7 +96,7 @@ interface Opening extends SocketOptions {
   readonly query?: object
 }
 
-/** A websocket. Read it by for await, or by on('message', …); messages that come before are kept, the last 1000. */
+/** A websocket. Read it by for await, or by on('message'); messages that come before are kept, the last 1000. */
 export class Socket<Received, Sent> implements AsyncIterable<Received> {
   /** Resolves when the connection is open for the first time; rejects where the socket ends before. */
   readonly opened: Promise<void>
@@ -303,7 +303,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     // A connection that has held for a while begins anew.
     if (this.#isOpen && Date.now() - this.#openedAt >= 5_000) this.#attempt = 0
     this.#isOpen = false
-    const isWorthIt = [1001, 1006, 1011, 1012, 1013, 1014].includes(end.code)
+    const isWorthIt = [1001, 1005, 1006, 1011, 1012, 1013, 1014].includes(end.code)
     if (!reconnect || this.#isClosing || !isWorthIt || this.#attempt >= attempts) return this.#finish(end)
     this.#emit('close', { ...end, willReconnect: true })
     if (this.#isClosing) return
@@ -314,7 +314,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     if (this.#end !== undefined) return
     this.#end = end
     this.#unsent = []
-    const isGood = this.#isClosing || end.code === 1000 || end.code === 1005
+    const isGood = this.#isClosing || end.code === 1000
     const error = new SocketError(this.#what + ' has ended with ' + end.code, end)
     if (!isGood) {
       this.#error = error

@@ -186,13 +186,17 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
   }
 }
 
-/** Whether a route was registered by `ws`: it answers requests with an upgrade alone, and is none of an API over HTTP. */
-export const isUpgradeAlone = ({ handler }: { readonly handler: unknown }): boolean => handler === upgradeRequired
+/** On the handler, because the command line may have another copy of this package. */
+const upgradeAlone = Symbol.for('framework.upgradeAlone')
+
+/** Whether a route was registered by `ws`: other requests are refused, so that it is not part of an API over HTTP. */
+export const isUpgradeAlone = ({ handler }: { readonly handler: object }): boolean => upgradeAlone in handler
 
 function upgradeRequired(_req: Request, res: Response): never {
   res.setHeader('upgrade', 'websocket')
   throw UpgradeRequiredError('this path takes websockets alone')
 }
+upgradeRequired[upgradeAlone] = true
 
 const GroupArgumentsError = defineError(
   'GroupArgumentsError',

@@ -34,6 +34,17 @@ const expected = {
   undeclared: [false, 418, { teapot: true }],
   aborted: 'AbortError',
   timeout: 'TimeoutError',
+  sockets: {
+    room: [['a/ü,Ada,no device,v2', 3, 'InvalidMessageError'], { code: 1000, reason: 'bye' }, false],
+    late: '/rooms/a%2F%C3%BC has ended: bye',
+    repeat: ['grüß', [0, 255], '{"a":1}'],
+    refused: ['SocketError', 1008, 'no more'],
+    full: '/repeat is not connected, and 1 messages wait already',
+    again: ['again', [false, true]],
+    closed: 1000,
+    denied: ['SocketError', '/closed has ended with 1006'],
+    stopped: true,
+  },
   names: ['/constructor', '/then', '/get', "/it's", '/gr%C3%B6%C3%9Fe', '/aB', '/a-b', '/class/x', '/toString'],
 }
 
@@ -43,6 +54,7 @@ beforeAll(async () => {
   project = makeProject({ 'talks.ts': "console.log('starting')\nexport { server } from './src/server.ts'\n" }, [
     'zod',
     'typebox',
+    'ws',
   ])
   cpSync(join(import.meta.dirname, 'fixtures/shop'), project.folder, { recursive: true })
   expect((await framework(project.folder, ['generate-sdk'])).code).toBe(0)
@@ -61,7 +73,7 @@ test.concurrent.each(
   const ended = await runIn(project.folder, [...commandOf(target), 'src/run.js'])
   // Deno has something to say about the signals of its requests.
   expect(ended.stderr.replace(/^Deno\.serve: request\.signal.*\n+/m, '')).toBe('')
-  expect(JSON.parse(ended.stdout)).toEqual({ ...expected, inProcess: 200 })
+  expect(JSON.parse(ended.stdout)).toEqual({ ...expected, inProcess: 200, device: '5,B,d1,v1', lacking: true })
 })
 
 test.concurrent.each(
@@ -91,9 +103,17 @@ describe.skipIf(!hasChromium)('the client in a browser', () => {
       const seen = await page.evaluate(`(async () => {
         const { createClient } = await import('/page/sdk.js')
         const { scenario } = await import('/page/scenario.js')
-        return await scenario(createClient())
+        const seen = await scenario(createClient())
+        let headers = ''
+        try {
+          createClient().repeat.socket({ headers: { 'x-device': 'd1' } })
+        } catch ({ message }) {
+          headers = message
+        }
+        return { ...seen, headers }
       })()`)
-      expect([seen, problems]).toEqual([expected, []])
+      const headers = expect.stringContaining('a browser sends no headers of yours with a websocket')
+      expect([seen, problems]).toEqual([{ ...expected, headers }, []])
     } finally {
       await program.end('SIGKILL')
     }

@@ -1,5 +1,13 @@
 import type { Kernel, Logger } from '../../../kernel/index.ts'
-import { type Written, written } from './written.ts'
+import { entityTag } from '../validators.ts'
+
+/** A text to send, with what tells it from others. */
+export interface Written {
+  readonly text: string
+  readonly etag: string
+}
+
+const written = (text: string): Written => ({ text, etag: entityTag(text) })
 
 /** A description, and what it does not say of whatever it describes. */
 export interface Described<Document> {

@@ -1,13 +1,6 @@
 import type { Handler, Request, Response } from '../../../kernel/index.ts'
-import { entityTag, isKnown } from '../validators.ts'
-
-/** A text to send, with what tells it from others. */
-export interface Written {
-  readonly text: string
-  readonly etag: string
-}
-
-export const written = (text: string): Written => ({ text, etag: entityTag(text) })
+import { isKnown } from '../validators.ts'
+import type { Written } from './document-service.ts'
 
 /** Answers with a text, or 304 to who has it. */
 export function sendWritten(req: Request, res: Response, type: string, { text, etag }: Written): Response {
