@@ -1,18 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import type { ApiDocument } from '../../cli/sdk/document.ts'
 import { generateClient } from '../../cli/sdk/generate.ts'
+import type { MessageDocument } from '../../cli/sdk/messages.ts'
+import { describeMessages } from '../../plugins/asyncapi/index.ts'
 import { describeServer } from '../../plugins/openapi/index.ts'
+import type { WebSocketClass } from './client/sdk.ts'
 import { server } from './client/server.ts'
-import { byStatus, client, orThrow, others, overHttp, upload } from './client/use.ts'
+import { byStatus, client, orThrow, others, overHttp, upload, watch } from './client/use.ts'
 
 afterAll(() => server.close())
 
 test('sdk.ts is what the command writes: framework generate-sdk --entry server.ts --out sdk.ts', () => {
   const command = 'framework generate-sdk --entry server.ts --out sdk.ts'
   const written = readFileSync(join(import.meta.dirname, 'client/sdk.ts'), 'utf8')
-  const client = generateClient(describeServer(server) as ApiDocument, { command })
+  const client = generateClient(describeServer(server) as ApiDocument, {
+    command,
+    messages: describeMessages(server) as MessageDocument,
+  })
   expect(written.trimEnd()).toBe(client.trimEnd())
 })
 
@@ -27,6 +34,9 @@ test('answers by status, data or an error, files, streams', async () => {
 test('over HTTP, with a header from a function', async () => {
   const { port } = await server.listen()
   expect(await overHttp(`http://127.0.0.1:${port}/`)).toEqual([{ id: '1', title: 'Kindred' }])
+  const { createClient } = await import('./client/sdk.ts')
+  const overSockets = createClient({ baseUrl: `http://127.0.0.1:${port}`, WebSocket: WebSocket as WebSocketClass })
+  expect(await watch(overSockets, '1')).toBe(1000)
 })
 
 test('what cannot be sent is told', async () => {

@@ -31,6 +31,22 @@ routes.get('/books/:id', { responses: { 200: Book, 404: Missing } }, (req, res) 
   return res.ok(book)
 })
 routes.put('/books/:id/cover', { upload: { maxFiles: 1 } }, (req) => ({ bytes: req.file('cover')?.size ?? 0 }))
+routes.ws(
+  '/books/:id/loans',
+  {
+    query: { type: 'object', properties: { reader: { type: 'string' } }, required: ['reader'] } as const,
+    incoming: { lend: { type: 'object', properties: { days: { type: 'integer', minimum: 1 } }, required: ['days'] } },
+    outgoing: {
+      lent: { type: 'object', properties: { until: { type: 'string', format: 'date' } }, required: ['until'] },
+    },
+  } as const,
+  {
+    message(socket, { data }) {
+      const until = new Date(Date.now() + data.days * 86_400_000).toISOString().slice(0, 10)
+      socket.send({ type: 'lent', data: { until } })
+    },
+  },
+)
 routes.get('/files/*', (_req, res) => res.text('a file'))
 routes.get('/events', (_req, res) => res.sse(events()))
 
@@ -38,4 +54,4 @@ async function* events() {
   yield { event: 'hello', data: 1 }
 }
 
-export const server = new Server({ router: routes, plugins: { upload: true, log: false } })
+export const server = new Server({ router: routes, plugins: { upload: true, websocket: true, log: false } })

@@ -44,3 +44,14 @@ export async function others() {
 }
 
 const freshToken = async () => 'token'
+
+export async function watch(api: Client, id: string) {
+  const socket = api.books.byId(id).loans.socket({ query: { reader: 'Ada' }, reconnect: true })
+  socket.send({ type: 'lend', data: { days: 14 } })
+  for await (const message of socket) {
+    if (message.type === 'error') throw new Error(message.data.message)
+    if (message.type === 'lent') break
+  }
+  socket.close()
+  return (await socket.closed).code
+}
