@@ -21,7 +21,7 @@ export async function fetchDescriptions(
   { url, openapi, asyncapi }: Descriptions,
   note: (line: string) => void,
 ): Promise<{ document: ApiDocument; messages: MessageDocument | undefined }> {
-  const base = addressOf(url.replace(/\/*$/, '/'), '--url')
+  const base = new URL(`${addressOf(url, '--url')}/`.replace(/\/+$/, '/'))
   const at = (given: string | undefined, path: string, flag: string) =>
     addressOf(given === undefined ? path : given.replace(/^\/+/, ''), flag, base)
   const places = [at(openapi, 'docs/json', '--openapi'), at(asyncapi, 'asyncapi.json', '--asyncapi')] as const

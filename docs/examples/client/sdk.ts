@@ -442,7 +442,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
   readonly closed: Promise<SocketEnd>
   readonly #what: string
   readonly #isJson: boolean
-  readonly #connect: () => Promise<AnyWebSocket>
+  readonly #connect: () => Promise<() => AnyWebSocket>
   readonly #options: SocketOptions
   readonly #onError: ((error: unknown) => void) | undefined
   readonly #listeners: { readonly [Name in keyof SocketEvents<Received>]: Set<(event: SocketEvents<Received>[Name]) => void> } = {
@@ -467,7 +467,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
   constructor(
     what: string,
     isJson: boolean,
-    connect: () => Promise<AnyWebSocket>,
+    connect: () => Promise<() => AnyWebSocket>,
     options: SocketOptions,
     client: { readonly signal?: AbortSignal | undefined; readonly onError?: ((error: unknown) => void) | undefined } = {},
   ) {
@@ -568,11 +568,20 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     }
   }
   async #start(): Promise<void> {
+    const failed = (error: unknown): SocketEnd => ({ code: 1006, reason: error instanceof Error ? error.message : String(error) })
+    let make: () => AnyWebSocket
+    try {
+      make = await this.#connect()
+    } catch (error) {
+      // The headers may be those of a token that cannot be had at this moment.
+      return this.#lose(failed(error))
+    }
+    if (this.#end !== undefined) return
     let web: AnyWebSocket
     try {
-      web = await this.#connect()
+      web = make()
     } catch (error) {
-      return this.#finish({ code: 1006, reason: error instanceof Error ? error.message : String(error) })
+      return this.#finish(failed(error))
     }
     let isOver = false
     const over = (end: SocketEnd): void => {
@@ -589,7 +598,6 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     })
     web.addEventListener('close', ({ code, reason }) => over({ code, reason: String(reason ?? '') }))
     this.#web = web
-    if (this.#isClosing) web.close()
   }
   #open(): void {
     if (this.#isClosing) return
@@ -664,7 +672,6 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     this.#emit('close', { ...end, willReconnect: false })
   }
 }
-
 function openSockets(client: ClientOptions) {
   return <Received, Sent>(path: string, isJson: boolean, options: Opening = {}, offered: readonly string[] = []): Socket<Received, Sent> => {
     const Given = client.WebSocket
@@ -679,15 +686,18 @@ function openSockets(client: ClientOptions) {
     }
     const url = socketUrl(client.baseUrl, path + search(options.query))
     const protocols = [...(options.protocols ?? offered)]
-    const connect = async (): Promise<AnyWebSocket> => {
+    const connect = async (): Promise<() => AnyWebSocket> => {
       const common = typeof client.headers === 'function' ? await client.headers() : client.headers
       const headers = new Headers()
       for (const [name, value] of [...Object.entries(common ?? {}), ...Object.entries(options.headers ?? {})]) {
         if (value !== undefined && value !== null) headers.set(name, String(value))
       }
-      const named = Object.fromEntries(headers)
-      if (!sendsHeaders || Object.keys(named).length === 0) return new Class(url, protocols)
-      return Given === undefined ? new Class(url, { protocols, headers: named }) : new Class(url, protocols, { headers: named })
+      const named: Record<string, string> = {}
+      headers.forEach((value, name) => {
+        named[name] = value
+      })
+      if (!sendsHeaders || Object.keys(named).length === 0) return () => new Class(url, protocols)
+      return () => (Given === undefined ? new Class(url, { protocols, headers: named }) : new Class(url, protocols, { headers: named }))
     }
     return new Socket(path, isJson, connect, options, client)
   }
