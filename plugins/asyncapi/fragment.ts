@@ -13,6 +13,8 @@ export interface AsyncApiMessage {
   readonly data?: object
   /** Whether the data may be left out. */
   readonly optional?: boolean
+  /** Whether it makes way for what other plugins say of the same side of the channel. */
+  readonly fallback?: boolean
 }
 
 /** What a server exchanges over one protocol in one place. */

@@ -5,7 +5,10 @@ import { errorType, invalidMessageCode } from './messages.ts'
 import type { WebsocketRouteOptions } from './options.ts'
 import type { MessageSchemas } from './types.ts'
 
-const any: readonly AsyncApiMessage[] = [{ name: 'message', description: 'Text or bytes of any content.' }]
+/** Without a handler that takes or sends messages of its own, another plugin knows better. */
+const any = (isOwn: boolean): readonly AsyncApiMessage[] => [
+  { name: 'message', description: 'Text or bytes of any content.', fallback: !isOwn },
+]
 
 const issue = {
   type: 'object',
@@ -39,8 +42,9 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
   const { websocket, incoming, outgoing, socket } = options
   if (websocket === undefined) return undefined
   const { protocols } = (socket ?? {}) as WebsocketRouteOptions
-  const receive = incoming === undefined ? (websocket.message === undefined ? [] : any) : typed(incoming, 'body')
-  const send = outgoing === undefined ? any : typed(outgoing, 'exact')
+  const { message, open } = websocket
+  const receive = incoming === undefined ? any(message !== undefined) : typed(incoming, 'body')
+  const send = outgoing === undefined ? any((message ?? open) !== undefined) : typed(outgoing, 'exact')
   return {
     protocol: 'ws',
     receive,

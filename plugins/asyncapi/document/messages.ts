@@ -7,9 +7,7 @@ import type { AsyncApiExchange, AsyncApiMessage } from '../fragment.ts'
 /** A place for a schema of any kind; `what` says whose it is, for its name and for notes. */
 export type Use = (schema: object, direction: Direction, what: string) => unknown
 
-const isOfAnyContent = ({ payload, data }: AsyncApiMessage) => payload === undefined && data === undefined
-
-/** The messages of one side of a channel, of all who describe it, each once: "any content" makes way for whoever knows more. */
+/** The messages of one side of a channel, of all who describe it, each once. */
 export function messagesOf(exchanges: readonly AsyncApiExchange[], side: 'receive' | 'send'): AsyncApiMessage[] {
   const all: AsyncApiMessage[] = []
   for (const message of exchanges.flatMap((one) => one[side] ?? [])) {
@@ -18,8 +16,8 @@ export function messagesOf(exchanges: readonly AsyncApiExchange[], side: 'receiv
     )
     if (!isThere) all.push(message)
   }
-  const isKnown = exchanges.length > 1 && all.some((one) => !isOfAnyContent(one))
-  return isKnown ? all.filter((one) => !isOfAnyContent(one)) : all
+  const known = all.filter((one) => !one.fallback)
+  return known.length > 0 ? known : all
 }
 
 /** The messages of one side as a channel has them, by their keys. */

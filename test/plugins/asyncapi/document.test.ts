@@ -124,12 +124,11 @@ describe('websockets', () => {
     }
   })
 
-  test('an untyped socket has messages of any content; one that listens to nothing receives none', () => {
+  test('an untyped socket has messages of any content', () => {
     const server = makeServer()
     server.ws('/echo', handlers)
-    server.ws('/ticks', { open: () => {} })
     const { channels, operations } = documentOf(server)
-    expect(Object.keys(operations)).toEqual(['receiveEcho', 'sendEcho', 'sendTicks'])
+    expect(Object.keys(operations)).toEqual(['receiveEcho', 'sendEcho'])
     expect(channels.echo!.messages.message).toEqual({ name: 'message', description: 'Text or bytes of any content.' })
   })
 
@@ -279,12 +278,14 @@ describe('what is not a route', () => {
 })
 
 describe('plugins', () => {
-  test('a plugin adds channels of its own, and messages to a websocket of any content', () => {
+  test('a plugin adds channels of its own, and messages to a websocket, where it takes the place of any content that no handler has', () => {
     const rooms = definePlugin({
       name: 'rooms',
       asyncapi: {
         exchange: ({ path }) =>
-          path === '/live' ? { protocol: 'ws', send: [{ name: 'joined', data: { type: 'string' } }] } : undefined,
+          ['/live', '/quiet'].includes(path)
+            ? { protocol: 'ws', send: [{ name: 'joined', data: { type: 'string' } }] }
+            : undefined,
         channels: () => [
           {
             address: 'orders/{id}',
@@ -300,10 +301,12 @@ describe('plugins', () => {
     const withSockets = makeServer()
     withSockets.register(rooms())
     withSockets.ws('/live', handlers)
+    withSockets.ws('/quiet', { close: () => {} })
     expect(Object.keys(documentOf(server).channels)).toEqual(['live', 'ordersId'])
     const { channels, operations } = documentOf(withSockets)
-    expect(Object.keys(channels.live!.messages)).toEqual(['message', 'joined'])
-    expect(operations.sendLive!.messages).toEqual([{ $ref: '#/channels/live/messages/joined' }])
+    expect(Object.keys(channels.live!.messages)).toEqual(['message', 'messageSent', 'joined'])
+    expect(Object.keys(channels.quiet!.messages)).toEqual(['message', 'joined'])
+    expect(operations.sendQuiet!.messages).toEqual([{ $ref: '#/channels/quiet/messages/joined' }])
     expect(channels.ordersId).toMatchObject({ parameters: { id: { description: 'The order' } } })
   })
 
