@@ -1,6 +1,7 @@
 import { definePlugin, type Logger, type Middleware, type Request, type Response } from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
 import { refuseSeveral } from '../toolkit/workers.ts'
+import { exchange } from './asyncapi.ts'
 import type { Bus } from './buses/contract.ts'
 import { Channel, hubs } from './channel.ts'
 import { ChannelRouteError } from './errors.ts'
@@ -33,6 +34,7 @@ export const channels = definePlugin({
   dependencies: ['websocket'],
   options: channelsOptions,
   routeOptions: { channels: channelsOfRoute },
+  asyncapi: { exchange },
   provide: () => ({ channels: new ChannelsService() }),
   async setup(ctx, settings) {
     const { server, log } = ctx

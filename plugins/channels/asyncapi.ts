@@ -1,0 +1,115 @@
+import type { AsyncApiExchange, AsyncApiMessage } from '../asyncapi/index.ts'
+import type { DescribedRoute } from '../openapi/index.ts'
+import { jsonSchemaOf } from '../toolkit/description/schemas/source.ts'
+import type { Channel } from './channel.ts'
+
+type Members = { readonly [name: string]: object }
+
+const object = (properties: Members, required: readonly string[] = Object.keys(properties)) => ({
+  type: 'object',
+  properties,
+  required,
+})
+
+const text = { type: 'string' }
+const ref = { type: ['string', 'number'], description: 'Comes back in the answer.' }
+const present = object({ id: text, user: text, data: {} }, ['id', 'data'])
+const presents = { type: 'array', items: present }
+
+/** For the description of messages: what the clients of a route with channels exchange. */
+export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefined {
+  const channels = options.channels as readonly Channel[] | undefined
+  if (channels === undefined || options.websocket === undefined) return undefined
+  const names = anyOf(channels.map(nameOf))
+  const publishing = channels.filter(({ rules }) => rules.publish !== undefined)
+  const request = (more: Members, required: readonly string[]) =>
+    object({ channel: names, ...more, ref }, ['channel', ...required])
+  const answer = (more: Members, required: readonly string[]) => request(more, required)
+  const hasPresence = channels.some(({ rules }) => rules.presence !== undefined)
+  return {
+    protocol: 'ws',
+    receive: [
+      message(
+        'join',
+        'Asks to join a channel, after the last message that the client has received.',
+        request({ after: text }, []),
+      ),
+      message('leave', 'Leaves a channel.', request({}, [])),
+      ...(publishing.length === 0
+        ? []
+        : [
+            message(
+              'publish',
+              'Publishes to a channel.',
+              anyOf(
+                publishing.map((one) =>
+                  object({ channel: nameOf(one), payload: payloadOf(one, 'input'), ref }, ['channel', 'payload']),
+                ),
+              ),
+            ),
+          ]),
+    ],
+    send: [
+      message(
+        'message',
+        'A message of a channel.',
+        anyOf(channels.map((one) => object({ channel: nameOf(one), id: text, payload: payloadOf(one, 'output') }))),
+      ),
+      message(
+        'joined',
+        'The client is in the channel.',
+        answer({ id: text, ...(hasPresence && { present: presents }) }, []),
+      ),
+      message(
+        'left',
+        'The client is no longer in the channel.',
+        answer({ reason: { enum: ['asked', 'removed'] } }, ['reason']),
+      ),
+      message(
+        'refused',
+        'What the client has asked for was refused.',
+        object({ channel: text, ref, code: text, message: text, errors: { type: 'array', items: {} } }, [
+          'channel',
+          'code',
+          'message',
+        ]),
+      ),
+      message('gap', 'Messages are missing that cannot be sent again.', object({ channel: names, after: text })),
+      ...(publishing.length === 0
+        ? []
+        : [message('published', 'What the client has published has this id.', answer({ id: text }, ['id']))]),
+      ...(hasPresence
+        ? [
+            message(
+              'presence',
+              'Clients have joined or left.',
+              object({ channel: names, joined: presents, left: presents }),
+            ),
+          ]
+        : []),
+    ],
+  }
+}
+
+const message = (type: string, summary: string, data: object): AsyncApiMessage => ({
+  name: `channel:${type}`,
+  summary,
+  data,
+})
+
+const anyOf = (schemas: readonly object[]) => (schemas.length === 1 ? schemas[0]! : { anyOf: schemas })
+
+/** The names that a channel can have. */
+function nameOf({ name, pattern }: Channel): object {
+  if (pattern.params.length === 0) return { type: 'string', const: name }
+  const parts = name.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll('.', '\\.')))
+  return { type: 'string', pattern: `^${parts.join('/')}$`, description: name }
+}
+
+/** References within a schema would lead elsewhere from here; the type of such a payload is not described. */
+function payloadOf({ schema }: Channel, direction: 'input' | 'output'): object {
+  if (schema === undefined) return {}
+  const source = jsonSchemaOf(schema, direction)
+  if (!('schema' in source) || typeof source.schema !== 'object' || source.schema === null) return {}
+  return JSON.stringify(source.schema).includes('"$ref"') ? {} : source.schema
+}
