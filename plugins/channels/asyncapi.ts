@@ -74,7 +74,11 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
           'message',
         ]),
       ),
-      message('gap', 'Messages are missing that cannot be sent again.', object({ channel: names, after: text })),
+      message(
+        'gap',
+        'Messages are missing that cannot be sent again.',
+        object({ channel: names, after: text, id: text }),
+      ),
       ...(publishing.length === 0
         ? []
         : [message('published', 'What the client has published has this id.', answer({ id: text }, ['id']))]),

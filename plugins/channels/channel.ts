@@ -176,7 +176,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
    */
   async join(socket: JoinableSocket, ...given: Addressed<Name, []>): Promise<Membership> {
     const [name] = this.#addressed(given, 'join')
-    const hub = [...hubs].find((one) => one.server === socket.server)
+    const hub = hubOf(socket)
     if (hub === undefined) throw ChannelsNotRunningError(`joining the channel "${name}"`)
     return hub.joinSocket(this as Channel, name, socket)
   }
@@ -193,9 +193,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
         this.name,
         'it shows no one who is in it. The option presence says what others see of a client',
       )
-    const lists = busesOf((hub) => hub.presentIn(name))
-    if (lists.length === 0) throw ChannelsNotRunningError(`asking who is in the channel "${name}"`)
-    return (await Promise.all(lists)).flat()
+    return (await this.#ask(name, 'asking who is in', (hub) => hub.presentIn(name))).flat()
   }
 
   #addressed(given: readonly unknown[], what: string): [name: string, ...rest: unknown[]] {
@@ -223,23 +221,29 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   async #send(name: string, entry: Parameters<Hub['send']>[1]): Promise<string> {
-    const [first, ...others] = busesOf((hub) => hub.send(name, entry, this.keeping))
-    if (first === undefined) throw ChannelsNotRunningError(`publishing to the channel "${name}"`)
-    await Promise.all(others)
-    return first
+    const [first] = await this.#ask(name, 'publishing to', (hub) => hub.send(name, entry, this.keeping))
+    return first!
+  }
+
+  /** Asks one hub for each bus, of those where no other channel has the name. */
+  async #ask<Result>(name: string, what: string, ask: (hub: Hub) => Promise<Result>): Promise<Result[]> {
+    const byBus = new Map<string, Hub>()
+    for (const hub of hubs) if (!byBus.has(hub.key)) byBus.set(hub.key, hub)
+    if (byBus.size === 0) throw ChannelsNotRunningError(`${what} the channel "${name}"`)
+    const own = [...byBus.values()].filter((hub) => !hub.isTaken(this as Channel, name))
+    if (own.length === 0)
+      throw ChannelNameError(
+        this.name,
+        `another channel has the name "${name}" on the routes of the server. Use that one`,
+      )
+    return Promise.all(own.map(ask))
   }
 }
 
-/** Asks one hub for each bus. */
-function busesOf<Result>(ask: (hub: Hub) => Result): Result[] {
-  const seen = new Set<string>()
-  const results: Result[] = []
-  for (const hub of hubs) {
-    if (seen.has(hub.key)) continue
-    seen.add(hub.key)
-    results.push(ask(hub))
-  }
-  return results
+/** Where several scopes of a server have channels, those of the scope that has accepted the socket. */
+function hubOf(socket: JoinableSocket): Hub | undefined {
+  const all = [...hubs].filter((one) => one.server === socket.server)
+  return all.find((one) => one.sockets.has(socket)) ?? all[0]
 }
 
 function defined<Members extends object>(members: Members): Partial<Members> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { BadRequestError, type Request, type Response, ServerClosingError } from '../../kernel/index.ts'
 import type { ChannelClient } from './channel.ts'
+import { TooManyChannelsError } from './errors.ts'
 import type { Frame } from './frames.ts'
 import type { Hub } from './hub.ts'
 import type { JoinedClient } from './joined.ts'
@@ -8,6 +9,7 @@ import type { RouteChannels } from './requests.ts'
 import type { Member } from './room.ts'
 
 export interface EventSettings {
+  readonly maxChannelsPerClient: number
   readonly maxBuffered: number
   readonly keepAlive: number
 }
@@ -39,18 +41,21 @@ export class EventStreams {
     if (req.server.isClosing) throw ServerClosingError()
     const names = new URL(req.url, 'http://localhost').searchParams.getAll('channel')
     const found = [...new Set(names)].map((name) => channels.find(name))
+    const { maxChannelsPerClient } = this.#settings
+    if (found.length > maxChannelsPerClient) throw TooManyChannelsError(maxChannelsPerClient)
     const seen = lastSeen(req.raw.header('last-event-id'), found.length)
     const client = new EventClient(
       { id: randomUUID(), data, ip: req.ip, transport: 'events' },
-      found.map(({ name }) => name),
+      new Map(found.map(({ name }, i) => [name, seen?.[i] ?? ''])),
       this.#settings,
       () => {
         this.#hub.leaveAll(client)
         this.#open.delete(client)
       },
     )
-    req.raw.onSettled(() => client.end())
     this.#open.add(client)
+    // At once, where the client has gone already.
+    req.raw.onSettled(() => client.end())
     try {
       for (const [i, { channel, name }] of found.entries()) await this.#hub.join(client, channel, name, seen?.[i])
     } catch (error) {
@@ -85,7 +90,10 @@ class EventClient implements JoinedClient {
   readonly client: ChannelClient
   readonly members = new Map<string, Member>()
   readonly stream: ReadableStream<Uint8Array>
-  /** The last message of each channel, in the order of the query: a client sends back one id for all. */
+  /**
+   * The last message of each channel, in the order of the query: a client sends back one id for all. It begins with those that it has sent:
+   * the first message of one channel must not take away the place in another.
+   */
   readonly #seen: Map<string, string>
   readonly #maxBuffered: number
   readonly #timer: ReturnType<typeof setInterval>
@@ -94,12 +102,12 @@ class EventClient implements JoinedClient {
 
   constructor(
     client: ChannelClient,
-    names: readonly string[],
+    seen: Map<string, string>,
     { maxBuffered, keepAlive }: EventSettings,
     onEnd: () => void,
   ) {
     this.client = client
-    this.#seen = new Map(names.map((name) => [name, '']))
+    this.#seen = seen
     this.#maxBuffered = maxBuffered
     this.#onEnd = onEnd
     this.stream = new ReadableStream(
@@ -135,8 +143,11 @@ class EventClient implements JoinedClient {
     const controller = this.#controller
     if (controller === undefined) return
     // It comes back with the id of the last event that it has read.
-    if (-(controller.desiredSize ?? 0) > this.#maxBuffered) this.end()
-    else controller.enqueue(encoder.encode(text))
+    if (-(controller.desiredSize ?? 0) > this.#maxBuffered) {
+      this.#ended()
+      // What waits goes with the connection: at its end it would be kept for as long as the client does not read.
+      controller.error(new Error('the client does not read its events'))
+    } else controller.enqueue(encoder.encode(text))
   }
 
   end(): void {

@@ -51,7 +51,7 @@ export function messageFrame(name: string, { id, body }: Entry): Frame {
 }
 
 export function noticeFrame(type: NoticeType, data: Notice): Frame {
-  return new Frame(type, JSON.stringify(data), { start: type === 'joined' ? data.id : undefined })
+  return new Frame(type, JSON.stringify(data), { start: type === 'joined' || type === 'gap' ? data.id : undefined })
 }
 
 /** What others see: without what only the server knows. */

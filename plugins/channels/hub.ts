@@ -1,17 +1,12 @@
-import { type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
-import {
-  type Bus,
-  type BusEvents,
-  type Entry,
-  type Keeping,
-  type Present,
-  partsOf,
-  type Replay,
-} from './buses/contract.ts'
+import { type Logger, Trace, type TraceOutcome, within } from '../../kernel/index.ts'
+import { jsonText } from '../toolkit/json-text.ts'
+import { type Bus, type Entry, type Keeping, type Present, placeBefore, type Replay } from './buses/contract.ts'
 import type { Channel, ChannelClient } from './channel.ts'
 import {
+  ChannelPayloadError,
   ChannelPublishRefusedError,
   ChannelRefusedError,
+  ChannelRouteError,
   ChannelsNotRunningError,
   ChannelUnavailableError,
   NotJoinedError,
@@ -19,7 +14,8 @@ import {
 } from './errors.ts'
 import { noticeFrame, shown } from './frames.ts'
 import type { JoinedClient } from './joined.ts'
-import { type Member, Room } from './room.ts'
+import type { Member, Room } from './room.ts'
+import { Rooms } from './rooms.ts'
 import { allows } from './rule.ts'
 import { clientOf, type JoinableSocket } from './socket-client.ts'
 
@@ -59,24 +55,36 @@ export interface ChannelPublishTrace extends TraceOutcome {
 
 const publishTrace = new Trace<ChannelPublishTrace>('channel.publish')
 
-/** How long before what a store has refused is asked for again. */
-const retryMs = 500
-
 /** The channels of one server: who of its clients is where. */
-export class Hub implements BusEvents {
+export class Hub {
   readonly server: object
+  /** The websockets of its scope. */
+  readonly sockets: { has(socket: JoinableSocket): boolean }
   readonly counts: ChannelCounts = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
   readonly #bus: Bus
   readonly #settings: HubSettings
   readonly #log: Logger
-  readonly #rooms = new Map<string, Room>()
+  readonly #rooms: Rooms
+  /** The channels that its clients can join. */
+  readonly #channels = new Set<Channel>()
   #isClosed = false
 
-  constructor(server: object, bus: Bus, settings: HubSettings, log: Logger) {
+  constructor({ server, sockets }: Pick<Hub, 'server' | 'sockets'>, bus: Bus, settings: HubSettings, log: Logger) {
     this.server = server
+    this.sockets = sockets
     this.#bus = bus
     this.#settings = settings
     this.#log = log
+    this.#rooms = new Rooms(
+      bus,
+      this.counts,
+      {
+        askAgain: (member) => this.#askAgain(member),
+        removed: (member) => this.#removed(member),
+        userOf: (member) => this.#userNow(member),
+      },
+      log,
+    )
   }
 
   get key(): string {
@@ -84,14 +92,34 @@ export class Hub implements BusEvents {
   }
 
   open(): Promise<void> {
-    return this.#bus.open(this)
+    return this.#bus.open(this.#rooms)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    const left = [...this.#rooms.values()].flatMap((room) => [...room.members])
-    await Promise.all(left.map((member) => this.#exit(member)))
+    await this.#rooms.close()
     await this.#bus.close()
+  }
+
+  /**
+   * From now on clients may ask to join this channel.
+   *
+   * @throws ChannelRouteError where a name would belong to two channels: who one of them lets in would receive what is for the other.
+   */
+  know(channel: Channel): void {
+    if (this.#channels.has(channel)) return
+    const other = [...this.#channels].find(({ pattern }) => pattern.overlaps(channel.pattern))
+    if (other !== undefined)
+      throw ChannelRouteError(
+        `the channels "${other.name}" and "${channel.name}" have the same names, and each says who may join. Use one channel in all routes, or give one another first part`,
+      )
+    this.#channels.add(channel)
+  }
+
+  /** Whether a name of this channel belongs to another one here: two servers of one process may each have their own. */
+  isTaken(channel: Channel, name: string): boolean {
+    if (this.#channels.has(channel)) return false
+    return [...this.#channels].some(({ pattern }) => pattern.match(name) !== undefined)
   }
 
   // — what the code of the server asks —
@@ -109,9 +137,13 @@ export class Hub implements BusEvents {
   }
 
   async joinSocket(channel: Channel, name: string, socket: JoinableSocket): Promise<Membership> {
+    this.know(channel)
     const joined = clientOf(socket, this)
     await this.join(joined, channel, name)
-    return { leave: () => this.leave(joined, name) }
+    const member = joined.members.get(name)
+    // Removed, or gone, while it was asked about.
+    if (member === undefined) throw ChannelRefusedError(name)
+    return { leave: () => this.#drop(member) }
   }
 
   // — what clients ask —
@@ -123,11 +155,14 @@ export class Hub implements BusEvents {
    * @throws (as a rejection) ChannelRefusedError, TooManyChannelsError, ChannelUnavailableError.
    */
   async join(joined: JoinedClient, channel: Channel, name: string, after?: string, ref?: unknown): Promise<void> {
-    const { maxChannelsPerClient } = this.#settings
-    if (joined.members.has(name)) {
+    const before = joined.members.get(name)
+    if (before !== undefined) {
+      // It may still be asked about: the answer to that is the answer to this.
+      if (before.channel !== channel || (await before.admission) !== true) throw ChannelRefusedError(name)
       joined.send(name, noticeFrame('joined', { channel: name, ref }))
       return
     }
+    const { maxChannelsPerClient } = this.#settings
     if (joined.members.size >= maxChannelsPerClient) throw TooManyChannelsError(maxChannelsPerClient)
     const params = channel.pattern.match(name)!
     const member: Member = {
@@ -136,37 +171,39 @@ export class Hub implements BusEvents {
       channel,
       params,
       user: undefined,
+      admission: undefined,
       waiting: [],
+      reached: undefined,
       isPresent: false,
     }
     // Before it is asked about: a flood of joins must not pass the limit while `join` waits for a database.
     joined.members.set(name, member)
     try {
-      await this.#admit(member, after, ref)
+      member.admission = this.#admit(member, after, ref)
+      await member.admission
     } catch (error) {
       this.#drop(member)
       throw error
     }
   }
 
-  async #admit(member: Member, after: string | undefined, ref: unknown): Promise<void> {
-    const { joined, channel, name, params } = member
-    const client = joined.client as ChannelClient<never>
-    const { user, presence } = channel.rules
-    if (!(await this.#allows(name, 'join', () => channel.rules.join(client, params)))) {
-      this.counts.refused++
-      throw ChannelRefusedError(name)
-    }
-    Object.assign(member, { user: user === undefined ? undefined : this.#userOf(name, () => user(client)) })
+  async #admit(member: Member, after: string | undefined, ref: unknown): Promise<boolean> {
+    const { joined, name } = member
+    const asked = performance.now()
+    if (!(await this.#mayJoin(member))) this.#refuse(name)
+    Object.assign(member, { user: this.#userOf(member) })
+    const own = await this.#presentOf(member)
     // Not after it has left, or was removed: nothing would take it out again.
-    if (!this.#isIn(member)) return
-    const room = await this.#enter(member)
+    if (!this.#isIn(member)) return false
+    const room = await this.#reach(name, () => this.#rooms.enter(member))
+    // Whoever was removed while `join` was asked was not in the room: the answer may be older than what it has to look at.
+    if (room.removedAt >= asked && !(await this.#mayJoin(member))) this.#refuse(name)
     const replay: Replay =
       after === undefined
-        ? { entries: [], isComplete: true, last: room.last }
+        ? { entries: [], isComplete: true, last: room.last, removedMs: Number.POSITIVE_INFINITY }
         : await this.#reach(name, () => this.#bus.after(name, after))
-    const present = presence === undefined ? undefined : await this.#present(room)
-    if (!this.#isIn(member)) return
+    const present = own === undefined ? undefined : await this.#reach(name, () => this.#rooms.presentIn(room))
+    if (!this.#isIn(member)) return false
     if (!replay.isComplete) this.counts.gaps++
     joined.send(
       name,
@@ -179,23 +216,67 @@ export class Hub implements BusEvents {
       }),
     )
     room.admit(member, replay, after)
-    if (presence === undefined || !this.#isIn(member)) return
-    member.isPresent = true
-    await this.#bus.enter(name, this.#presentOf(member)).catch((error: unknown) => this.#failed(name, error))
-    // It may have left while that was on its way.
-    if (!this.#isIn(member)) await this.#exit(member)
+    if (own !== undefined && this.#isIn(member)) await this.#rooms.show(member, own)
+    return this.#isIn(member)
   }
 
-  #presentOf({ joined: { client }, channel, params, user }: Member): Present {
-    const data = channel.rules.presence?.(client as ChannelClient<never>, params) ?? null
-    return user === undefined ? { id: client.id, data } : { id: client.id, user, data }
-  }
-
-  #userOf(name: string, ask: () => unknown): string | undefined {
-    const user = ask()
-    if (user === undefined || (typeof user === 'string' && user !== '')) return user
-    this.#log.error({ channel: name }, `the option user of the channel "${name}" has returned what is not a text`)
+  #refuse(name: string): never {
+    this.counts.refused++
     throw ChannelRefusedError(name)
+  }
+
+  /** What others see of a client. Before it is in: one that cannot be written would be in the way of everyone who is. */
+  async #presentOf(member: Member): Promise<Present | undefined> {
+    const { joined, channel, name, params, user } = member
+    const { presence } = channel.rules
+    if (presence === undefined) return undefined
+    const { id } = joined.client
+    try {
+      const { timeout } = this.#settings
+      const given = await within(
+        Promise.resolve(presence(joined.client as ChannelClient<never>, params)),
+        timeout,
+        () => {
+          throw new Error(`it has not answered within ${timeout} ms`)
+        },
+      )
+      const data: unknown = JSON.parse(jsonText(given ?? null, (why) => ChannelPayloadError(name, why)))
+      return user === undefined ? { id, data } : { id, user, data }
+    } catch (error) {
+      this.#log.error({ err: error, channel: name }, `the option presence of the channel "${name}" has failed`)
+      return this.#refuse(name)
+    }
+  }
+
+  #userOf({ channel, joined, name }: Member): string | undefined {
+    let user: unknown
+    try {
+      user = channel.rules.user?.(joined.client as ChannelClient<never>)
+      if (user === undefined || (typeof user === 'string' && user !== '')) return user
+    } catch (error) {
+      this.#log.error({ err: error, channel: name }, `the option user of the channel "${name}" has failed`)
+      return this.#refuse(name)
+    }
+    this.#log.error({ channel: name }, `the option user of the channel "${name}" has returned what is not a text`)
+    return this.#refuse(name)
+  }
+
+  /** No one where that has failed: a message to one user must not reach another. */
+  #userNow(member: Member): string | undefined {
+    try {
+      return this.#userOf(member)
+    } catch {
+      return undefined
+    }
+  }
+
+  #mayJoin({ channel, joined, params, name }: Member): Promise<boolean> {
+    return this.#allows(name, 'join', () => channel.rules.join(joined.client as ChannelClient<never>, params))
+  }
+
+  async #askAgain(member: Member): Promise<void> {
+    const stays = await this.#mayJoin(member)
+    if (!stays && this.#isIn(member)) this.#removed(member)
   }
 
   #allows(name: string, rule: string, ask: () => unknown): Promise<boolean> {
@@ -231,118 +312,21 @@ export class Hub implements BusEvents {
     return this.send(name, { body, kind: 'message', except: client.id }, channel.keeping)
   }
 
-  // — rooms —
-
   /** Whether a member has neither left nor lost its connection. */
   #isIn(member: Member): boolean {
     return member.joined.isOpen && member.joined.members.get(member.name) === member && !this.#isClosed
   }
 
-  async #enter(member: Member): Promise<Room> {
-    const { name } = member
-    let room = this.#rooms.get(name)
-    if (room === undefined) {
-      room = new Room(
-        name,
-        (one) => void this.#catchUp(one),
-        (one) => this.#removed(one),
-      )
-      this.#rooms.set(name, room)
-      this.counts.channels++
-    }
-    room.members.add(member)
-    this.counts.members++
-    room.opening ??= this.#openRoom(room)
-    await this.#reach(name, () => room.opening!)
-    return room
-  }
-
-  async #openRoom(room: Room): Promise<void> {
-    await this.#bus.subscribe(room.name)
-    // After it: what is published between the two is held.
-    const { last } = await this.#bus.after(room.name)
-    room.release(last)
-  }
-
-  async #present(room: Room): Promise<readonly Present[]> {
-    if (!room.knowsPresent) room.listed(await this.#reach(room.name, () => this.#bus.present(room.name)))
-    return room.present
-  }
-
   #drop(member: Member): void {
     const { joined, name } = member
     if (joined.members.get(name) === member) joined.members.delete(name)
-    const room = this.#rooms.get(name)
-    if (room?.members.delete(member) !== true) return
-    this.counts.members--
-    void this.#exit(member)
-    if (room.members.size > 0) return
-    this.#rooms.delete(name)
-    this.counts.channels--
-    this.#bus.unsubscribe(name).catch((error: unknown) => this.#failed(name, error))
-  }
-
-  async #exit(member: Member): Promise<void> {
-    if (!member.isPresent) return
-    member.isPresent = false
-    await this.#bus
-      .exit(member.name, member.joined.client.id)
-      .catch((error: unknown) => this.#failed(member.name, error))
+    this.#rooms.leave(member)
   }
 
   #removed(member: Member): void {
     this.#drop(member)
     member.joined.send(member.name, noticeFrame('left', { channel: member.name, reason: 'removed' }))
     member.joined.dropped(member.name)
-  }
-
-  // — what the bus reports —
-
-  entry(name: string, entry: Entry): void {
-    this.#rooms.get(name)?.entry(entry)
-  }
-
-  present(name: string, id: string, present: Present | undefined): void {
-    this.#rooms.get(name)?.noticed(id, present)
-  }
-
-  resumed(): void {
-    for (const room of this.#rooms.values()) {
-      if (room.last === '') continue
-      room.hold()
-      void this.#catchUp(room)
-    }
-  }
-
-  /** Reads what was missed, as often as it takes. */
-  async #catchUp(room: Room): Promise<void> {
-    while (this.#rooms.get(room.name) === room && !this.#isClosed) {
-      try {
-        const replay = await this.#bus.after(room.name, room.last)
-        const list = room.knowsPresent ? await this.#bus.present(room.name) : undefined
-        if (this.#rooms.get(room.name) !== room) return
-        if (!replay.isComplete) {
-          this.counts.gaps++
-          this.#log.warn({ channel: room.name, after: room.last }, `messages of the channel "${room.name}" are missing`)
-          // An order to remove someone may be among them.
-          await Promise.all([...room.members].map((member) => this.#askAgain(member)))
-        }
-        room.caughtUp(replay)
-        if (list !== undefined) room.listed(list)
-        return
-      } catch (error) {
-        this.#failed(room.name, error)
-        await new Promise((resolve) => setTimeout(resolve, retryMs).unref())
-      }
-    }
-  }
-
-  async #askAgain(member: Member): Promise<void> {
-    const { channel, joined, params, name } = member
-    const stays = await this.#allows(name, 'join', () =>
-      channel.rules.join(joined.client as ChannelClient<never>, params),
-    )
-    if (!stays && this.#isIn(member)) this.#removed(member)
   }
 
   async #reach<Result>(name: string, call: () => Promise<Result>): Promise<Result> {
@@ -353,16 +337,10 @@ export class Hub implements BusEvents {
       throw Object.assign(ChannelUnavailableError(name), { cause: error })
     }
   }
-
-  #failed(name: string, error: unknown): void {
-    if (!this.#isClosed) this.#log.warn({ err: error, channel: name }, `the store of the channel "${name}" has failed`)
-  }
 }
 
 /** The place in the messages of a channel from which on a new member receives them. */
 function startOf({ waiting }: Member, room: Room): string {
   const first = waiting?.[0]
-  if (first === undefined) return room.last
-  const { epoch, number } = partsOf(first.id)!
-  return `${epoch}-${number - 1}`
+  return first === undefined ? room.last : placeBefore(first.id)
 }

@@ -40,18 +40,21 @@ export const channels = definePlugin({
     const { server, log } = ctx
     if (settings.store === 'memory')
       refuseSeveral(server.worker, 'the channels are kept', 'Set channels.store to a Redis ({ url })')
-    const hub = new Hub(server, await busOf(settings, log), settings, log)
+    const sockets = ctx.services.get('websockets')
+    const hub = new Hub({ server, sockets }, await busOf(settings, log), settings, log)
     const streams = new EventStreams(hub, settings)
     ctx.services.get('channels').attach(hub, streams)
-    await hub.open()
-    hubs.add(hub)
-    // With the sockets: at the end of the drain window.
-    server.closing.addEventListener('abort', () => streams.endAll(), { once: true })
+    // Before the connections are opened: those of a boot that fails must not keep its process.
     ctx.onClose(async () => {
       hubs.delete(hub)
       streams.endAll()
       await hub.close()
     })
+    await hub.open()
+    // Not of a boot that fails: what is published then would reach no one, and say nothing.
+    ctx.onReady(() => void hubs.add(hub))
+    // With the sockets: at the end of the drain window.
+    server.closing.addEventListener('abort', () => streams.endAll(), { once: true })
 
     ctx.onRoute((route) => {
       const { channels: given } = route.settings
@@ -64,16 +67,18 @@ export const channels = definePlugin({
         throw ChannelRouteError(
           `the message type "${taken}" belongs to the channels of the route. Choose a type without "channel:"`,
         )
-      checkOverlaps(given)
+      if (new Set(given).size < given.length) throw ChannelRouteError('the route names a channel twice')
+      for (const one of given) hub.know(one)
       const known = new RouteChannels(given)
       const requests = new ChannelRequests(hub, known, log)
-      ctx.services.get('websockets').extend(route, {
+      sockets.extend(route, {
         types: requestTypes,
         received: (socket, message) => requests.received(socket, message),
       })
       const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
       const step: Middleware = function channelEvents(req, res, next) {
         if (req.raw.upgrade !== undefined || req.method !== 'GET' || req.query.channel === undefined) return next()
+        sockets.checkOrigin(route, req)
         return answer(req, res)
       }
       const answer = async (req: Request, res: Response) => {
@@ -87,15 +92,4 @@ export const channels = definePlugin({
 async function busOf({ store }: ChannelsSettings, log: Logger): Promise<Bus> {
   if (store === 'memory') return new (await import('./buses/memory.ts')).MemoryBus()
   return new (await import('./buses/redis.ts')).RedisBus(store, log)
-}
-
-/** @throws ChannelRouteError where one name would belong to two channels, with two answers to who may join. */
-function checkOverlaps(given: readonly Channel[]): void {
-  for (const [i, one] of given.entries()) {
-    for (const other of given.slice(i + 1)) {
-      const isStricter = one.pattern.params.length !== other.pattern.params.length
-      if (one === other || (!isStricter && one.pattern.overlaps(other.pattern)))
-        throw ChannelRouteError(`the channels "${one.name}" and "${other.name}" of this route have the same names`)
-    }
-  }
 }

@@ -11,8 +11,7 @@ export class RouteChannels {
   readonly #channels: readonly Channel[]
 
   constructor(channels: readonly Channel[]) {
-    // A name without parameters is found first: `orders/new` beside `orders/:id`.
-    this.#channels = [...channels].sort((a, b) => a.pattern.params.length - b.pattern.params.length)
+    this.#channels = channels
   }
 
   /** @throws UnknownChannelError */

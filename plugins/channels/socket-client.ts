@@ -1,6 +1,7 @@
 import type { Socket } from '../websocket/index.ts'
+import { placeBefore } from './buses/contract.ts'
 import type { ChannelClient } from './channel.ts'
-import type { Frame } from './frames.ts'
+import { type Frame, noticeFrame } from './frames.ts'
 import type { Hub } from './hub.ts'
 import type { JoinedClient } from './joined.ts'
 import type { Member } from './room.ts'
@@ -17,15 +18,18 @@ export interface JoinableSocket {
 /** The same as the plugin of websockets has it for other plugins. */
 type OwnSocket = JoinableSocket & Pick<Socket, 'sendFrame' | 'whenClosed'>
 
-const clients = new WeakMap<JoinableSocket, SocketClient>()
+/** For each hub: where several scopes of a server have channels, a socket may be in some of each. */
+const clients = new WeakMap<Hub, WeakMap<JoinableSocket, SocketClient>>()
 
 /** The client of a websocket; made when it joins its first channel. */
 export function clientOf(socket: JoinableSocket, hub: Hub): JoinedClient {
-  let client = clients.get(socket)
+  const all = clients.get(hub) ?? new WeakMap<JoinableSocket, SocketClient>()
+  clients.set(hub, all)
+  let client = all.get(socket)
   if (client === undefined) {
     const made = new SocketClient(socket)
     client = made
-    clients.set(socket, made)
+    all.set(socket, made)
     ;(socket as OwnSocket).whenClosed(() => hub.leaveAll(made))
   }
   return client
@@ -35,6 +39,8 @@ class SocketClient implements JoinedClient {
   readonly client: ChannelClient
   readonly members = new Map<string, Member>()
   readonly #socket: OwnSocket
+  /** What a slow reader did not get, by channel. */
+  #missed: Map<string, { readonly after: string; readonly last: string }> | undefined
 
   constructor(socket: JoinableSocket) {
     this.#socket = socket as OwnSocket
@@ -53,8 +59,16 @@ class SocketClient implements JoinedClient {
     return this.#socket.isOpen
   }
 
-  send(_name: string, frame: Frame): void {
-    this.#socket.sendFrame(frame.text)
+  send(name: string, frame: Frame): void {
+    const missed = this.#missed?.get(name)
+    if (missed !== undefined) {
+      const gap = noticeFrame('gap', { channel: name, after: missed.after, id: missed.last })
+      if (this.#socket.sendFrame(gap.text)) this.#missed!.delete(name)
+    }
+    if (this.#socket.sendFrame(frame.text) || frame.id === undefined || !this.isOpen) return
+    // Where `slowReaders` leaves messages out, the client has to know.
+    this.#missed ??= new Map()
+    this.#missed.set(name, { after: this.#missed.get(name)?.after ?? placeBefore(frame.id), last: frame.id })
   }
 
   dropped(): void {}

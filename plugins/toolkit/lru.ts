@@ -95,6 +95,11 @@ export class LruMap<Value> {
     return [...this.#entries.values()].filter((entry) => !this.#hasEnded(entry)).map(({ key }) => key)
   }
 
+  /** Of all entries, with those that have expired. None is used by that. */
+  *values(): Generator<Value> {
+    for (const { value } of this.#entries.values()) yield value
+  }
+
   #current(key: string): Entry<Value> | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || !this.#hasEnded(entry)) return entry

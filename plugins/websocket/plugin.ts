@@ -118,6 +118,7 @@ export const websocket = definePlugin({
         extension: undefined,
         read: readerOf(incoming),
         write: writerOf(outgoing),
+        origins: limits.origins,
         maxMessageSize: limits.maxMessageSize,
         measures: 'Bun' in globalThis,
         messagesPerSecond: limits.messagesPerSecond,

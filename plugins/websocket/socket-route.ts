@@ -20,6 +20,7 @@ export interface SocketRoute {
   read: Read
   extension: SocketExtension | undefined
   readonly write: Write
+  readonly origins: 'same' | 'any' | readonly string[]
   readonly maxMessageSize: number
   /** Whether the runtime lets longer messages through: one limit holds for all routes of its server. */
   readonly measures: boolean

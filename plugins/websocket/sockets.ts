@@ -1,4 +1,6 @@
+import type { Request } from '../../kernel/index.ts'
 import { networkOf } from '../toolkit/network.ts'
+import { checkOrigin } from './handshake.ts'
 import { withExtension } from './messages.ts'
 import type { Socket } from './socket.ts'
 import type { SocketExtension, SocketRoute } from './socket-route.ts'
@@ -60,13 +62,21 @@ export class Sockets {
     else this.#ofNetwork.set(network, count)
   }
 
+  has(socket: object): boolean {
+    return this.#all.has(socket as Socket)
+  }
+
   [Symbol.iterator](): IterableIterator<Socket> {
     return this.#all.values()
   }
 
   /** @internal Here and not in the sockets, of which few are in channels: a field of each costs memory. */
   whenEnded(socket: Socket, callback: () => void): void {
-    this.#whenEnded.set(socket, callback)
+    const before = this.#whenEnded.get(socket)
+    this.#whenEnded.set(socket, () => {
+      before?.()
+      callback()
+    })
   }
 
   /** @internal */
@@ -88,6 +98,11 @@ export class Sockets {
     const { message } = shared.handlers as { readonly message?: unknown }
     shared.extension = extension
     shared.read = withExtension(shared.read, extension.types, message !== undefined)
+  }
+
+  /** @internal Refuses the page of another origin, as an opening of this websocket would. */
+  checkOrigin(route: object, req: Request): void {
+    checkOrigin(req, this.#routes.get(route)!.origins)
   }
 
   /** From the moment on that its request is accepted. */

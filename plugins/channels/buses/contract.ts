@@ -36,6 +36,8 @@ export interface Replay {
   readonly isComplete: boolean
   /** The last message of the channel. */
   readonly last: string
+  /** Milliseconds since someone was last removed; `Infinity` where that is not known of anyone. */
+  readonly removedMs: number
 }
 
 export interface BusEvents {
@@ -50,7 +52,8 @@ export interface BusEvents {
  * Carries the messages of channels between the instances of an application.
  *
  * The ids of one channel are an epoch and a number, `k3f9-17`, and the numbers have no holes: who has seen `k3f9-17` knows at `k3f9-19`
- * that one is missing. A bus that has forgotten its numbers begins another epoch.
+ * that one is missing. A bus that has forgotten its numbers begins another epoch. A channel in which nothing was published yet is at `0-0`: it takes
+ * no room, or a client that joins one name after the other would fill the memory of the store.
  */
 export interface Bus {
   /** What is the same for buses that carry each message to all of their hubs: a message is published once for each key. */
@@ -60,8 +63,11 @@ export interface Bus {
   subscribe(name: string): Promise<void>
   unsubscribe(name: string): Promise<void>
   publish(name: string, entry: Omit<Entry, 'id'>, keeping: Keeping): Promise<string>
-  /** What came after an id; without one nothing but `last`. */
-  after(name: string, id?: string): Promise<Replay>
+  /**
+   * What came after an id; without one nothing but `last`. An id of this instance's `'own'` that is ahead of the numbers shows that the store
+   * has lost some, and begins another epoch; one of a client shows nothing.
+   */
+  after(name: string, id?: string, whose?: 'own'): Promise<Replay>
   enter(name: string, present: Present): Promise<void>
   exit(name: string, id: string): Promise<void>
   present(name: string): Promise<readonly Present[]>
@@ -72,4 +78,22 @@ export interface Bus {
 export function partsOf(id: string): { readonly epoch: string; readonly number: number } | undefined {
   const parts = /^([a-z0-9]{1,32})-(\d{1,15})$/.exec(id)
   return parts === null ? undefined : { epoch: parts[1]!, number: Number(parts[2]) }
+}
+
+/** The place of a channel in which nothing was published. */
+export const nothingYet = '0-0'
+
+/** Whether a message is the next one after another, was before it, or comes after one that is missing. */
+export function placeOf(id: string, last: string): 'seen' | 'next' | 'gap' {
+  const [of, seen] = [partsOf(id), partsOf(last)]
+  if (of === undefined || seen === undefined) return 'gap'
+  if (of.epoch !== seen.epoch) return last === nothingYet && of.number === 1 ? 'next' : 'gap'
+  if (of.number <= seen.number) return 'seen'
+  return of.number === seen.number + 1 ? 'next' : 'gap'
+}
+
+/** The place from which on a message is the next. */
+export function placeBefore(id: string): string {
+  const { epoch, number } = partsOf(id)!
+  return `${epoch}-${number - 1}`
 }

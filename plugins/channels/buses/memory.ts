@@ -1,23 +1,40 @@
 import { randomBytes } from 'node:crypto'
 import { LruMap } from '../../toolkit/lru.ts'
-import { type Bus, type BusEvents, type Entry, type Keeping, type Present, partsOf, type Replay } from './contract.ts'
+import {
+  type Bus,
+  type BusEvents,
+  type Entry,
+  type Keeping,
+  nothingYet,
+  type Present,
+  partsOf,
+  type Replay,
+} from './contract.ts'
 
-/** Channels whose history is kept. What is forgotten for want of room begins another epoch, which clients see as a gap. */
-const maxChannels = 10_000
+/**
+ * Channels without clients whose history is kept. What is forgotten for want of room begins another epoch, which clients see as a gap; those
+ * with clients are not forgotten, or each message in one of more channels than that would be a gap.
+ */
+const maxIdle = 10_000
+
+/** How often what is over is thrown away, of channels in which nothing happens. */
+const sweepMs = 30_000
 
 interface History {
   readonly epoch: string
   number: number
+  removedAt: number
   readonly kept: { readonly entry: Entry; readonly end: number }[]
 }
 
 /** Channels of one server, in the memory of its process. */
 export class MemoryBus implements Bus {
   readonly key: string
-  readonly #histories = new LruMap<History>({ max: maxChannels })
+  readonly #idle = new LruMap<History>({ max: maxIdle })
+  readonly #used = new Map<string, History | undefined>()
   readonly #present = new Map<string, Map<string, Present>>()
-  readonly #subscribed = new Set<string>()
   #events: BusEvents | undefined
+  #timer: ReturnType<typeof setInterval> | undefined
 
   constructor() {
     this.key = `memory ${randomBytes(8).toString('hex')}`
@@ -25,47 +42,68 @@ export class MemoryBus implements Bus {
 
   async open(events: BusEvents): Promise<void> {
     this.#events = events
+    this.#timer = setInterval(() => this.#sweep(), sweepMs)
+    this.#timer.unref()
   }
 
   async subscribe(name: string): Promise<void> {
-    this.#subscribed.add(name)
+    this.#used.set(name, this.#find(name))
+    this.#idle.delete(name)
   }
 
   async unsubscribe(name: string): Promise<void> {
-    this.#subscribed.delete(name)
+    const history = this.#used.get(name)
+    this.#used.delete(name)
+    if (history !== undefined) this.#idle.set(name, history)
   }
 
   async publish(name: string, message: Omit<Entry, 'id'>, { messages, ms }: Keeping): Promise<string> {
-    const history = this.#historyOf(name)
+    const history = this.#find(name) ?? this.#begin(name)
     history.number++
+    const now = performance.now()
+    if (message.kind === 'remove') history.removedAt = now
     const entry = { ...message, id: `${history.epoch}-${history.number}` }
     const { kept } = history
-    if (messages > 0) kept.push({ entry, end: performance.now() + ms })
+    if (messages > 0) kept.push({ entry, end: now + ms })
     if (kept.length > messages) kept.splice(0, kept.length - messages)
-    if (this.#subscribed.has(name)) this.#events?.entry(name, entry)
+    if (this.#used.has(name)) this.#events?.entry(name, entry)
     return entry.id
   }
 
   async after(name: string, id?: string): Promise<Replay> {
-    const { epoch, number, kept } = this.#historyOf(name)
-    const last = `${epoch}-${number}`
-    if (id === undefined) return { entries: [], isComplete: true, last }
+    const history = this.#find(name)
+    if (history === undefined) {
+      const isComplete = id === undefined || id === nothingYet
+      return { entries: [], isComplete, last: nothingYet, removedMs: Number.POSITIVE_INFINITY }
+    }
+    const { epoch, number, kept, removedAt } = history
     const now = performance.now()
-    while (kept.length > 0 && kept[0]!.end <= now) kept.shift()
+    const rest = { last: `${epoch}-${number}`, removedMs: now - removedAt }
+    if (id === undefined) return { entries: [], isComplete: true, ...rest }
+    forgetUntil(history, now)
     const entries = kept.map((one) => one.entry)
-    const seen = partsOf(id)
-    if (seen?.epoch !== epoch || seen.number > number) return { entries, isComplete: false, last }
+    const seen = id === nothingYet ? { epoch, number: 0 } : partsOf(id)
+    if (seen?.epoch !== epoch || seen.number > number) return { entries, isComplete: false, ...rest }
     const missed = entries.filter((entry) => partsOf(entry.id)!.number > seen.number)
-    return { entries: missed, isComplete: missed.length === number - seen.number, last }
+    return { entries: missed, isComplete: missed.length === number - seen.number, ...rest }
   }
 
-  #historyOf(name: string): History {
-    let history = this.#histories.get(name)
-    if (history === undefined) {
-      history = { epoch: randomBytes(6).toString('hex'), number: 0, kept: [] }
-      this.#histories.set(name, history)
-    }
+  #find(name: string): History | undefined {
+    return this.#used.get(name) ?? this.#idle.get(name)
+  }
+
+  #begin(name: string): History {
+    const epoch = randomBytes(6).toString('hex')
+    const history: History = { epoch, number: 0, removedAt: Number.NEGATIVE_INFINITY, kept: [] }
+    if (this.#used.has(name)) this.#used.set(name, history)
+    else this.#idle.set(name, history)
     return history
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    for (const history of this.#used.values()) if (history !== undefined) forgetUntil(history, now)
+    for (const history of this.#idle.values()) forgetUntil(history, now)
   }
 
   async enter(name: string, present: Present): Promise<void> {
@@ -87,7 +125,13 @@ export class MemoryBus implements Bus {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#timer)
     this.#events = undefined
     this.#present.clear()
   }
+}
+
+function forgetUntil({ kept }: History, now: number): void {
+  const rest = kept.findIndex(({ end }) => end > now)
+  kept.splice(0, rest === -1 ? kept.length : rest)
 }

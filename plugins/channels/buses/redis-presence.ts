@@ -14,11 +14,18 @@ const beat = `
 local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local isNew = redis.call('zadd', KEYS[1], now, ARGV[1])
+redis.call('pexpire', KEYS[1], ARGV[3])
 return { isNew, redis.call('zrangebyscore', KEYS[1], '-inf', now - ARGV[2]) }`
 
+const take = `
+if redis.call('hget', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('hdel', KEYS[1], ARGV[1])
+redis.call('publish', ARGV[3], ARGV[4])
+return 1`
+
 interface Surroundings {
-  /** Tells all instances of a change in one channel. */
-  tell(name: string, text: string): Promise<unknown>
+  /** How all instances learn of a change in one channel: what `publish` takes. */
+  noticeOf(name: string, text: string): [channel: string, message: string]
   failed(error: unknown): void
 }
 
@@ -30,16 +37,21 @@ export class RedisPresence {
   readonly #redis: RedisCommands
   readonly #prefix: string
   readonly #around: Surroundings
-  readonly #instance = randomUUID()
+  #instance = randomUUID()
   readonly #own = new Map<string, Map<string, Present>>()
   #timer: ReturnType<typeof setInterval> | undefined
   #beats = 0
+  /** Something of this instance may not be in Redis. */
+  #isDoubtful = false
+  /** What has left while Redis did not answer: by channel, the id and what stands there. */
+  readonly #left = new Map<string, Map<string, string>>()
 
   constructor(redis: RedisCommands, prefix: string, around: Surroundings) {
     this.#redis = redis
     this.#prefix = prefix
     this.#around = around
     redis.defineCommand('channelBeat', { numberOfKeys: 1, lua: beat })
+    redis.defineCommand('channelTake', { numberOfKeys: 1, lua: take })
   }
 
   get #instances(): string {
@@ -62,13 +74,17 @@ export class RedisPresence {
 
   async #beat(): Promise<void> {
     try {
-      const [isNew, stale] = await this.#redis.channelBeat(this.#instances, this.#instance, staleMs)
+      const [isNew, stale] = await this.#redis.channelBeat(this.#instances, this.#instance, staleMs, keptMs)
       this.#beats++
-      // The others have taken this one for dead, or Redis has lost what it had.
-      if (isNew === 1 && this.#beats > 1) await this.#enterAgain()
-      for (const instance of stale) await this.#bury(instance)
+      const isForgotten = isNew === 1 && this.#beats > 1
+      // The others have taken this one for dead, and may still be taking away what it had; or Redis has lost that.
+      if (isForgotten) this.#instance = randomUUID()
+      if (isForgotten) await this.#redis.channelBeat(this.#instances, this.#instance, staleMs, keptMs)
+      if (isForgotten || this.#isDoubtful) await this.#enterAgain()
+      for (const instance of stale) if (instance !== this.#instance) await this.#bury(instance)
       if (this.#beats % refreshEvery === 0) await this.#refresh()
     } catch (error) {
+      this.#isDoubtful = true
       this.#around.failed(error)
     }
   }
@@ -79,6 +95,14 @@ export class RedisPresence {
   }
 
   async #enterAgain(): Promise<void> {
+    this.#isDoubtful = false
+    for (const [name, all] of this.#left) {
+      for (const [id, text] of all) {
+        await this.#take(name, id, text)
+        all.delete(id)
+      }
+      this.#left.delete(name)
+    }
     for (const [name, all] of this.#own) for (const present of all.values()) await this.#write(name, present)
   }
 
@@ -88,7 +112,7 @@ export class RedisPresence {
     for (const name of await this.#redis.smembers(this.#channelsOf(instance))) {
       const all = await this.#redis.hgetall(this.#keyOf(name))
       for (const [id, text] of Object.entries(all)) {
-        if ((JSON.parse(text) as { instance: string }).instance === instance) await this.#take(name, id)
+        if ((JSON.parse(text) as { instance: string }).instance === instance) await this.#take(name, id, text)
       }
     }
     await this.#redis.del(this.#channelsOf(instance))
@@ -98,31 +122,58 @@ export class RedisPresence {
     const all = this.#own.get(name) ?? new Map<string, Present>()
     this.#own.set(name, all)
     all.set(present.id, present)
-    await this.#write(name, present)
+    await this.#doubted(() => this.#write(name, present))
   }
 
+  /** All at once: what comes between two answers, the end of this client, would be undone by the second command. */
   async #write(name: string, present: Present): Promise<void> {
     const key = this.#keyOf(name)
-    await this.#redis.sadd(this.#channelsOf(this.#instance), name)
-    await this.#redis.pexpire(this.#channelsOf(this.#instance), keptMs)
-    await this.#redis.hset(key, present.id, JSON.stringify({ instance: this.#instance, present }))
-    await this.#redis.pexpire(key, keptMs)
-    await this.#around.tell(name, JSON.stringify({ id: present.id, present }))
+    await Promise.all([
+      this.#redis.sadd(this.#channelsOf(this.#instance), name),
+      this.#redis.pexpire(this.#channelsOf(this.#instance), keptMs),
+      this.#redis.hset(key, present.id, this.#textOf(present)),
+      this.#redis.pexpire(key, keptMs),
+      this.#redis.publish(...this.#around.noticeOf(name, JSON.stringify({ id: present.id, present }))),
+    ])
+  }
+
+  #textOf(present: Present): string {
+    return JSON.stringify({ instance: this.#instance, present })
   }
 
   async exit(name: string, id: string): Promise<void> {
     const all = this.#own.get(name)
-    all?.delete(id)
-    if (all?.size === 0) {
-      this.#own.delete(name)
-      await this.#redis.srem(this.#channelsOf(this.#instance), name)
-    }
-    await this.#take(name, id)
+    const present = all?.get(id)
+    if (present === undefined) return
+    all!.delete(id)
+    const text = this.#textOf(present)
+    const isLast = all!.size === 0
+    if (isLast) this.#own.delete(name)
+    await this.#doubted(async () => {
+      try {
+        const taken = this.#take(name, id, text)
+        await Promise.all(isLast ? [taken, this.#redis.srem(this.#channelsOf(this.#instance), name)] : [taken])
+      } catch (error) {
+        const left = this.#left.get(name) ?? new Map<string, string>()
+        this.#left.set(name, left.set(id, text))
+        throw error
+      }
+    })
   }
 
-  async #take(name: string, id: string): Promise<void> {
-    await this.#redis.hdel(this.#keyOf(name), id)
-    await this.#around.tell(name, JSON.stringify({ id }))
+  /** What fails is done again with the next beat. */
+  async #doubted(change: () => Promise<unknown>): Promise<void> {
+    try {
+      await change()
+    } catch (error) {
+      this.#isDoubtful = true
+      throw error
+    }
+  }
+
+  #take(name: string, id: string, text: string): Promise<unknown> {
+    const notice = this.#around.noticeOf(name, JSON.stringify({ id }))
+    return this.#redis.channelTake(this.#keyOf(name), id, text, ...notice)
   }
 
   async of(name: string): Promise<readonly Present[]> {
@@ -140,8 +191,10 @@ export class RedisPresence {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     try {
-      await this.#redis.zrem(this.#instances, this.#instance)
-      await this.#redis.del(this.#channelsOf(this.#instance))
+      await Promise.all([
+        this.#redis.zrem(this.#instances, this.#instance),
+        this.#redis.del(this.#channelsOf(this.#instance)),
+      ])
     } catch {
       // The others notice by its silence.
     }

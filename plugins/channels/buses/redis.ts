@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { Logger } from '../../../kernel/index.ts'
 import { connectRedis } from '../../toolkit/redis.ts'
 import type { ChannelsRedisSettings } from '../options.ts'
-import { type Bus, type BusEvents, type Entry, type Keeping, type Present, partsOf, type Replay } from './contract.ts'
+import {
+  type Bus,
+  type BusEvents,
+  type Entry,
+  type Keeping,
+  nothingYet,
+  type Present,
+  partsOf,
+  type Replay,
+} from './contract.ts'
 import { RedisPresence } from './redis-presence.ts'
 
 /** A client that asks waits no longer than that for its channel. */
@@ -27,9 +36,10 @@ if not epoch then
 end
 local number = redis.call('hincrby', KEYS[1], 'n', 1)
 redis.call('pexpire', KEYS[1], ARGV[7])
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if ARGV[8] == 'remove' then redis.call('hset', KEYS[1], 'r', now) end
 if tonumber(ARGV[4]) > 0 then
-  local time = redis.call('time')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
   redis.call('xadd', KEYS[2], 'maxlen', ARGV[4], number .. '-0', 'm', ARGV[2], 'b', ARGV[3], 'e', now + ARGV[5])
   redis.call('pexpire', KEYS[2], ARGV[5])
 end
@@ -37,35 +47,45 @@ local id = epoch .. '-' .. number
 redis.call('publish', ARGV[1], 'm' .. id .. '\\n' .. ARGV[2] .. '\\n' .. ARGV[3])
 return id`
 
+/**
+ * Writes nothing about a channel in which nothing was published: a client may join one name after the other. Numbers that this instance
+ * knows to be lost, with what a Redis has not saved before its end, begin another epoch before they are given out again.
+ */
 const read = `
 local epoch = redis.call('hget', KEYS[1], 'e')
-if not epoch then
-  epoch = ARGV[3]
-  redis.call('hset', KEYS[1], 'e', epoch, 'n', 0)
-  redis.call('pexpire', KEYS[1], ARGV[4])
+if not epoch then return false end
+local number = redis.call('hget', KEYS[1], 'n') or '0'
+if ARGV[4] ~= '' and ARGV[1] == epoch and tonumber(ARGV[2]) > tonumber(number) then
+  epoch = ARGV[4]
+  redis.call('hset', KEYS[1], 'e', epoch)
+  redis.call('del', KEYS[2])
 end
 local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local from = '-'
-if ARGV[1] == epoch then from = (ARGV[2] + 1) .. '-0' end
+if ARGV[1] == epoch then from = ARGV[3] .. '-0' end
 local entries = {}
 if ARGV[2] ~= '' then entries = redis.call('xrange', KEYS[2], from, '+') end
-return { epoch, redis.call('hget', KEYS[1], 'n') or '0', time[1] * 1000 + math.floor(time[2] / 1000), entries }`
+local removed = redis.call('hget', KEYS[1], 'r')
+if removed then removed = now - removed else removed = -1 end
+return { epoch, number, now, entries, removed }`
 
 interface Scripts {
   channelPublish(...given: (string | number)[]): Promise<string>
   channelRead(
     ...given: (string | number)[]
-  ): Promise<[epoch: string, number: string, now: number, entries: [id: string, fields: string[]][]]>
+  ): Promise<
+    [epoch: string, number: string, now: number, entries: [id: string, fields: string[]][], removedMs: number] | null
+  >
 }
 
 /** What is used of `ioredis`. */
 export interface RedisCommands extends Scripts {
   readonly options: { readonly db?: number; readonly keyPrefix?: string }
   defineCommand(name: string, script: { readonly numberOfKeys: number; readonly lua: string }): void
-  publish(channel: string, message: string): Promise<number>
   hset(key: string, field: string, value: string): Promise<number>
-  hdel(key: string, ...fields: string[]): Promise<number>
   hgetall(key: string): Promise<Record<string, string>>
+  publish(channel: string, message: string): Promise<number>
   sadd(key: string, member: string): Promise<number>
   srem(key: string, member: string): Promise<number>
   smembers(key: string): Promise<string[]>
@@ -73,7 +93,9 @@ export interface RedisCommands extends Scripts {
   zrange(key: string, from: number, to: number): Promise<string[]>
   pexpire(key: string, ms: number): Promise<number>
   del(key: string): Promise<number>
-  channelBeat(key: string, instance: string, staleMs: number): Promise<[isNew: number, stale: string[]]>
+  channelBeat(key: string, instance: string, staleMs: number, keptMs: number): Promise<[isNew: number, stale: string[]]>
+  /** Only what is as given: its client may have come back meanwhile. */
+  channelTake(key: string, id: string, text: string, channel: string, notice: string): Promise<number>
 }
 
 interface Subscriber {
@@ -113,7 +135,7 @@ export class RedisBus implements Bus {
     const { db = 0, keyPrefix = '' } = this.#commands.options
     this.#space = `${keyPrefix}${prefix}:${db}:`
     this.#presence = new RedisPresence(this.#commands, prefix, {
-      tell: (name, text) => this.#commands.publish(this.#space + name, `p${text}`),
+      noticeOf: (name, text) => [this.#space + name, `p${text}`],
       failed: (error) =>
         this.#log.warn({ err: error }, 'the presence of channels in Redis has failed; it is tried again'),
     })
@@ -157,6 +179,15 @@ export class RedisBus implements Bus {
   }
 
   #received(name: string, text: string): void {
+    try {
+      this.#read(name, text)
+    } catch (error) {
+      // Thrown on, it would end the process. The next message shows that this one is missing.
+      this.#log.error({ err: error, channel: name }, 'Redis has passed on what is not a message of a channel')
+    }
+  }
+
+  #read(name: string, text: string): void {
     if (text[0] === 'p') {
       const { id, present } = JSON.parse(text.slice(1)) as { id: string; present?: Present }
       this.#events?.present(name, id, present)
@@ -164,12 +195,16 @@ export class RedisBus implements Bus {
     }
     const idEnd = text.indexOf('\n')
     const metaEnd = text.indexOf('\n', idEnd + 1)
-    this.#events?.entry(name, entryOf(text.slice(1, idEnd), text.slice(idEnd + 1, metaEnd), text.slice(metaEnd + 1)))
+    const id = text.slice(1, idEnd)
+    if (text[0] !== 'm' || partsOf(id) === undefined)
+      throw new Error(`it begins with ${JSON.stringify(text.slice(0, 50))}`)
+    this.#events?.entry(name, entryOf(id, text.slice(idEnd + 1, metaEnd), text.slice(metaEnd + 1)))
   }
 
   async subscribe(name: string): Promise<void> {
-    await this.#subscriber!.subscribe(this.#space + name)
+    // Before it is done: a client that leaves at once takes it away again.
     this.#subscribed.add(name)
+    await this.#subscriber!.subscribe(this.#space + name)
   }
 
   async unsubscribe(name: string): Promise<void> {
@@ -194,25 +229,33 @@ export class RedisBus implements Bus {
       ms,
       newEpoch(),
       Math.max(numbersMs, ms),
+      kind,
     )
   }
 
-  async after(name: string, id?: string): Promise<Replay> {
+  async after(name: string, id?: string, whose?: 'own'): Promise<Replay> {
     const seen = id === undefined ? undefined : partsOf(id)
-    const [epoch, number, now, all] = await this.#commands.channelRead(
+    const answer = await this.#commands.channelRead(
       ...this.#keysOf(name),
       seen?.epoch ?? '',
       id === undefined ? '' : (seen?.number ?? 0),
-      newEpoch(),
-      numbersMs,
+      // Lua would write large numbers with an exponent.
+      (seen?.number ?? 0) + 1,
+      whose === 'own' ? newEpoch() : '',
     )
-    const last = `${epoch}-${number}`
-    if (id === undefined) return { entries: [], isComplete: true, last }
+    if (answer === null) {
+      const isComplete = id === undefined || id === nothingYet
+      return { entries: [], isComplete, last: nothingYet, removedMs: Number.POSITIVE_INFINITY }
+    }
+    const [epoch, number, now, all, removed] = answer
+    // With what the clock of Redis rounds.
+    const rest = { last: `${epoch}-${number}`, removedMs: removed < 0 ? Number.POSITIVE_INFINITY : removed - 2 }
+    if (id === undefined) return { entries: [], isComplete: true, ...rest }
     const entries = all.flatMap(([place, [, meta, , body, , end]]) =>
       Number(end) <= now ? [] : [entryOf(`${epoch}-${place.slice(0, -2)}`, meta!, body!)],
     )
-    const isComplete = seen?.epoch === epoch && entries.length === Number(number) - seen.number
-    return { entries, isComplete, last }
+    const isOfEpoch = seen?.epoch === epoch || id === nothingYet
+    return { entries, isComplete: isOfEpoch && entries.length === Number(number) - seen!.number, ...rest }
   }
 
   enter(name: string, present: Present): Promise<void> {

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type AnyChannel, type ChannelClient, channel, RouteCollection, Server } from '../../../index.ts'
+import { type AnyChannel, type ChannelClient, channel, definePlugin, RouteCollection, Server } from '../../../index.ts'
+import { channels } from '../../../plugins/channels/index.ts'
+import { websocket } from '../../../plugins/websocket/index.ts'
 
 interface Visitor {
   user: string | undefined
@@ -265,6 +267,54 @@ describe('a channel', () => {
     await socket.assertNext({ type: 'error', data: { code: 'InvalidMessageError' } })
   })
 
+  test.each([
+    [
+      'presence that throws',
+      {
+        presence: () => {
+          throw new Error('no')
+        },
+      },
+    ],
+    ['presence that JSON has no form for', { presence: () => 1n }],
+    [
+      'user that throws',
+      {
+        user: () => {
+          throw new Error('no')
+        },
+      },
+    ],
+    ['user that is not a text', { user: () => 7 as never }],
+  ])('refuses a client with a %s, and goes on', async (_, more) => {
+    const own = channel('own', { join: () => true, ...more })
+    const server = serve([own])
+    const socket = await open(server)
+    for (const ref of [1, 2]) {
+      socket.send({ type: 'channel:join', data: { channel: 'own', ref } })
+      await socket.assertNext({ type: 'channel:refused', data: { ref, code: 'ChannelRefusedError' } })
+    }
+    expect(server.services.get('channels').counts).toMatchObject({ members: 0, channels: 0, refused: 2 })
+  })
+
+  test('names what a slow reader did not get', async () => {
+    const server = serve([orders], {}, { open: (socket: object) => sockets.push(socket) })
+    const sockets: object[] = []
+    const ann = await joined(server, 'orders/7')
+    const wire = sockets[0] as { sendFrame(frame: string): boolean }
+    const sendFrame = wire.sendFrame.bind(wire)
+    await orders.publish({ id: 7 }, { state: '1' })
+    // As with `slowReaders: 'drop'`.
+    wire.sendFrame = () => false
+    for (const state of ['2', '3']) await orders.publish({ id: 7 }, { state })
+    wire.sendFrame = sendFrame
+    await orders.publish({ id: 7 }, { state: '4' })
+    await ann.assertNext({ data: { payload: { state: '1' } } })
+    const [, one] = ann.received() as { data: { id: string } }[]
+    await ann.assertNext({ type: 'channel:gap', data: { channel: 'orders/7', after: one!.data.id } })
+    await ann.assertNext({ data: { payload: { state: '4' } } })
+  })
+
   test('leaves other messages to the handler', async () => {
     const server = serve(
       [orders],
@@ -329,6 +379,89 @@ describe('as server-sent events', () => {
     expect(server.services.get('channels').counts).toMatchObject({ members: 0, streams: 0 })
   })
 
+  test('keeps the place in a channel in which nothing happens', async () => {
+    const server = serve([news, prices])
+    await server.ready()
+    const { id } = await news.publish('one')
+    const get = (lastId: string) =>
+      server.fetch(
+        new Request('http://localhost/live?channel=prices/tea&channel=news', { headers: { 'last-event-id': lastId } }),
+      )
+    const response = await get(`0-0,${id}`)
+    await prices.publish({ of: 'tea' }, 3)
+    const text = await read(response, '"payload":3}')
+    expect(/id: (\S+)\ndata: \{"channel":"prices\/tea"/.exec(text)![1]).toMatch(new RegExp(`,${id}$`))
+  })
+
+  test('has a place after a gap, so that the next request does not have the same', async () => {
+    const server = serve([news])
+    await server.ready()
+    const { id } = await news.publish('one')
+    const response = await server.fetch(
+      new Request('http://localhost/live?channel=news', { headers: { 'last-event-id': 'abc-7' } }),
+    )
+    const text = await read(response, '"payload":"one"}')
+    expect(text).toContain(`id: ${id.replace(/1$/, '0')}\nevent: channel:gap`)
+  })
+
+  test('are for pages of the origins of the websocket alone', async () => {
+    const server = serve([news])
+    const status = async (origin: string) =>
+      (await server.fetch(new Request('http://localhost/live?channel=news&user=bob', { headers: { origin } }))).json()
+    expect(await status('https://evil.example')).toMatchObject({ code: 'OriginRefusedError' })
+    expect(await status('http://localhost')).toMatchObject({ code: 'ChannelRefusedError' })
+  })
+
+  test('leave nothing open for a HEAD', async () => {
+    const server = serve([news])
+    const response = await server.fetch(new Request('http://localhost/live?channel=news', { method: 'HEAD' }))
+    await response.body?.cancel()
+    await expect.poll(() => server.services.get('channels').counts).toMatchObject({ members: 0, streams: 0 })
+  })
+
+  test('refuse too many channels before the first is asked', async () => {
+    const asked: string[] = []
+    const rooms = channel('rooms/:n', { join: (_, { n }) => asked.push(n) > 0 })
+    const server = serve([rooms], { maxChannelsPerClient: 2 })
+    const response = await server.inject({
+      method: 'GET',
+      url: '/live?channel=rooms/1&channel=rooms/2&channel=rooms/3',
+    })
+    expect(response.status).toBe(429)
+    expect(asked).toEqual([])
+  })
+
+  test('pass all that guards the route, wherever its plugin stands', async () => {
+    const routes = new RouteCollection()
+    const visitor = (): Visitor => ({ user: 'ann' })
+    routes.ws('/live', { channels: [news], rateLimit: { limit: 1, windowMs: 60_000 } }, { data: visitor })
+    const server = new Server({
+      router: routes,
+      plugins: { websocket: true, channels: true, timeout: { ms: 50 }, rateLimit: { limit: 10 }, compression: true },
+    })
+    servers.push(server)
+    await server.ready()
+    const headers = { 'accept-encoding': 'gzip' }
+    const response = await server.fetch(new Request('http://localhost/live?channel=news', { headers }))
+    // Longer than the time that a route has for its answer.
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    await news.publish('one')
+    const body = response.headers.get('content-encoding') === 'gzip' ? gunzipped(response) : response
+    expect(await read(body, '"payload":"one"}')).toContain('"payload":"one"}')
+    expect((await server.fetch(new Request('http://localhost/live?channel=news'))).status).toBe(429)
+  })
+
+  const gunzipped = (response: Response) =>
+    new Response(response.body!.pipeThrough(new DecompressionStream('gzip') as never))
+
+  test('end where the client does not read', async () => {
+    const server = serve([news], { maxBuffered: 1000 })
+    const response = await server.fetch(new Request('http://localhost/live?channel=news'))
+    for (let i = 0; i < 50; i++) await news.publish('x'.repeat(100))
+    expect(server.services.get('channels').counts).toMatchObject({ members: 0, streams: 0 })
+    await response.body!.cancel().catch(() => {})
+  })
+
   test('ends with the server', async () => {
     const server = serve([news])
     const response = await server.fetch(new Request('http://localhost/live?channel=news'))
@@ -389,6 +522,22 @@ describe('what cannot be right', () => {
       /is for websockets/,
     ],
     [
+      'the names of a channel of another route',
+      (routes: RouteCollection) => {
+        routes.ws('/x', { channels: [channel('a/:b', { join: () => false })] }, {})
+        routes.ws('/y', { channels: [channel('a/b', { join: () => true })] }, {})
+      },
+      /have the same names/,
+    ],
+    [
+      'the same channel twice',
+      (routes: RouteCollection) => {
+        const a = channel('a', { join: () => true })
+        routes.ws('/x', { channels: [a, a] }, {})
+      },
+      /twice/,
+    ],
+    [
       'the same names',
       (routes: RouteCollection) => {
         const join = () => true
@@ -424,5 +573,81 @@ describe('what cannot be right', () => {
     routes.ws('/x', {})
     const server = new Server({ router: routes, plugins: { websocket: true } })
     await expect(server.ready()).rejects.toThrow(/has no handler/)
+  })
+})
+
+describe('several in one process', () => {
+  test('servers do not share a name that each has its own channel for', async () => {
+    const [mine, theirs] = [channel('same', { join: () => true }), channel('same', { join: () => true })]
+    const [one, other] = [serve([mine]), serve([theirs])]
+    const [a, b] = [await joined(one, 'same'), await joined(other, 'same')]
+    await mine.publish('mine')
+    await theirs.publish('theirs')
+    await a.assertNext({ data: { payload: 'mine' } })
+    await b.assertNext({ data: { payload: 'theirs' } })
+    const third = channel('same', { join: () => true })
+    await expect(third.publish('x')).rejects.toMatchObject({ code: 'ChannelNameError' })
+  })
+
+  test('scopes have channels of their own, and forget the sockets of both', async () => {
+    const news = channel('news', { join: () => true })
+    const hosts: unknown[] = []
+    const scope = (name: string) =>
+      definePlugin({
+        name,
+        prefix: `/${name}`,
+        setup(ctx) {
+          ctx.register(websocket())
+          ctx.register(channels())
+          ctx.ws(
+            '/live',
+            { channels: [news] },
+            {
+              async message(socket: never) {
+                await news.join(socket)
+                hosts.push(name)
+              },
+            },
+          )
+        },
+      })
+    const server = new Server({ router: new RouteCollection(), plugins: [scope('a')(), scope('b')()] as never })
+    servers.push(server)
+    const b = await server.inject.ws('/b/live')
+    b.send('join')
+    await b.assertNext({ type: 'channel:joined' })
+    const a = await server.inject.ws('/a/live')
+    a.send({ type: 'channel:join', data: { channel: 'news' } })
+    await a.assertNext({ type: 'channel:joined' })
+    await news.publish('one')
+    for (const socket of [a, b]) await socket.assertNext({ data: { payload: 'one' } })
+    await b.close()
+    await a.close()
+    expect(a.received()).toHaveLength(2)
+    expect(b.received()).toHaveLength(2)
+  })
+})
+
+describe('a boot', () => {
+  test.each([
+    [{ channels: true }, /websocket/],
+    [{ websocket: false, channels: true }, /websocket/],
+  ])('with %j fails', async (plugins, why) => {
+    await expect(
+      (async () => new Server({ router: new RouteCollection(), plugins } as never).ready())(),
+    ).rejects.toThrow(why)
+  })
+
+  test('that fails leaves no server that messages go to', async () => {
+    const news = channel('news', { join: () => true })
+    const fails = definePlugin({
+      name: 'fails',
+      setup() {
+        throw new Error('no')
+      },
+    })
+    const plugins = [websocket(), channels(), fails()] as never
+    await expect(new Server({ router: new RouteCollection(), plugins }).ready()).rejects.toThrow()
+    await expect(news.publish('x')).rejects.toMatchObject({ code: 'ChannelsNotRunningError' })
   })
 })

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type ChannelClient, channel, RouteCollection, Server } from '../../../index.ts'
+import { RedisBus } from '../../../plugins/channels/buses/redis.ts'
 import { type Entry as LogEntry, memoryLogger } from '../../support/kernel.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
@@ -121,7 +122,181 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     client.disconnect()
   })
 
+  async function withClient<Result>(use: (client: Redis) => Promise<Result>): Promise<Result> {
+    const client = new Redis(redis.url)
+    try {
+      return await use(client)
+    } finally {
+      client.disconnect()
+    }
+  }
+
+  test.each([
+    'abcdef-999999999999999',
+    'x',
+    '',
+    '0-999999999999999',
+  ])('takes the id %j of a client for a gap', async (after) => {
+    const server = await serve()
+    await chat.publish({ room: 'lies' }, 1)
+    const socket = await joined(server, 'lies', 'ann', after)
+    await socket.assertNext({ type: 'channel:gap', data: { after } })
+  })
+
+  test('a number of a client that is ahead changes nothing for the others', async () => {
+    const server = await serve()
+    const { id } = await chat.publish({ room: 'ahead' }, 1)
+    const epoch = id.split('-')[0]
+    const socket = await joined(server, 'ahead', 'ann', `${epoch}-999999999999999`)
+    await socket.assertNext({ type: 'channel:gap' })
+    expect((await chat.publish({ room: 'ahead' }, 2)).id).toBe(`${epoch}-2`)
+  })
+
+  test('nothing is written for a channel in which nothing was published, and all that is written ends', async () => {
+    const server = await serve(redis.url, { prefix: 'ends' })
+    const lone = channel('lone/:n', { join: () => true })
+    const routes = new RouteCollection()
+    routes.ws('/lone', { channels: [lone] }, {})
+    const other = new Server({
+      router: routes,
+      gracefulShutdown: false,
+      plugins: { websocket: true, channels: { store: { url: redis.url, prefix: 'ends' } } },
+    })
+    servers.push(other)
+    const socket = await other.inject.ws('/lone')
+    socket.send({ type: 'channel:join', data: { channel: 'lone/1' } })
+    await socket.assertNext({ type: 'channel:joined', data: { id: '0-0' } })
+    await withClient(async (client) => {
+      expect(await client.keys('ends:*lone*')).toEqual([])
+      await lone.publish({ n: 1 }, 'first')
+      await socket.assertNext({ type: 'channel:message', data: { payload: 'first' } })
+      const ann = await joined(server, 'ends')
+      await expect.poll(() => received(ann).length).toBe(2)
+      await chat.remove({ room: 'ends' }, { user: 'nobody' })
+      const keys = await client.keys('ends:*')
+      expect(keys.length).toBeGreaterThan(5)
+      for (const key of keys) expect(await client.pttl(key), key).toBeGreaterThan(0)
+    })
+  })
+
+  test('goes on where the numbers of a channel are gone and its history is not', async () => {
+    const server = await serve()
+    const { id } = await chat.publish({ room: 'evicted' }, 1)
+    await withClient((client) => client.del('channels:{chat/evicted}:numbers'))
+    const socket = await joined(server, 'evicted', 'ann', id)
+    await chat.publish({ room: 'evicted' }, 2)
+    await expect.poll(() => payloads(socket)).toEqual([2])
+  })
+
+  test('begins another epoch where a Redis has lost its last numbers', async () => {
+    const server = await serve()
+    const socket = await joined(server, 'lost')
+    const { id } = await chat.publish({ room: 'lost' }, 1)
+    for (const n of [2, 3]) await chat.publish({ room: 'lost' }, n)
+    await expect.poll(() => payloads(socket)).toEqual([1, 2, 3])
+    await withClient(async (client) => {
+      await client.hset('channels:{chat/lost}:numbers', 'n', 1)
+      await client.del('channels:{chat/lost}:history')
+      await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+      await expect.poll(() => received(socket).some(({ type }) => type === 'channel:gap')).toBe(true)
+    })
+    const later = await chat.publish({ room: 'lost' }, 4)
+    expect(later.id.split('-')[0]).not.toBe(id.split('-')[0])
+    await expect.poll(() => payloads(socket)).toEqual([1, 2, 3, 4])
+  })
+
+  test('does not end when something else is published under its names', async () => {
+    const server = await serve()
+    const socket = await joined(server, 'odd')
+    await withClient(async (client) => {
+      for (const text of ['', 'p', 'p{', 'm', 'mx\n\n1', 'me-1\n{\n1', 'x'])
+        await client.publish('channels:0:chat/odd', text)
+    })
+    await chat.publish({ room: 'odd' }, 1)
+    await expect.poll(() => payloads(socket)).toEqual([1])
+  })
+
+  test('listens for no channel that its clients have left, however quickly', async () => {
+    const server = await serve(redis.url, { prefix: 'quick' })
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const socket = await server.inject.ws('/live', { query: { user: 'ann' } })
+        socket.send({ type: 'channel:join', data: { channel: `chat/${i}` } })
+        await socket.close()
+      }),
+    )
+    await withClient(async (client) => {
+      const listened = () => client.pubsub('CHANNELS', 'quick:*')
+      await expect.poll(listened).toEqual([])
+      await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+      const socket = await joined(server, 'last')
+      await expect.poll(listened).toEqual(['quick:0:chat/last'])
+      await expect.poll(async () => (await chat.present({ room: '1' })).length).toBe(0)
+      await socket.close()
+    })
+  })
+
+  test('takes away what an instance has left that was killed, and lists none of it meanwhile', async () => {
+    await withClient(async (client) => {
+      const room = 'dead:{chat/x}:present'
+      const text = JSON.stringify({ instance: 'gone', present: { id: '1', user: 'bob', data: 'bob' } })
+      const unknown = JSON.stringify({ instance: 'never', present: { id: '2', user: 'eve', data: 'eve' } })
+      await client.zadd('dead:instances', Date.now() - 16_000, 'gone')
+      await client.sadd('dead:instance:gone', 'chat/x')
+      await client.hset(room, '1', text, '2', unknown)
+      const server = await serve(redis.url, { prefix: 'dead' })
+      await expect.poll(() => client.exists('dead:instance:gone')).toBe(0)
+      expect(await client.zscore('dead:instances', 'gone')).toBeNull()
+      expect(await client.hkeys(room)).toEqual(['2'])
+      const ann = await joined(server, 'x')
+      await expect.poll(() => received(ann).length).toBe(2)
+      expect((await chat.present({ room: 'x' })).map(({ user }) => user)).toEqual(['ann'])
+    })
+  })
+
+  test('a client that leaves while others are still told of it is not there', async () => {
+    const bus = new RedisBus({ url: redis.url, prefix: 'brief' }, memoryLogger([]))
+    const events: unknown[] = []
+    const present = (_name: string, id: string, one: unknown) => void events.push([id, one !== undefined])
+    await bus.open({ entry() {}, resumed() {}, present })
+    try {
+      await bus.subscribe('x')
+      await Promise.all([bus.enter('x', { id: '1', data: null }), bus.exit('x', '1')])
+      expect(await bus.present('x')).toEqual([])
+      await expect
+        .poll(() => events)
+        .toEqual([
+          ['1', true],
+          ['1', false],
+        ])
+    } finally {
+      await bus.close()
+    }
+  })
+
+  test('a rejected publish of one of two stores is no rejection that no one handles', async () => {
+    await serve('redis://127.0.0.1:1')
+    await serve()
+    await expect(chat.publish({ room: 'two' }, 1)).rejects.toMatchObject({ code: 'ChannelUnavailableError' })
+    await new Promise((resolve) => setImmediate(resolve))
+  })
+
   describe('when Redis fails', () => {
+    test('ends in time with a Redis that does not answer, and with joins that are pending', async () => {
+      const server = await serve(redis.url, { commandTimeout: 300 })
+      await joined(server, 'end')
+      redis.freeze()
+      try {
+        const socket = await server.inject.ws('/live', { query: { user: 'bob' } })
+        socket.send({ type: 'channel:join', data: { channel: 'chat/other' } })
+        const ended = server.close().then(() => 'ended')
+        const late = new Promise((resolve) => setTimeout(() => resolve('late'), 6000).unref())
+        expect(await Promise.race([ended, late])).toBe('ended')
+      } finally {
+        redis.thaw()
+      }
+    })
+
     test('goes on after a restart that lost nothing, without a gap', async () => {
       const server = await serve()
       const socket = await joined(server, 'f')

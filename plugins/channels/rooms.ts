@@ -1,0 +1,175 @@
+import type { Logger } from '../../kernel/index.ts'
+import type { Bus, BusEvents, Entry, Present } from './buses/contract.ts'
+import { type Member, Room } from './room.ts'
+
+/** What the rooms of a server ask of it. */
+interface Surroundings {
+  /** Asks the rule `join` once more about a member, and removes it unless the answer is yes. */
+  askAgain(member: Member): Promise<void>
+  /** An order to remove this member has arrived. */
+  removed(member: Member): void
+  /** The user of a member as its client has it now. */
+  userOf(member: Member): string | undefined
+}
+
+/** How long before what a store has refused is asked for again: the first time, and at most. */
+const pause = { first: 500, longest: 5_000 }
+
+/** About how many members the rule `join` is asked at the same time: all of a large channel would take a database down. */
+const askedAtOnce = 50
+
+/** The rooms of one server: in which channels its clients are, and what the bus reports of these. */
+export class Rooms implements BusEvents {
+  readonly #bus: Bus
+  readonly #counts: { channels: number; members: number; gaps: number }
+  readonly #around: Surroundings
+  readonly #log: Logger
+  readonly #rooms = new Map<string, Room>()
+  #isClosed = false
+  #isFailing = false
+
+  constructor(
+    bus: Bus,
+    counts: { channels: number; members: number; gaps: number },
+    around: Surroundings,
+    log: Logger,
+  ) {
+    this.#bus = bus
+    this.#counts = counts
+    this.#around = around
+    this.#log = log
+  }
+
+  /** All members are out, and nothing is asked any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const left = [...this.#rooms.values()].flatMap((room) => [...room.members])
+    await Promise.all(left.map((member) => this.#exit(member)))
+  }
+
+  /** Lets a member in, who waits: what arrives is kept for it until it is admitted. */
+  async enter(member: Member): Promise<Room> {
+    const { name } = member
+    let room = this.#rooms.get(name)
+    if (room === undefined) {
+      room = new Room(name, {
+        catchUp: (one) => void this.#catchUp(one),
+        remove: (one) => this.#around.removed(one),
+        userOf: (one) => this.#around.userOf(one),
+      })
+      this.#rooms.set(name, room)
+      this.#counts.channels++
+    }
+    room.members.add(member)
+    this.#counts.members++
+    room.opening ??= this.#open(room)
+    await room.opening
+    return room
+  }
+
+  async #open(room: Room): Promise<void> {
+    await this.#bus.subscribe(room.name)
+    // After it: what is published between the two is held.
+    const { last, removedMs } = await this.#bus.after(room.name)
+    room.removedAt = performance.now() - removedMs
+    room.release(last)
+    // The connection was lost after that was read.
+    if (room.isStale) void this.#catchUp(room)
+  }
+
+  leave(member: Member): void {
+    const { name } = member
+    const room = this.#rooms.get(name)
+    if (room?.members.delete(member) !== true) return
+    this.#counts.members--
+    void this.#exit(member)
+    if (room.members.size > 0) return
+    this.#rooms.delete(name)
+    this.#counts.channels--
+    this.#bus.unsubscribe(name).catch((error: unknown) => this.#failed(name, error))
+  }
+
+  // — who is there —
+
+  async presentIn(room: Room): Promise<readonly Present[]> {
+    if (!room.knowsPresent) await room.list(() => this.#bus.present(room.name))
+    return room.present
+  }
+
+  async show(member: Member, present: Present): Promise<void> {
+    member.isPresent = true
+    await this.#bus.enter(member.name, present).catch((error: unknown) => this.#failed(member.name, error))
+  }
+
+  async #exit(member: Member): Promise<void> {
+    if (!member.isPresent) return
+    member.isPresent = false
+    await this.#bus
+      .exit(member.name, member.joined.client.id)
+      .catch((error: unknown) => this.#failed(member.name, error))
+  }
+
+  // — what the bus reports —
+
+  entry(name: string, entry: Entry): void {
+    this.#rooms.get(name)?.entry(entry)
+  }
+
+  present(name: string, id: string, present: Present | undefined): void {
+    this.#rooms.get(name)?.noticed(id, present)
+  }
+
+  resumed(): void {
+    for (const room of this.#rooms.values()) {
+      room.isStale = true
+      if (room.last !== '') void this.#catchUp(room)
+    }
+  }
+
+  /** Reads what was missed, as often as it takes; once at a time, or two would pass on the same messages. */
+  async #catchUp(room: Room): Promise<void> {
+    room.isStale = true
+    if (room.isCatchingUp) return
+    room.isCatchingUp = true
+    for (let wait = pause.first; room.isStale && this.#isUsed(room); ) {
+      room.isStale = false
+      room.hold()
+      try {
+        await this.#readMissed(room)
+        this.#isFailing = false
+      } catch (error) {
+        room.isStale = true
+        // Once, and not for each channel of a Redis that is away.
+        if (!this.#isFailing) this.#failed(room.name, error)
+        this.#isFailing = true
+        await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())).unref())
+        wait = Math.min(wait * 2, pause.longest)
+      }
+    }
+    room.isCatchingUp = false
+  }
+
+  async #readMissed(room: Room): Promise<void> {
+    const replay = await this.#bus.after(room.name, room.last, 'own')
+    if (room.knowsPresent) await room.list(() => this.#bus.present(room.name))
+    if (!this.#isUsed(room)) return
+    if (!replay.isComplete) {
+      this.#counts.gaps++
+      this.#log.warn({ channel: room.name, after: room.last }, `messages of the channel "${room.name}" are missing`)
+      // An order to remove someone may be among them; for who is asked about now, too.
+      room.removedAt = performance.now()
+      const members = [...room.members]
+      for (let i = 0; i < members.length; i += askedAtOnce)
+        await Promise.all(members.slice(i, i + askedAtOnce).map((member) => this.#around.askAgain(member)))
+    }
+    room.caughtUp(replay)
+  }
+
+  #isUsed(room: Room): boolean {
+    return this.#rooms.get(room.name) === room && !this.#isClosed
+  }
+
+  #failed(name: string, error: unknown): void {
+    if (!this.#isClosed) this.#log.warn({ err: error, channel: name }, `the store of the channel "${name}" has failed`)
+  }
+}
