@@ -19,6 +19,7 @@ function openSocket(mostBuffered: number) {
     server: {},
     extension: undefined,
     slowReaders: 'wait' as const,
+    origins: 'same' as const,
     sockets,
     log: memoryLogger(),
   }
