@@ -1,10 +1,10 @@
-import { OptionError, type PathParams } from '../../kernel/index.ts'
+import { OptionError, type PathParams, quoted } from '../../kernel/index.ts'
 import { jsonText } from '../toolkit/json-text.ts'
 import { option } from '../toolkit/options/index.ts'
-import { isSchema, lazyCheckOf, type Mode, passed } from '../toolkit/schema/check.ts'
+import { type Check, checkOf, isSchema, type Mode, passed } from '../toolkit/schema/check.ts'
 import type { InputOf } from '../toolkit/schema/from-schema.ts'
 import type { Keeping, Recipient } from './buses/contract.ts'
-import { ChannelNameError, ChannelPayloadError, ChannelsNotRunningError } from './errors.ts'
+import { ChannelNameError, ChannelPayloadError, ChannelSchemaError, ChannelsNotRunningError } from './errors.ts'
 import type { Hub, Membership, PresentClient } from './hub.ts'
 import { ChannelPattern, type NameValues } from './name.ts'
 import type { JoinableSocket } from './socket-client.ts'
@@ -37,18 +37,18 @@ export interface ChannelHistory {
 }
 
 /** What a channel is declared with. `Data` is what its clients know of their request. */
-export interface ChannelOptions<Name extends string, Payload> {
+export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   /**
    * Whether a client may join. Only `true` lets it in: what throws, rejects, gives anything else or is too late is a refusal. It is asked at
    * each join, and again where messages may have been missed.
    */
-  join(client: ChannelClient<never>, params: ChannelParams<Name>): boolean | Promise<boolean>
+  join(client: ChannelClient<Data>, params: ChannelParams<Name>): boolean | Promise<boolean>
   /** Whether a client may publish what it has sent. Default: clients may not publish. */
-  publish?(client: ChannelClient<never>, params: ChannelParams<Name>, payload: Payload): boolean | Promise<boolean>
+  publish?(client: ChannelClient<Data>, params: ChannelParams<Name>, payload: Payload): boolean | Promise<boolean>
   /** Who the client is, for messages to one user, and for `remove`. */
-  user?(client: ChannelClient<never>): string | undefined
+  user?(client: ChannelClient<Data>): string | undefined
   /** What the others in the channel see of a client. Default: nothing, and nobody sees who is there. */
-  presence?(client: ChannelClient<never>, params: ChannelParams<Name>): unknown
+  presence?(client: ChannelClient<Data>, params: ChannelParams<Name>): unknown
   /** What is kept for clients that come back. `false`: nothing. Default 100 messages of the last five minutes. */
   history?: ChannelHistory | false
 }
@@ -72,7 +72,7 @@ type Addressed<Name extends string, Rest extends readonly unknown[]> = string ex
 
 const fn = option.fn()
 const channelOptions = option.shape({
-  join: fn,
+  join: option.fn('a function (client, params) => boolean that says who may join; () => true for everyone').required(),
   publish: fn,
   user: fn,
   presence: fn,
@@ -99,7 +99,7 @@ export const hubs = new Set<Hub>()
 /** A channel of whatever name and messages, for the option of a route. */
 export interface AnyChannel {
   readonly name: string
-  readonly pattern: ChannelPattern
+  readonly '~payload': unknown
 }
 
 /** Messages of one kind to whoever has joined. Made by {@link channel}. */
@@ -120,13 +120,6 @@ export class Channel<Name extends string = string, Payload = unknown> {
     this.pattern = new ChannelPattern(name)
     this.name = name
     const { history, message, ...rules } = channelOptions.parse(given as never, `channel(${JSON.stringify(name)})`)
-    if (rules.join === undefined) {
-      throw OptionError(
-        `channel(${JSON.stringify(name)}).join`,
-        undefined,
-        'a function (client, params) => boolean that says who may join; () => true for everyone',
-      )
-    }
     this.rules = rules as never
     this.keeping = history === false ? { messages: 0, ms: 1000 } : (history ?? { messages: 100, ms: 300_000 })
     this.#schema = message
@@ -150,7 +143,8 @@ export class Channel<Name extends string = string, Payload = unknown> {
   ): Promise<{ id: string }> {
     const [name, payload, options] = this.#addressed(given, 'publish')
     const { to, except } = publishOptions.parse((options ?? {}) as never, 'publish')
-    const body = await this.bodyOf(name, payload, 'exact')
+    this.#mustKnow(to, 'publish.to')
+    const body = await this.bodyOf(payload, 'exact', (why) => ChannelPayloadError(name, why))
     return { id: await this.#send(name, { body, kind: 'message', ...defined({ to, except }) }) }
   }
 
@@ -164,9 +158,19 @@ export class Channel<Name extends string = string, Payload = unknown> {
    */
   async remove(...given: Addressed<Name, [who: ChannelRemoval]>): Promise<void> {
     const [name, who] = this.#addressed(given, 'remove')
+    if (who === undefined) throw OptionError('remove', who, '{ user } or { client }, with a text')
     const to = recipient.parse(who as never, 'remove')
-    if (to === undefined) throw OptionError('remove', who, '{ user } or { client }')
+    this.#mustKnow(to, 'remove')
     await this.#send(name, { body: '', kind: 'remove', to })
+  }
+
+  #mustKnow(to: Recipient | undefined, what: string): void {
+    if (to?.user !== undefined && this.rules.user === undefined)
+      throw OptionError(
+        what,
+        quoted(to),
+        `{ client }, since the channel "${this.name}" knows no users: its option user says which user a client belongs to`,
+      )
   }
 
   /**
@@ -176,6 +180,12 @@ export class Channel<Name extends string = string, Payload = unknown> {
    */
   async join(socket: JoinableSocket, ...given: Addressed<Name, []>): Promise<Membership> {
     const [name] = this.#addressed(given, 'join')
+    if (typeof socket?.server !== 'object')
+      throw OptionError(
+        'join',
+        socket === undefined ? undefined : quoted(socket),
+        'the socket of a handler first: join(socket, values)',
+      )
     const hub = hubOf(socket)
     if (hub === undefined) throw ChannelsNotRunningError(`joining the channel "${name}"`)
     return hub.joinSocket(this as Channel, name, socket)
@@ -209,15 +219,21 @@ export class Channel<Name extends string = string, Payload = unknown> {
   }
 
   /** @internal The payload as JSON; of a client as its schema leaves it. */
-  async bodyOf(name: string, payload: unknown, mode: Mode): Promise<string> {
-    const fail = (why: string) => ChannelPayloadError(name, why)
+  async bodyOf(payload: unknown, mode: Mode, fail: (why: string) => Error): Promise<string> {
     if (this.#schema === undefined) return jsonText(payload, fail)
-    const checked = await passed(this.#check(mode)(payload), fail)
+    const checked = await passed(this.check(mode)(payload), fail)
     return jsonText(mode === 'exact' ? payload : checked, fail)
   }
 
-  #check(mode: Mode) {
-    return lazyCheckOf(this.#schema!, mode, (why) => ChannelPayloadError(this.name, why))
+  /** @internal What checks its messages; without a schema nothing is wrong. @throws ChannelSchemaError */
+  check(mode: Mode): Check {
+    if (this.#schema === undefined) return (value) => ({ ok: true, value })
+    try {
+      return checkOf(this.#schema, mode)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw Object.assign(ChannelSchemaError(this.name, why), { cause: error })
+    }
   }
 
   async #send(name: string, entry: Parameters<Hub['send']>[1]): Promise<string> {
@@ -265,13 +281,13 @@ function defined<Members extends object>(members: Members): Partial<Members> {
  * router.ws('/live', { channels: [orders] }, { data: (req) => ({ user: String(req.query.user) }) })
  * await orders.publish({ id: 'ann-7' }, { state: 'shipped' })
  */
-export function channel<const Name extends string, const Schema extends object>(
+export function channel<const Name extends string, const Schema extends object, Data = unknown>(
   name: Name,
-  options: ChannelOptions<Name, InputOf<Schema>> & { readonly message: Schema },
+  options: ChannelOptions<Name, InputOf<Schema>, Data> & { readonly message: Schema },
 ): Channel<Name, InputOf<Schema>>
-export function channel<const Name extends string>(
+export function channel<const Name extends string, Data = unknown>(
   name: Name,
-  options: ChannelOptions<Name, unknown>,
+  options: ChannelOptions<Name, unknown, Data>,
 ): Channel<Name, unknown>
 export function channel<Payload>(name: string, options: ChannelOptions<string, Payload>): Channel<string, Payload>
 export function channel(name: string, options: unknown): unknown {

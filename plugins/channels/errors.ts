@@ -30,15 +30,26 @@ export const NotJoinedError = defineError(
   409,
   (name: string) => `the client is not in the channel "${name}"`,
 )
+export const ChannelSchemaError = defineError(
+  'ChannelSchemaError',
+  500,
+  (name: string, why: string) => `the schema of the channel "${name}" cannot be used: ${why}`,
+)
+/** What the code of the server publishes; a client hears nothing of that. */
 export const ChannelPayloadError = defineError(
   'ChannelPayloadError',
-  422,
+  500,
   (name: string, why: string) => `the payload for the channel "${name}" cannot be published: ${why}`,
+)
+export const InvalidPayloadError = defineError(
+  'InvalidPayloadError',
+  422,
+  (why: string) => `the payload cannot be published: ${why}`,
 )
 export const ChannelUnavailableError = defineError(
   'ChannelUnavailableError',
   503,
-  (name: string) => `the channel "${name}" cannot be reached: its Redis does not answer`,
+  () => 'channels cannot be reached now: their Redis does not answer',
 )
 export const ChannelsNotRunningError = defineError(
   'ChannelsNotRunningError',

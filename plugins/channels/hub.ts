@@ -9,6 +9,7 @@ import {
   ChannelRouteError,
   ChannelsNotRunningError,
   ChannelUnavailableError,
+  InvalidPayloadError,
   NotJoinedError,
   TooManyChannelsError,
 } from './errors.ts'
@@ -111,8 +112,9 @@ export class Hub {
     const other = [...this.#channels].find(({ pattern }) => pattern.overlaps(channel.pattern))
     if (other !== undefined)
       throw ChannelRouteError(
-        `the channels "${other.name}" and "${channel.name}" have the same names, and each says who may join. Use one channel in all routes, or give one another first part`,
+        `the channels "${other.name}" and "${channel.name}" match the same names, and each says who may join. Use one channel in all routes, or give one another first part`,
       )
+    for (const mode of ['body', 'exact'] as const) channel.check(mode)
     this.#channels.add(channel)
   }
 
@@ -211,8 +213,8 @@ export class Hub {
         channel: name,
         ref,
         // Before what has arrived since: a client that is cut off in between asks for it again.
-        id: after === undefined ? startOf(member, room) : undefined,
-        present: present?.map(shown),
+        id: after === undefined ? startOf(member, room) : replay.isComplete ? after : undefined,
+        present: present && withOwn(present, own!).map(shown),
       }),
     )
     room.admit(member, replay, after)
@@ -299,7 +301,7 @@ export class Hub {
     if (member === undefined || member.waiting !== undefined) throw NotJoinedError(name)
     const { channel, params } = member
     const { publish } = channel.rules
-    const body = publish === undefined ? undefined : await channel.bodyOf(name, payload, 'body')
+    const body = publish === undefined ? undefined : await channel.bodyOf(payload, 'body', InvalidPayloadError)
     const client = joined.client as ChannelClient<never>
     const mayPublish =
       body !== undefined && (await this.#allows(name, 'publish', () => publish!(client, params, JSON.parse(body))))
@@ -334,10 +336,13 @@ export class Hub {
     try {
       return await call()
     } catch (error) {
-      throw Object.assign(ChannelUnavailableError(name), { cause: error })
+      throw Object.assign(ChannelUnavailableError(), { cause: error, channel: name })
     }
   }
 }
+
+/** The list is for a client that is about to be on it. */
+const withOwn = (all: readonly Present[], own: Present) => [...all.filter(({ id }) => id !== own.id), own]
 
 /** The place in the messages of a channel from which on a new member receives them. */
 function startOf({ waiting }: Member, room: Room): string {

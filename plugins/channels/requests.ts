@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.ts'
+import { BadRequestError, type Logger } from '../../kernel/index.ts'
 import type { Message, Socket } from '../websocket/index.ts'
 import type { Channel } from './channel.ts'
 import { UnknownChannelError } from './errors.ts'
@@ -15,12 +15,10 @@ export class RouteChannels {
   }
 
   /** @throws UnknownChannelError */
-  find(name: unknown): { readonly channel: Channel; readonly name: string } {
-    const shown = typeof name === 'string' ? name.slice(0, 100) : String(typeof name)
-    const channel =
-      typeof name === 'string' ? this.#channels.find(({ pattern }) => pattern.match(name) !== undefined) : undefined
-    if (channel === undefined) throw UnknownChannelError(shown)
-    return { channel, name: name as string }
+  find(name: string): { readonly channel: Channel; readonly name: string } {
+    const channel = this.#channels.find(({ pattern }) => pattern.match(name) !== undefined)
+    if (channel === undefined) throw UnknownChannelError(name.slice(0, 100))
+    return { channel, name }
   }
 }
 
@@ -65,11 +63,15 @@ export class ChannelRequests {
   }
 
   async #answer(socket: Socket, type: (typeof requestTypes)[number], request: ChannelRequest): Promise<void> {
+    const { after } = request
+    if (typeof request.channel !== 'string') throw BadRequestError('"channel" must be the name of a channel, a text')
+    if (after !== undefined && (typeof after !== 'string' || after === ''))
+      throw BadRequestError('"after" must be the id of a message, a text, or be left out')
     const { channel, name } = this.#channels.find(request.channel)
     const ref = refOf(request)
     const joined = clientOf(socket, this.#hub)
     if (type === 'channel:join') {
-      await this.#hub.join(joined, channel, name, typeof request.after === 'string' ? request.after : undefined, ref)
+      await this.#hub.join(joined, channel, name, after, ref)
     } else if (type === 'channel:leave') {
       this.#hub.leave(joined, name)
       joined.send(name, noticeFrame('left', { channel: name, ref, reason: 'asked' }))

@@ -142,9 +142,10 @@ export class Room {
     }
   }
 
-  /** To all who are in. */
-  tell(frame: Frame): void {
-    for (const member of this.members) if (member.waiting === undefined) member.joined.send(this.name, frame)
+  /** To all who are in, but for one client. */
+  tell(frame: Frame, except?: string): void {
+    for (const { waiting, joined } of this.members)
+      if (waiting === undefined && joined.client.id !== except) joined.send(this.name, frame)
   }
 
   // — who is there —
@@ -171,7 +172,9 @@ export class Room {
     }
     this.#present.set(id, present)
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(present)) return
-    this.tell(noticeFrame('presence', { channel: this.name, joined: [shown(present)], left: [] }))
+    // A client that has just joined has itself on the list that it was sent.
+    const notice = noticeFrame('presence', { channel: this.name, joined: [shown(present)], left: [] })
+    this.tell(notice, before === undefined ? id : undefined)
   }
 
   /** Reads the whole list; members learn what is new about it. */

@@ -89,6 +89,12 @@ export class RedisPresence {
     }
   }
 
+  /** Redis is there again, perhaps without what it had. */
+  resumed(): Promise<void> {
+    this.#isDoubtful = true
+    return this.#beat()
+  }
+
   async #refresh(): Promise<void> {
     await this.#redis.pexpire(this.#channelsOf(this.#instance), keptMs)
     for (const name of this.#own.keys()) await this.#redis.pexpire(this.#keyOf(name), keptMs)
@@ -181,11 +187,14 @@ export class RedisPresence {
       this.#redis.hgetall(this.#keyOf(name)),
       this.#redis.zrange(this.#instances, 0, -1),
     ])
-    const alive = new Set([...instances, this.#instance])
-    return Object.values(all).flatMap((text) => {
+    const alive = new Set(instances)
+    const others = Object.values(all).flatMap((text) => {
       const { instance, present } = JSON.parse(text) as { instance: string; present: Present }
-      return alive.has(instance) ? [present] : []
+      return alive.has(instance) && instance !== this.#instance ? [present] : []
     })
+    // Those of this instance are known here: Redis may have lost them, and does not have them again yet.
+    const own = this.#own.get(name) ?? new Map<string, Present>()
+    return [...others.filter(({ id }) => !own.has(id)), ...own.values()]
   }
 
   async close(): Promise<void> {

@@ -171,6 +171,7 @@ export class RedisBus implements Bus {
       const names = [...this.#subscribed]
       for (let i = 0; i < names.length; i += atOnce)
         await this.#subscriber!.subscribe(...names.slice(i, i + atOnce).map((name) => this.#space + name))
+      await this.#presence.resumed()
       this.#events?.resumed()
     } catch (error) {
       // The connection is cut again, or hangs: when it is ready the next time, this is done again.

@@ -180,7 +180,7 @@ describe('a channel', () => {
     await ann.assertNext({ type: 'channel:published', data: { channel: 'chat/1', ref: 7 } })
     await bob.assertNext({ type: 'channel:message', data: { payload: { text: 'hi' } } })
     ann.send({ type: 'channel:publish', data: { channel: 'chat/1', payload: { text: 1 } } })
-    await ann.assertNext({ type: 'channel:refused', data: { code: 'ChannelPayloadError' } })
+    await ann.assertNext({ type: 'channel:refused', data: { code: 'InvalidPayloadError' } })
     bob.send({ type: 'channel:publish', data: { channel: 'chat/1', payload: { text: 'hi' } } })
     await bob.assertNext({ type: 'channel:refused', data: { code: 'ChannelPublishRefusedError' } })
     ann.send({ type: 'channel:publish', data: { channel: 'chat/2', payload: { text: 'hi' } } })
@@ -199,10 +199,13 @@ describe('a channel', () => {
     })
     const server = serve([room])
     const ann = await joined(server, 'room', 'ann')
-    await ann.assertNext({ type: 'channel:presence', data: { joined: [{ user: 'ann' }] } })
+    expect(ann.received()).toMatchObject([{ type: 'channel:joined', data: { present: [{ user: 'ann' }] } }])
     const bob = await open(server, 'bob')
     bob.send({ type: 'channel:join', data: { channel: 'room' } })
-    await bob.assertNext({ type: 'channel:joined', data: { present: [{ user: 'ann', data: { name: 'ann' } }] } })
+    await bob.assertNext({
+      type: 'channel:joined',
+      data: { present: [{ user: 'ann', data: { name: 'ann' } }, { user: 'bob' }] },
+    })
     await ann.assertNext({ type: 'channel:presence', data: { joined: [{ user: 'bob' }], left: [] } })
     expect(await room.present()).toMatchObject([{ user: 'ann' }, { user: 'bob' }])
     await bob.close()
@@ -252,13 +255,36 @@ describe('a channel', () => {
     ['an unknown channel', { channel: 'nothing' }],
     ['another spelling', { channel: 'orders/%37' }],
     ['an empty parameter', { channel: 'orders/' }],
-    ['no name', {}],
-    ['a name that is not a text', { channel: ['orders/7'] }],
     ['a very long name', { channel: `orders/${'x'.repeat(500)}` }],
   ])('does not exist under %s', async (_, data) => {
     const socket = await open(serve([orders]))
     socket.send({ type: 'channel:join', data })
     await socket.assertNext({ type: 'channel:refused', data: { code: 'UnknownChannelError' } })
+  })
+
+  test.each([
+    ['a name', {}],
+    ['a name that is a text', { channel: ['orders/7'] }],
+    ['an id that is a text', { channel: 'orders/7', after: 5 }],
+    ['an id that is not empty', { channel: 'orders/7', after: '' }],
+    ['an id that is not null', { channel: 'orders/7', after: null }],
+  ])('is asked for with %s', async (_, data) => {
+    const socket = await open(serve([orders]))
+    socket.send({ type: 'channel:join', data })
+    await socket.assertNext({ type: 'channel:refused', data: { code: 'BadRequestError' } })
+  })
+
+  test('says from where on the messages follow, after a gap too', async () => {
+    const server = serve([orders])
+    await server.ready()
+    const { id } = await orders.publish({ id: 7 }, { state: 'x' })
+    const socket = await open(server)
+    socket.send({ type: 'channel:join', data: { channel: 'orders/7', after: id } })
+    await socket.assertNext({ type: 'channel:joined', data: { id } })
+    const late = await open(server)
+    late.send({ type: 'channel:join', data: { channel: 'orders/7', after: 'abc-7' } })
+    await late.assertNext({ type: 'channel:joined' })
+    await late.assertNext({ type: 'channel:gap', data: { after: 'abc-7', id: id.replace(/1$/, '0') } })
   })
 
   test('answers other messages where no handler takes them', async () => {
@@ -502,6 +528,25 @@ describe('what cannot be right', () => {
     await expect(news.publish('x', options as never)).rejects.toMatchObject({ code: 'OptionError' })
   })
 
+  test('a schema that cannot be used fails the boot', async () => {
+    const bad = channel('bad', { join: () => true, message: { type: 'objct' } })
+    await expect(serve([bad]).ready()).rejects.toThrow(/the schema of the channel "bad" cannot be used/)
+  })
+
+  test('a message to a user of a channel that knows none, and a removal', async () => {
+    const news = channel('news', { join: () => true })
+    await serve([news]).ready()
+    await expect(news.publish('x', { to: { user: 'ann' } })).rejects.toThrow(/knows no users/)
+    await expect(news.remove({ user: 'ann' })).rejects.toThrow(/knows no users/)
+    await expect(news.remove(undefined as never)).rejects.toThrow(/remove/)
+  })
+
+  test('joining something other than a socket', async () => {
+    const news = channel('news', { join: () => true })
+    await expect(news.join(undefined as never)).rejects.toThrow(/the socket of a handler first/)
+    await expect(news.join({} as never)).rejects.toThrow(/the socket of a handler first/)
+  })
+
   test('publishing without a server', async () => {
     const news = channel('news', { join: () => true })
     await expect(news.publish('x')).rejects.toMatchObject({ code: 'ChannelsNotRunningError' })
@@ -527,7 +572,7 @@ describe('what cannot be right', () => {
         routes.ws('/x', { channels: [channel('a/:b', { join: () => false })] }, {})
         routes.ws('/y', { channels: [channel('a/b', { join: () => true })] }, {})
       },
-      /have the same names/,
+      /match the same names/,
     ],
     [
       'the same channel twice',
@@ -543,7 +588,7 @@ describe('what cannot be right', () => {
         const join = () => true
         routes.ws('/x', { channels: [channel('a/:b', { join }), channel('a/:c', { join })] }, {})
       },
-      /have the same names/,
+      /match the same names/,
     ],
     ['no channel', (routes: RouteCollection) => routes.ws('/x', { channels: [] }, {}), /channels/],
     [

@@ -1,0 +1,46 @@
+export interface Watching {
+  /** A message of the channel. */
+  message(payload: unknown): void
+  /** Messages are missing: read the state of what is shown anew. */
+  gap(): void
+  /** The server does not let this client in, or no longer. */
+  refused?(why: string): void
+}
+
+/** Follows one channel for as long as the page is open, over lost connections and restarts of the server. */
+export function watch(url: string, channel: string, { message, gap, refused }: Watching): () => void {
+  let after: string | undefined
+  let socket: WebSocket | undefined
+  let isStopped = false
+  let wait = 500
+
+  const connect = () => {
+    socket = new WebSocket(url)
+    socket.onopen = () => socket?.send(JSON.stringify({ type: 'channel:join', data: { channel, after } }))
+    socket.onmessage = ({ data: text }) => {
+      const { type, data } = JSON.parse(String(text))
+      // Each of these has the place from which on messages follow, where it has one to tell.
+      if (data?.id !== undefined) after = data.id
+      if (type === 'channel:joined') wait = 500
+      else if (type === 'channel:message') message(data.payload)
+      else if (type === 'channel:gap') gap()
+      // Redis is away: the next attempt may succeed.
+      else if (type === 'channel:refused' && data.code === 'ChannelUnavailableError') socket?.close()
+      else if (type === 'channel:refused' || type === 'channel:left') {
+        isStopped = true
+        socket?.close()
+        refused?.(data.message ?? data.reason)
+      }
+    }
+    socket.onclose = () => {
+      if (isStopped) return
+      setTimeout(() => isStopped || connect(), wait * (0.5 + Math.random()))
+      wait = Math.min(wait * 2, 30_000)
+    }
+  }
+  connect()
+  return () => {
+    isStopped = true
+    socket?.close()
+  }
+}

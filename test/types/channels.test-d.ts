@@ -1,0 +1,55 @@
+import { type ChannelClient, channel, router } from 'framework'
+import { z } from 'zod'
+import type { Equal, Expect } from './expect.ts'
+
+interface Visitor {
+  user: string
+}
+
+const orders = channel('orders/:id', {
+  join(client: ChannelClient<Visitor>, params) {
+    type _Params = Expect<Equal<typeof params.id, string>>
+    return client.data.user === params.id
+  },
+  // What `join` says of the client holds for all rules.
+  user(client) {
+    type _Data = Expect<Equal<typeof client.data, Visitor>>
+    return client.data.user
+  },
+  message: z.object({ state: z.enum(['packed', 'sent']) }),
+  publish: (client, { id }, payload) => client.data.user === id && payload.state === 'packed',
+})
+
+// On a route, whatever the channels are.
+const news = channel('news', { join: () => true })
+router.ws('/live', { channels: [orders, news] }, { data: (req) => ({ user: String(req.query.user) }) })
+
+orders.publish({ id: 7 }, { state: 'sent' })
+orders.publish({ id: '7' }, { state: 'packed' }, { to: { user: 'ann' }, except: '1' })
+orders.remove({ id: 7 }, { user: 'ann' })
+news.publish('anything')
+news.publish({ any: 'thing' }, { except: '1' })
+news.remove({ client: '1' })
+
+// @ts-expect-error: not in the schema
+orders.publish({ id: 7 }, { state: 'lost' })
+// @ts-expect-error: no such parameter
+orders.publish({ order: 7 }, { state: 'sent' })
+// @ts-expect-error: without values
+orders.publish({ state: 'sent' })
+// @ts-expect-error: someone must be removed
+orders.remove({ id: 7 })
+// @ts-expect-error: no one and everyone are not a user
+news.publish('x', { to: {} })
+// @ts-expect-error: who may join must be said
+channel('open', {})
+// @ts-expect-error: a misspelt option
+channel('open', { join: () => true, histroy: false })
+// @ts-expect-error: not a channel
+router.ws('/x', { channels: ['news'] }, {})
+
+// With a type in place of a schema the names of parameters are not checked.
+const typed = channel<{ price: number }>('prices/:of', { join: () => true })
+typed.publish({ of: 'tea' }, { price: 1 })
+// @ts-expect-error: the payload has another type
+typed.publish({ of: 'tea' }, { price: '1' })
