@@ -57,7 +57,8 @@ async function servers(name: ServerName, stages: readonly Stage[]): Promise<stri
   if (kind === 'boot') {
     return bootReport(title, await measureBoot(subjects, exchange, settings.boots, runtime), references)
   }
-  return loadReport(title, await measureLoad(subjects, exchange, settings.load), references, settings.load)
+  const series = await measureLoad(subjects, exchange, settings.load)
+  return loadReport(title, series, references, settings.load, exchange.connections)
 }
 
 const stages = sides.map(stageOf)

@@ -60,8 +60,11 @@ const node: readonly Goal[] = [
   ...service('storage', 'put, disk', 'get, disk', 'put, S3', 'get, S3'),
   ...service('mail', 'send, memory', 'send, SMTP'),
   ...service('compression', 'gzip, 2 KB', 'gzip, 64 KB', 'br, 2 KB', 'br, 64 KB'),
-  ...service('bodies', 'upload, 1 MB'),
   ...sockets('ws'),
+  goal('post-json', 'raw', 1 / 1.05),
+  goal('post-16k', 'raw', 1 / 1.05),
+  goal('post-1m', 'raw', 1 / 1.05),
+  goal('upload', 'raw', 1),
   goal('static-file', 'fastify', 1 / 1.15),
   goal('static-file', 'raw', 1 / 1.15),
 ]

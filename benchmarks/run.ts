@@ -65,7 +65,8 @@ async function servers(name: ServerName, stage: Stage): Promise<string> {
   if (kind === 'workers') {
     return workersReport(title, await measureWorkers(subjects, exchange, settings.load), references, settings.load)
   }
-  return loadReport(title, await measureLoad(subjects, exchange, settings.load), references, settings.load)
+  const series = await measureLoad(subjects, exchange, settings.load)
+  return loadReport(title, series, references, settings.load, exchange.connections)
 }
 
 async function check(name: ServerName, stage: Stage): Promise<void> {

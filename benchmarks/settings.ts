@@ -12,6 +12,7 @@ export const suiteNames = [...Object.keys(microSuites), ...Object.keys(serverSui
 
 /** Suites that belong together, by the word that stands for all of them. */
 const families: Readonly<Record<string, readonly SuiteName[]>> = {
+  bodies: ['post-json', 'post-16k', 'post-1m', 'upload', 'validation'],
   cluster: ['workers-hello', 'workers-work'],
   services: [
     'queues',
@@ -22,7 +23,7 @@ const families: Readonly<Record<string, readonly SuiteName[]>> = {
     'storage',
     'mail',
     'compression',
-    'bodies',
+    'upload',
     'static-file',
   ],
 }

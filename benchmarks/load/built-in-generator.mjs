@@ -1,9 +1,11 @@
 // Stands in for wrk: as many kept connections, one request each at a time. Bare sockets, because node's own client
 // costs more than the servers it would load.
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
 const url = new URL(process.argv[2] ?? '')
-const body = process.env.BENCH_BODY ?? ''
+const bodyFile = process.env.BENCH_BODY ?? ''
+const body = bodyFile === '' ? '' : readFileSync(bodyFile, 'utf8')
 const seconds = Number(process.env.BENCH_SECONDS)
 const pipelining = Number(process.env.BENCH_PIPELINING)
 const heads = (process.env.BENCH_HEADERS ?? '').split('\n').filter((line) => line !== '')

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hasWrk, pinned } from '../support/machine.ts'
 import type { Exchange } from './probe.ts'
@@ -8,8 +11,22 @@ export interface Slice {
   readonly perSecond: number
 }
 
-const connections = 100
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+const bodies = new Map<string, string>()
+process.once('exit', () => {
+  for (const path of bodies.values()) rmSync(join(path, '..'), { recursive: true, force: true })
+})
+
+/** A body in a file: a variable of the environment holds at most 128 KB. */
+function bodyFile(body: string): string {
+  let path = bodies.get(body)
+  if (path === undefined) {
+    path = join(mkdtempSync(join(tmpdir(), 'framework-bench-body-')), 'body')
+    writeFileSync(path, body)
+    bodies.set(body, path)
+  }
+  return path
+}
 
 function run(command: readonly string[], env: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -26,12 +43,12 @@ function run(command: readonly string[], env: Record<string, string>): Promise<s
   })
 }
 
-/** Loads a server for some seconds with 100 connections from core 1. Anything but 2xx is an error, not a result. */
+/** Loads a server for some seconds from core 1. Anything but 2xx is an error, not a result. */
 export async function load(port: number, exchange: Exchange, seconds: number): Promise<Slice> {
-  const { method, targets, headers, body, pipelining } = exchange
+  const { method, targets, headers, body, connections, pipelining } = exchange
   const env = {
     BENCH_METHOD: method,
-    BENCH_BODY: body,
+    BENCH_BODY: body === '' ? '' : bodyFile(body),
     BENCH_HEADERS: Object.entries(headers)
       .map(([name, value]) => `${name}: ${value}`)
       .join('\n'),

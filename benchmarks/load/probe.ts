@@ -14,6 +14,7 @@ export interface Exchange {
   readonly targets: readonly [Target, ...Target[]]
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  readonly connections: number
   /** How many requests a connection sends at once. */
   readonly pipelining: number
   /** Headers without which an answer is not the right one. */

@@ -28,6 +28,7 @@ export function loadReport(
   series: readonly LoadSeries[],
   references: readonly string[],
   settings: LoadSettings,
+  connections: number,
 ): string {
   const { generations, rounds, seconds } = settings
   const present = references.filter((name) => series.some((one) => one.name === name))
@@ -45,7 +46,7 @@ export function loadReport(
     ])
   return section(
     title,
-    `${today()}: 100 connections, ${generations} generations × ${rounds} rounds × ${seconds} s.`,
+    `${today()}: ${connections} connections, ${generations} generations × ${rounds} rounds × ${seconds} s.`,
     [
       'server',
       `${hasProc ? 'CPU' : 'wall'} µs/req`,

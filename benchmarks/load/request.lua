@@ -2,7 +2,11 @@
 -- formats it once, so that the script costs nothing later.
 wrk.method = os.getenv('BENCH_METHOD')
 local body = os.getenv('BENCH_BODY')
-if body ~= '' then wrk.body = body end
+if body ~= '' then
+  local file = io.open(body, 'rb')
+  wrk.body = file:read('*a')
+  file:close()
+end
 for name, value in os.getenv('BENCH_HEADERS'):gmatch('([^\n:]+): ([^\n]+)') do wrk.headers[name] = value end
 
 local paths = {}

@@ -69,6 +69,10 @@ export const fileServers = (kind: RuntimeKind): ServerFiles =>
       })
     : {}
 
+/** Who takes forms: the plugin, and busboy, which it stands on. */
+export const uploadServers = (kind: RuntimeKind): ServerFiles =>
+  kind === 'node' ? filesOf('upload', { framework, raw: http.node.raw }) : {}
+
 /** One process, and several: by the command line, and by hand. */
 export const workersServers =
   (scenario: string) =>

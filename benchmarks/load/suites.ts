@@ -10,6 +10,7 @@ import {
   memoryServers,
   type ServerFiles,
   socketServers,
+  uploadServers,
   workersServers,
 } from './servers.ts'
 
@@ -24,7 +25,7 @@ export interface ServerSuite {
   servers(kind: RuntimeKind): ServerFiles
 }
 
-const plain = { headers: {}, body: '', pipelining: 1, answerHeaders: [], logged: [] }
+const plain = { headers: {}, body: '', connections: 100, pipelining: 1, answerHeaders: [], logged: [] }
 
 const get = (path: string, answer: unknown): Exchange => ({ ...plain, method: 'GET', targets: [{ path, answer }] })
 
@@ -36,21 +37,53 @@ const post = (path: string, body: unknown, answer: unknown): Exchange => ({
   body: JSON.stringify(body),
 })
 
-/** About 1 KB, as an order of a shop would be. */
-export const order = {
+const orderOf = (lines: number) => ({
   id: 4711,
   customer: { name: 'Ada Lovelace', email: 'ada@example.com', street: '12 St James Square', city: 'London' },
-  lines: Array.from({ length: 12 }, (_, i) => ({
+  lines: Array.from({ length: lines }, (_, i) => ({
     sku: `SKU-${1000 + i}`,
     title: `Analytical engine, part ${i}`,
     price: 5 + i,
     quantity: 1 + (i % 3),
   })),
-}
-const total = order.lines.reduce((sum, line) => sum + line.price * line.quantity, 0)
-export const receipt = { id: order.id, lines: order.lines.length, total }
+})
+type Order = ReturnType<typeof orderOf>
+
+const receiptOf = ({ id, lines }: Order) => ({
+  id,
+  lines: lines.length,
+  total: lines.reduce((sum, line) => sum + line.price * line.quantity, 0),
+})
+
+/** About 1 KB, as an order of a shop would be. */
+export const order = orderOf(12)
+export const receipt = receiptOf(order)
 
 const postOrder = post('/orders', order, receipt)
+
+/** A larger one, as an import would be: `lines` of 68 to 71 bytes. The client has fewer at once, so that memory is not what is measured. */
+const postLarge = (lines: number, connections: number): Exchange => ({
+  ...post('/orders', orderOf(lines), receiptOf(orderOf(lines))),
+  connections,
+})
+
+const boundary = 'x'.repeat(30)
+const upload: Exchange = {
+  ...plain,
+  method: 'POST',
+  targets: [{ path: '/form', answer: { size: 1_000_000 } }],
+  headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+  body: [
+    `--${boundary}`,
+    'content-disposition: form-data; name="file"; filename="a.bin"',
+    'content-type: application/octet-stream',
+    '',
+    'abcdefgh\n'.repeat(111_112).slice(0, 1_000_000),
+    `--${boundary}--`,
+    '',
+  ].join('\r\n'),
+  connections: 4,
+}
 
 /** What the servers keep back of the account is not here. */
 export const account = {
@@ -130,6 +163,27 @@ export const serverSuites = {
     exchange: postOrder,
     references,
     servers: all('post'),
+  },
+  'post-16k': {
+    title: 'POST 16 KB of JSON, not validated',
+    kind: 'load',
+    exchange: postLarge(220, 20),
+    references,
+    servers: all('post'),
+  },
+  'post-1m': {
+    title: 'POST 1 MB of JSON, not validated',
+    kind: 'load',
+    exchange: postLarge(13_500, 4),
+    references,
+    servers: all('post'),
+  },
+  upload: {
+    title: 'Upload of 1 MB in a form, kept in memory',
+    kind: 'load',
+    exchange: upload,
+    references: ['raw'],
+    servers: uploadServers,
   },
   'validated-post': {
     title: 'POST 1 KB of JSON, validated, the answer by a schema',

@@ -8,13 +8,13 @@ import type { ServiceName } from '../services/servers.ts'
 import { sessionCases } from '../services/session.ts'
 import { storageCases } from '../services/storage.ts'
 import { websocketCases } from '../services/websocket.ts'
-import { bodiesCases } from './bodies.ts'
 import type { Built } from './built.ts'
 import { chainCases } from './chain.ts'
 import type { MicroCase, Pace } from './harness.ts'
 import { injectCases } from './inject.ts'
 import { responsesCases } from './responses.ts'
 import { routerCases } from './router.ts'
+import { validationCases } from './validation.ts'
 
 export interface MicroSuite extends Pace {
   readonly title: string
@@ -33,7 +33,7 @@ export const microSuites = {
   router: { title: 'Router', reference: 'find-my-way', ...short, cases: routerCases },
   chain: { title: 'Chain of middlewares', reference: 'by hand', ...short, cases: chainCases },
   responses: { title: 'Answers by a schema', reference: 'fast-json-stringify', ...short, cases: responsesCases },
-  bodies: { title: 'Bodies', reference: 'by hand', sliceMs: 60, warmMs: 600, cases: bodiesCases },
+  validation: { title: 'Validation', reference: 'Ajv', ...short, cases: validationCases },
   queues: {
     title: 'Service: queues',
     ...service,

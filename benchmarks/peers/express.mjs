@@ -52,7 +52,8 @@ async function validated() {
 const scenarios = {
   hello: () => app.get('/', (_request, response) => response.json(hello())),
   params: () => app.get('/users/:id', (request, response) => response.json(user(request.params.id))),
-  post: () => app.post('/orders', express.json(), (request, response) => response.json(receipt(request.body))),
+  post: () =>
+    app.post('/orders', express.json({ limit: '2mb' }), (request, response) => response.json(receipt(request.body))),
   validated,
   async full() {
     const [{ default: cors }, { default: helmet }, { pino }, { pinoHttp }] = await Promise.all([

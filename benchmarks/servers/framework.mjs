@@ -22,6 +22,8 @@ import {
 const plugins = {
   cached: async () => ({ cache: true }),
   file: async () => ({ static: { root: filesFolder } }),
+  post: async () => ({ json: { sizeLimit: '2mb' } }),
+  upload: async () => ({ upload: { maxFileSize: '2mb' } }),
   full: async () => {
     const { destination } = await import('pino')
     return { cors: { origin: [origin] }, helmet: true, log: { stream: destination(logTarget) } }
@@ -37,6 +39,7 @@ const scenarios = {
   file() {},
   params: () => server.get('/users/:id', (req) => user(req.params.id)),
   post: () => server.post('/orders', (req) => receipt(req.body)),
+  upload: () => server.post('/form', (req) => ({ size: req.files[0].size })),
   validated,
   full: validated,
   serialised: () =>

@@ -173,6 +173,30 @@ async function fullListener(isOrder, writeReceipt) {
   }
 }
 
+/** What is left of a form when nothing is checked: busboy, and the file in memory. */
+async function uploadListener() {
+  const { Busboy } = await import('@fastify/busboy')
+  /** @type {import('node:http').RequestListener} */
+  return function listener(request, response) {
+    if (request.method !== 'POST' || request.url !== '/form') {
+      miss(response)
+      return
+    }
+    const busboy = new Busboy({ headers: /** @type {{ 'content-type': string }} */ (request.headers) })
+    let size = 0
+    busboy.on('file', (_field, stream) => {
+      /** @type {Buffer[]} */
+      const chunks = []
+      stream.on('data', (chunk) => chunks.push(chunk))
+      stream.on('end', () => {
+        size = Buffer.concat(chunks).length
+      })
+    })
+    busboy.on('finish', () => send(response, { size }))
+    request.pipe(busboy)
+  }
+}
+
 /** A router: no one writes one by hand. */
 async function manyListener() {
   const { default: findMyWay } = await import('find-my-way')
@@ -188,5 +212,6 @@ async function manyListener() {
   return (request, response) => router.lookup(request, response)
 }
 
-const listener = listeners[scenario] ?? (scenario === 'many' ? await manyListener() : await schemaListener())
+const loaded = { many: manyListener, upload: uploadListener }
+const listener = listeners[scenario] ?? (await (loaded[scenario] ?? schemaListener)())
 createServer(listener).listen(port, '127.0.0.1')
