@@ -39,7 +39,7 @@ const scenarios = {
   file() {},
   params: () => server.get('/users/:id', (req) => user(req.params.id)),
   post: () => server.post('/orders', (req) => receipt(req.body)),
-  upload: () => server.post('/form', (req) => ({ size: req.files[0].size })),
+  upload: () => server.post('/form', (req) => ({ size: req.files[0].bytes().length })),
   validated,
   full: validated,
   serialised: () =>

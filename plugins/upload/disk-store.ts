@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Store, Stored, UploadSource } from './store.ts'
+import type { Store, Stored, StoreSource } from './store.ts'
 
 /**
  * Keeps files in a temporary folder that only this user can read, under names that nobody can guess or choose.
@@ -17,11 +17,11 @@ export class DiskStore implements Store {
     this.#base = base
   }
 
-  async write({ stream }: UploadSource): Promise<Stored> {
+  async write({ content }: StoreSource): Promise<Stored> {
     const { path, handle } = await this.#create()
     const remove = () => unlink(path).catch(ignore)
     try {
-      for await (const chunk of stream) await writeAll(handle, chunk as Uint8Array)
+      for await (const chunk of content) await writeAll(handle, chunk)
       await handle.close()
     } catch (error) {
       await handle.close().catch(ignore)

@@ -5,13 +5,13 @@ import type { RawHeader } from './part-header.ts'
 /** More than the longest file name of any system needs, three times over. */
 const maxHeaderBytes = 16_384
 const maxHeaderLines = 32
-/** Bytes are handed on in pieces of this size: how much is parsed at once does not depend on the sender. */
-const pieceBytes = 16_384
+/** Bytes are parsed in pieces of this size: how much is parsed at once does not depend on the sender. */
+const pieceBytes = 65_536
 
 /** One part of a form; the next one comes when this one has been read to its end. */
 export interface Part {
   readonly header: RawHeader
-  readonly body: AsyncIterable<Uint8Array>
+  readonly body: PartBody
 }
 
 type PartStream = Dicer.PartStream
@@ -30,19 +30,22 @@ export class PartReader {
   #current: PartStream | undefined
   #failure: { readonly error: unknown } | undefined
   #complete = false
-  /** Bytes handed to the parser. */
+  /** Bytes handed to the parser, to the end of the piece that it is at. */
   #written = 0
   #wakeReader: (() => void) | undefined
   #wakeWriter: (() => void) | undefined
+  /** Reads no more of the body. */
+  #leave: (() => void) | undefined
 
   readonly #maxParts: number
   #count = 0
 
   constructor(boundary: string, maxParts: number) {
     this.#maxParts = maxParts
-    // Its types leave `maxHeaderSize` out.
-    const config = { boundary, maxHeaderPairs: maxHeaderLines, maxHeaderSize: maxHeaderBytes } as Dicer.Config
-    this.#dicer = new Dicer(config)
+    // Its types leave `maxHeaderSize` out. It drains after each piece.
+    const headers = { maxHeaderPairs: maxHeaderLines, maxHeaderSize: maxHeaderBytes }
+    this.#dicer = new Dicer({ boundary, highWaterMark: 1, ...headers } as Dicer.Config)
+    this.#dicer.on('drain', () => this.#wakeWriter?.())
     this.#dicer.on('part', (stream: PartStream) => this.#begin(stream))
     this.#dicer.on('error', () => this.fail(BadRequestError('the form ends before its last boundary')))
     this.#dicer.on('finish', () => {
@@ -54,27 +57,37 @@ export class PartReader {
   }
 
   /** Feeds the body, counting what arrives; ends when the body does, or at the first failure. Never rejects. */
-  async feed(body: AsyncIterable<Uint8Array>, limit: number, tooLarge: () => Error): Promise<void> {
+  feed(body: AsyncIterable<Uint8Array>, limit: number, tooLarge: () => Error): Promise<void> {
     const iterator = body[Symbol.asyncIterator]()
+    return new Promise((resolve) => {
+      // A sender that pauses must not keep a failure from being answered; a generator leaves only when the piece it waits for has arrived.
+      this.#leave = () => {
+        void iterator.return?.()?.then(undefined, ignore)
+        resolve()
+      }
+      void this.#feedFrom(iterator, limit, tooLarge).then(resolve)
+    })
+  }
+
+  async #feedFrom(iterator: AsyncIterator<Uint8Array>, limit: number, tooLarge: () => Error): Promise<void> {
     let size = 0
     try {
       while (this.#failure === undefined) {
-        // A sender that pauses must not keep a failure from being answered.
-        const next = await this.#unlessFailed(iterator.next())
-        if (next === undefined) break
+        const next = await iterator.next()
+        if (this.#failure !== undefined) return
         if (next.done) {
+          this.#leave = undefined
           if (!this.#complete) this.#dicer.end()
           return
         }
         size += next.value.length
-        if (size > limit) this.fail(tooLarge())
-        else await this.#write(next.value)
+        if (size > limit) return this.fail(tooLarge())
+        const writing = this.#write(next.value)
+        if (writing !== undefined) await writing
       }
     } catch (error) {
       this.fail(error)
     }
-    // Not waited for either: a generator leaves only when the piece it waits for has arrived.
-    void iterator.return?.()?.then(undefined, ignore)
   }
 
   /** Ends everything with an error: the part that is being read, and {@link parts}. */
@@ -85,6 +98,7 @@ export class PartReader {
     this.#current?.destroy(cause)
     for (const { stream } of this.#waiting) stream.destroy()
     this.#unread?.stream.destroy()
+    this.#leave?.()
     this.#wakeReader?.()
     this.#wakeWriter?.()
   }
@@ -96,7 +110,7 @@ export class PartReader {
       const part = this.#waiting.shift()
       if (part !== undefined) {
         this.#current = part.stream
-        yield { header: part.header, body: part.stream }
+        yield { header: part.header, body: new PartBody(part.stream) }
         this.#current = undefined
       } else if (this.#complete) return
       else
@@ -111,31 +125,37 @@ export class PartReader {
     return this.#failure
   }
 
-  async #write(chunk: Uint8Array): Promise<void> {
-    for (let from = 0; from < chunk.length && this.#failure === undefined && !this.#complete; from += pieceBytes) {
-      const length = Math.min(pieceBytes, chunk.length - from)
-      await new Promise<void>((resolve) => {
-        this.#wakeWriter = resolve
-        try {
-          this.#dicer.write(Buffer.from(chunk.buffer, chunk.byteOffset + from, length), () => resolve())
-        } catch {
-          // A boundary behind the last one trips the library.
-          this.fail(BadRequestError('the form is malformed'))
-        }
-      })
-      this.#written += length
-      // The parser cuts a header at its limit without a word.
-      if (this.#unread !== undefined && this.#written - this.#unread.from > maxHeaderBytes * 2) this.#failHeader()
+  /** A promise where the parser does not take all of it at once. */
+  #write(chunk: Uint8Array): Promise<void> | undefined {
+    const fits = chunk.length <= (this.#unread === undefined ? pieceBytes : maxHeaderBytes)
+    return fits ? this.#writePiece(chunk) : this.#writePieces(chunk)
+  }
+
+  async #writePieces(chunk: Uint8Array): Promise<void> {
+    for (let from = 0; from < chunk.length && this.#failure === undefined; ) {
+      // While a header is not complete, no more than it may have.
+      const length = Math.min(this.#unread === undefined ? pieceBytes : maxHeaderBytes, chunk.length - from)
+      const writing = this.#writePiece(chunk.subarray(from, from + length))
+      if (writing !== undefined) await writing
+      from += length
     }
   }
 
-  #unlessFailed<Value>(promise: Promise<Value>): Promise<Value | undefined> {
-    return new Promise((resolve, reject) => {
-      // The last boundary wakes as well: a body that is left before its end costs the connection.
-      this.#wakeWriter = () => {
-        if (this.#failure !== undefined) resolve(undefined)
-      }
-      promise.then(resolve, reject)
+  #writePiece(piece: Uint8Array): Promise<void> | undefined {
+    // What follows the last boundary is counted, and nothing more.
+    if (this.#complete) return undefined
+    this.#written += piece.length
+    try {
+      this.#dicer.write(Buffer.from(piece.buffer, piece.byteOffset, piece.length))
+    } catch {
+      // A boundary behind the last one trips the library.
+      this.fail(BadRequestError('the form is malformed'))
+    }
+    // The parser cuts a header at its limit without a word.
+    if (this.#unread !== undefined && this.#written - this.#unread.from > maxHeaderBytes) this.#failHeader()
+    if (this.#dicer.writableLength === 0 || this.#failure !== undefined || this.#complete) return undefined
+    return new Promise((resolve) => {
+      this.#wakeWriter = resolve
     })
   }
 
@@ -162,6 +182,64 @@ export class PartReader {
   #failHeader(): void {
     this.fail(BadRequestError(`the header of a part has more than ${maxHeaderBytes} bytes or ${maxHeaderLines} lines`))
   }
+}
+
+/**
+ * The content of a part, piece by piece as the parser finds it: the iterator of a stream would join what has come meanwhile
+ * into new memory, which took a quarter of the time of an upload.
+ */
+export class PartBody implements AsyncIterator<Uint8Array, undefined> {
+  readonly #stream: PartStream
+  readonly #pieces: Uint8Array[] = []
+  readonly #readers: Reader[] = []
+  #take: ((piece: Uint8Array) => void) | undefined
+  #isOver = false
+  #error: Error | undefined
+
+  constructor(stream: PartStream) {
+    this.#stream = stream
+    stream.on('data', (piece: Uint8Array) => this.#found(piece))
+    stream.once('end', () => {
+      this.#isOver = true
+      for (const { resolve } of this.#readers.splice(0)) resolve({ done: true, value: undefined })
+    })
+    stream.once('error', (error: Error) => {
+      this.#error = error
+      for (const { reject } of this.#readers.splice(0)) reject(error)
+    })
+  }
+
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    const value = this.#pieces.shift()
+    if (value !== undefined) return Promise.resolve({ done: false, value })
+    if (this.#isOver) return Promise.resolve({ done: true, value: undefined })
+    if (this.#stream.isPaused()) this.#stream.resume()
+    return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }))
+  }
+
+  /** All that is still to come, without backpressure, and without a promise for each piece. */
+  async each(take: (piece: Uint8Array) => void): Promise<void> {
+    for (const piece of this.#pieces.splice(0)) take(piece)
+    this.#take = take
+    await this.next()
+  }
+
+  #found(piece: Uint8Array): void {
+    const reader = this.#take === undefined ? this.#readers.shift() : undefined
+    if (this.#take !== undefined) this.#take(piece)
+    else if (reader !== undefined) reader.resolve({ done: false, value: piece })
+    else {
+      this.#pieces.push(piece)
+      this.#stream.pause()
+    }
+  }
+}
+
+/** Someone who waits for a piece. */
+interface Reader {
+  resolve(result: IteratorResult<Uint8Array, undefined>): void
+  reject(error: Error): void
 }
 
 /** The bytes of a header; as many as the limit for one that has as many lines as the parser reads. */

@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream'
 import { BadRequestError, defineError, PayloadTooLargeError } from '../../kernel/index.ts'
 import { StoredFile } from './file.ts'
 import type { UploadLimits } from './options.ts'
 import { type PartHeader, readPartHeader } from './part-header.ts'
-import { type Part, PartReader } from './parts.ts'
-import type { Store, Stored } from './store.ts'
+import { type Part, type PartBody, PartReader } from './parts.ts'
+import type { FileContent, Store, Stored } from './store.ts'
 
 export const FileTooLargeError = defineError(
   'FileTooLargeError',
@@ -68,16 +67,16 @@ export class FormReceiver {
     else await this.#takeFile(header, header.filename, body)
   }
 
-  async #takeField(name: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+  async #takeField(name: string, body: PartBody): Promise<void> {
     const { maxFields, fieldSize } = this.#limits
     if (++this.#fieldCount > maxFields) throw PayloadTooLargeError(`${maxFields} fields`)
     const chunks: Uint8Array[] = []
     let size = 0
-    for await (const chunk of body) {
+    await body.each((chunk) => {
       size += chunk.length
-      if (size > fieldSize) throw PayloadTooLargeError(`${fieldSize} bytes in the field "${shown(name)}"`)
-      chunks.push(chunk)
-    }
+      if (size <= fieldSize) chunks.push(chunk)
+      else this.fail(PayloadTooLargeError(`${fieldSize} bytes in the field "${shown(name)}"`))
+    })
     const value = decode(Buffer.concat(chunks), name)
     if (refused.has(name)) return
     const there = this.#fields[name]
@@ -86,27 +85,18 @@ export class FormReceiver {
     else there.push(value)
   }
 
-  async #takeFile(
-    { field, mimeType, unnamed }: PartHeader,
-    filename: string,
-    body: AsyncIterable<Uint8Array>,
-  ): Promise<void> {
+  async #takeFile({ field, mimeType, unnamed }: PartHeader, filename: string, body: PartBody): Promise<void> {
     const { maxFiles, fileSize } = this.#limits
-    const content = body[Symbol.asyncIterator]()
     let size = 0
-    const mustFit = () => {
-      if (size > fileSize) throw FileTooLargeError(`the file "${shown(field)}"`, fileSize)
+    const count = (piece: Uint8Array) => {
+      size += piece.length
+      if (size > fileSize) this.fail(FileTooLargeError(`the file "${shown(field)}"`, fileSize))
     }
     const read = async () => {
-      try {
-        const next = await content.next()
-        if (!next.done) size += next.value.length
-        mustFit()
-        return next
-      } catch (error) {
-        this.fail(error)
-        throw error
-      }
+      const next = await body.next()
+      if (!next.done) count(next.value)
+      if (size > fileSize) throw this.#reader.failure!.error
+      return next
     }
     const isFull = this.#files.length >= maxFiles
     if (isFull && !unnamed) throw PayloadTooLargeError(`${maxFiles} files`)
@@ -114,21 +104,25 @@ export class FormReceiver {
     // An empty file input.
     if (unnamed && first.done) return
     if (isFull) throw PayloadTooLargeError(`${maxFiles} files`)
-    async function* measured(): AsyncGenerator<Uint8Array> {
-      for (let next = first; !next.done; next = await read()) yield next.value
+    const content: FileContent = {
+      async *[Symbol.asyncIterator]() {
+        for (let next = first; !next.done; next = await read()) yield next.value
+      },
+      async each(take) {
+        if (first.done) return
+        take(first.value)
+        await body.each((piece) => {
+          count(piece)
+          if (size <= fileSize) take(piece)
+        })
+      },
     }
-    const stream = Readable.from(measured(), { objectMode: false })
-    // A store that leaves it early makes it fail, which is no failure; and one that fails tells so itself.
-    stream.on('error', () => {})
     let stored: Stored | undefined
     try {
-      stored = await this.#store.write({ field, filename, mimeType, stream, signal: this.#abort.signal })
-      stream.destroy()
+      stored = await this.#store.write({ field, filename, mimeType, content, signal: this.#abort.signal })
       // What a sink has not read still counts, and stands between here and the next part.
       while (!(await read()).done);
-      mustFit()
     } catch (error) {
-      stream.destroy()
       await stored?.release(true)
       throw error
     }

@@ -1,4 +1,5 @@
-import type { Store, Stored, UploadSink, UploadSource } from './store.ts'
+import { Readable } from 'node:stream'
+import type { Store, Stored, StoreSource, UploadSink, UploadSource } from './store.ts'
 
 /** Runs a sink of the application; `warn` hears of files that could not be discarded. */
 export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Store {
@@ -10,10 +11,14 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
     }
   }
 
+  const written = async (source: UploadSource) => unlessAborted(Promise.resolve(sink.write(source)), source, discard)
+
   return {
-    async write(source): Promise<Stored> {
-      const writing = Promise.resolve(sink.write(source))
-      const result = await unlessAborted(writing, source, discard)
+    async write({ content, ...facts }: StoreSource): Promise<Stored> {
+      const stream = Readable.from(content, { objectMode: false })
+      // A sink that leaves it early makes it fail, which is no failure; and one that fails says so itself.
+      stream.on('error', () => {})
+      const result = await written({ ...facts, stream }).finally(() => stream.destroy())
       const release = async (failed: boolean) => {
         // Not waited for: however long it takes, the client has its answer.
         if (failed) void discard(result)

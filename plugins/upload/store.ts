@@ -45,9 +45,19 @@ export interface Stored {
   release(failed: boolean): Promise<void>
 }
 
+/** The bytes of a file, once: piece by piece with backpressure, or all as they come. */
+export interface FileContent extends AsyncIterable<Uint8Array> {
+  each(take: (piece: Uint8Array) => void): Promise<void>
+}
+
+/** What a store is given: a file while it arrives, before it is a stream. */
+export interface StoreSource extends Omit<UploadSource, 'stream'> {
+  readonly content: FileContent
+}
+
 /** Where files go. `write` settles soon after the signal has aborted, and leaves nothing behind then. */
 export interface Store {
-  write(source: UploadSource): Promise<Stored>
+  write(source: StoreSource): Promise<Stored>
   /** Removes what is left when the server closes. */
   close(): Promise<void>
 }
@@ -56,9 +66,9 @@ const settled = Promise.resolve()
 
 /** Keeps files in memory. */
 export const memoryStore: Store = {
-  async write({ stream }) {
+  async write({ content }) {
     const chunks: Uint8Array[] = []
-    for await (const chunk of stream) chunks.push(chunk as Uint8Array)
+    await content.each((chunk) => chunks.push(chunk))
     const bytes = Buffer.concat(chunks)
     return { bytes, release: () => settled }
   },

@@ -124,8 +124,8 @@ describe('a sink', () => {
       },
       discard: (key) => void discarded.push(key),
     }
-    const { server } = makeServer({ storage: sink, maxFileSize: '20kb' })
-    ;(await send(server, multipart(file('a', 'a', 'x'.repeat(60_000))))).assertStatus(413)
+    const { server } = makeServer({ storage: sink, maxFileSize: '100kb' })
+    ;(await send(server, multipart(file('a', 'a', 'x'.repeat(150_000))))).assertStatus(413)
     expect(aborted).toBe(true)
     finish('late')
     await expect.poll(() => discarded).toEqual(['late'])
