@@ -30,18 +30,29 @@ function opensMore(text: string, maxDepth: number): boolean {
  * Whether it may be too deep, read at its opening brackets alone. The next object of a list opens no level, since the one before
  * it is closed, so a long list need not be read whole.
  *
- * For 16 kB of orders it takes 15 % of the time that parsing does, and reading all 25 %. Tiny objects, a bracket every seven bytes,
+ * For 16 kB of orders it takes 4 % of the time that parsing does, and reading all 25 %. Tiny objects, a bracket every seven bytes,
  * take longer here (38 % and 11 %).
  */
 function mayNestDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
+  let last = 0
+  /** From where on to leap: what is in the way of one leap is in the way of others before it, and is not looked for again. */
+  let leapFrom = 0
   let curly = text.indexOf('{')
   let square = text.indexOf('[')
   while (curly !== -1 || square !== -1) {
     if (square === -1 || (curly !== -1 && curly < square)) {
-      const closed = closedBefore(text, curly)
-      curly = text.indexOf('{', curly + 1)
-      depth = Math.max(0, depth - closed) + 1
+      depth = Math.max(0, depth - closedBefore(text, curly)) + 1
+      const gap = curly - last
+      last = curly
+      // So many characters take all levels that are left, at least.
+      const way = (maxDepth - depth) * nestedLength
+      while (last >= leapFrom && way > gap * 2) {
+        const later = text.indexOf('{', last + way - gap)
+        if (isLaterInList(text, later, last + way, square)) last = later
+        else leapFrom = later === -1 ? text.length : later
+      }
+      curly = text.indexOf('{', last + 1)
     } else {
       square = text.indexOf('[', square + 1)
       depth++
@@ -49,6 +60,17 @@ function mayNestDeeper(text: string, maxDepth: number): boolean {
     if (depth > maxDepth) return true
   }
   return false
+}
+
+/** What one more level of objects takes: `"":{`. */
+const nestedLength = 4
+
+/**
+ * Whether a bracket is that of an object of the list that one before it is in, or of a list around that, so that it lies no deeper:
+ * an item, with no list that begins between them. `square` is where the next one may, `end` how far the item may be.
+ */
+function isLaterInList(text: string, at: number, end: number, square: number): boolean {
+  return at !== -1 && at <= end && (square === -1 || at < square) && closedBefore(text, at) > 0
 }
 
 /**
@@ -70,7 +92,7 @@ function closedBefore(text: string, at: number): number {
 
 function skipBlanks(text: string, from: number, step: 1 | -1): number {
   let at = from
-  for (let code = text.charCodeAt(at); code === 32 || code === 10 || code === 13 || code === 9; ) {
+  for (let code = text.charCodeAt(at); code <= 32 && (code === 32 || code === 10 || code === 13 || code === 9); ) {
     at += step
     code = text.charCodeAt(at)
   }

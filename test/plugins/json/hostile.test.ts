@@ -207,6 +207,24 @@ describe('depth', () => {
     expect(Math.min(...Object.values(counts))).toBeGreaterThan(200)
   })
 
+  test('of a long list of objects, one that is too deep is found wherever it is', () => {
+    const chance = new Chance(20_261_123)
+    for (let i = 0; i < 500; i++) {
+      const limit = chance.pick([3, 8, 20, 64])
+      const levels = limit - 3 + chance.below(5)
+      // The list is one level, so is the innermost object.
+      let chain: unknown = {}
+      for (let level = 2; level < levels; level++)
+        chain = chance.pick<unknown>([{ '': chain }, { a: chain }, [chain], [{}, chain]])
+      const item = () => ({ a: 'x'.repeat(chance.below(40)), b: chance.pick(['', '},{"x', '{', '[', '}']) })
+      const list: unknown[] = Array.from({ length: 60 }, item)
+      list.splice(chance.below(60), 0, chain)
+      const refused = () => parseJson(Buffer.from(JSON.stringify(list, undefined, chance.pick([0, 0, 1]))), limit)
+      if (levels > limit) expect(refused).toThrow(`deeper than ${limit} levels`)
+      else expect(refused).not.toThrow()
+    }
+  })
+
   test('brackets that are never closed', async () => {
     const { server } = makeServer()
     ;(await server.inject.post('/echo', { body: '['.repeat(100_000) })).assertStatus(400)
