@@ -97,6 +97,8 @@ export {
   kindOf,
   openRegularFile,
   type RegularFile,
+  readPart,
+  smallPart,
 } from './support/regular-file.ts'
 export { Trace, type TraceOutcome, TracePoint } from './support/trace.ts'
 export { isInTime, isPromise, within } from './support/within.ts'

@@ -1,8 +1,8 @@
-import { mediaTypeOfFile, type Request, type Response } from '../../kernel/index.ts'
+import { mediaTypeOfFile, type Request, type Response, readPart, smallPart } from '../../kernel/index.ts'
 import { byteRange, isRangeFresh } from '../toolkit/byte-range.ts'
 import { answerNoRange, answerUnmet } from '../toolkit/failures/conditions.ts'
 import { knowMediaTypes } from '../toolkit/media-types.ts'
-import { readPart, smallPart } from '../toolkit/read-file.ts'
+
 import { fileValidators, judgeConditions } from '../toolkit/validators.ts'
 import { encodedSibling } from './encoded.ts'
 import type { OpenFile } from './find.ts'

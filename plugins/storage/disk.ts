@@ -92,11 +92,14 @@ export class StorageDisk {
   async getObject(key: string, mode: StorageMode = 'raw'): Promise<StorageContents[StorageMode]> {
     checkKey(key)
     if (!['raw', 'text', 'stream'].includes(mode)) throw OptionError('mode', quoted(mode), '"raw", "text" or "stream"')
+    if (mode !== 'stream' && this.#provider.readWhole !== undefined) {
+      const bytes = await this.#do('read', key, () => this.#provider.readWhole!(key))
+      if (bytes === undefined) throw missing(key)
+      return inMode(bytes, mode)
+    }
     const stream = await this.#do('read', key, () => this.#provider.read(key))
     if (stream === undefined) throw missing(key)
-    if (mode === 'stream') return stream
-    const bytes = await whole(stream)
-    return mode === 'raw' ? bytes : new TextDecoder().decode(bytes)
+    return mode === 'stream' ? stream : inMode(await whole(stream), mode)
   }
 
   /** Removes an object; one that is not there is no error. */
@@ -205,6 +208,10 @@ export class StorageDisk {
   async health(): Promise<void> {
     await this.#provider.ping?.()
   }
+}
+
+function inMode(bytes: Uint8Array, mode: 'raw' | 'text'): Uint8Array | string {
+  return mode === 'raw' ? bytes : new TextDecoder().decode(bytes)
 }
 
 function checkExpiry(seconds: unknown): void {

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises'
 import { resolve, sep } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { FileNotFoundError, withCause } from '../../support/errors.ts'
-import { openRegularFile } from '../../support/regular-file.ts'
+import { openRegularFile, readPart, smallPart } from '../../support/regular-file.ts'
 import { wellFormed } from './headers.ts'
 import { mediaTypeOfFile } from './media-types.ts'
 import type { KernelResponse } from './response-buffer.ts'
@@ -13,7 +13,7 @@ export interface FileOptions {
 }
 
 interface FileBody {
-  body: Readable
+  body: Readable | Uint8Array
   size: number
   type: string
   modified: string
@@ -45,7 +45,7 @@ export async function openFile<Res extends KernelResponse>(
     res.setHeader('content-length', file.size)
     res.setHeader('last-modified', file.modified)
   }
-  return res.answer('stream', file.body)
+  return file.body instanceof Uint8Array ? res.answer('bytes', file.body) : res.answer('stream', file.body)
 }
 
 /** Opens a file for sending, and measures what was opened: a file replaced in between keeps its length. */
@@ -53,10 +53,11 @@ async function fileBody(path: string, options: FileOptions = {}): Promise<FileBo
   try {
     const full = options.root === undefined ? path : await insideRoot(options.root, path)
     const { handle, stat } = await openRegularFile(full, { followLink: options.root === undefined })
+    const { size } = stat
     // Bounded by the length that is declared, so that a file growing meanwhile cannot outrun it.
-    const body = stat.size === 0 ? Readable.from([]) : handle.createReadStream({ start: 0, end: stat.size - 1 })
-    if (stat.size === 0) await handle.close()
-    return { body, size: stat.size, type: mediaTypeOfFile(full), modified: stat.mtime.toUTCString() }
+    const body =
+      size <= smallPart ? await readPart(handle, 0, size) : handle.createReadStream({ start: 0, end: size - 1 })
+    return { body, size, type: mediaTypeOfFile(full), modified: stat.mtime.toUTCString() }
   } catch (error) {
     if (missing.has(String((error as { code?: unknown }).code))) throw withCause(FileNotFoundError(), error)
     throw error

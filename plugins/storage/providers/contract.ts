@@ -42,6 +42,8 @@ export interface StorageProvider {
   put(key: string, body: StorageBody, contentType: string): Promise<void>
   /** A stream of bytes that fails where it ends early; `undefined` for an object that is not there. */
   read(key: string): Promise<Readable | undefined>
+  /** All of it, where that takes less than a stream. The bytes are those of the caller. */
+  readWhole?(key: string): Promise<Uint8Array | undefined>
   /** Nothing happens for an object that is not there. */
   remove(key: string): Promise<void>
   head(key: string): Promise<StorageMetadata | undefined>

@@ -4,6 +4,9 @@ import { StorageRefusedError } from '../errors.ts'
 import type { StorageBody } from './contract.ts'
 import { isMissing, type LocalRoot, linked } from './local-paths.ts'
 
+/** Whether the system can be asked where an open file lies, by the number that the runtime gives it: Node.js has that of the system. */
+const asksSystem = process.platform === 'linux' && !('Bun' in globalThis || 'Deno' in globalThis)
+
 /** A file of a key: what is measured is what is read, however often the name changes hands. */
 export interface OpenFile {
   readonly handle: FileHandle
@@ -32,16 +35,17 @@ export async function openFile(root: LocalRoot, key: string): Promise<OpenFile |
 
 async function openOnce(root: LocalRoot, key: string): Promise<OpenFile | undefined | 'replaced'> {
   const path = root.pathOf(key, await root.path())
-  // Also where the system does not know O_NOFOLLOW. Only what is not there as it should be is looked at piece by piece.
-  if ((await realpath(path).catch(() => undefined)) !== path) {
-    if ((await lstat(await root.locate(key))).isSymbolicLink()) throw linked(key)
-  }
+  // Where the system says of an open file where it lies, that is asked alone, and the rest only where the answer is another.
+  if (!asksSystem) await mustLieAt(root, key, path)
   const handle = await open(path, flags)
   try {
     const stats = await handle.stat({ bigint: true })
     // A folder on the way may have become a link before the file was opened.
     const at = await openedAt(handle, stats)
-    if (at === undefined ? await liesAt(root, key, stats) : at === path) {
+    // It may have been removed or replaced since.
+    const lies = at === undefined ? await liesAt(root, key, stats) : at === path || at === `${path} (deleted)`
+    if (!lies && asksSystem) await mustLieAt(root, key, path)
+    if (lies) {
       if (stats.isFile()) return { handle, stats, path }
       await handle.close()
       return undefined
@@ -54,13 +58,25 @@ async function openOnce(root: LocalRoot, key: string): Promise<OpenFile | undefi
   return 'replaced'
 }
 
+/**
+ * Also where the system does not know O_NOFOLLOW. Only what is not there as it should be is looked at piece by piece.
+ *
+ * @throws StorageKeyError for a symbolic link; an error for which `isMissing` holds.
+ */
+async function mustLieAt(root: LocalRoot, key: string, path: string): Promise<void> {
+  if ((await realpath(path).catch(() => undefined)) === path) return
+  if ((await lstat(await root.locate(key))).isSymbolicLink()) throw linked(key)
+}
+
 /** Where the system says that an open file lies; `undefined` where it does not, or a runtime numbers files itself. */
 async function openedAt({ fd }: FileHandle, { dev, ino }: BigIntStats): Promise<string | undefined> {
   const link = `/proc/self/fd/${fd}`
   try {
-    const it = await stat(link, { bigint: true })
-    if (it.dev !== dev || it.ino !== ino) return undefined
-    return (await readlink(link)).replace(/ \(deleted\)$/, '')
+    if (!asksSystem) {
+      const it = await stat(link, { bigint: true })
+      if (it.dev !== dev || it.ino !== ino) return undefined
+    }
+    return await readlink(link)
   } catch {
     return undefined
   }

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
-import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { access, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegularFile } from '../../toolkit/read-file.ts'
 import { typeOfKey } from '../data.ts'
-import type { LocalRoot } from './local-paths.ts'
+import { type LocalRoot, ownFolder } from './local-paths.ts'
 
 /** Which content of a key a file has: another one whenever it is put again. */
 export function versionOf({ mtimeNs, size }: BigIntStats): string {
@@ -20,6 +20,8 @@ const nameOf = (stats: BigIntStats) => `${versionOf(stats)}-${stats.ino.toString
 /** What somebody else may still be about to use is left alone for so many milliseconds. */
 const settled = 60_000
 
+const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
+
 /**
  * The content types of files, as far as their names do not tell them.
  *
@@ -34,8 +36,7 @@ export class LocalTypes {
   }
 
   async #folder(key: string): Promise<string> {
-    const hash = createHash('sha256').update(key).digest('hex')
-    return join(await this.#root.own('types'), hash)
+    return join(await this.#root.own('types'), hashOf(key))
   }
 
   async read(key: string, stats: BigIntStats): Promise<string> {
@@ -58,7 +59,7 @@ export class LocalTypes {
   async write(key: string, stats: BigIntStats, type: string): Promise<void> {
     if (type === typeOfKey(key)) return
     const temporary = join(await this.#root.own('tmp'), randomUUID())
-    const hash = createHash('sha256').update(key).digest('hex')
+    const hash = hashOf(key)
     const folder = await this.#root.own('types')
     await this.#root.make(join(folder, hash), ['.storage', 'types', hash], key)
     await writeFile(temporary, type, { flag: 'wx' })
@@ -79,6 +80,8 @@ export class LocalTypes {
   /** Removes what older versions of the object have left; `stats` of the one that is there. */
   async clean(key: string, stats?: BigIntStats): Promise<void> {
     try {
+      // Most keys have none. Nothing is touched before the folder is known to be no link.
+      await access(join(await this.#root.path(), ownFolder, 'types', hashOf(key)))
       const folder = await this.#folder(key)
       const keep = stats === undefined ? undefined : nameOf(stats)
       for (const name of await readdir(folder)) {

@@ -4,8 +4,8 @@ import { access, lstat, readdir, realpath, rename, rm, stat, unlink } from 'node
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { readPart, smallPart } from '../../../kernel/index.ts'
 import { option } from '../../toolkit/options/index.ts'
-import { readPart, smallPart } from '../../toolkit/read-file.ts'
 import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from './contract.ts'
 import { type OpenFile, openFile, writeFile } from './local-file.ts'
 import { isMissing, LocalRoot, ownFolder, refusal, segmentsOf, taken } from './local-paths.ts'
@@ -128,6 +128,13 @@ export class LocalStorageProvider implements StorageProvider {
   async read(key: string): Promise<Readable | undefined> {
     const found = await this.#open(key)
     return found && content(found)
+  }
+
+  async readWhole(key: string): Promise<Uint8Array | undefined> {
+    const found = await this.#open(key)
+    if (found === undefined) return undefined
+    const { buffer, byteOffset, byteLength } = await readPart(found.handle, 0, Number(found.stats.size))
+    return new Uint8Array(buffer, byteOffset, byteLength)
   }
 
   /** @internal The open file of a key, for the route that answers its address. */
