@@ -107,7 +107,7 @@ describe('a table of services', () => {
   test('is one of those that one word stands for', () => {
     const node = findRuntime('node')
     expect(chooseSuites(['services'], node)).toEqual(
-      expect.arrayContaining(['queues', 'cache', 'bodies', 'static-file']),
+      expect.arrayContaining(['queues', 'cache', 'upload', 'static-file']),
     )
     expect(() => chooseSuites(['service'], node)).toThrow('There is no suite "service"')
   })

@@ -99,6 +99,14 @@ describe('keys do not leave the root', () => {
     expect(await keysOf(storage, 'within/')).toEqual([])
   })
 
+  test('an object may have the name that the system gives to a file that was removed', async () => {
+    await storage.putObject('a (deleted)', 'there')
+    await storage.putObject('a', 'other')
+    expect(await storage.getObject('a (deleted)', 'text')).toBe('there')
+    await storage.deleteObject('a')
+    await expect(storage.getObject('a')).rejects.toMatchObject({ code: 'FileNotFoundError' })
+  })
+
   test('nor while a folder is swapped for a link', async () => {
     const outside = join(folder, 'outside')
     mkdirSync(outside)
