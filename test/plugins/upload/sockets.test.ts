@@ -108,13 +108,13 @@ describe('over a socket', () => {
     const { server } = makeServer({ storage: 'disk', folder })
     const during: number[] = []
     server.post('/slow', async () => {
-      await pause(150)
+      await pause(500)
       during.push(leftIn(folder).length)
       return 'done'
     })
     const { port } = await server.listen()
     const form = multipart(file('a', 'a', 'x'))
-    await abort(port, Buffer.concat([Buffer.from(head(form, '', '/slow')), form.body]), 50)
+    await abort(port, Buffer.concat([Buffer.from(head(form, '', '/slow')), form.body]), 250)
     await expect.poll(() => during).toEqual([1])
     await expect.poll(() => leftIn(folder)).toEqual([])
   })
@@ -124,7 +124,7 @@ describe('over a socket', () => {
     const plugins = [upload({ storage: 'disk', folder })]
     const router = new RouteCollection()
     const logger = memoryLogger()
-    const more = { port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, requestTimeout: 150 }
+    const more = { port: 0, host: '127.0.0.1', gracefulShutdown: false, drainWindow: 0, requestTimeout: 500 }
     await using server = new Server({ plugins, router, logger, ...more })
     let began = 0
     server.post('/never', () => {
@@ -134,7 +134,7 @@ describe('over a socket', () => {
     const { port } = await server.listen()
     const form = multipart(file('a', 'a', 'x'))
     const whole = head(form, '', '/never') + form.body.toString('latin1')
-    const [answer] = await Promise.all([sendRaw(port, whole, { answers: 1 }), abort(port, Buffer.from(whole), 50)])
+    const [answer] = await Promise.all([sendRaw(port, whole, { answers: 1 }), abort(port, Buffer.from(whole), 250)])
     expect(answer.statuses).toEqual([503])
     await expect.poll(() => leftIn(folder)).toEqual([])
     expect(began).toBe(2)
