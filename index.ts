@@ -220,6 +220,7 @@ export type {
   OpenApiRoute,
   OpenApiSchema,
 } from './plugins/openapi/index.ts'
+export type { OverloadOptions, OverloadState } from './plugins/overload/index.ts'
 export {
   forResource,
   type PolicyCheck,

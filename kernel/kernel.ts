@@ -197,6 +197,11 @@ export class Kernel extends RouteVerbs {
     return this.#life.closingSignal
   }
 
+  /** Requests that are being worked on: taken from the runtime, and their answers not handed to it yet. */
+  get requestsInFlight(): number {
+    return this.#dispatcher.inFlight
+  }
+
   /** Whether closing has begun: readiness probes answer no from then on. */
   get isClosing(): boolean {
     return this.#state.closing

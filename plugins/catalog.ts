@@ -17,6 +17,7 @@ import { mailer } from './mailer/index.ts'
 import { methodOverride } from './methodOverride/index.ts'
 import { mqtt } from './mqtt/index.ts'
 import { openapi } from './openapi/plugin.ts'
+import { overload } from './overload/index.ts'
 import { policy } from './policy/index.ts'
 import { queues } from './queues/index.ts'
 import { rateLimit } from './rateLimit/index.ts'
@@ -46,6 +47,8 @@ export const catalog = {
   helmet,
   health,
   cors,
+  // Behind what names the request in the log and lets a page of another origin read the answer, in front of all that costs.
+  overload,
   timeout,
   rateLimit,
   cookie,

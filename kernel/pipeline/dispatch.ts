@@ -36,7 +36,8 @@ export class Dispatcher {
   readonly #Request: typeof KernelRequest
   readonly #Response: typeof KernelResponse
   /** Requests that are being worked on. */
-  #inFlight = 0
+  /** Requests that were taken from an adapter and whose answers were not handed over yet. */
+  inFlight = 0
   #onIdle: (() => void) | undefined
 
   constructor(
@@ -49,7 +50,7 @@ export class Dispatcher {
     this.#kernel = kernel
     this.#state = state
     this.answers = new Answers(state, () => {
-      if (--this.#inFlight === 0) this.#onIdle?.()
+      if (--this.inFlight === 0) this.#onIdle?.()
     })
     this.finder = new RouteFinder(routes, root, (req, res) => this.#fallBack(0, req, res))
     this.#Request = classes.Request
@@ -69,14 +70,14 @@ export class Dispatcher {
   /** Resolves when no request is being worked on. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#inFlight === 0) resolve()
+      if (this.inFlight === 0) resolve()
       else this.#onIdle = resolve
     })
   }
 
   /** Takes one request from an adapter. Never throws. */
   readonly handle = (native: RawRequest): void => {
-    this.#inFlight++
+    this.inFlight++
     const raw = this.rewriters.length === 0 ? native : rewriteRequest(native, this.rewriters)
     const target = parseTarget(raw.target)
     const isAcceptable = refusalOf(raw) === undefined

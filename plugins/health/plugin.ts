@@ -46,7 +46,7 @@ export const health = definePlugin({
       return res.status(status === 'ok' ? 200 : 503).json({ status, checks: outcomes })
     }
 
-    const quiet = { log: false, rateLimit: false, timeout: false } as const
+    const quiet = { log: false, overload: false, rateLimit: false, timeout: false } as const
     for (const path of [live, ready]) if (path !== false) announcePage(ctx.server, 'health', ctx.prefix + path)
     if (live !== false) ctx.get(live, { ...quiet, apidoc: liveDoc }, answerLive)
     if (ready !== false) ctx.get(ready, { ...quiet, apidoc: readyDoc }, answerReady)

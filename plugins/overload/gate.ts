@@ -1,0 +1,127 @@
+/** What is measured, in the units of the limits. */
+export interface Load {
+  /** Milliseconds by which the event loop was late, on average. */
+  readonly eventLoopDelay: number
+  /** Bytes. */
+  readonly heapUsed: number
+  readonly requestsInFlight: number
+}
+
+export type Limits = Load
+
+/** Called when an overload begins, with the names of what has passed its limit, and when it has ended. */
+export interface OnOverload {
+  began(exceeded: readonly (keyof Load)[], load: Load): void
+  ended(refused: number, ms: number): void
+}
+
+const names = ['eventLoopDelay', 'heapUsed', 'requestsInFlight'] as const
+
+/** Below this part of a limit a figure is calm again; between the two nothing changes. */
+const calmPart = 0.8
+/** Looks in a row that must be calm before an overload has ended. */
+const calmLooks = 4
+/** Looks in a row at which a limit must be passed before anything is refused: one long pause is no overload. */
+const busyLooks = 2
+
+/**
+ * Decides which requests are let in.
+ *
+ * To refuse all, or none, would swing between the two: a server that refuses everything is calm at once. So each look that finds a limit
+ * passed halves the share of requests that is let in, and each calm one adds a twentieth. Requests in flight need no share: each answer
+ * makes room for one.
+ */
+export class Gate {
+  readonly #limits: Limits
+  readonly #on: OnOverload
+  #load: Load = { eventLoopDelay: 0, heapUsed: 0, requestsInFlight: 0 }
+  #exceeded: readonly (keyof Load)[] = []
+  #share = 1
+  #credit = 0
+  #busy = 0
+  #calm = 0
+  #refused = 0
+  #refusedBefore = 0
+  #refusedAtStart = 0
+  #since: number | undefined
+  #most: number
+
+  constructor(limits: Limits, on: OnOverload) {
+    this.#limits = limits
+    this.#on = on
+    this.#most = limits.requestsInFlight
+  }
+
+  /** With so many in flight, a request may pass without another question; -1 while a share is refused. */
+  get most(): number {
+    return this.#most
+  }
+
+  get isOverloaded(): boolean {
+    return this.#since !== undefined
+  }
+
+  /** The part of requests that is let in, from 0 to 1. */
+  get share(): number {
+    return this.#share
+  }
+
+  /** Requests that were refused since the start. */
+  get refused(): number {
+    return this.#refused
+  }
+
+  /** What had passed its limit when it was looked at last. */
+  get exceeded(): readonly (keyof Load)[] {
+    return this.#exceeded
+  }
+
+  /** As it was looked at last. */
+  get load(): Load {
+    return this.#load
+  }
+
+  /** Whether a request may pass that has more in flight than `most`; one that may not counts as refused. */
+  admits(requestsInFlight: number): boolean {
+    if (requestsInFlight <= this.#limits.requestsInFlight) {
+      this.#credit += this.#share
+      if (this.#credit >= 1) {
+        this.#credit -= 1
+        return true
+      }
+    } else if (!this.isOverloaded) this.#begin(['requestsInFlight'], { ...this.#load, requestsInFlight })
+    this.#refused++
+    return false
+  }
+
+  /** Looks at new figures. */
+  look(load: Load): void {
+    const limits = this.#limits
+    this.#load = load
+    this.#exceeded = names.filter((name) => load[name] > limits[name])
+    const isPassed = load.eventLoopDelay > limits.eventLoopDelay || load.heapUsed > limits.heapUsed
+    const isCalm = names.every((name) => load[name] <= limits[name] * calmPart)
+    this.#busy = isPassed ? this.#busy + 1 : 0
+    if (this.#busy >= busyLooks) {
+      this.#share = this.#share < 0.01 ? 0 : this.#share / 2
+      if (!this.isOverloaded) this.#begin(this.#exceeded, load)
+    } else if (isCalm) this.#share = Math.min(1, this.#share + 0.05)
+    this.#most = this.#share === 1 ? limits.requestsInFlight : -1
+    const isQuiet = isCalm && this.#share === 1 && this.#refused === this.#refusedBefore
+    this.#calm = isQuiet ? this.#calm + 1 : 0
+    if (this.isOverloaded && this.#calm >= calmLooks) this.#end()
+    this.#refusedBefore = this.#refused
+  }
+
+  #begin(exceeded: readonly (keyof Load)[], load: Load): void {
+    this.#since = performance.now()
+    this.#refusedAtStart = this.#refused
+    this.#on.began(exceeded, load)
+  }
+
+  #end(): void {
+    const ms = performance.now() - this.#since!
+    this.#since = undefined
+    this.#on.ended(this.#refused - this.#refusedAtStart, ms)
+  }
+}

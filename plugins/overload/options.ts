@@ -1,0 +1,32 @@
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
+
+/** Options of the load shedding. */
+export interface OverloadOptions {
+  /** Milliseconds by which the event loop may be late on average, `false` for no limit. Default 200. */
+  maxEventLoopDelay?: number | false
+  /**
+   * Bytes, or text such as `'400mb'`, that the heap may use, `false` for no limit. Default 90 % of what V8 may use; none on Bun, which does not
+   * say how much that is.
+   */
+  maxHeapUsed?: number | string | false
+  /** Requests that may be worked on at once, `false` for no limit. Default 1000. */
+  maxRequestsInFlight?: number | false
+  /** Seconds of `Retry-After`. Default 5. */
+  retryAfter?: number
+  /** Milliseconds between two looks at event loop and heap. Default 250. */
+  sampleInterval?: number
+}
+
+export const overloadOptions = option
+  .shape({
+    maxEventLoopDelay: option.either(option.ms({ above: 0 }), option.off()).default(200),
+    maxHeapUsed: option.either(option.size(), option.off()),
+    maxRequestsInFlight: option.either(option.int({ min: 1 }), option.off()).default(1_000),
+    retryAfter: option.int({ min: 1 }).says('a whole number of seconds above 0').default(5),
+    sampleInterval: option.ms({ min: 20 }).default(250),
+  })
+  .typed<OverloadOptions>()
+
+export type OverloadSettings = SettingsOf<typeof overloadOptions>
+
+export const overloadOfRoute = option.off()

@@ -1,0 +1,58 @@
+import { defineError, definePlugin, sendFailure } from '../../kernel/index.ts'
+import { watchLoopDelay } from '../toolkit/loop-delay.ts'
+import { RouteValue } from '../toolkit/route-value.ts'
+import { overloadOfRoute, overloadOptions } from './options.ts'
+import { OverloadState } from './service.ts'
+
+const OverloadError = defineError('OverloadError', 503, () => 'the server has more to do than it can; try again later')
+
+/**
+ * Refuses requests while the event loop, the heap or the requests in flight are past their limits: 503 `OverloadError` with `Retry-After`.
+ *
+ * The route option `overload: false` exempts a route, as those of `health` and `metrics` are.
+ *
+ * @example
+ * new Server({ plugins: { overload: { maxRequestsInFlight: 200 } } })
+ */
+export const overload = definePlugin({
+  name: 'overload',
+  options: overloadOptions,
+  routeOptions: { overload: overloadOfRoute },
+  openapi: { failures: ({ options }) => (options.overload === false ? {} : { 503: 'ServiceUnavailable' }) },
+  provide: (settings) => ({ overload: new OverloadState(settings) }),
+  setup(ctx, { retryAfter, sampleInterval }) {
+    const { server, log } = ctx
+    const state = ctx.services.get('overload')
+    const { gate } = state
+    state.on = {
+      began: (exceeded, load) =>
+        log.warn({ exceeded, ...load }, `overloaded: requests are refused (${exceeded.join(', ')})`),
+      ended: (refused, ms) =>
+        log.warn({ refused, ms: Math.round(ms) }, `no longer overloaded; ${refused} were refused`),
+    }
+
+    let stop = () => {}
+    ctx.onReady(() => {
+      const delay = watchLoopDelay()
+      const timer = setInterval(() => state.look(delay.take(), server.requestsInFlight), sampleInterval)
+      timer.unref()
+      stop = () => {
+        clearInterval(timer)
+        delay.stop()
+      }
+    })
+    ctx.onClose(() => stop())
+
+    const exempt = new RouteValue<true>()
+    ctx.onRoute((route) => exempt.set(route, route.settings.overload === false ? true : undefined))
+
+    // One for all: an error for each refused request, with its stack, would make a flood dearer for us than for them.
+    const error = OverloadError()
+    ctx.use(function overload(req, res, next) {
+      const { requestsInFlight } = server
+      if (requestsInFlight <= gate.most || exempt.of(req) || gate.admits(requestsInFlight)) return next()
+      res.setHeader('retry-after', retryAfter)
+      sendFailure(req, res, error)
+    })
+  },
+})

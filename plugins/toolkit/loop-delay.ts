@@ -1,0 +1,36 @@
+/** Milliseconds that a timer of ours waits: what it waits longer is the delay. */
+const resolution = 20
+
+/** How late the event loop of this process is. */
+export interface LoopDelay {
+  /** The mean since the last call, in milliseconds; and begins anew. */
+  take(): number
+  stop(): void
+}
+
+/**
+ * Begins to watch the event loop; the watch keeps no process alive.
+ *
+ * By a timer on every runtime. `monitorEventLoopDelay` of Node.js records nothing at its first tick after a `reset()`: where each turn of the loop takes
+ * longer than the time between two looks, which is what is looked for, it never sees one. That of Deno measures nothing at all.
+ */
+export function watchLoopDelay(): LoopDelay {
+  let sum = 0
+  let count = 0
+  let last = performance.now()
+  const timer = setInterval(() => {
+    const now = performance.now()
+    sum += Math.max(0, now - last - resolution)
+    count++
+    last = now
+  }, resolution)
+  timer.unref()
+  return {
+    take() {
+      const mean = count === 0 ? 0 : sum / count
+      sum = count = 0
+      return mean
+    },
+    stop: () => clearInterval(timer),
+  }
+}
