@@ -181,6 +181,15 @@ export {
   type TemplateAdapter,
 } from './plugins/mailer/index.ts'
 export type { MethodOverrideOptions } from './plugins/methodOverride/index.ts'
+export type {
+  Counter,
+  Gauge,
+  Histogram,
+  HistogramOptions,
+  MetricOptions,
+  Metrics,
+  MetricsOptions,
+} from './plugins/metrics/index.ts'
 export {
   BaseMqtt,
   type BaseMqttClass,

@@ -38,6 +38,7 @@ export {
 } from './toolkit/decorator/route-decorator.ts'
 export { type ExposeErrorDetails, exposesDetails, type FailureBody, setExposure } from './toolkit/failures/failures.ts'
 export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './toolkit/failures/http-error.ts'
+export type { Figure, FigureSample, FigureSource } from './toolkit/figures.ts'
 export { type FileLoading, type FoundFiles, findFiles, importFiles } from './toolkit/files.ts'
 export { applicationLogger, lineLogger } from './toolkit/logger.ts'
 export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './toolkit/options/index.ts'

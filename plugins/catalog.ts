@@ -15,6 +15,7 @@ import { json } from './json/index.ts'
 import { log } from './log/index.ts'
 import { mailer } from './mailer/index.ts'
 import { methodOverride } from './methodOverride/index.ts'
+import { metrics } from './metrics/index.ts'
 import { mqtt } from './mqtt/index.ts'
 import { openapi } from './openapi/plugin.ts'
 import { overload } from './overload/index.ts'
@@ -46,6 +47,7 @@ export const catalog = {
   requestContext,
   helmet,
   health,
+  metrics,
   cors,
   // Behind what names the request in the log and lets a page of another origin read the answer, in front of all that costs.
   overload,

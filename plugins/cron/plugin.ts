@@ -1,4 +1,5 @@
 import { atEachBoot, definePlugin, isLeading } from '../../kernel/index.ts'
+import { figure } from '../toolkit/figures.ts'
 import { mustBeNode } from './failures.ts'
 import { declarations } from './jobs/declarations.ts'
 import { reportIdleJobs } from './jobs/idle.ts'
@@ -23,6 +24,17 @@ atEachBoot(reportIdleJobs)
 export const cron = definePlugin({
   name: 'cron',
   options: cronOptions,
+  metrics(services) {
+    const jobs = services.get('cron').jobs()
+    const ticks = jobs.flatMap(({ name: job, counts }) =>
+      Object.entries(counts).map(([outcome, value]) => ({ value, labels: { job, outcome } })),
+    )
+    const running = jobs.map(({ name: job, state }) => ({ value: state === 'running' ? 1 : 0, labels: { job } }))
+    return [
+      figure('counter', 'cron_ticks', 'Ticks of jobs, by what became of them', ticks),
+      figure('gauge', 'cron_running', 'Whether the job runs at this moment', running),
+    ]
+  },
   provide: (settings) => ({ cron: new CronService({}, { ...settings, logger: undefined }) }),
   setup(ctx, { ui, lock }) {
     mustBeNode()

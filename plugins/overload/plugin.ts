@@ -1,4 +1,5 @@
 import { defineError, definePlugin, sendFailure } from '../../kernel/index.ts'
+import { figure } from '../toolkit/figures.ts'
 import { watchLoopDelay } from '../toolkit/loop-delay.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
 import { overloadOfRoute, overloadOptions } from './options.ts'
@@ -19,6 +20,13 @@ export const overload = definePlugin({
   options: overloadOptions,
   routeOptions: { overload: overloadOfRoute },
   openapi: { failures: ({ options }) => (options.overload === false ? {} : { 503: 'ServiceUnavailable' }) },
+  metrics: (services) => {
+    const { gate } = services.get('overload')
+    return [
+      figure('counter', 'overload_refused', 'Requests that were refused by overload', gate.refused),
+      figure('gauge', 'overload_share', 'The part of requests that is accepted', gate.share),
+    ]
+  },
   provide: (settings) => ({ overload: new OverloadState(settings) }),
   setup(ctx, { retryAfter, sampleInterval }) {
     const { server, log } = ctx

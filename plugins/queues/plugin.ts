@@ -1,4 +1,5 @@
 import { definePlugin, type Logger } from '../../kernel/index.ts'
+import { figure } from '../toolkit/figures.ts'
 import { channels } from './asyncapi.ts'
 import { configureForServers } from './config.ts'
 import { logTo, memory } from './engines.ts'
@@ -21,6 +22,16 @@ export const queues = definePlugin({
   name: 'queues',
   options: queuesOptions,
   asyncapi: { channels },
+  async metrics(services) {
+    const counts = await services.get('queues').counts()
+    const messages = counts.flatMap(({ queue, kind, waiting, active, delayed, failed }) =>
+      Object.entries({ waiting, active, delayed, failed }).map(([state, value]) => ({
+        value,
+        labels: { queue, kind, state },
+      })),
+    )
+    return [figure('gauge', 'queue_messages', 'Messages in queues, by what they wait for', messages)]
+  },
   provide: () => ({ queues: new QueueService() }),
   setup(ctx, { config, run }) {
     const service = ctx.services.get('queues')

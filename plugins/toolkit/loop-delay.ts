@@ -5,6 +5,8 @@ const resolution = 20
 export interface LoopDelay {
   /** The mean since the last call, in milliseconds; and begins anew. */
   take(): number
+  /** The number of looks and the sum of their milliseconds since the start, for whoever reads it now and then. */
+  total(): { readonly count: number; readonly sum: number }
   stop(): void
 }
 
@@ -17,6 +19,7 @@ export interface LoopDelay {
 export function watchLoopDelay(): LoopDelay {
   let sum = 0
   let count = 0
+  let taken = { count: 0, sum: 0 }
   let last = performance.now()
   const timer = setInterval(() => {
     const now = performance.now()
@@ -27,10 +30,12 @@ export function watchLoopDelay(): LoopDelay {
   timer.unref()
   return {
     take() {
-      const mean = count === 0 ? 0 : sum / count
-      sum = count = 0
+      const looks = count - taken.count
+      const mean = looks === 0 ? 0 : (sum - taken.sum) / looks
+      taken = { count, sum }
       return mean
     },
+    total: () => ({ count, sum }),
     stop: () => clearInterval(timer),
   }
 }

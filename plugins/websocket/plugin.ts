@@ -7,6 +7,7 @@ import {
   type Response,
   ServerClosingError,
 } from '../../kernel/index.ts'
+import { figure } from '../toolkit/figures.ts'
 import { refuseSeveral } from '../toolkit/workers.ts'
 import { exchange } from './asyncapi.ts'
 import { checkHandshake, checkOrigin, chooseProtocol, withoutHandshake } from './handshake.ts'
@@ -56,6 +57,18 @@ export const websocket = definePlugin({
     outgoing: schemasOfRoute,
   },
   asyncapi: { exchange },
+  metrics: (services) => {
+    const { open, opened, received, invalid, sent, dropped } = services.get('websockets').counts
+    const messages = Object.entries({ received, invalid, sent, dropped }).map(([outcome, value]) => ({
+      value,
+      labels: { outcome },
+    }))
+    return [
+      figure('gauge', 'websocket_open', 'Open websockets', open),
+      figure('counter', 'websocket_opened', 'Websockets that were opened', opened),
+      figure('counter', 'websocket_messages', 'Messages of websockets', messages),
+    ]
+  },
   provide: (settings) => ({ websockets: new Sockets(settings) }),
   async setup(ctx, settings) {
     const { server, log } = ctx

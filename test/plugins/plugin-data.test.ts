@@ -12,7 +12,7 @@ test.each([
 })
 
 test('data that is announced after the definition is compared where the plugin is registered', () => {
-  const early = definePlugin({ name: 'early', metrcs: {} } as { name: string })
-  announcePluginData('metrics')
-  expect(() => new Server({ router: new RouteCollection(), plugins: [early()] })).toThrow('did you mean "metrics"?')
+  const early = definePlugin({ name: 'early', badgs: {} } as { name: string })
+  announcePluginData('badges')
+  expect(() => new Server({ router: new RouteCollection(), plugins: [early()] })).toThrow('did you mean "badges"?')
 })

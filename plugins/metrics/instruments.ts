@@ -1,0 +1,226 @@
+import { defineError } from '../../kernel/index.ts'
+import { boundText, type Family, type Sample } from './text.ts'
+
+export const MetricError = defineError(
+  'MetricError',
+  500,
+  (name: string, why: string) => `the metric "${name}": ${why}`,
+)
+
+/** A value for each label; none where there are no labels. */
+export type LabelValues<Label extends string> = { readonly [Name in Label]: string | number | boolean }
+type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labels: LabelValues<Label>]
+
+/** What a metric is. */
+export interface MetricOptions<Label extends string = never> {
+  /** In snake case; of a counter without `_total`. */
+  readonly name: string
+  /** What it counts, in a sentence. */
+  readonly help: string
+  /** The unit, which is the end of the name as well: `seconds`, `bytes`. */
+  readonly unit?: string
+  /** The names of its labels. */
+  readonly labels?: readonly Label[]
+}
+
+export interface HistogramOptions<Label extends string = never> extends MetricOptions<Label> {
+  /** Upper bounds in ascending order. Default: 5 ms to 10 s, in seconds. */
+  readonly buckets?: readonly number[]
+}
+
+/** What goes only up. */
+export interface Counter<Label extends string = never> {
+  /** Adds 1. */
+  increment(...labels: LabelArguments<Label>): void
+  /** Adds a number of 0 or more. */
+  add(by: number, ...labels: LabelArguments<Label>): void
+}
+
+/** What goes up and down. */
+export interface Gauge<Label extends string = never> {
+  set(value: number, ...labels: LabelArguments<Label>): void
+  add(by: number, ...labels: LabelArguments<Label>): void
+}
+
+/** How values are spread. */
+export interface Histogram<Label extends string = never> {
+  observe(value: number, ...labels: LabelArguments<Label>): void
+}
+
+export const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** Counts of the values up to each bound, and above the last. */
+export class Buckets {
+  readonly #bounds: readonly number[]
+  readonly #counts: Float64Array
+  #sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.#counts = new Float64Array(bounds.length + 1)
+  }
+
+  observe(value: number): void {
+    let i = 0
+    while (i < this.#bounds.length && value > this.#bounds[i]!) i++
+    this.#counts[i]!++
+    this.#sum += value
+  }
+
+  samples(labels: { readonly [name: string]: string }): Sample[] {
+    let count = 0
+    const buckets = [...this.#bounds, Infinity].map((bound, i) => {
+      count += this.#counts[i]!
+      return { suffix: '_bucket', labels: { ...labels, le: boundText(bound) }, value: count }
+    })
+    return [...buckets, { suffix: '_count', labels, value: count }, { suffix: '_sum', labels, value: this.#sum }]
+  }
+}
+
+/** How many values a label may have, and how many combinations of them a metric. */
+export interface Bounds {
+  readonly maxLabelValues: number
+  readonly maxSeries: number
+  warn(metric: string, what: string): void
+}
+
+const other = 'other'
+
+/** The state of a metric for each combination of labels, of which there are not more than the bounds say. */
+class Series<State> {
+  readonly #name: string
+  readonly #labels: readonly string[]
+  readonly #bounds: Bounds
+  readonly #make: () => State
+  readonly #known: readonly Set<string>[]
+  readonly #states = new Map<string, { readonly labels: { readonly [name: string]: string }; readonly state: State }>()
+  readonly #warned = new Set<string>()
+
+  constructor({ name, labels = [] }: MetricOptions<string>, bounds: Bounds, make: () => State) {
+    this.#name = name
+    this.#labels = labels
+    this.#bounds = bounds
+    this.#make = make
+    this.#known = labels.map(() => new Set())
+    // Without labels there is one, which is 0 at the start.
+    if (labels.length === 0) this.of(undefined)
+  }
+
+  of(given: { readonly [name: string]: unknown } | undefined): State {
+    let values = this.#labels.map((label, i) => {
+      if (given === undefined || !Object.hasOwn(given, label))
+        throw MetricError(this.#name, `the label "${label}" is missing`)
+      const value = String(given[label])
+      const known = this.#known[i]!
+      if (known.has(value)) return value
+      if (known.size >= this.#bounds.maxLabelValues) return this.#tooMany(`the label "${label}"`)
+      known.add(value)
+      return value
+    })
+    let key = values.join('\u0000')
+    let found = this.#states.get(key)
+    if (found === undefined && this.#states.size >= this.#bounds.maxSeries) {
+      this.#tooMany('the combinations of its labels')
+      values = values.map(() => other)
+      key = values.join('\u0000')
+      found = this.#states.get(key)
+    }
+    if (found === undefined) {
+      const labels = Object.fromEntries(this.#labels.map((label, i) => [label, values[i]!]))
+      found = { labels, state: this.#make() }
+      this.#states.set(key, found)
+    }
+    return found.state
+  }
+
+  samples(write: (state: State, labels: { readonly [name: string]: string }) => readonly Sample[]): Sample[] {
+    return [...this.#states.values()].flatMap(({ labels, state }) => write(state, labels))
+  }
+
+  #tooMany(what: string): string {
+    if (!this.#warned.has(what)) {
+      this.#warned.add(what)
+      this.#bounds.warn(this.#name, what)
+    }
+    return other
+  }
+}
+
+/** A metric as the registry has it. */
+export interface Instrument {
+  family(): Family
+}
+
+type Any = { readonly [name: string]: unknown } | undefined
+
+function number(name: string, value: number, isCounter = false): number {
+  if (typeof value !== 'number' || Number.isNaN(value) || (isCounter && !(value >= 0 && value < Infinity)))
+    throw MetricError(name, isCounter ? 'a counter takes a number of 0 or more' : 'it takes a number')
+  return value
+}
+
+/** @internal */
+export function makeCounter(options: MetricOptions<string>, bounds: Bounds): Counter<string> & Instrument {
+  const series = new Series(options, bounds, () => ({ value: 0 }))
+  return {
+    increment: (labels: Any) => void series.of(labels).value++,
+    add(by: number, labels: Any) {
+      series.of(labels).value += number(options.name, by, true)
+    },
+    family: () => ({
+      ...described(options, 'counter'),
+      samples: series.samples(({ value }, labels) => [{ value, labels }]),
+    }),
+  }
+}
+
+/** @internal */
+export function makeGauge(options: MetricOptions<string>, bounds: Bounds): Gauge<string> & Instrument {
+  const series = new Series(options, bounds, () => ({ value: 0 }))
+  return {
+    set(value: number, labels: Any) {
+      series.of(labels).value = number(options.name, value)
+    },
+    add(by: number, labels: Any) {
+      series.of(labels).value += number(options.name, by)
+    },
+    family: () => ({
+      ...described(options, 'gauge'),
+      samples: series.samples(({ value }, labels) => [{ value, labels }]),
+    }),
+  }
+}
+
+/** @internal */
+export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds): Histogram<string> & Instrument {
+  const { name, buckets = defaultBuckets } = options
+  if (
+    buckets.length === 0 ||
+    buckets.some((bound, i) => !Number.isFinite(bound) || (i > 0 && bound <= buckets[i - 1]!))
+  )
+    throw MetricError(name, 'its buckets are finite numbers in ascending order')
+  if (options.labels?.includes('le')) throw MetricError(name, 'the label "le" is that of its buckets')
+  const series = new Series(options, bounds, () => new Buckets(buckets))
+  return {
+    observe: (value: number, labels: Any) => series.of(labels).observe(number(name, value)),
+    family: () => ({
+      ...described(options, 'histogram'),
+      samples: series.samples((state, labels) => state.samples(labels)),
+    }),
+  }
+}
+
+const described = ({ name, help, unit }: MetricOptions<string>, type: Family['type']) => ({ name, type, help, unit })
+
+/** Refuses what the format cannot say. */
+export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<string>): void {
+  if (typeof name !== 'string' || !/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name))
+    throw MetricError(String(name), 'a name is made of letters, digits and "_"')
+  if (/_(total|bucket|sum|count|created|info)$/.test(name))
+    throw MetricError(name, 'the format adds such an ending by itself: leave it out')
+  if (typeof help !== 'string' || help === '') throw MetricError(name, 'it needs the text help')
+  if (unit !== undefined && !name.endsWith(`_${unit}`))
+    throw MetricError(name, `its name must end with its unit, "_${unit}"`)
+  const wrong = labels.find((label, i) => !/^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(label) || labels.indexOf(label) !== i)
+  if (wrong !== undefined) throw MetricError(name, `"${wrong}" is not the name of a label, or is there twice`)
+}

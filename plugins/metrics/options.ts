@@ -1,0 +1,70 @@
+import { BlockList, isIP } from 'node:net'
+import { quoted, type RouteOptions } from '../../kernel/index.ts'
+import { accessMembers } from '../toolkit/description/options.ts'
+import { networkOf } from '../toolkit/network.ts'
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
+
+/** Options of the metrics; outside of development they say who may read them, by a policy, addresses or a port of their own. */
+export interface MetricsOptions {
+  /** Where they are. Default `/metrics`. */
+  path?: string
+  /** Who may read them, as on any route. */
+  policy?: RouteOptions['policy']
+  /** The addresses and ranges, `10.0.0.0/8` for example, whose clients may read them. */
+  addresses?: readonly string[]
+  /** A port of their own; they are not at the public one then. Worker n of several listens n - 1 ports above it. */
+  port?: number
+  /** The address that listens at this port. Default `127.0.0.1`. */
+  host?: string
+  /** Upper bounds of the durations of requests, in seconds. */
+  buckets?: readonly number[]
+  /** How many values a label of a metric may have; further ones count as `other`. Default 100. */
+  maxLabelValues?: number
+  /** How many combinations of label values a metric may have. Default 1000. */
+  maxSeries?: number
+}
+
+const rangeLike = 'an address, or a range such as "10.0.0.0/8"'
+const range = option
+  .name()
+  .says(rangeLike)
+  .into((given, place) => {
+    const [address = '', prefix, ...rest] = given.split('/')
+    const bits = isIP(address) === 6 ? 128 : 32
+    const isRange = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits)
+    if (isIP(address) === 0 || !isRange || rest.length > 0) place.wrong(quoted(given), rangeLike)
+    return given
+  })
+
+export const metricsOptions = option
+  .shape({
+    path: option.name(/^\/[^:*?#]*$/, 'a path that begins with "/", without parameters').default('/metrics'),
+    policy: accessMembers.policy,
+    addresses: option.list(range).says('a list of addresses and ranges'),
+    port: option.int({ min: 0, max: 65_535 }),
+    host: option.name().default('127.0.0.1'),
+    buckets: option.list(option.number({ above: 0 }).required()).says('a list of seconds in ascending order'),
+    maxLabelValues: option.int({ min: 1 }).default(100),
+    maxSeries: option.int({ min: 1 }).default(1_000),
+  })
+  .typed<MetricsOptions>()
+
+export type MetricsSettings = SettingsOf<typeof metricsOptions>
+
+/** Whether an address is in one of the ranges; IPv4 that is written as IPv6 counts as IPv4. */
+export function addressTest(ranges: readonly string[]): (address: string) => boolean {
+  // One list for each family: a wide range of IPv6 has the IPv4 addresses in it.
+  const allowed = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const range of ranges) {
+    const [address = '', prefix] = range.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    allowed[family].addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family)
+  }
+  return (given) => {
+    const network = networkOf(given)
+    const address = isIP(network) === 4 ? network : given
+    const kind = isIP(address)
+    if (kind === 0) return false
+    return kind === 6 ? allowed.ipv6.check(address, 'ipv6') : allowed.ipv4.check(address, 'ipv4')
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  type Context,
+  defineError,
+  definePlugin,
+  type Listing,
+  type Middleware,
+  sendFailure,
+} from '../../kernel/index.ts'
+import type { Figure } from '../toolkit/figures.ts'
+import { nodeEnv } from '../toolkit/node-env.ts'
+import { announcePage } from '../toolkit/pages.ts'
+import { defaultBuckets } from './instruments.ts'
+import { listenApart } from './listener.ts'
+import { addressTest, metricsOptions } from './options.ts'
+import { countProcess } from './process.ts'
+import { countRequests } from './requests.ts'
+import { Metrics } from './service.ts'
+import { contentType } from './text.ts'
+import { countWork } from './traces.ts'
+
+const MetricsAccessError = defineError('MetricsAccessError', 500, (why: string) => why)
+const MetricsForbiddenError = defineError('MetricsForbiddenError', 403, () => 'this address may not read the metrics')
+
+/**
+ * Counts requests, the process and the work of the services, and shows it as OpenMetrics text at `/metrics`.
+ *
+ * Outside of development somebody must say who may read it: `policy`, `addresses`, or a `port` of its own.
+ *
+ * @example
+ * new Server({ plugins: { metrics: { port: 9464 } } })
+ */
+export const metrics = definePlugin({
+  name: 'metrics',
+  options: metricsOptions,
+  provide: (settings) => ({ metrics: new Metrics(settings) }),
+  setup(ctx, { path, policy, addresses, port, host, buckets }) {
+    const service = ctx.services.get('metrics')
+    const isNamed = policy !== undefined || (addresses !== undefined && addresses.length > 0)
+    if (port !== undefined && isNamed)
+      throw MetricsAccessError(
+        'metrics.port is a listener of its own, which asks no policy and no addresses: leave out one of them',
+      )
+    if (!isNamed && port === undefined && !['development', 'test'].includes(nodeEnv() ?? ''))
+      throw MetricsAccessError(
+        'everyone could read the metrics. Set metrics.policy, metrics.addresses (["10.0.0.0/8"]), or metrics.port for a port of their own; NODE_ENV=development needs none',
+      )
+    service.reportTo((metric, what) =>
+      ctx.log.warn({ metric }, `the metric "${metric}" has too many values for ${what}: further ones count as "other"`),
+    )
+
+    countRequests(ctx, service, buckets ?? defaultBuckets)
+    const stopProcess = countProcess(service)
+    const stopWork = countWork(service)
+    service.collect(figuresOf(ctx))
+
+    let close: (() => Promise<void>) | undefined
+    ctx.onClose(async () => {
+      stopProcess()
+      stopWork()
+      service.port = undefined
+      await close?.()
+    })
+    if (port === undefined) serve(ctx, path, { policy, addresses })
+    else {
+      ctx.onListen(async () => {
+        // Each worker has its figures, and so its port.
+        const own = port === 0 ? 0 : port + (ctx.server.worker?.number ?? 1) - 1
+        const listener = await listenApart({ port: own, host, path }, () => service.text())
+        service.port = listener.port
+        close = () => listener.close()
+        ctx.log.info({ port: listener.port, host }, `metrics at http://${host}:${listener.port}${path}`)
+      })
+    }
+  },
+})
+
+function serve(
+  ctx: Context,
+  path: string,
+  { policy, addresses }: { readonly policy: unknown; readonly addresses: readonly string[] | undefined },
+): void {
+  const service = ctx.services.get('metrics')
+  const middlewares = addresses === undefined ? [] : [onlyFrom(addresses, ctx.hasPlugin('trustProxy'))]
+  const access = { middlewares, ...(policy !== undefined && { policy: policy as never }) }
+  const quiet = { log: false, overload: false, rateLimit: false, timeout: false, apidoc: false } as const
+  announcePage(ctx.server, 'metrics', ctx.prefix + path)
+  ctx.get(path, { ...quiet, ...access }, async function metrics(_req, res) {
+    const text = await service.text()
+    res.setHeader('cache-control', 'no-store').setHeader('content-type', contentType)
+    return res.text(text)
+  })
+}
+
+/** Behind a proxy that nobody has named, every client has the address of the proxy. */
+function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middleware {
+  const isAllowed = addressTest(addresses)
+  const error = MetricsForbiddenError()
+  return function addresses(req, res, next) {
+    const isForwarded =
+      !knowsProxies && (req.raw.header('x-forwarded-for') ?? req.raw.header('forwarded')) !== undefined
+    if (!isForwarded && isAllowed(req.ip)) return next()
+    sendFailure(req, res, error)
+  }
+}
+
+/** What plugins bring as `metrics` in their definition. One that fails has none, which is logged once, and the others are shown. */
+function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
+  const failing = new Set<Listed>()
+  const ask = async (plugin: Listed) => {
+    try {
+      const figures = await figuresOfPlugin(plugin)
+      failing.delete(plugin)
+      return figures
+    } catch (error) {
+      if (!failing.has(plugin))
+        ctx.log.warn({ err: error }, `the figures of the plugin "${plugin.definition.name}" cannot be read`)
+      failing.add(plugin)
+      return []
+    }
+  }
+  let sources: Listed[] = []
+  ctx.onReady(() => {
+    // Every plugin is registered by now.
+    sources = ctx.server.listing.plugins.filter(({ definition }) => definition.metrics !== undefined)
+  })
+  return async () => (await Promise.all(sources.map(ask))).flat()
+}
+
+type Listed = Listing['plugins'][number]
+
+const figuresOfPlugin = async ({ definition, scope }: Listed) => definition.metrics!(scope.services as never)

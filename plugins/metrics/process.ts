@@ -1,0 +1,78 @@
+import { readdir } from 'node:fs/promises'
+import { performance } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
+import { watchLoopDelay } from '../toolkit/loop-delay.ts'
+import type { Metrics } from './service.ts'
+import type { Family } from './text.ts'
+
+/** The figures of the process; gives what ends the watch. */
+export function countProcess(metrics: Metrics): () => void {
+  const delay = watchLoopDelay()
+  metrics.collect(async () => {
+    const { user, system } = process.cpuUsage()
+    const memory = process.memoryUsage()
+    const { count, sum } = delay.total()
+    const families: Family[] = [
+      counter('process_cpu_seconds', 'CPU time', [
+        { labels: { mode: 'user' }, value: user / 1e6 },
+        { labels: { mode: 'system' }, value: system / 1e6 },
+      ]),
+      gauge('process_start_time_seconds', 'When the process began, since 1970', performance.timeOrigin / 1_000),
+      gauge('process_resident_memory_bytes', 'Resident memory', memory.rss),
+      gauge('process_heap_used_bytes', 'Heap in use', memory.heapUsed),
+      gauge('process_external_memory_bytes', 'Memory outside of the heap that the heap refers to', memory.external),
+      {
+        name: 'process_event_loop_delay_seconds',
+        type: 'summary',
+        unit: 'seconds',
+        help: 'How late the event loop was, looked at every 20 ms',
+        samples: [
+          { suffix: '_count', value: count },
+          { suffix: '_sum', value: sum / 1_000 },
+        ],
+      },
+    ]
+    // Bun has a limit in its statistics that is not one.
+    if (!('Bun' in globalThis))
+      families.push(gauge('process_heap_limit_bytes', 'What the heap may use', getHeapStatistics().heap_size_limit))
+    const { active, idle } = performance.eventLoopUtilization()
+    // Bun and Deno have the function, and no figures.
+    if (active + idle > 0) {
+      families.push(
+        counter('process_event_loop_seconds', 'Time of the event loop, at work and waiting', [
+          { labels: { state: 'active' }, value: active / 1_000 },
+          { labels: { state: 'idle' }, value: idle / 1_000 },
+        ]),
+      )
+    }
+    const descriptors = await openDescriptors()
+    if (descriptors !== undefined) families.push(gauge('process_open_fds', 'Open descriptors', descriptors))
+    return families
+  })
+  return () => delay.stop()
+}
+
+/** Linux has them in a folder, one of them that of the look. */
+async function openDescriptors(): Promise<number | undefined> {
+  try {
+    return (await readdir('/proc/self/fd')).length - 1
+  } catch {
+    return undefined
+  }
+}
+
+const unitOf = (name: string) => ['seconds', 'bytes'].find((unit) => name.endsWith(`_${unit}`))
+const counter = (name: string, help: string, samples: Family['samples']): Family => ({
+  name,
+  type: 'counter',
+  unit: unitOf(name),
+  help,
+  samples,
+})
+const gauge = (name: string, help: string, value: number): Family => ({
+  name,
+  type: 'gauge',
+  unit: unitOf(name),
+  help,
+  samples: [{ value }],
+})

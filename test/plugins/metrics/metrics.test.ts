@@ -1,0 +1,266 @@
+import { tracingChannel } from 'node:diagnostics_channel'
+import { definePlugin, RouteCollection, Server } from 'framework'
+import parse from 'parse-prometheus-text-format'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { memoryLogger } from '../../support/kernel.ts'
+
+const servers: Server[] = []
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  for (const server of servers.splice(0)) await server.close()
+})
+
+function makeServer(metrics: object | true = true, more: object = {}) {
+  const logger = memoryLogger()
+  const plugins = { metrics, ...more } as { metrics: { maxLabelValues?: number } }
+  const server = new Server({ plugins, router: new RouteCollection(), logger, port: 0, host: '127.0.0.1' })
+  servers.push(server)
+  return { server, log: logger.entries }
+}
+
+const textOf = async (server: Server<{}>) => (await server.inject.get('/metrics')).assertStatus(200).text()
+/** The lines of one name. */
+const linesOf = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name))
+
+describe('requests', () => {
+  test('are counted by route pattern, method and class of status, never by path', async () => {
+    const { server } = makeServer()
+    server.get('/books/:id', (req, res) => (req.params.id === '0' ? res.notFound() : 'a book'))
+    server.post('/books', { json: false }, () => 'made')
+    for (const id of ['1', '2', '0']) await server.inject.get(`/books/${id}`)
+    await server.inject.post('/books', { body: 'four', headers: { 'content-length': '4' } })
+    await server.inject.get('/secret-path')
+    const text = await textOf(server)
+    expect(linesOf(text, 'http_request_duration_seconds_count').sort()).toEqual([
+      'http_request_duration_seconds_count{method="GET",route="",status="4xx"} 1',
+      'http_request_duration_seconds_count{method="GET",route="/books/:id",status="2xx"} 2',
+      'http_request_duration_seconds_count{method="GET",route="/books/:id",status="4xx"} 1',
+      'http_request_duration_seconds_count{method="POST",route="/books",status="2xx"} 1',
+    ])
+    expect(linesOf(text, 'http_request_body_size_bytes_sum')).toEqual([
+      'http_request_body_size_bytes_sum{method="POST",route="/books"} 4',
+    ])
+    expect(linesOf(text, 'http_requests_in_flight')).toEqual(['http_requests_in_flight 1'])
+    expect(text).not.toContain('secret-path')
+  })
+})
+
+test('the text is OpenMetrics, and a parser reads it', async () => {
+  const { server } = makeServer()
+  server.get('/', () => 'home')
+  const odd = server.services.metrics.gauge({ name: 'odd', help: 'a "quoted" \\ help\nin two lines', labels: ['what'] })
+  odd.set(1.5, { what: 'a "b" \\ c\nd' })
+  await server.inject.get('/')
+  const res = await server.inject.get('/metrics')
+  res.assertHeader('content-type', 'application/openmetrics-text; version=1.0.0; charset=utf-8')
+  const text = res.text()
+  expect(text.endsWith('\n# EOF\n')).toBe(true)
+  expect(text).toContain('odd{what="a \\"b\\" \\\\ c\\nd"} 1.5\n')
+  expect(text).toContain('# UNIT http_request_duration_seconds seconds\n')
+  expect(text).toContain('le="1.0"')
+  const families = parse(text)
+  const ofName = (name: string) => families.find((one) => one.name === name)
+  expect(ofName('odd')?.metrics).toEqual([{ value: '1.5', labels: { what: 'a "b" \\ c\nd' } }])
+  expect(ofName('http_request_duration_seconds')).toMatchObject({
+    type: 'HISTOGRAM',
+    metrics: [{ buckets: { '1.0': '1', '+Inf': '1' } }],
+  })
+  for (const name of ['process_resident_memory_bytes', 'process_heap_used_bytes', 'process_start_time_seconds'])
+    expect(Number((ofName(name)?.metrics[0] as { value?: string }).value), name).toBeGreaterThan(0)
+  expect(text).toMatch(/^process_cpu_seconds_total\{mode="user"\} /m)
+  expect(text).toMatch(/^process_event_loop_delay_seconds_count /m)
+  if (process.platform === 'linux') expect(text).toMatch(/^process_open_fds [1-9]/m)
+})
+
+describe('metrics of the application', () => {
+  test('count, with typed labels', async () => {
+    const { server } = makeServer()
+    const { metrics } = server.services
+    const orders = metrics.counter({ name: 'orders', help: 'Orders', labels: ['kind'] })
+    orders.increment({ kind: 'book' })
+    orders.add(2, { kind: 'book' })
+    // @ts-expect-error: there is no such label
+    expect(() => orders.increment({ sort: 'book' })).toThrow('METRIC: the metric "orders": the label "kind" is missing')
+    expect(() => orders.add(-1, { kind: 'book' })).toThrow(/0 or more/)
+    metrics.gauge({ name: 'shelf', help: 'Books on the shelf' }).set(7)
+    const sizes = metrics.histogram({ name: 'pages', help: 'Pages', buckets: [10, 100] })
+    for (const pages of [5, 10, 50, 500]) sizes.observe(pages)
+    const text = await textOf(server)
+    expect(linesOf(text, 'orders')).toEqual(['orders_total{kind="book"} 3'])
+    expect(linesOf(text, 'shelf')).toEqual(['shelf 7'])
+    expect(linesOf(text, 'pages')).toEqual([
+      'pages_bucket{le="10.0"} 2',
+      'pages_bucket{le="100.0"} 3',
+      'pages_bucket{le="+Inf"} 4',
+      'pages_count 4',
+      'pages_sum 565',
+    ])
+  })
+
+  test('have at most so many values of a label: further ones count as other, with one warning', async () => {
+    const { server, log } = makeServer({ maxLabelValues: 2 })
+    const seen = server.services.metrics.counter({ name: 'seen', help: 'Seen', labels: ['who'] })
+    for (const who of ['a', 'b', 'c', 'd', 'a']) seen.increment({ who })
+    await server.ready()
+    seen.increment({ who: 'e' })
+    seen.increment({ who: 'f' })
+    expect(linesOf(await textOf(server), 'seen')).toEqual([
+      'seen_total{who="a"} 2',
+      'seen_total{who="b"} 1',
+      'seen_total{who="other"} 4',
+    ])
+    expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+      'the metric "seen" has too many values for the label "who": further ones count as "other"',
+    ])
+  })
+
+  test('have at most so many combinations', async () => {
+    const { server } = makeServer({ maxSeries: 3 })
+    const seen = server.services.metrics.counter({ name: 'seen', help: 'Seen', labels: ['a', 'b'] })
+    for (let i = 0; i < 9; i++) seen.increment({ a: i % 3, b: Math.floor(i / 3) })
+    expect(linesOf(await textOf(server), 'seen')).toEqual([
+      'seen_total{a="0",b="0"} 1',
+      'seen_total{a="1",b="0"} 1',
+      'seen_total{a="2",b="0"} 1',
+      'seen_total{a="other",b="other"} 6',
+    ])
+  })
+
+  test.each([
+    [{ name: 'a-b', help: 'x' }, /letters, digits/],
+    [{ name: 'a_total', help: 'x' }, /leave it out/],
+    [{ name: 'a', help: '' }, /help/],
+    [{ name: 'a', help: 'x', unit: 'seconds' }, /"_seconds"/],
+    [{ name: 'a', help: 'x', labels: ['b', 'b'] }, /"b"/],
+    [{ name: 'a', help: 'x', labels: ['__b'] }, /"__b"/],
+  ])('%o is refused', (options, why) => {
+    expect(() => makeServer().server.services.metrics.counter(options)).toThrow(why)
+  })
+
+  test('have each name once', () => {
+    const { metrics } = makeServer().server.services
+    metrics.counter({ name: 'a', help: 'x' })
+    expect(() => metrics.gauge({ name: 'a', help: 'x' })).toThrow(/taken/)
+  })
+})
+
+describe('who may read them', () => {
+  const boots = async (metrics: object | true, more: object = {}) => {
+    vi.stubEnv('NODE_ENV', 'production')
+    await makeServer(metrics, more).server.ready()
+  }
+
+  test('must be said outside of development', async () => {
+    await expect(boots(true)).rejects.toThrow('METRICS_ACCESS: ')
+    await expect(boots({ addresses: [] })).rejects.toThrow('METRICS_ACCESS: ')
+    await expect(boots({ policy: [] })).rejects.toThrow()
+    vi.stubEnv('NODE_ENV', undefined)
+    await expect(makeServer().server.ready()).rejects.toThrow('METRICS_ACCESS: ')
+  })
+
+  test('a port of their own asks no policy, so both is refused', async () => {
+    await expect(boots({ port: 0, addresses: ['10.0.0.0/8'] })).rejects.toThrow('METRICS_ACCESS: ')
+  })
+
+  test('addresses and ranges, and no one else', async () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    const { server } = makeServer({ addresses: ['10.0.0.0/8', '::1'] }, { trustProxy: { trustedProxies: true } })
+    const from = async (address: string) =>
+      (await server.inject.get('/metrics', { headers: { 'x-forwarded-for': address } })).statusCode()
+    expect(await from('10.1.2.3')).toBe(200)
+    expect(await from('::ffff:10.1.2.3')).toBe(200)
+    expect(await from('::1')).toBe(200)
+    expect(await from('11.1.2.3')).toBe(403)
+    expect(await from('2001:db8::1')).toBe(403)
+  })
+
+  test('not who comes through a proxy that the server does not know', async () => {
+    const { server } = makeServer({ addresses: ['127.0.0.1'] })
+    const { port } = await server.listen()
+    const url = `http://127.0.0.1:${port}/metrics`
+    const status = async (headers: Record<string, string>) => {
+      const res = await fetch(url, { headers })
+      await res.text()
+      return res.status
+    }
+    expect(await status({})).toBe(200)
+    expect(await status({ 'x-forwarded-for': '1.2.3.4' })).toBe(403)
+    expect(await status({ forwarded: 'for=1.2.3.4' })).toBe(403)
+  })
+})
+
+test('a port of their own listens on loopback beside the public one, and closes with the server', async () => {
+  vi.stubEnv('NODE_ENV', 'production')
+  const { server } = makeServer({ port: 0 })
+  await server.listen()
+  ;(await server.inject.get('/metrics')).assertStatus(404)
+  const url = `http://127.0.0.1:${server.services.metrics.port}`
+  const res = await fetch(`${url}/metrics`)
+  expect([res.status, res.headers.get('content-type')]).toEqual([
+    200,
+    'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  ])
+  expect((await res.text()).endsWith('# EOF\n')).toBe(true)
+  const other = await fetch(`${url}/`)
+  expect([other.status, await other.text()]).toEqual([404, ''])
+  expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405)
+  await server.close()
+  await expect(fetch(`${url}/metrics`)).rejects.toThrow()
+})
+
+describe('services', () => {
+  test('are followed by their tracing channels: durations, failures, lateness, last success', async () => {
+    const { server } = makeServer()
+    await server.ready()
+    const runs = tracingChannel<unknown, { job: string; scheduledAt: Date; error?: unknown }>('framework:cron.run')
+    for (const error of [undefined, new Error('no')]) {
+      const event = { job: 'cleaning', scheduledAt: new Date(), ...(error && { error }) }
+      runs.start.publish(event)
+      if (error) runs.error.publish(event as never)
+      runs.asyncEnd.publish(event as never)
+    }
+    const text = await textOf(server)
+    expect(linesOf(text, 'cron_run_duration_seconds_count')).toEqual([
+      'cron_run_duration_seconds_count{job="cleaning"} 2',
+    ])
+    expect(linesOf(text, 'cron_run_failures')).toEqual(['cron_run_failures_total{job="cleaning"} 1'])
+    expect(linesOf(text, 'cron_lateness_seconds_count')).toEqual(['cron_lateness_seconds_count{job="cleaning"} 2'])
+    expect(text).toMatch(/^cron_last_success_timestamp_seconds\{job="cleaning"\} \d+/m)
+    await server.close()
+    expect(runs.start.hasSubscribers).toBe(false)
+  })
+
+  test('of the framework bring their figures: cache, websockets, overload, queues, jobs', async () => {
+    const { server } = makeServer(true, { cache: true, websocket: true, overload: true, queues: true, cron: true })
+    server.get('/kept', { cache: { ttl: 60 } }, () => 'kept')
+    for (let i = 0; i < 3; i++) await server.inject.get('/kept')
+    const text = await textOf(server)
+    expect(linesOf(text, 'cache_requests')).toEqual([
+      'cache_requests_total{outcome="miss"} 1',
+      'cache_requests_total{outcome="hit"} 2',
+    ])
+    expect(linesOf(text, 'websocket_open ')).toEqual(['websocket_open 0'])
+    expect(linesOf(text, 'overload_')).toEqual(['overload_refused_total 0', 'overload_share 1'])
+    expect(text).toContain('# TYPE queue_messages gauge\n')
+    expect(text).toContain('# TYPE cron_ticks counter\n')
+  })
+
+  test('of others as well, as metrics of their definition; one that fails leaves the others', async () => {
+    const shelf = definePlugin({
+      name: 'shelf',
+      metrics: () => [{ name: 'shelf_books', type: 'gauge', help: 'Books', samples: [{ value: 3 }] }],
+      setup() {},
+    })
+    const broken = definePlugin({
+      name: 'broken',
+      metrics: () => {
+        throw new Error('not now')
+      },
+      setup() {},
+    })
+    const { server, log } = makeServer(true, { shelf: shelf(), broken: broken() })
+    await textOf(server)
+    expect(linesOf(await textOf(server), 'shelf_books')).toEqual(['shelf_books 3'])
+    expect(log.filter(({ message }) => message?.includes('"broken"'))).toHaveLength(1)
+  })
+})
