@@ -37,7 +37,7 @@ export class Metrics {
    *
    * @throws MetricError for a name that is taken, or that the format does not have.
    * @example
-   * const orders = server.services.metrics.counter({ name: 'orders', help: 'Orders that were placed', labels: ['kind'] })
+   * const orders = server.services.get('metrics').counter({ name: 'orders', help: 'Orders that were placed', labels: ['kind'] })
    * orders.increment({ kind: 'book' })
    */
   counter<const Label extends string = never>(options: MetricOptions<Label>): Counter<Label> {
