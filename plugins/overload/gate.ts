@@ -7,8 +7,6 @@ export interface Load {
   readonly requestsInFlight: number
 }
 
-export type Limits = Load
-
 /** Called when an overload begins, with the names of what has passed its limit, and when it has ended. */
 export interface OnOverload {
   began(exceeded: readonly (keyof Load)[], load: Load): void
@@ -32,8 +30,10 @@ const busyLooks = 2
  * makes room for one.
  */
 export class Gate {
-  readonly #limits: Limits
-  readonly #on: OnOverload
+  /** In the same units as the load; `Infinity` for none. */
+  readonly limits: Load
+  /** @internal */
+  on: OnOverload | undefined
   #load: Load = { eventLoopDelay: 0, heapUsed: 0, requestsInFlight: 0 }
   #exceeded: readonly (keyof Load)[] = []
   #share = 1
@@ -46,17 +46,18 @@ export class Gate {
   #since: number | undefined
   #most: number
 
-  constructor(limits: Limits, on: OnOverload) {
-    this.#limits = limits
-    this.#on = on
+  constructor(limits: Load, on?: OnOverload) {
+    this.limits = limits
+    this.on = on
     this.#most = limits.requestsInFlight
   }
 
-  /** With so many in flight, a request may pass without another question; -1 while a share is refused. */
+  /** With so many in flight, a request may pass without another question; -1 while a share is refused. @internal */
   get most(): number {
     return this.#most
   }
 
+  /** Whether an overload has begun and not ended. */
   get isOverloaded(): boolean {
     return this.#since !== undefined
   }
@@ -81,9 +82,9 @@ export class Gate {
     return this.#load
   }
 
-  /** Whether a request may pass that has more in flight than `most`; one that may not counts as refused. */
+  /** Whether a request may pass that has more in flight than `most`; one that may not counts as refused. @internal */
   admits(requestsInFlight: number): boolean {
-    if (requestsInFlight <= this.#limits.requestsInFlight) {
+    if (requestsInFlight <= this.limits.requestsInFlight) {
       this.#credit += this.#share
       if (this.#credit >= 1) {
         this.#credit -= 1
@@ -94,9 +95,9 @@ export class Gate {
     return false
   }
 
-  /** Looks at new figures. */
+  /** Looks at new figures. @internal */
   look(load: Load): void {
-    const limits = this.#limits
+    const limits = this.limits
     this.#load = load
     this.#exceeded = names.filter((name) => load[name] > limits[name])
     const isPassed = load.eventLoopDelay > limits.eventLoopDelay || load.heapUsed > limits.heapUsed
@@ -116,12 +117,12 @@ export class Gate {
   #begin(exceeded: readonly (keyof Load)[], load: Load): void {
     this.#since = performance.now()
     this.#refusedAtStart = this.#refused
-    this.#on.began(exceeded, load)
+    this.on?.began(exceeded, load)
   }
 
   #end(): void {
     const ms = performance.now() - this.#since!
     this.#since = undefined
-    this.#on.ended(this.#refused - this.#refusedAtStart, ms)
+    this.on?.ended(this.#refused - this.#refusedAtStart, ms)
   }
 }

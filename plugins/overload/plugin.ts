@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import { defineError, definePlugin, sendFailure } from '../../kernel/index.ts'
 import { figure } from '../toolkit/figures.ts'
 import { watchLoopDelay } from '../toolkit/loop-delay.ts'
@@ -21,17 +22,16 @@ export const overload = definePlugin({
   routeOptions: { overload: overloadOfRoute },
   openapi: { failures: ({ options }) => (options.overload === false ? {} : { 503: 'ServiceUnavailable' }) },
   metrics: (services) => {
-    const { gate } = services.get('overload')
+    const state = services.get('overload')
     return [
-      figure('counter', 'overload_refused', 'Requests that were refused by overload', gate.refused),
-      figure('gauge', 'overload_share', 'The part of requests that is accepted', gate.share),
+      figure('counter', 'overload_refused', 'Requests that were refused by overload', state.refused),
+      figure('gauge', 'overload_share', 'The part of requests that is accepted', state.share),
     ]
   },
   provide: (settings) => ({ overload: new OverloadState(settings) }),
   setup(ctx, { retryAfter, sampleInterval }) {
     const { server, log } = ctx
     const state = ctx.services.get('overload')
-    const { gate } = state
     state.on = {
       began: (exceeded, load) =>
         log.warn({ exceeded, ...load }, `overloaded: requests are refused (${exceeded.join(', ')})`),
@@ -42,7 +42,11 @@ export const overload = definePlugin({
     let stop = () => {}
     ctx.onReady(() => {
       const delay = watchLoopDelay()
-      const timer = setInterval(() => state.look(delay.take(), server.requestsInFlight), sampleInterval)
+      const look = (eventLoopDelay: number) => {
+        const { used_heap_size: heapUsed } = getHeapStatistics()
+        state.look({ eventLoopDelay, heapUsed, requestsInFlight: server.requestsInFlight })
+      }
+      const timer = setInterval(() => look(delay.take()), sampleInterval)
       timer.unref()
       stop = () => {
         clearInterval(timer)
@@ -58,7 +62,7 @@ export const overload = definePlugin({
     const error = OverloadError()
     ctx.use(function overload(req, res, next) {
       const { requestsInFlight } = server
-      if (requestsInFlight <= gate.most || exempt.of(req) || gate.admits(requestsInFlight)) return next()
+      if (requestsInFlight <= state.most || exempt.of(req) || state.admits(requestsInFlight)) return next()
       res.setHeader('retry-after', retryAfter)
       sendFailure(req, res, error)
     })
