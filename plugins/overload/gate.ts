@@ -15,8 +15,12 @@ export interface OnOverload {
 
 const names = ['eventLoopDelay', 'heapUsed', 'requestsInFlight'] as const
 
-/** Below this part of a limit a figure is calm again; between the two nothing changes. */
+/** Below this part of a limit a figure is calm again. */
 const calmPart = 0.8
+/** The share never falls below this: garbage is collected only where something allocates, so a server that refuses all may stay at its limit. */
+const leastShare = 0.01
+/** What a look adds to the share where all is calm, and where it is only below the limits: a large cache may stay there for ever. */
+const step = { calm: 0.05, between: 0.01 }
 /** Looks in a row that must be calm before an overload has ended. */
 const calmLooks = 4
 /** Looks in a row at which a limit must be passed before anything is refused: one long pause is no overload. */
@@ -26,7 +30,7 @@ const busyLooks = 2
  * Decides which requests are let in.
  *
  * To refuse all, or none, would swing between the two: a server that refuses everything is calm at once. So each look that finds a limit
- * passed halves the share of requests that is let in, and each calm one adds a twentieth. Requests in flight need no share: each answer
+ * passed halves the share of requests that is let in, down to a hundredth, and each calm one adds a twentieth. Requests in flight need no share: each answer
  * makes room for one.
  */
 export class Gate {
@@ -62,7 +66,7 @@ export class Gate {
     return this.#since !== undefined
   }
 
-  /** The part of requests that is let in, from 0 to 1. */
+  /** The part of requests that is let in, from 0.01 to 1. */
   get share(): number {
     return this.#share
   }
@@ -104,9 +108,9 @@ export class Gate {
     const isCalm = names.every((name) => load[name] <= limits[name] * calmPart)
     this.#busy = isPassed ? this.#busy + 1 : 0
     if (this.#busy >= busyLooks) {
-      this.#share = this.#share < 0.01 ? 0 : this.#share / 2
+      this.#share = Math.max(leastShare, this.#share / 2)
       if (!this.isOverloaded) this.#begin(this.#exceeded, load)
-    } else if (isCalm) this.#share = Math.min(1, this.#share + 0.05)
+    } else if (!isPassed) this.#share = Math.min(1, this.#share + (isCalm ? step.calm : step.between))
     this.#most = this.#share === 1 ? limits.requestsInFlight : -1
     const isQuiet = isCalm && this.#share === 1 && this.#refused === this.#refusedBefore
     this.#calm = isQuiet ? this.#calm + 1 : 0
