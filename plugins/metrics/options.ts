@@ -56,7 +56,12 @@ export function addressTest(ranges: readonly string[]): (address: string) => boo
   // One list for each family: a wide range of IPv6 has the IPv4 addresses in it.
   const allowed = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const range of ranges) {
-    const [address = '', prefix] = range.split('/')
+    const [written = '', length] = range.split('/')
+    const network = networkOf(written)
+    // IPv4 that is written as IPv6 has its 32 bits at the end.
+    const isMapped = isIP(written) === 6 && isIP(network) === 4 && Number(length ?? 128) >= 96
+    const address = isMapped ? network : written
+    const prefix = isMapped && length !== undefined ? Number(length) - 96 : length
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
     allowed[family].addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family)
   }

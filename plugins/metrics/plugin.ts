@@ -91,13 +91,23 @@ function serve(
   })
 }
 
+/** Headers by which a proxy gives itself away; not each sends the first ones. */
+const proxyHeaders = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'via',
+  'cf-connecting-ip',
+]
+
 /** Behind a proxy that nobody has named, every client has the address of the proxy. */
 function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middleware {
   const isAllowed = addressTest(addresses)
   const error = MetricsForbiddenError()
   return function addresses(req, res, next) {
-    const isForwarded =
-      !knowsProxies && (req.raw.header('x-forwarded-for') ?? req.raw.header('forwarded')) !== undefined
+    const isForwarded = !knowsProxies && proxyHeaders.some((name) => req.raw.header(name) !== undefined)
     if (!isForwarded && isAllowed(req.ip)) return next()
     sendFailure(req, res, error)
   }

@@ -174,6 +174,20 @@ describe('who may read them', () => {
     expect(await from('2001:db8::1')).toBe(403)
   })
 
+  test('who is in a range of IPv4 that is written as IPv6', async () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    const { server } = makeServer(
+      { addresses: ['::ffff:10.1.2.3', '::ffff:11.0.0.0/104'] },
+      { trustProxy: { trustedProxies: true } },
+    )
+    const from = async (address: string) =>
+      (await server.inject.get('/metrics', { headers: { 'x-forwarded-for': address } })).statusCode()
+    expect(await from('10.1.2.3')).toBe(200)
+    expect(await from('::ffff:11.9.9.9')).toBe(200)
+    expect(await from('10.1.2.4')).toBe(403)
+    expect(await from('12.1.2.3')).toBe(403)
+  })
+
   test('not who comes through a proxy that the server does not know', async () => {
     const { server } = makeServer({ addresses: ['127.0.0.1'] })
     const { port } = await server.listen()
@@ -186,6 +200,8 @@ describe('who may read them', () => {
     expect(await status({})).toBe(200)
     expect(await status({ 'x-forwarded-for': '1.2.3.4' })).toBe(403)
     expect(await status({ forwarded: 'for=1.2.3.4' })).toBe(403)
+    for (const name of ['x-real-ip', 'x-forwarded-host', 'x-forwarded-proto', 'via', 'cf-connecting-ip'])
+      expect(await status({ [name]: '1.2.3.4' }), name).toBe(403)
   })
 })
 
