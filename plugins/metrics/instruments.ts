@@ -117,12 +117,12 @@ class Series<State> {
       known.add(value)
       return value
     })
-    let key = values.join('\u0000')
+    let key = JSON.stringify(values)
     let found = this.#states.get(key)
     if (found === undefined && this.#states.size >= this.#bounds.maxSeries) {
       this.#tooMany('the combinations of its labels')
       values = values.map(() => other)
-      key = values.join('\u0000')
+      key = JSON.stringify(values)
       found = this.#states.get(key)
     }
     if (found === undefined) {
@@ -165,7 +165,8 @@ export function makeCounter(options: MetricOptions<string>, bounds: Bounds): Cou
   return {
     increment: (labels: Any) => void series.of(labels).value++,
     add(by: number, labels: Any) {
-      series.of(labels).value += number(options.name, by, true)
+      const checked = number(options.name, by, true)
+      series.of(labels).value += checked
     },
     family: () => ({
       ...described(options, 'counter'),
@@ -179,10 +180,12 @@ export function makeGauge(options: MetricOptions<string>, bounds: Bounds): Gauge
   const series = new Series(options, bounds, () => ({ value: 0 }))
   return {
     set(value: number, labels: Any) {
-      series.of(labels).value = number(options.name, value)
+      const checked = number(options.name, value)
+      series.of(labels).value = checked
     },
     add(by: number, labels: Any) {
-      series.of(labels).value += number(options.name, by)
+      const checked = number(options.name, by)
+      series.of(labels).value += checked
     },
     family: () => ({
       ...described(options, 'gauge'),
@@ -202,7 +205,10 @@ export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds)
   if (options.labels?.includes('le')) throw MetricError(name, 'the label "le" is that of its buckets')
   const series = new Series(options, bounds, () => new Buckets(buckets))
   return {
-    observe: (value: number, labels: Any) => series.of(labels).observe(number(name, value)),
+    observe(value: number, labels: Any) {
+      const checked = number(name, value)
+      series.of(labels).observe(checked)
+    },
     family: () => ({
       ...described(options, 'histogram'),
       samples: series.samples((state, labels) => state.samples(labels)),

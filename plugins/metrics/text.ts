@@ -42,5 +42,5 @@ export function numberText(value: number): string {
   return value === -Infinity ? '-Inf' : String(value)
 }
 
-/** The bound of a bucket: the format asks for a float here, `1.0`. */
-export const boundText = (bound: number) => (Number.isInteger(bound) ? `${bound}.0` : numberText(bound))
+/** The bound of a bucket: the format asks for a float here, `1.0`; `1e+21` is one already. */
+export const boundText = (bound: number) => (/^\d+$/.test(`${bound}`) ? `${bound}.0` : numberText(bound))

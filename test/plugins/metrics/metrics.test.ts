@@ -280,3 +280,19 @@ describe('services', () => {
     expect(log.filter(({ message }) => message?.includes('"broken"'))).toHaveLength(1)
   })
 })
+
+test('values of labels that look alike once joined are apart, and a refused value leaves no trace', async () => {
+  const { server } = makeServer()
+  const { metrics } = server.services
+  const pairs = metrics.counter({ name: 'pairs', help: 'Pairs', labels: ['a', 'b'] })
+  pairs.increment({ a: 'x\u0000y', b: 'z' })
+  pairs.increment({ a: 'x', b: 'y\u0000z' })
+  const level = metrics.gauge({ name: 'level', help: 'Level', labels: ['of'] })
+  expect(() => level.set(Number.NaN, { of: 'refused' })).toThrow('it takes a number')
+  const wide = metrics.histogram({ name: 'wide', help: 'Wide', buckets: [1, 1e21] })
+  wide.observe(2)
+  const text = await metrics.text()
+  expect(text.match(/^pairs_total\{.*\} 1$/gm)).toHaveLength(2)
+  expect(text).not.toContain('refused')
+  expect(text).toContain('wide_bucket{le="1e+21"} 1')
+})
