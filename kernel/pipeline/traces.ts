@@ -37,6 +37,8 @@ export const errorPoint = new TracePoint<ErrorTrace>('error')
 export function runTraced({ steps, terminal }: CompiledRoute, req: KernelRequest, res: KernelResponse): unknown {
   const event: RequestTrace = { request: req as Request, response: res as Response }
   req.raw.onSettled(() => requestTrace.end(event))
+  // Under `fetch` a request settles with its client's leaving only where someone listens for that.
+  req.raw.onAbort(() => {})
   return requestTrace.begin(event, () => runChain(steps, 0, terminal, req, res))
 }
 

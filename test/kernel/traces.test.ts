@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel, subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { definePlugin, RouteCollection, Server } from '../../index.ts'
 import { type RequestTrace, Trace } from '../../kernel/index.ts'
 
@@ -211,4 +211,24 @@ describe('Trace', () => {
     expect(lines.filter((line) => line.startsWith('error'))).toEqual(['error thrown', 'error rejected'])
     expect(channel(`framework:${kind}`).hasSubscribers).toBe(false)
   })
+})
+
+test('a request through fetch whose client has gone ends once, also where its handler never does', async () => {
+  let ends = 0
+  const count = () => void ends++
+  const { asyncEnd } = tracingChannel('framework:request')
+  asyncEnd.subscribe(count)
+  try {
+    const server = new Server()
+    const client = new AbortController()
+    server.get('/hang', () => {
+      setImmediate(() => client.abort())
+      return new Promise(() => {})
+    })
+    await server.ready()
+    void Promise.resolve(server.fetch(new Request('http://localhost/hang', { signal: client.signal }))).catch(() => {})
+    await vi.waitFor(() => expect(ends).toBe(1))
+  } finally {
+    asyncEnd.unsubscribe(count)
+  }
 })

@@ -150,13 +150,20 @@ class FetchRequest implements RawRequest {
 
   onAbort(listener: () => void): void {
     const { signal } = this.#request
+    const before = this.#onGone
     const onGone = () => {
       this.#settle()
+      before?.()
       listener()
     }
+    if (signal.aborted) {
+      queueMicrotask(onGone)
+      return
+    }
+    // One for all, so that it can be removed.
+    if (before !== undefined) signal.removeEventListener('abort', before)
     this.#onGone = onGone
-    if (signal.aborted) queueMicrotask(onGone)
-    else signal.addEventListener('abort', onGone, { once: true })
+    signal.addEventListener('abort', onGone, { once: true })
   }
 
   onSettled(listener: () => void): void {
