@@ -53,6 +53,8 @@ const builtIn = [
   'fast-wrap-ansi',
   'sisteransi',
 ]
+/** What plugins bring for the command `doctor`. */
+const isCheck = (/** @type {string} */ id) => /\/plugins\/.*\/doctor[./]/.test(id)
 /** @param {string} id */
 const isBuiltIn = (id) => builtIn.includes(id) || builtIn.some((name) => id.includes(`/node_modules/${name}/`))
 
@@ -113,6 +115,8 @@ const { output } = await bundle.write({
       { name: 'shared', test: (id) => all.has(id) && light.has(id), priority: 3 },
       { name: 'kernel', test: (id) => kernel.has(id), priority: 2 },
       { name: 'main', test: (id) => all.has(id), priority: 1 },
+      // One file in place of two dozen: `framework doctor` loads most of them, and no server one.
+      { name: 'checks', test: isCheck, priority: 0 },
     ],
   },
 })
@@ -124,9 +128,9 @@ const licences = builtIn.map((name) => {
   return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
 })
 writeFileSync(join(out, 'licences-of-built-in-packages.txt'), licences.join('\n\n'))
-// Nobody steps through the command line of a package: its maps would be a tenth of what every project carries.
+// No one steps through the command line of a package: its maps would be a tenth of what every project carries.
 for (const chunk of chunksOf(output).values()) {
-  if (!chunk.moduleIds.every((id) => id.startsWith(join(root, 'cli')) || isBuiltIn(id))) continue
+  if (!chunk.moduleIds.every((id) => id.startsWith(join(root, 'cli')) || isBuiltIn(id) || isCheck(id))) continue
   const file = join(out, chunk.fileName)
   // One that only passes names on has none.
   rmSync(`${file}.map`, { force: true })

@@ -149,6 +149,7 @@ export {
 export type { GraphqlOptions, GraphqlResolver, GraphqlResolvers, GraphqlService } from './plugins/graphql/index.ts'
 export type { HealthOptions } from './plugins/health/index.ts'
 export type { HelmetOptions } from './plugins/helmet/index.ts'
+export type { InspectorOptions } from './plugins/inspector/index.ts'
 export type { JsonOptions } from './plugins/json/index.ts'
 export { logger } from './plugins/log/index.ts'
 export {
@@ -329,6 +330,7 @@ export {
   type StorageSinkOptions,
   type StoredUpload,
 } from './plugins/storage/index.ts'
+export type { Telemetry, TelemetryOptions } from './plugins/telemetry/index.ts'
 export type { TimeoutOptions } from './plugins/timeout/index.ts'
 export { Command } from './plugins/toolkit/command.ts'
 export type {

@@ -199,7 +199,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   /**
    * A test client of its own.
    *
-   * @throws OptionError for patterns that are no list; a file that cannot be loaded fails its requests.
+   * @throws OptionError for patterns that are not a list; a file that cannot be loaded fails its requests.
    * @example
    * const client = server.getMockServer({ controllerPatterns: ['src/controllers/*.ts'] })
    * await client.get('/users')

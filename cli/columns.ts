@@ -2,7 +2,7 @@ import { aligned } from '../kernel/inspect/columns.ts'
 
 /** A column that is wider takes a line of its own, where there is not room for everything. */
 const widestShare = 0.4
-/** Less than this is no column to read in. */
+/** Less than this is not a column to read in. */
 const narrowest = 24
 
 /**

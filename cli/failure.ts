@@ -9,5 +9,5 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What somebody has typed, as messages show it: in quotes, on one line, and not longer than a line. */
+/** What someone has typed, as messages show it: in quotes, on one line, and not longer than a line. */
 export const quoted = (typed: string): string => JSON.stringify(typed.length > 80 ? `${typed.slice(0, 80)}…` : typed)

@@ -59,7 +59,7 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
   return runCommand(command, rest, output)
 }
 
-/** What makes a project is no business of the one around. */
+/** What makes a project is not the business of the one around. */
 const isAnywhere = (name: string) => name === 'init'
 
 /** One of the framework's own, or one of the application, whose files are only imported for a name that is not one of these. */

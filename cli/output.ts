@@ -9,7 +9,7 @@ export interface Output {
   note(line: string): void
   /** A line about what went wrong. */
   fail(line: string): void
-  /** How many characters standard output has in a line; endless where it is no terminal: a line is an entry there. */
+  /** How many characters standard output has in a line; endless where it is not a terminal: a line is an entry there. */
   readonly width: number
   /** In bold, where standard output shows it. */
   bold(text: string): string
@@ -44,7 +44,7 @@ export function outputTo({ stdout, stderr, env }: Streams): Output {
   let lost: Error | undefined
   stderr.on('error', () => {})
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // Nobody reads any more, `framework list | head -1` for one: that is no failure.
+    // No one reads any more, `framework list | head -1` for one: that is not a failure.
     if (error.code !== 'EPIPE') lost ??= error
   })
   const paint = (format: Parameters<typeof styleText>[0], text: string, color: boolean) =>

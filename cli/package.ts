@@ -15,6 +15,7 @@ export interface Manifest {
   readonly files: readonly string[]
   readonly engines: { readonly node: string }
   readonly overrides: Overrides
+  readonly peerDependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
 }
 

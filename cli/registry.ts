@@ -45,6 +45,11 @@ export const ownCommands: readonly OwnCommand[] = [
     load: async () => (await import('./commands/plugins.ts')).plugins,
   },
   {
+    name: 'doctor',
+    description: 'Says what is wrong or unwise, and what to do about it',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
     name: 'cron-start',
     description: 'Runs the scheduled jobs, without HTTP',
     load: async () => (await import('./commands/cron-start.ts')).cronStart,

@@ -100,6 +100,6 @@ export {
   readPart,
   smallPart,
 } from './support/regular-file.ts'
-export { Trace, type TraceOutcome, TracePoint } from './support/trace.ts'
+export { Trace, type TraceOutcome, TracePoint, type WrapWork, wrapWork } from './support/trace.ts'
 export { isInTime, isPromise, within } from './support/within.ts'
 export { isLeading, type WorkerPlace } from './support/worker.ts'

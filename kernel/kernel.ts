@@ -64,7 +64,7 @@ export class Kernel extends RouteVerbs {
 
   constructor(settings: ResolvedKernelOptions) {
     super()
-    // As somebody writes them, from JavaScript for example, they have neither.
+    // As someone writes them, from JavaScript for example, they have neither.
     if (settings?.limits === undefined || settings.logger === undefined)
       throw ArgumentsError('new Kernel', 'options that were read: new Kernel(kernelOptions.parse({ port: 3000 }))')
     this.settings = settings

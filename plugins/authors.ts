@@ -36,6 +36,7 @@ export {
   routeContributions,
   routeDecorator,
 } from './toolkit/decorator/route-decorator.ts'
+export type { DoctorCheck, DoctorFinding, DoctorInput, DoctorLevel } from './toolkit/doctor/check.ts'
 export { type ExposeErrorDetails, exposesDetails, type FailureBody, setExposure } from './toolkit/failures/failures.ts'
 export { HttpError, type HttpErrorDetails, type HttpErrorOptions } from './toolkit/failures/http-error.ts'
 export type { Figure, FigureSample, FigureSource } from './toolkit/figures.ts'
@@ -43,6 +44,7 @@ export { type FileLoading, type FoundFiles, findFiles, importFiles } from './too
 export { applicationLogger, lineLogger } from './toolkit/logger.ts'
 export { type AnyCheck, type Check, type Need, option, type SettingsOf, sizeOption } from './toolkit/options/index.ts'
 export { kernelMembers, kernelOptions } from './toolkit/options/kernel-options.ts'
+export type { InspectorPanel, PanelAction, PanelCell, PanelRow, PanelServices } from './toolkit/panels.ts'
 export { peer, peers } from './toolkit/peer.ts'
 export { readRegularFile, readRegularFileSync } from './toolkit/read-file.ts'
 export { RouteValue } from './toolkit/route-value.ts'

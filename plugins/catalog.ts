@@ -11,6 +11,7 @@ import { env } from './env/index.ts'
 import { graphql } from './graphql/index.ts'
 import { health } from './health/index.ts'
 import { helmet } from './helmet/index.ts'
+import { inspector } from './inspector/index.ts'
 import { json } from './json/index.ts'
 import { log } from './log/index.ts'
 import { mailer } from './mailer/index.ts'
@@ -27,6 +28,7 @@ import { responses } from './responses/index.ts'
 import { session } from './session/index.ts'
 import { static as staticFiles } from './static/index.ts'
 import { storage } from './storage/index.ts'
+import { telemetry } from './telemetry/index.ts'
 import { timeout } from './timeout/index.ts'
 import { trustProxy } from './trustProxy/index.ts'
 import { upload } from './upload/index.ts'
@@ -43,13 +45,17 @@ export const catalog = {
   env,
   trustProxy,
   methodOverride,
+  // Before the log, whose lines it gives fields, and everything whose work it follows.
+  telemetry,
   log,
+  // After the log, whose lines it notes, and before all that could keep someone off its page.
+  inspector,
   requestContext,
   helmet,
   health,
   metrics,
   cors,
-  // Behind what names the request in the log and lets a page of another origin read the answer, in front of all that costs.
+  // After what names the request in the log and lets a page of another origin read the answer, before everything that costs.
   overload,
   timeout,
   rateLimit,
@@ -105,7 +111,7 @@ export function absentPlugin(option: string, turnedOff: ReadonlySet<string>): Ab
   return { plugin, absence: dispensable.includes(plugin) ? 'warning' : 'error' }
 }
 
-/** Plugins that are registered by themselves where another depends on them and nobody has registered them. */
+/** Plugins that are registered by themselves where another depends on them and no one has registered them. */
 const companions: readonly string[] = ['cookie'] satisfies CatalogKey[]
 
 export function companionOf(name: string): Registration | undefined {

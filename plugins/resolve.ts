@@ -10,6 +10,8 @@ import {
   type Registration,
 } from '../kernel/index.ts'
 import { type Catalog, type CatalogKey, catalog, core, factoryOf, onByDefault } from './catalog.ts'
+import { inspectorRequest } from './toolkit/inspector-request.ts'
+import { nodeEnv } from './toolkit/node-env.ts'
 
 const UnknownPluginError = defineError('UnknownPluginError', 500, (key: string, near: string | undefined) => {
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`
@@ -143,13 +145,17 @@ function present(key: string, value: unknown): unknown {
   return value
 }
 
+/** The inspector, too, where the development server asks for it. */
+const isOnByItself = (key: CatalogKey) =>
+  onByDefault.includes(key) || (key === 'inspector' && inspectorRequest() !== undefined && nodeEnv() !== 'production')
+
 function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[] {
   const list: Resolved[] = []
   for (const key of Object.keys(catalog) as CatalogKey[]) {
     if (Object.hasOwn(plugins, key)) {
       const given = present(key, plugins[key])
       list.push(at(`plugins.${key}`, given, fromCatalog(key, given)))
-    } else if (onByDefault.includes(key)) list.push(byItself(factoryOf(key)))
+    } else if (isOnByItself(key)) list.push(byItself(factoryOf(key)))
   }
   // Inherited ones too: those of a promise, a Map or a Set are its methods, and an application that gives one would get no plugin of it.
   for (const key of optionNames(plugins)) {
@@ -173,7 +179,8 @@ function resolveArray(plugins: readonly unknown[]): Resolved[] {
     .filter((one) => one !== false)
     .map((plugin) => ({ plugin, path: undefined }))
   const names = namesOf(given)
-  const missing = onByDefault.map(factoryOf).filter(({ plugin }) => !names.has(plugin.name))
+  const keys = (Object.keys(catalog) as CatalogKey[]).filter(isOnByItself)
+  const missing = keys.map(factoryOf).filter(({ plugin }) => !names.has(plugin.name))
   return [...missing.map(byItself), ...given]
 }
 

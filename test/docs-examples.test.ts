@@ -8,7 +8,7 @@ import { readFolder } from './support/docs/texts.ts'
 import { hasRedis, type RedisServer, startRedis } from './support/redis.ts'
 
 const pages = readFolder('docs', '.md')
-/** Blocks that show a file are no examples of their own: the files have tests. */
+/** Blocks that show a file are not examples of their own: the files have tests. */
 const blocks = pages
   .flatMap(({ file, text }) => markdownBlocks(file, text))
   .filter((block) => block.source === undefined && block.skip === undefined)

@@ -73,6 +73,25 @@ describe('docs/errors.md', () => {
   })
 })
 
+test('docs/doctor.md has every check with its level and whether it is for production, in the order of the alphabet', () => {
+  const page = read('docs/doctor.md').text
+  const rows = [...page.matchAll(/^\| `([\w.-]+)` \| (error|warning|hint) \| (yes|no) \|/gm)].map(([, ...row]) => row)
+  const checks = sources.flatMap(({ file, text }) =>
+    /(^|\/)doctor[./]/.test(file)
+      ? [...text.matchAll(/\bcode: '([^']+)',\s+level: '(\w+)'(,\s+production: true)?/g)].map(
+          ([, code, level, production]) => [code, level, production === undefined ? 'no' : 'yes'],
+        )
+      : [],
+  )
+  expect(checks.length).toBeGreaterThan(40)
+  const real = new Set(checks.map((check) => check.join(' ')))
+  expect(rows.map((row) => row.join(' ')).sort()).toEqual([...real].sort())
+  for (const table of page.split(/^## /m).slice(1)) {
+    const codes = [...table.matchAll(/^\| `([\w.-]+)` \| (?:error|warning|hint)/gm)].map(([, code]) => code!)
+    expect(codes).toEqual([...codes].sort((a, b) => (a < b ? -1 : 1)))
+  }
+})
+
 test('docs/reference/options.md has the options of the kernel with their real defaults', () => {
   const rows = read('docs/reference/options.md').text.matchAll(/^\| `([\w.]+)` \| ([^|]*) \|/gm)
   const told = Object.fromEntries([...rows].map(([, name, value]) => [name!, value!.replaceAll('`', '')]))
@@ -129,7 +148,7 @@ describe('tables that repeat the code', () => {
     expect(scripts.new).toBe('node new.mjs')
   })
 
-  test('nobody is sent to the registry for the package: under its name it has that of somebody else', () => {
+  test('nobody is sent to the registry for the package: under its name it has that of someone else', () => {
     const asked = [...pages, ...sources].flatMap(({ file, text }) => {
       const found = /\b(npx|bunx|dlx|create|install|add)( -\S+)* framework\b|npm:framework\b/.exec(text)
       return found === null ? [] : [`${file}: ${found[0]}`]
@@ -176,8 +195,8 @@ describe('the page of each plugin', () => {
       const row = rows.find(([first]) => first!.includes(`\`${name}\``) || first!.includes(`\`${name}.`))
       if (row === undefined) return [`no row for ${name}`]
       const { fallback } = parts
-      const written = row[1]!.replaceAll('_', '')
-      // A flag may be said in words: «nobody», or what it stands for.
+      const written = row[1]!.replaceAll(/(?<=\d)_(?=\d)/g, '')
+      // A flag may be said in words: «no one», or what it stands for.
       const isSaid = typeof fallback === 'boolean' && !/true|false/.test(written)
       if (isSaid || !['number', 'string', 'boolean'].includes(typeof fallback)) return []
       return written.includes(String(fallback)) ? [] : [`${name}: not ${fallback}`]

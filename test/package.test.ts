@@ -254,7 +254,7 @@ describe('a project that installs nothing else', () => {
 
   test('has the command line, which needs no optional package to start', async () => {
     const output = await execOutput(join(consumer, 'node_modules/.bin/framework'), ['list'], consumer)
-    // For whoever has linked the folder: there nobody but the build makes it executable.
+    // For whoever has linked the folder: there no one but the build makes it executable.
     accessSync(join(root, 'dist/cli/index.js'), constants.X_OK)
     expect(output).toMatch(/^ {2}generate-sdk +\S/m)
     writeFileSync(join(consumer, 'server.mjs'), `${hello.split('const { port }')[0]}export { server }\n`)
@@ -357,7 +357,7 @@ declare module 'framework' {
 declare const manager: PolicyManager<{ books: { read: () => boolean } }>
 const Text = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const
 router.post('/typed/:id', { body: Text, responses: { 200: Text }, log: false }, (req, res) => {
-  // @ts-expect-error a number is no text
+  // @ts-expect-error a number is not text
   res.ok({ a: 5 })
   return res.ok({ a: req.body.a + req.params.id })
 })

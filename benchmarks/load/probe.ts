@@ -87,7 +87,7 @@ function normal(body: string): string {
 }
 
 /**
- * Waits until a server answers, and refuses any answer but the right one: a fast error is no result.
+ * Waits until a server answers, and refuses any answer but the right one: a fast error is not a result.
  *
  * @returns how many headers the answer has
  */

@@ -94,7 +94,7 @@ export class ServerProcess {
    * Starts a server that collects its garbage once, in full, before it is loaded.
    *
    * Every server of some age has done so. On Node 26 it changes what follows: `process.nextTick` takes 7 to 13 % of the
-   * CPU afterwards and 1 to 2 % before, whoever's server it is; without this the ratio told who had booted in less memory.
+   * CPU afterwards and 1 to 2 % before, for any server; without this the ratio showed which one had booted in less memory.
    */
   static async startSettled(subject: Subject, exchange: Exchange, runtime: Runtime): Promise<ServerProcess> {
     const server = await ServerProcess.start(subject, exchange, { runtime, collects: true })

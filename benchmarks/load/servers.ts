@@ -52,6 +52,17 @@ export const memoryServers = (kind: RuntimeKind): ServerFiles =>
     ),
   )
 
+/** The same answer with telemetry: off, on without an SDK, with one that samples nothing, and with one that records all and exports to nowhere. */
+export const telemetryServers = (): ServerFiles => ({
+  framework: { file: framework, scenario: 'hello' },
+  ...Object.fromEntries(
+    ['no SDK', 'nothing sampled', 'all sampled'].map((sdk) => [
+      `framework, telemetry, ${sdk}`,
+      { file: 'servers/framework-telemetry.mjs', scenario: sdk.replace(' ', '-') },
+    ]),
+  ),
+})
+
 /** The same answer with the cache in front of it and without. */
 export const cacheServers = (): ServerFiles => ({
   framework: { file: framework, scenario: 'cached' },

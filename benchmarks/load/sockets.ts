@@ -17,7 +17,7 @@ export interface SocketSeries {
 /** How many sockets a server has. */
 export const socketCount = 5000
 
-/** Those that are there before its memory is read for the first time: what a server loads and compiles is no part of a socket. */
+/** Sockets that exist before its memory is read for the first time: what a server loads and compiles is not part of a socket. */
 const firstSockets = 1000
 
 /**

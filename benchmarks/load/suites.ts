@@ -10,6 +10,7 @@ import {
   memoryServers,
   type ServerFiles,
   socketServers,
+  telemetryServers,
   uploadServers,
   workersServers,
 } from './servers.ts'
@@ -239,6 +240,13 @@ export const serverSuites = {
     exchange: hello,
     references: ['framework, no cache'],
     servers: cacheServers,
+  },
+  telemetry: {
+    title: 'Hello JSON with telemetry',
+    kind: 'load',
+    exchange: hello,
+    references: ['framework'],
+    servers: telemetryServers,
   },
   'static-file': {
     title: 'A file of 6 KB',

@@ -156,7 +156,7 @@ async function startLsp(project: Project): Promise<LanguageServer> {
   }
 }
 
-/** Where somebody waits for a completion. */
+/** Where someone waits for a completion. */
 export interface Question {
   readonly file: string
   /** The text that the cursor is behind, at its last place in the file. */

@@ -31,7 +31,7 @@ export function applicationOf(flags: ApplicationFlags): Promise<Application> {
   })
 }
 
-/** More than a timer can wait is no limit that anybody means. */
+/** More than a timer can wait is not a limit that anyone means. */
 function secondsOf(value: number): number {
   if (value > 0 && value <= 86_400) return value
   throw new CommandFailure(`--timeout takes seconds, more than 0 and at most a day; ${value} is not`, { usage: true })

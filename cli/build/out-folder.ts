@@ -27,7 +27,7 @@ function real(path: string): string {
 }
 
 /**
- * Makes sure that a build can go into a folder without taking anything from anybody.
+ * Makes sure that a build can go into a folder without taking anything from anyone.
  *
  * @throws CommandFailure for a folder that holds sources, or files that no build has made.
  */
@@ -87,7 +87,7 @@ export function writeOut(out: string, files: readonly BuiltFile[]): void {
   write(join(out, manifest), `${JSON.stringify({ files: names })}\n`)
 }
 
-/** Beside the build, where a move is no copy. */
+/** Beside the build, where a move is not a copy. */
 const stagePrefix = '.framework-build-'
 
 /** The stage of this build, and those of builds that were ended by force an hour ago or longer. */
@@ -118,7 +118,7 @@ function write(path: string, contents: Uint8Array | string, shown = path): void 
   }
 }
 
-/** What the last build has written; a list that somebody has bent names nothing. */
+/** What the last build has written; a list that someone has bent names nothing. */
 function readManifest(out: string): string[] {
   try {
     const { files } = JSON.parse(readRegularFileSync(join(out, manifest)).toString('utf8')) as { files?: unknown }

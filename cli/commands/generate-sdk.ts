@@ -65,10 +65,9 @@ setup are only known after boot: --boot. With --url it asks a running server for
         { usage: true },
       )
     }
-    const { document, messages, from } = await descriptionsOf(flags, input)
-    const client = generateClient(document, { name, command: commandLine(flags), ...(messages && { messages }) })
-    const count = Object.values(document.paths ?? {}).reduce<number>((sum, item) => sum + Object.keys(item).length, 0)
-    const sockets = socketsOf(document, messages).routes.length
+    const found = await descriptionsOf(flags, input)
+    const { from } = found
+    const { client, count, sockets } = clientOf(found, { name, command: commandLine(flags) })
     const opened = sockets === 0 ? '' : ` and ${sockets} ${sockets === 1 ? 'websocket' : 'websockets'}`
     const calls = `${count} ${count === 1 ? 'route' : 'routes'}${opened} of ${from}`
     if (count + sockets === 0) note(`${from} has no routes: do its modules import those that register them?`)
@@ -90,6 +89,8 @@ interface Found {
   readonly document: ApiDocument
   readonly messages: MessageDocument | undefined
   readonly from: string
+  /** Whether they come from a running server, and so may be anything. */
+  readonly isForeign: boolean
 }
 
 async function descriptionsOf(
@@ -102,7 +103,11 @@ async function descriptionsOf(
     if (alone !== undefined)
       throw new CommandFailure(`--${alone} needs --url, the address of the server`, { usage: true })
     const { server, entry } = await applicationOf(flags)
-    return { ...(await describe(server, flags.boot ? input.boot : undefined, input.note)), from: entry }
+    return {
+      ...(await describe(server, flags.boot ? input.boot : undefined, input.note)),
+      from: entry,
+      isForeign: false,
+    }
   }
   const other = ['entry', 'export', 'boot'].find((flag) => flags[flag] !== undefined && flags[flag] !== false)
   if (other !== undefined) {
@@ -111,14 +116,34 @@ async function descriptionsOf(
     })
   }
   const asked = { url, openapi: text(flags.openapi), asyncapi: text(flags.asyncapi) }
-  return { ...(await fetchDescriptions(asked, input.note)), from: url }
+  return { ...(await fetchDescriptions(asked, input.note)), from: url, isForeign: true }
+}
+
+/** @throws CommandFailure for the description of a running server, of whatever framework, that is none on a closer look. */
+function clientOf(
+  { document, messages, from, isForeign }: Found,
+  options: { readonly name: string; readonly command: string },
+): { readonly client: string; readonly count: number; readonly sockets: number } {
+  try {
+    return {
+      client: generateClient(document, { ...options, ...(messages && { messages }) }),
+      count: Object.values(document.paths ?? {}).reduce<number>((sum, item) => sum + Object.keys(item).length, 0),
+      sockets: socketsOf(document, messages).routes.length,
+    }
+  } catch (error) {
+    if (!isForeign) throw error
+    throw new CommandFailure(
+      `the descriptions of ${from} are not valid, so no client can be made of them: ${(error as Error).message}. A validator of OpenAPI or AsyncAPI finds the place`,
+      { cause: error },
+    )
+  }
 }
 
 async function describe(
   server: Kernel,
   boot: CommandInput['boot'] | undefined,
   note: CommandInput['note'],
-): Promise<Omit<Found, 'from'>> {
+): Promise<Pick<Found, 'document' | 'messages'>> {
   const [{ describeServer }, { describeMessages }] = await Promise.all([
     import('../../plugins/openapi/index.ts'),
     import('../../plugins/asyncapi/index.ts'),
@@ -180,7 +205,7 @@ function read(file: string): string | undefined {
   }
 }
 
-/** Whoever checks files out with CRLF, or lets a formatter have the end of the file, has the same client. */
+/** A checkout with CRLF, or a formatter that changed the end of the file, leaves the client the same. */
 const lines = (file: string) => file.replaceAll('\r\n', '\n').trimEnd()
 
 function check(out: string, client: string, flags: CommandInput['flags']): number {
@@ -200,7 +225,7 @@ function write(out: string, client: string, force: boolean): boolean {
   }
   // What a link leads to is replaced, not the link.
   const file = there === undefined ? resolve(out) : realpathSync(out)
-  // Beside it and then renamed: nobody ever reads half a client.
+  // Beside it and then renamed: no one ever reads half a client.
   const half = `${file}.${process.pid}.tmp`
   try {
     mkdirSync(dirname(file), { recursive: true })

@@ -6,7 +6,7 @@ import { ownCommand } from '../run/own-command.ts'
 
 export const list = ownCommand({
   details: `Those of the application too: of the files in src/commands and commands, and of its plugins, for which the
-application is imported. What cannot be loaded is noted, and is no failure.`,
+application is imported. What cannot be loaded is noted, and is not a failure.`,
   flags: { json: { type: 'boolean', description: 'As JSON: name, description and where each is from' } },
   async run({ flags, print, note }) {
     const { listedCommands } = await import('../user-commands/listed.ts')

@@ -26,7 +26,7 @@ for ready and close. Of options the names are shown; --json has the settings too
   },
 })
 
-/** What was measured before boot is of no use to anybody. */
+/** What was measured before boot is of no use to anyone. */
 const withoutTimes = (node: PluginNode): PluginNode => ({
   ...node,
   ms: { boot: 0, ready: 0, close: 0 },

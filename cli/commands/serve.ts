@@ -32,12 +32,17 @@ It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.jso
       description: 'Looks for changes, where the file system tells of none (containers, networks)',
     },
     inspect: { type: 'boolean', description: 'Opens the inspector of Node.js, for a debugger' },
+    inspector: {
+      type: 'boolean',
+      default: true,
+      description: 'Shows what the application does, on a page of it; --no-inspector: not',
+    },
     json: { type: 'boolean', description: 'Leaves the lines of the log as JSON, for programs' },
     quiet: { type: 'boolean', short: 'q', description: 'Tells of failures alone' },
   },
   async run({ flags, note }) {
     const folder = process.cwd()
-    const { host, inspect, poll } = flags
+    const { host, inspect, inspector, poll } = flags
     const port = portOf(flags.port)
     const asked = runtimeOf(flags.runtime)
     const startFile = findStartFile(folder, flags.entry)
@@ -57,6 +62,7 @@ It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.jso
       port,
       report,
       inspect,
+      inspector,
       log: flags.json ? 'json' : 'text',
       env: {
         NODE_ENV: 'development',

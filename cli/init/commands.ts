@@ -8,7 +8,7 @@ import type { PackageManager } from '../project/project.ts'
 /** What to type to run a script of the project. */
 export function runCommand(manager: PackageManager, script: string): string {
   if (manager === 'deno') return `deno task ${script}`
-  // "npm test" and "npm start" are known to everybody; "bun test" would be another command than the script.
+  // "npm test" and "npm start" are known to everyone; "bun test" would be another command than the script.
   if (manager !== 'bun' && ['test', 'start'].includes(script)) return `${manager} ${script}`
   return manager === 'yarn' || manager === 'pnpm' ? `${manager} ${script}` : `${manager} run ${script}`
 }
@@ -31,7 +31,7 @@ export async function install(folder: string, manager: PackageManager): Promise<
       ([name]) => !/^npm_(package_|lifecycle_|config_local_prefix$)|^INIT_CWD$/.test(name),
     ),
   )
-  // On Windows these are .cmd files, which need a shell; nothing of the command is anybody's input.
+  // On Windows these are .cmd files, which need a shell; nothing of the command is anyone's input.
   const shell = process.platform === 'win32'
   const child = spawn(manager, ['install', ...(manager === 'npm' ? npmInstall : [])], {
     cwd: folder,

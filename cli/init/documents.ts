@@ -33,7 +33,7 @@ export function documents(settings: InitSettings): ScaffoldFile[] {
     },
     {
       path: '.env.example',
-      text: envFile(settings, '# What .env may have, for whoever clones this: copy it there.'),
+      text: envFile(settings, '# What .env may have, for people who clone this: copy it there.'),
       existing: 'keep',
     },
     { path: '.env.test', text: '# Read while tests run.\nLOG_LEVEL=silent\n', existing: 'keep' },

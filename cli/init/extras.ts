@@ -27,7 +27,7 @@ export function agentsFile(settings: InitSettings): ScaffoldFile {
   }
 }
 
-/** Settings of editors: the same line ends and blanks for everybody, and a debugger for `serve --inspect`. */
+/** Settings of editors: the same line ends and blanks for everyone, and a debugger for `serve --inspect`. */
 export function editorFiles({ packageManager }: InitSettings): ScaffoldFile[] {
   const runtime = runtimeOf(packageManager)
   const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`

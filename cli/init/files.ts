@@ -50,7 +50,7 @@ const bunfig = `# The framework reads .env and its siblings, by the same rules a
 env = false
 `
 
-const pnpmWorkspace = `# esbuild has a script that only makes it start faster. pnpm install fails until somebody has decided about it.
+const pnpmWorkspace = `# esbuild has a script that only makes it start faster. pnpm install fails until someone has decided about it.
 allowBuilds:
   esbuild: false
 `

@@ -81,7 +81,7 @@ export function packageJson(settings: InitSettings): string {
     dependencies,
     devDependencies,
     ...(member !== undefined && Object.keys(pins).length > 0 && { [member]: pins }),
-    // It has a script that only makes it start faster; npm warns, or does not run it, until somebody has decided about it.
+    // It has a script that only makes it start faster; npm warns, or does not run it, until someone has decided about it.
     ...(settings.packageManager === 'npm' && { allowScripts: { esbuild: false } }),
   }
   return json(completed(settings.folder, own) ?? own, existingIndent(settings.folder))

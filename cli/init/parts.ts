@@ -88,7 +88,7 @@ const schema = `/** What can be asked at /graphql, and what answers it. A browse
 export const schema = {
   typeDefs: \`
     type Query {
-      "Greets somebody."
+      "Greets someone."
       hello(name: String! = "world"): String!
     }
   \`,

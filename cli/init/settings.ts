@@ -110,7 +110,7 @@ function fromPath(path: string, folder: string, manager: PackageManager): Framew
 }
 
 /**
- * A name alone would be looked up in the registry, where it may be somebody else's: it is only written where this copy has
+ * A name alone would be looked up in the registry, where it may be someone else's: it is only written where this copy has
  * come from there. A project has it from its file, and whoever has cloned the repository from that folder.
  */
 function ownSource(folder: string, manager: PackageManager): Framework {

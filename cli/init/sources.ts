@@ -95,7 +95,7 @@ test('greets by name', async () => {
   res.assertStatus(201).assertBodyDeepEqual({ greeting: 'Hello, Ada!' })
 })
 
-test('greets nobody without a name', async () => {
+test('greets no one without a name', async () => {
   const res = await server.inject.post('/greetings', { body: {} })
   res.assertStatus(422)
 })

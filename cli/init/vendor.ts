@@ -5,7 +5,7 @@ import { CommandFailure } from '../failure.ts'
 import { manifest, packageFolder, packageName, programName, version } from '../package.ts'
 import type { PackageManager } from '../project/project.ts'
 
-/** What a copy in the project is called; a scope is no folder there. */
+/** What a copy in the project is called; a scope is not a folder there. */
 const stem = packageName.replace(/^@/, '').replace('/', '-')
 
 /** Where a project keeps its copy of the framework, relative to it: a tarball, or for Deno, which takes none, a folder. */

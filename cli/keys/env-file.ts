@@ -23,7 +23,7 @@ export function envFile(
     )
   }
   const changed = { path, text: withEntries(text, variables), existing: 'update' } as const
-  // Windows knows no such bits: every file seems to be readable by everybody.
+  // Windows knows no such bits: every file seems to be readable by everyone.
   if ((found.mode & 0o077) === 0 || process.platform === 'win32') return { file: changed, notes: [] }
   const before = (found.mode & 0o777).toString(8)
   return {

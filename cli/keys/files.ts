@@ -28,7 +28,7 @@ export function keyFiles(options: KeyOptions, made: Made, declared: Declared, fo
     ? envFiles(out, at(out), variablesOf(options, made), force)
     : { files: pemFiles(options, made).map((file) => ({ ...file, path: at(join(out, file.path)) })), notes: [] }
   const declaring = declared.files.map((file) => ({ ...file, path: at(file.path) }))
-  /** Those that nobody else may see. */
+  /** Those that no one else may see. */
   const secret = files.map(({ path }) => path).filter((path) => !path.endsWith('-public.pem'))
   // In a folder of their own, that as a whole: the next key is left out, too.
   const left = options.env || folder === root ? secret[0]! : `${at(folder)}/`

@@ -41,7 +41,7 @@ export function projectRoot(folder: string): string | undefined {
 /**
  * The project around a folder.
  *
- * @throws CommandFailure when there is none, or when its `package.json` is no JSON object.
+ * @throws CommandFailure when there is none, or when its `package.json` is not a JSON object.
  */
 export function findProject(folder: string = process.cwd()): Project {
   const root = projectRoot(folder)
@@ -109,7 +109,8 @@ export function readManifest(file: string): Record<string, unknown> {
         .toString('utf8')
         .replace(/^\uFEFF/, ''),
     )
-    if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) throw new Error('it is no object')
+    if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest))
+      throw new Error('it is not an object')
     return manifest as Record<string, unknown>
   } catch (error) {
     throw new CommandFailure(`${file} cannot be read: ${(error as Error).message}`, { cause: error })
@@ -128,7 +129,7 @@ function lockedIn(root: string): PackageManager | undefined {
   for (const folder of above(root)) {
     const found = lockFiles.find(([file]) => existsSync(join(folder, file)))
     if (found !== undefined) return found[1]
-    // A deno.json without a package.json is no project of Node.js.
+    // A deno.json without a package.json is not a project of Node.js.
     if (
       manifests.slice(1).some((file) => existsSync(join(folder, file))) &&
       !existsSync(join(folder, 'package.json'))

@@ -78,7 +78,7 @@ const flatRoot = (folder: string): Root => ({
   enters: (name) => isOpen(name) && !otherFolders.has(name),
 })
 
-/** A folder or file that somebody named: all that is in it. */
+/** A folder or file that someone named: all that is in it. */
 export function namedRoot(path: string): Root {
   if (statSync(path).isDirectory()) return { folder: path, counts: (name) => !isTemporary(name), enters: isOpen }
   const folder = join(path, '..')
@@ -124,12 +124,12 @@ const large = 2_000_000
 
 /**
  * By what is in it, not by its date: `git checkout` there and back, a formatter that changes nothing and an application
- * that writes the same JSON at every start are no changes, and two writes within one tick of the file system's clock are.
+ * that writes the same JSON at every start are not changes, and two writes within one tick of the file system's clock are.
  */
 function printOf(path: string): string | undefined {
   try {
     const found = statSync(path)
-    // A pipe would be read until somebody writes to it.
+    // A pipe would be read until someone writes to it.
     if (!found.isFile()) return undefined
     const { size, mtimeMs } = found
     if (size > large) return `${size} ${mtimeMs}`

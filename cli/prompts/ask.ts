@@ -4,7 +4,7 @@ import { CommandFailure, quoted } from '../failure.ts'
 /**
  * One of several, from a flag, or from whoever sits at the terminal; `undefined` when the question was left.
  *
- * @throws (as a rejection) CommandFailure for what is none of them, naming the nearest, and where nobody can be asked.
+ * @throws (as a rejection) CommandFailure for what is none of them, naming the nearest, and where no one can be asked.
  */
 export async function oneOf<Choice extends string>(
   flag: string,
@@ -23,7 +23,7 @@ export async function oneOf<Choice extends string>(
   throw new CommandFailure(`${flag} takes ${all}, not ${quoted(given)}${hint}`, { usage: true })
 }
 
-/** Whether somebody sees the questions and can answer them. */
+/** Whether someone sees the questions and can answer them. */
 export const canAsk = (): boolean =>
   !process.env.CI && [process.stdin, process.stdout, process.stderr].every((stream) => stream.isTTY === true)
 

@@ -41,7 +41,7 @@ export async function runCommand(
 function exitCode(name: string, code: unknown): number {
   if (code === undefined) return 0
   if (Number.isInteger(code) && (code as number) >= 0 && (code as number) <= 255) return code as number
-  throw new CommandFailure(`${name} ended with ${inspect(code)}, which is no exit code: nothing, or 0 to 255`)
+  throw new CommandFailure(`${name} ended with ${inspect(code)}, which is not an exit code: nothing, or 0 to 255`)
 }
 
 /** The last one first, as they may depend on each other. */

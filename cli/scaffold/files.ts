@@ -37,7 +37,7 @@ export interface ScaffoldFile {
 /** What every command takes that writes files. */
 export const scaffoldFlags = {
   force: { type: 'boolean', short: 'f', description: 'Overwrites files that are there' },
-  'dry-run': { type: 'boolean', description: 'Writes nothing and tells what it would' },
+  'dry-run': { type: 'boolean', description: 'Writes nothing and shows what it would write' },
   json: { type: 'boolean', description: 'Tells it as JSON' },
 } as const satisfies CommandDefinition['flags']
 
@@ -80,7 +80,7 @@ function actionOf(root: string, { path, text, existing = 'refuse' }: ScaffoldFil
   const file = inside(root, path)
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return 'created'
-  if (!found.isFile()) throw new CommandFailure(`${path} is there and is no file: nothing was written`)
+  if (!found.isFile()) throw new CommandFailure(`${path} is there and is not a file: nothing was written`)
   if (read(file) === text) return 'unchanged'
   if (existing === 'update') return 'updated'
   return existing === 'keep' && !force ? 'kept' : 'overwritten'
@@ -145,7 +145,7 @@ function writeAll(root: string, files: readonly Planned[]): void {
 }
 
 /**
- * Whether it was not there: another run may have made it just now. Where a file has a mode of its own nobody else may put
+ * Whether it was not there: another run may have made it just now. Where a file has a mode of its own no one else may put
  * another in its place, whatever the umask is.
  */
 function makeFolder(folder: string, mode: number | undefined): boolean {
@@ -158,7 +158,7 @@ function makeFolder(folder: string, mode: number | undefined): boolean {
   }
 }
 
-/** Writes a file that is not there. A mode is that of its first moment: nobody reads a secret before it is set. */
+/** Writes a file that is not there. A mode is that of its first moment: no one reads a secret before it is set. */
 function write(file: string, text: string | Uint8Array, mode: number | undefined, opened: () => void): void {
   const descriptor = openSync(file, 'wx', mode)
   try {
@@ -171,7 +171,7 @@ function write(file: string, text: string | Uint8Array, mode: number | undefined
   }
 }
 
-/** Puts a new file in the place of one, at once: nobody reads half of it, or a secret by the permissions of before. */
+/** Puts a new file in the place of one, at once: no one reads half of it, or a secret by the permissions of before. */
 function replace(file: string, text: string | Uint8Array, mode?: number): void {
   const { uid, gid, mode: modeBefore } = statSync(file)
   const half = `${file}.${randomUUID()}.tmp`

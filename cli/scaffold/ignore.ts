@@ -1,7 +1,7 @@
 /**
  * A `.gitignore` with these entries: as it is, where it has them, else with what is missing at its end.
  *
- * It knows the usual spellings of an entry and no patterns: an entry too many harms nobody, one that is missing may publish
+ * It knows the usual spellings of an entry and no patterns: an entry too many harms no one, one that is missing may publish
  * a key.
  */
 export function ignoring(text: string, entries: readonly string[]): string {

@@ -14,7 +14,7 @@ export interface Names {
  * Reads the name of what is to be generated: `order-items`, `orderItems`, `OrderItems` and `order_items` are the same, and so is
  * `OrderItemsController` where a controller is generated.
  *
- * @throws CommandFailure for what is no name of a file and of an identifier on every system.
+ * @throws CommandFailure for what is not a name of a file and of an identifier on every system.
  */
 export function namesOf(typed: string, kind: string): Names {
   const refuse = (why: string) => {

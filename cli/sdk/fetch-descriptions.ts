@@ -62,7 +62,11 @@ async function read(address: URL, format: 'openapi' | 'asyncapi', version: strin
     response = await fetch(address, { signal: AbortSignal.timeout(patience), headers: { accept: 'application/json' } })
     text = await response.text()
   } catch (error) {
-    const { message, cause } = error as Error
+    const { name, message, cause } = error as Error
+    if (name === 'TimeoutError')
+      throw new CommandFailure(`${address} cannot be read: it was not there within ${patience / 1000} seconds`, {
+        cause: error,
+      })
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message
     throw new CommandFailure(`${address} cannot be read: ${why}`, { cause: error })
   }

@@ -192,7 +192,7 @@ function codeOf(node: Node, document: ApiDocument, way: Way, indent: string, dep
   return members.length === 0 ? '{}' : `{\n${members.join('\n')}\n${indent}}`
 }
 
-/** Half of a pair of surrogates is no text and cannot be sent. */
+/** Half of a pair of surrogates is not text and cannot be sent. */
 const encoded = (segment: string) => encodeURIComponent(segment.replaceAll(/\p{Surrogate}/gu, '\ufffd'))
 
 function sortedNames(node: Node): [id: string, name: string][] {

@@ -1,3 +1,4 @@
+import { isObject, listKeywords, mapKeywords, schemaKeywords } from '../../plugins/toolkit/schema/keywords.ts'
 import { type ApiDocument, follow, type Reference, type Schema, sorted } from './document.ts'
 
 /** What the generator reads of an AsyncAPI 3 document; whatever else is in one is left alone. */
@@ -130,27 +131,36 @@ const place = '#/components/schemas/'
 
 /** A schema of draft 7 as the printer reads it, with references to the names that components have now. */
 function rewritten(schema: unknown, names: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => rewritten(one, names))
-  if (typeof schema !== 'object' || schema === null) return schema
+  if (!isObject(schema)) return schema
+  const within = (one: unknown) => rewritten(one, names)
   const copy: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === '$ref' && typeof value === 'string' && value.startsWith(place)) {
       const name = value.slice(place.length)
       copy.$ref = place + (names.get(name) ?? name)
-    } else if (keyword === 'items' && Array.isArray(value)) copy.prefixItems = rewritten(value, names)
-    else if (keyword === 'additionalItems') copy.items = rewritten(value, names)
-    else
-      Object.defineProperty(copy, keyword, {
-        value: rewritten(value, names),
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
+    } else if (keyword === 'items' && Array.isArray(value)) copy.prefixItems = value.map(within)
+    else if (keyword === 'additionalItems') copy.items = within(value)
+    else if (listKeywords.has(keyword) && Array.isArray(value)) copy[keyword] = value.map(within)
+    else if (schemaKeywords.has(keyword)) copy[keyword] = within(value)
+    // Members are called as they like, as keywords too; values are not schemas.
+    else if (mapKeywords.has(keyword) && isObject(value)) copy[keyword] = mapped(value, within)
+    else put(copy, keyword, value)
   }
   const { $ref, ...beside } = copy
   if ($ref === undefined || Object.keys(beside).length === 0) return copy
   // As draft 7 has to write it.
   return { ...beside, allOf: [{ $ref }, ...(Array.isArray(beside.allOf) ? beside.allOf : [])] }
+}
+
+function mapped(schemas: object, within: (schema: unknown) => unknown): Record<string, unknown> {
+  const map: Record<string, unknown> = {}
+  for (const [name, one] of Object.entries(schemas)) put(map, name, within(one))
+  return map
+}
+
+/** Defines a member, also one called `__proto__`. */
+function put(object: Record<string, unknown>, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** A text that is the same for two schemas that say the same. */

@@ -223,7 +223,7 @@ function plain(name: string, value: unknown): string {
 
 function segment(name: string, value: string | number | boolean): string {
   const text = String(value)
-  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is no text.
+  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is not text.
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text)) {
     throw new TypeError('the parameter ' + name + ' is "' + text + '", which cannot be sent in a path')
   }

@@ -3,7 +3,7 @@ import type { News, StoreContents } from './protocol.ts'
 
 /**
  * Lets stores of this process keep what they have beyond its end: each change goes to the development server at once, since a
- * version may end without a word. It stays in memory there, and goes to the next version and nobody else.
+ * version may end without a word. It stays in memory there, and goes to the next version and no one else.
  *
  * Returns how to give the stores what the version before has left.
  */

@@ -1,5 +1,6 @@
 import module from 'node:module'
 import { isMainThread } from 'node:worker_threads'
+import { requestInspector } from '../../plugins/toolkit/inspector-request.ts'
 import { setLogForm } from '../../plugins/toolkit/readable/form.ts'
 import { endWithParent } from '../process/ending.ts'
 import { hearOrders } from '../process/orders.ts'
@@ -56,9 +57,10 @@ async function attend(parent: number): Promise<void> {
   )
   if (!isComplete || failure !== undefined) tell({ framework: 'unfit' })
   if (isEarly) await warmUp()
-  const { inspect, log, failure: shown } = await load
+  const { inspect, inspector: token, log, failure: shown } = await load
   before = shown
   setLogForm(log)
+  if (token !== undefined) requestInspector({ token })
   clearInterval(alive)
   // An application that has nothing left to do ends, as it would without a channel.
   ;(process as { channel?: { unref?(): void } }).channel?.unref?.()

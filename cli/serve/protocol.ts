@@ -21,6 +21,8 @@ export interface Crash {
 /** What goes with the word to load the application. */
 export interface Load {
   readonly inspect?: Inspect
+  /** The token of the inspector, where servers are to have one. */
+  readonly inspector?: string
   readonly log: LogForm
   /** What the version before it has failed with, which was shown. */
   readonly failure?: Crash

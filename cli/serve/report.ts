@@ -37,7 +37,7 @@ export function reportTo(
   folder: string,
   quiet: boolean,
 ): Report {
-  // Notes are dim; what somebody has to read, or may open, is not.
+  // Notes are dim; what someone has to read, or may open, is not.
   const stress = (color: 'cyan' | 'red', text: string) => paint('bright', paint(color, text))
   const alarm = (line: string) => note(stress('red', line))
   let shownPages = ''
@@ -76,7 +76,7 @@ export function reportTo(
     forced: (ms) => note(`${startFile} has not ended within ${ms} ms and was stopped by force`),
     alone: () =>
       note(
-        `${startFile} opens a port while it is loaded, which the version before has until it ends: from now on that ends first. What is opened behind listen() does not need it`,
+        `${startFile} opens a port while it is loaded, which the previous version keeps until it ends: from now on that ends first. What is opened after listen() does not need it`,
       ),
     repeated: (files) =>
       note(

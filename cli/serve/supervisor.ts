@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -18,7 +19,7 @@ const patience = 2000
 const silence = 30
 /** Milliseconds after which the next process gets ready: those that just started have the processor first. */
 const rest = 300
-/** Milliseconds within which nobody has seen a version and changed a file. */
+/** Milliseconds within which no one has seen a version and changed a file. */
 const soon = 500
 /** Milliseconds in which a version that has failed may end by itself. */
 const last = 200
@@ -28,6 +29,8 @@ export interface Supervision {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
   readonly inspect: boolean
+  /** Whether servers have the page of the inspector. */
+  readonly inspector: boolean
   /** The port that was asked for. */
   readonly port: number | undefined
   readonly report: Report
@@ -48,6 +51,7 @@ export async function supervise({
   folder,
   env,
   inspect,
+  inspector,
   port,
   report,
   log,
@@ -117,6 +121,8 @@ export async function supervise({
     if (!(await isInTime(child.ended, last))) await drop(child)
   }
 
+  // One for all versions: a page that is open goes on with the next.
+  const token = inspector ? randomBytes(24).toString('base64url') : undefined
   const kept = makeKeptStores()
   const spawn = () => {
     const child = startChild(launch, { folder, env, kept: kept.take })
@@ -126,7 +132,7 @@ export async function supervise({
   }
   const spare = makeSpare(spawn)
   const keepSpare = () => {
-    // Without its first file it would end with words of the runtime that nobody can make sense of.
+    // Without its first file it would end with words of the runtime that no one can make sense of.
     if (!stopping && existsSync(launch.preload)) spare.keep()
   }
 
@@ -158,6 +164,7 @@ export async function supervise({
     child.load({
       log,
       ...(inspect && { inspect: live === undefined ? 'at once' : 'later' }),
+      ...(token !== undefined && { inspector: token }),
       ...(failure !== undefined && { failure }),
     })
     const outcome = await Promise.race([...(live === undefined ? [] : [child.taken]), child.booted, news()])

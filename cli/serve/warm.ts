@@ -3,7 +3,7 @@
  * Node.js 20 that is 0.15 s of a start. It has a router of its own and closes again, and an application sees nothing of it.
  * Packages that tools for tracing replace are not among what it loads: an application loads these tools first.
  *
- * Without it an application takes longer, and no more: where this one cannot boot, that is nobody's concern.
+ * Without it an application takes longer, and no more: where this one cannot boot, that is no one's concern.
  */
 export async function warmUp(): Promise<void> {
   try {

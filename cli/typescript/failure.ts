@@ -13,5 +13,5 @@ export function describeFailure(error: unknown): string {
   const [found] = placesOf((error.stack ?? '').split('\n'))
   const at = found === undefined ? '' : ` (${placeText(found)})`
   if (!message.endsWith(':')) return message + at
-  return [`${message.slice(0, -1)}${at}:`, ...rest.filter((line) => line.startsWith('  '))].join('\n')
+  return [`${message.slice(0, -1)}${at}:`, ...rest.filter((line) => /^( {2}|- )/.test(line))].join('\n')
 }

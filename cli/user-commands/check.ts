@@ -5,7 +5,7 @@ const namePattern = /^[a-z][\w.:-]*$/i
 const wordPattern = /^[a-z][\w-]*$/i
 const types: readonly unknown[] = ['string', 'number', 'boolean']
 
-/** What is wrong with a command that somebody has written, in words; `undefined` for nothing. */
+/** What is wrong with a command that someone has written, in words; `undefined` for nothing. */
 export function faultOf(command: CommandDefinition): string | undefined {
   const { name, description, run } = command
   if (typeof name !== 'string') return "has no name: name = 'greet'"
@@ -19,7 +19,7 @@ export function faultOf(command: CommandDefinition): string | undefined {
 }
 
 function faultOfArguments(places: readonly CommandArgument[]): string | undefined {
-  if (!Array.isArray(places)) return 'has arguments that are no list'
+  if (!Array.isArray(places)) return 'has arguments that are not a list'
   const names = new Set<string>()
   let optional: string | undefined
   for (const place of places) {
@@ -28,10 +28,10 @@ function faultOfArguments(places: readonly CommandArgument[]): string | undefine
       return `has an argument with the name ${JSON.stringify(name)}`
     if (names.has(name)) return `has two arguments "${name}"`
     if (place.variadic === true && place !== places.at(-1)) {
-      return `has the variadic argument "${name}" in front of others, for which it leaves nothing`
+      return `has the variadic argument "${name}" before others, for which it leaves nothing`
     }
     if (place.required === true && optional !== undefined) {
-      return `has the required argument "${name}" behind "${optional}", which may be left out`
+      return `has the required argument "${name}" after "${optional}", which may be left out`
     }
     if (place.required !== true) optional = name
     names.add(name)
@@ -40,7 +40,7 @@ function faultOfArguments(places: readonly CommandArgument[]): string | undefine
 }
 
 function faultOfFlags(flags: { readonly [name: string]: CommandFlag }): string | undefined {
-  if (typeof flags !== 'object') return 'has flags that are no object'
+  if (typeof flags !== 'object') return 'has flags that are not an object'
   const letters = new Set<string>()
   for (const [name, flag] of Object.entries(flags)) {
     if (!wordPattern.test(name)) return `has a flag with the name "${name}"`

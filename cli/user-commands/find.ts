@@ -47,7 +47,7 @@ export async function findCommand(name: string, note: (line: string) => void): P
   const names = [...ownCommands, ...[...all.own, ...all.plugins].map(({ command }) => command)].map((one) => one.name)
   const close = nearest(name, names)
   const hint = close === undefined ? `"${programName} list" shows what there is${unseen()}` : `did you mean "${close}"?`
-  // With a problem nobody knows whether it was typed wrongly.
+  // With a problem no one knows whether it was typed wrongly.
   throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: all.problems.length === 0 })
 }
 

@@ -21,7 +21,7 @@ export interface ListedCommands {
   readonly plugins: readonly Listed[]
 }
 
-/** In a folder that nobody keeps under version control. */
+/** In a folder that no one keeps under version control. */
 const file = join('node_modules', '.cache', 'framework', 'commands.json')
 
 /**

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { request } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { runtimeBinary } from '../../test/runtimes/run.mjs'
 import { type Program, runProgram, startProgram } from '../../test/support/docs/program.ts'
@@ -87,6 +90,25 @@ const examples: Record<string, () => Promise<void>> = {
     expect((await slow).text).toBe('"answered all the same"')
     expect(await ended).toEqual({ code: 0, signal: null })
     expect(program.output()).toContain('the worker is stopped')
+  },
+
+  async 'telemetry.ts'() {
+    const bodies: string[] = []
+    const collector = createServer(async (req, res) => {
+      bodies.push(`${req.url} ${await text(req)}`)
+      res.end('{}')
+    })
+    await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+    const { port } = collector.address() as AddressInfo
+    try {
+      const program = await start('telemetry.ts', { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })
+      expect((await answer(`${program.url}/orders/5`)).text).toBe('{"id":"5"}')
+      expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null })
+      expect(bodies.join()).toMatch(/^\/v1\/traces .*"GET \/orders\/:id"/)
+      expect(program.output()).toMatch(/"trace_id":"[0-9a-f]{32}"/)
+    } finally {
+      collector.close()
+    }
   },
 
   async 'https.ts'() {

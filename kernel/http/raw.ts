@@ -64,7 +64,7 @@ export interface RawRequest {
   readonly countsBody?: boolean
   /** The protocol that the client asks for, in lower case, where a plugin takes connections over for it and this one can be. */
   readonly upgrade?: string | undefined
-  /** Whether somebody reads the body and some of it is still to come. */
+  /** Whether someone reads the body and some of it is still to come. */
   readonly isReceiving: boolean
   /**
    * Reads the whole body, counting bytes while they arrive; whatever `content-length` claims, more than `limit` bytes

@@ -6,7 +6,7 @@ export function disposeStream(body: StreamBody): void {
   try {
     openSource(body).cancel()
   } catch {
-    // Somebody reads it already, and lets go of it.
+    // Someone reads it already, and lets go of it.
   }
 }
 
@@ -19,8 +19,10 @@ export function isStream(body: unknown): body is StreamBody {
 export interface BodySource {
   /** The next piece. A promise also for what is there already. */
   next(): Promise<{ done?: boolean; value?: unknown }>
-  /** Nobody reads on: destroys, cancels or returns the source, also while a `next` is pending. Never throws. */
+  /** No one reads on: destroys, cancels or returns the source, also while a `next` is pending. Never throws. */
   cancel(): void
+  /** Calls back when the source fails while no one asks for its next piece, which then rejects; not where a source cannot tell. */
+  onFailure?(listener: (error: unknown) => void): void
 }
 
 /** Opens a stream for reading piece by piece. */
@@ -30,13 +32,18 @@ export function openSource(body: StreamBody): BodySource {
     const iterator = stream[Symbol.asyncIterator]()
     // Leaving before the first `next` would otherwise leave an 'error' of the source without a listener.
     stream.on?.('error', ignore)
-    return { next: () => iterator.next(), cancel: () => void stream.destroy() }
+    return {
+      next: () => iterator.next(),
+      cancel: () => void stream.destroy(),
+      onFailure: (listener) => void stream.once?.('error', listener),
+    }
   }
   if (typeof (body as ReadableStream).getReader === 'function') {
     const reader = (body as ReadableStream<unknown>).getReader()
     return {
       next: () => reader.read() as Promise<{ done?: boolean; value?: unknown }>,
       cancel: () => void reader.cancel().catch(ignore),
+      onFailure: (listener) => void reader.closed.catch(listener),
     }
   }
   const iterator = (body as AsyncIterable<unknown>)[Symbol.asyncIterator]()
@@ -47,7 +54,7 @@ export function openSource(body: StreamBody): BodySource {
         // A generator that waits for something runs its `finally` only after that: its own affair is `req.signal`.
         iterator.return?.()?.then(undefined, ignore)
       } catch {
-        // The client has gone; there is nobody left to tell.
+        // The client has gone; there is no one left to tell.
       }
     },
   }

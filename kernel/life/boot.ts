@@ -111,7 +111,7 @@ async function setUp(entry: PluginEntry, host: ContextHost): Promise<void> {
 }
 
 /**
- * Registers what a plugin depends on and nobody has registered, where the server has it to give. When it is the plugin's
+ * Registers what a plugin depends on and no one has registered, where the server has it to give. When it is the plugin's
  * turn, so that whatever was registered before comes first.
  */
 function enrollCompanions(entry: PluginEntry, host: ContextHost): readonly PluginEntry[] {

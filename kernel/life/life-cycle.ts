@@ -158,7 +158,7 @@ export class LifeCycle {
     const { upgrades } = this.#host
     const options = { port, host, limits, https, failures, upgrades, onWarning, ...(share && { share }) }
     const address = await adapter.listen(options, this.#dispatcher.handle)
-    // Somebody may have closed the server while it was binding.
+    // Someone may have closed the server while it was binding.
     if (this.#state.closing) {
       adapter.cut()
       await adapter.stop()

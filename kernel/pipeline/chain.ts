@@ -47,7 +47,7 @@ export class Downstream implements Promise<void> {
       this.settled = true
       req.current = this
     }
-    // Also keeps a failure that nobody looks at from ending the process.
+    // Also keeps a failure that no one looks at from ending the process.
     promise.then(settle, settle)
   }
 

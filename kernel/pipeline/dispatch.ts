@@ -22,6 +22,23 @@ export type NotFoundHandler = (req: Request, res: Response, error: Error & { cod
 const none: readonly Fallback[] = []
 const malformed: Target = { path: '/', sent: '/', query: '', match: '/' }
 
+function run(answers: Answers, { steps, terminal }: CompiledRoute, req: KernelRequest, res: KernelResponse): void {
+  let result: unknown
+  try {
+    result = runChain(steps, 0, terminal, req, res)
+  } catch (error) {
+    answers.fail(error, res)
+    return
+  }
+  if (isPromise(result)) answers.await(result, res)
+  else answers.finish(res)
+}
+
+/** Apart: a closure in `handle` would put its variables on the heap for each request. */
+function runFollowed(answers: Answers, compiled: CompiledRoute, req: KernelRequest, res: KernelResponse): void {
+  runTraced(req, res, () => run(answers, compiled, req, res))
+}
+
 /** The request path from its top: find the route, run the chain; {@link Answers} does the rest. */
 export class Dispatcher {
   readonly answers: Answers
@@ -81,7 +98,7 @@ export class Dispatcher {
     const raw = this.rewriters.length === 0 ? native : rewriteRequest(native, this.rewriters)
     const target = parseTarget(raw.target)
     const isAcceptable = refusalOf(raw) === undefined
-    // Who was asked, and where the next request begins, is anybody's guess (RFC 9112 section 3.2).
+    // Who was asked, and where the next request begins, is anyone's guess (RFC 9112 section 3.2).
     if (!isAcceptable) raw.hangUp()
     const found: FoundRoute | undefined =
       target === undefined || this.#state.refusing || !isAcceptable
@@ -93,17 +110,8 @@ export class Dispatcher {
     const res = new this.#Response(req)
     req.miss = found?.miss
     if (compiled.onResponse.length > 0) res.started = performance.now()
-    let result: unknown
-    try {
-      result = requestTrace.isOn
-        ? runTraced(compiled, req, res)
-        : runChain(compiled.steps, 0, compiled.terminal, req, res)
-    } catch (error) {
-      this.answers.fail(error, res)
-      return
-    }
-    if (isPromise(result)) this.answers.await(result, res)
-    else this.answers.finish(res)
+    if (requestTrace.isOn) runFollowed(this.answers, compiled, req, res)
+    else run(this.answers, compiled, req, res)
   }
 
   #fallBack(from: number, req: KernelRequest, res: KernelResponse): unknown {

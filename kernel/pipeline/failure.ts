@@ -17,7 +17,7 @@ export function takeReported(res: object): Error | undefined {
   return error
 }
 
-/** What was thrown; in place of what nobody can look at, a proxy that was revoked for example, an error that says so. */
+/** What was thrown; in place of what no one can look at, a proxy that was revoked for example, an error that says so. */
 export function legible(thrown: unknown): unknown {
   try {
     void (isFrameworkError(thrown) || thrown instanceof Error)

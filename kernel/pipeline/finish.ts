@@ -114,7 +114,10 @@ export class Answers {
     } catch (error) {
       req.log.error({ err: error }, `the answer to ${req.method} ${req.path} could not be sent`)
     }
-    if (onResponse.length > 0) this.#notify(onResponse, (run) => run(req, res, performance.now() - started), req)
+    if (onResponse.length > 0) {
+      res.left = reply.body
+      this.#notify(onResponse, (run) => run(req, res, performance.now() - started), req)
+    }
     this.#done()
   }
 
@@ -255,7 +258,7 @@ export class Answers {
     if (value instanceof Error) throw value
     if (value !== undefined && value !== res && !passedOn) res.sendWith(value, 0)
     else {
-      // Passed on, or simply not answered: then it counts as unhandled, and somebody must hear of it.
+      // Passed on, or simply not answered: then it counts as unhandled, and someone must hear of it.
       this.#logFailure(error, req)
       sendFailure(req, res, error)
     }
@@ -306,7 +309,7 @@ export class Answers {
 /** Says what takes too long, for the log. */
 function describeCurrent(current: Current, { method, route, path }: KernelRequest): string {
   if (current === undefined) return `the handler of ${method} ${route ?? path} did not answer`
-  if (current instanceof Downstream) return `${current.name} did not end behind next()`
+  if (current instanceof Downstream) return `${current.name} did not end after next()`
   if ('entry' in current) return `an onSend hook of the plugin "${current.entry.name}" did not settle`
   if ('task' in current) return `${current.task} did not settle`
   return `${current.name} neither answered nor called next()`

@@ -1,7 +1,7 @@
 import { KernelRequest } from '../http/request/request.ts'
 import { KernelResponse } from '../http/response/response-buffer.ts'
 
-/** The member of a request or response that was read last and that nobody has added, by request. */
+/** The member of a request or response that was read last and that no one has added, by request. */
 const missed = new WeakMap<object, string>()
 
 /** Names of members, and the plugin that adds each. */
@@ -41,7 +41,7 @@ function announce<Target extends object>(
   }
 }
 
-/** Why a request failed with this error, where it has read a member that nobody has added; else `''`. */
+/** Why a request failed with this error, where it has read a member that no one has added; else `''`. */
 export function missingMember(req: object, error: unknown): string {
   const why = error instanceof TypeError ? missed.get(req) : undefined
   return why === undefined ? '' : ` (${why})`

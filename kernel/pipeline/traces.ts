@@ -4,8 +4,7 @@ import type { KernelResponse } from '../http/response/response-buffer.ts'
 import { nameOf } from '../routing/middleware.ts'
 import type { Step } from '../routing/route.ts'
 import { Trace, type TraceOutcome, TracePoint } from '../support/trace.ts'
-import { runChain, type Terminal } from './chain.ts'
-import type { CompiledRoute } from './compiled-route.ts'
+import type { Terminal } from './chain.ts'
 
 /** A request, from the moment on that its route is known until its answer has left or its client is gone. */
 export interface RequestTrace extends TraceOutcome {
@@ -33,13 +32,13 @@ export const handlerTrace = new Trace<RequestTrace>('handler')
 export const stepPoint = new TracePoint<StepTrace>('step')
 export const errorPoint = new TracePoint<ErrorTrace>('error')
 
-/** Runs the chain of a request that is followed. */
-export function runTraced({ steps, terminal }: CompiledRoute, req: KernelRequest, res: KernelResponse): unknown {
+/** Begins with a request that is followed: its chain, and the hooks and error handlers after it, run within what is bound to its start. */
+export function runTraced(req: KernelRequest, res: KernelResponse, run: () => void): void {
   const event: RequestTrace = { request: req as Request, response: res as Response }
   req.raw.onSettled(() => requestTrace.end(event))
   // Under `fetch` a request settles with its client's leaving only where someone listens for that.
   req.raw.onAbort(() => {})
-  return requestTrace.begin(event, () => runChain(steps, 0, terminal, req, res))
+  requestTrace.begin(event, run)
 }
 
 /** Steps that report when they begin, where someone listens at the boot; else the same ones, which cost what they cost. */

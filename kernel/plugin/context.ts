@@ -99,7 +99,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     const { name: plugin, scope } = this.#entry
     const names = middlewares.map((one) => (typeof one === 'function' ? one.name || plugin : typeof one))
     this.#mustBoot(`the plugin "${plugin}" adds the middleware ${names.join(', ')}`)
-    // All or none: one that is dropped may be the one that asks who somebody is.
+    // All or none: one that is dropped may be the one that asks who someone is.
     if (names.length === 0 || middlewares.some((one) => typeof one !== 'function')) throw HookError('use', plugin)
     const factory = middlewares.find(isPluginFactory)
     if (factory !== undefined)

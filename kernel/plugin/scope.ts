@@ -99,7 +99,7 @@ export class PluginEntry {
 
 /**
  * What is encapsulated: middlewares, hooks, services, prefix and failure handler of one place in the tree. Children
- * see their ancestors, nobody sees a sibling.
+ * see their ancestors, no one sees a sibling.
  */
 export class Scope {
   readonly name: string
@@ -178,20 +178,20 @@ export interface EnrollOptions extends RegisterOptions {
   readonly path?: string | undefined
 }
 
-/** The name of what somebody wants to register, for messages. */
+/** The name of what someone wants to register, for messages. */
 export function registeredName(given: unknown): string {
   const plugin = isPluginFactory(given) || isRegistration(given) ? given.plugin.name : undefined
   if (plugin !== undefined) return `the plugin "${plugin}"`
   return typeof given === 'function' ? `the middleware ${nameOf(given)}` : 'something that is neither'
 }
 
-/** All or none: one that is left out may be the one that asks who somebody is. */
+/** All or none: one that is left out may be the one that asks who someone is. */
 export function checkRegistrable(list: readonly unknown[]): void {
   const wrong = list.length === 0 ? 0 : list.findIndex((one) => typeof one !== 'function' && !isRegistration(one))
   if (wrong !== -1) throw NotAPluginError(describe(list[wrong]))
 }
 
-/** What `register` was called with; more than it takes is an error, for it may be what asks who somebody is. */
+/** What `register` was called with; more than it takes is an error, for it may be what asks who someone is. */
 export function registerArguments(args: readonly unknown[]): [plugin: unknown, options: RegisterOptions] {
   const [plugin, options, ...more] = args
   if (more.length > 0) throw RegisterArgumentsError(`It was given ${args.length} arguments`)
@@ -217,7 +217,7 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
 /** What was given in place of a plugin, in words. */
 export function describe(value: unknown): string {
   if (value === undefined || value === null) return String(value)
-  // Not the value: what somebody registers by mistake may be a secret.
+  // Not the value: what someone registers by mistake may be a secret.
   if (typeof value !== 'object') return typeof value === 'string' ? 'a text' : `a ${typeof value}`
   if (Array.isArray(value)) return 'an array'
   if (value instanceof Promise) return 'a promise'

@@ -40,7 +40,7 @@ const reserved = new Set(['get', 'find', 'has', 'provide', 'names', 'constructor
 /**
  * Services of one scope; what an ancestor provides is seen too, the nearer one first.
  *
- * Each service is a property as well (`services.audit`), and `undefined` there when nobody provides it; `get` throws.
+ * Each service is a property as well (`services.audit`), and `undefined` there when no one provides it; `get` throws.
  */
 export class ServiceStore {
   readonly #parent: ServiceStore | undefined

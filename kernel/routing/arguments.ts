@@ -32,7 +32,7 @@ function described(value: unknown, fail: (why: string) => Error): RouteOptions {
 export function readRouteArguments(method: string, path: string, rest: readonly unknown[]): RouteArguments {
   const fail = (why: string) => RouteArgumentsError(method, String(path), why)
   const [first, second, third, ...more] = rest
-  // What is left out may be what asks who somebody is: `(path, auth, log, handler)` would run `log` as the handler.
+  // What is left out may be what asks who someone is: `(path, auth, log, handler)` would run `log` as the handler.
   if (more.length > 0) throw fail(`it was given ${rest.length + 1} arguments`)
   if (typeof first === 'function' && typeof second !== 'function') {
     if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler and its description`)

@@ -40,7 +40,7 @@ function parseSegment(raw: string, isLast: boolean, fail: Fail): Segment {
   if (raw.includes('*') || raw.includes('?')) {
     throw fail(
       `has the segment "${raw}"`,
-      'A "*" stands alone as the last segment, a "?" only behind a parameter; encode them (%2A, %3F) to mean the characters.',
+      'A "*" stands alone as the last segment, a "?" only after a parameter; encode them (%2A, %3F) to mean the characters.',
     )
   }
   const text = raw.includes('%') ? decodePath(raw) : raw

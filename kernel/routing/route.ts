@@ -96,7 +96,7 @@ export class Route<out Parsed = {}> {
     const steps = this.#steps[slot]
     if (steps === undefined) throw RouteSlotError(String(slot), `${this.method} ${this.path}`)
     const { site } = this
-    // A stack is formatted when somebody asks: it takes longer than the rest of a registration.
+    // A stack is formatted when someone asks: it takes longer than the rest of a registration.
     const name = () => nameOf(middleware, 'anonymous', site)
     steps.push({
       slot,

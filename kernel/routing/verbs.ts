@@ -36,7 +36,7 @@ type RouteOptionsOrMiddlewares = RouteOptions | readonly Middleware[] | (Middlew
  * forbids. `& RouteOptions` would compare a Zod schema member by member, 7000 instantiations for each route.
  */
 // The first branch is never taken. It is what `Options` is inferred from: by the second alone, literals become `string`.
-// What is no option at all makes `Options` the union itself, which stays as it is.
+// What is not an option at all makes `Options` the union itself, which stays as it is.
 export type CheckedOptions<Options, Refused> = [Options] extends [never]
   ? Options
   : [Middleware] extends [Options]
@@ -193,6 +193,8 @@ const upgradeAlone = Symbol.for('framework.upgradeAlone')
 export const isUpgradeAlone = ({ handler }: { readonly handler: object }): boolean => upgradeAlone in handler
 
 function upgradeRequired(_req: Request, res: Response): never {
+  // RFC 9110 section 7.8: who sends Upgrade names it in Connection, too.
+  res.setHeader('connection', 'upgrade')
   res.setHeader('upgrade', 'websocket')
   throw UpgradeRequiredError('this path takes websockets alone')
 }

@@ -7,7 +7,7 @@ import type { Phase } from './web/fetch-context.ts'
 
 type WebRequest = globalThis.Request
 
-/** The part of Bun's server that is used here; its own types would be a dependency of everybody. */
+/** The part of Bun's server that is used here; its own types would be a dependency of everyone. */
 interface BunServer {
   readonly port: number
   readonly pendingRequests: number
@@ -67,7 +67,7 @@ class BunAdapter implements Adapter {
         port: share === undefined ? port : await share(host, port),
         hostname: host,
         development: false,
-        // Outside of development Bun shares a port with whoever has it, and nobody would learn that it is taken.
+        // Outside of development Bun shares a port with whoever has it, and no one would learn that it is taken.
         reusePort: share !== undefined,
         idleTimeout: idle,
         // The kernel counts while it reads, and answers in its own words.

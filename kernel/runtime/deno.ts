@@ -10,7 +10,7 @@ import type { Phase } from './web/fetch-context.ts'
 type WebRequest = globalThis.Request
 type WebResponse = globalThis.Response
 
-/** The part of Deno's server that is used here; its own types would be a dependency of everybody. */
+/** The part of Deno's server that is used here; its own types would be a dependency of everyone. */
 interface DenoServer {
   readonly addr: { port: number }
   readonly finished: Promise<void>
@@ -154,8 +154,15 @@ class DenoAdapter implements Adapter {
 
   cut(): number {
     const open = this.#pending.size
-    // Once `shutdown` has closed a TLS listener, aborting throws «Bad resource ID» where nobody can catch it.
-    if (!(this.#secure && this.#stopped)) this.#abort.abort()
+    // Once `shutdown` has closed a TLS listener, aborting throws «Bad resource ID» where no one can catch it.
+    if (!(this.#secure && this.#stopped)) {
+      try {
+        this.#abort.abort()
+      } catch (error) {
+        // `shutdown` may have closed the listener meanwhile, which aborting closes once more.
+        if ((error as Error | undefined)?.name !== 'BadResource') throw error
+      }
+    }
     this.#giveUp()
     return open
   }

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers'
 /** How long one stream may keep the process to itself. */
 const sliceMs = 2
 
-// Bound before anybody can fake the clock.
+// Bound before anyone can fake the clock.
 const clock = performance.now.bind(performance)
 
 /**

@@ -21,7 +21,7 @@ export class IncomingBody extends Running {
   readonly #deadlines: Deadlines | undefined
   /** The rest of it will never be read. */
   isAbandoned = false
-  /** Somebody reads it, or has. */
+  /** Someone reads it, or has. */
   isRead = false
   #isWhole = false
   /** What is done when the time is over. */

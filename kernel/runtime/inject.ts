@@ -63,7 +63,7 @@ class InjectRaw implements RawRequest {
       this.#headers['content-length'] ??= String(Buffer.byteLength(request.body))
     }
     const length = this.#headers['content-length']
-    // As over a socket: no byte is no body, while a stream is one until it has ended.
+    // As over a socket: no byte is not a body, while a stream is one until it has ended.
     this.hasBody = length === undefined ? request.body !== undefined : Number(length) > 0
     if (request.peer !== undefined) this.upgrade = this.#headers.upgrade?.toLowerCase()
     this.#signal = request.signal

@@ -1,5 +1,5 @@
 /**
- * How much of a body that nobody reads is taken off the wire, so that its connection can go on with the next request; where
+ * How much of a body that no one reads is taken off the wire, so that its connection can go on with the next request; where
  * more is to come, the connection ends instead. Without a limit a 404 took 3 GB in 4 s.
  */
 export const mostUnread = 262_144

@@ -10,7 +10,7 @@ const ownFolders = roots.flatMap((root) =>
 )
 
 /**
- * Remembers where application code called the framework; the text is only made when somebody asks for it.
+ * Remembers where application code called the framework; the text is only made when someone asks for it.
  *
  * Taking a stack costs a few microseconds, and formatting it several times that, so ten thousand routes stay cheap.
  */

@@ -2,7 +2,7 @@
 // so that what is armed before never comes.
 import { setTimeout } from 'node:timers'
 
-// Bound before anybody can fake the clock.
+// Bound before anyone can fake the clock.
 const clock = performance.now.bind(performance)
 
 /**

@@ -1,4 +1,4 @@
-/** Where the life of one server stands. The life cycle alone writes it, and everybody else reads it here. */
+/** Where the life of one server stands. The life cycle alone writes it, and everyone else reads it here. */
 export class LifeState {
   /** Plugins, middlewares and hooks are fixed. */
   booted = false

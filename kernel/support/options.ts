@@ -74,7 +74,7 @@ function show(value: unknown): string {
   return names.length === 0 ? 'an empty object' : `{ ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''} }`
 }
 
-/** Of a list of a thousand wrong values nobody reads the last. */
+/** Of a list of a thousand wrong values no one reads the last. */
 const most = 20
 
 /** Where options are being read: their path for messages, and the list of everything that is wrong with them. */
@@ -165,7 +165,7 @@ export function checkOptions(plugin: string, options: object, known: readonly st
 }
 
 /**
- * The names of all options that somebody gives, inherited ones too: a reader of an option sees them as its own, so code that checks or copies
+ * The names of all options that someone gives, inherited ones too: a reader of an option sees them as its own, so code that checks or copies
  * options must see them.
  */
 export function optionNames(options: object): (string | symbol)[] {
@@ -190,7 +190,7 @@ export function isOptions(value: unknown): value is object {
   return typeof value === 'object' && value !== null && ['Object', 'Module'].includes(kindOf(value))
 }
 
-/** A member of options; what somebody has put on the prototype of all objects is none of them. */
+/** A member of options; what someone has put on the prototype of all objects is none of them. */
 export function optionOf(options: object, name: string): unknown {
   const isEverywhere = name in Object.prototype && !optionNames(options).includes(name)
   return isEverywhere ? undefined : (options as Readonly<Record<string, unknown>>)[name]

@@ -15,7 +15,7 @@ export interface RegularFile {
 }
 
 /**
- * Not blocking: a named pipe would keep one of the few threads for files waiting until somebody writes to it, and four of them
+ * Not blocking: a named pipe would keep one of the few threads for files waiting until someone writes to it, and four of them
  * stop every file operation of the process.
  */
 export const unblocked: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
@@ -38,7 +38,7 @@ export async function openRegularFile(path: string, { followLink = true } = {}):
   }
 }
 
-/** What is there, where it is no file. */
+/** What is there, where it is not a file. */
 export function kindOf(stat: Stats): string {
   if (stat.isDirectory()) return 'a folder'
   if (stat.isFIFO()) return 'a named pipe'

@@ -7,6 +7,59 @@ export interface TraceOutcome {
 }
 
 /**
+ * Does the work of an event, by a call of `work`, within whatever it enters around it. The work is done once, also where a wrapper throws or
+ * does not call it, and its result does not pass through.
+ */
+export type WrapWork<Event extends object = object> = (event: Event, work: () => void) => void
+
+type Wrappers = Set<WrapWork<never>>
+
+/** Of the process, not of this module: an application may have loaded two copies of it. */
+function wrappersOf(kind: string): Wrappers {
+  const key = Symbol.for(`framework.trace.wrappers.${kind}`)
+  const shared = globalThis as { [key: symbol]: Wrappers | undefined }
+  shared[key] ??= new Set()
+  return shared[key]
+}
+
+/**
+ * Enters a context around all work of a kind from now on, for tools whose contexts are entered by a call; gives what ends it. `start` is published
+ * before. The wrapper that came first is the outermost.
+ *
+ * @example
+ * const end = wrapWork<RequestTrace>('request', ({ request }, work) => console.group(request.path) ?? work())
+ */
+export function wrapWork<Event extends object>(kind: string, wrap: WrapWork<Event>): () => void {
+  const wrappers = wrappersOf(kind)
+  const one: WrapWork<never> = (event, work) => wrap(event, work)
+  wrappers.add(one)
+  return () => void wrappers.delete(one)
+}
+
+/** Calls the work within the wrapper. A tool that fails must not make the work fail, or happen twice. */
+function wrapped<Result>(wrap: WrapWork<never>, event: object, work: () => Result): Result {
+  let finish: (() => Result) | undefined
+  const once = () => {
+    if (finish !== undefined) return
+    try {
+      const result = work()
+      finish = () => result
+    } catch (thrown) {
+      finish = () => {
+        throw thrown
+      }
+    }
+  }
+  try {
+    wrap(event as never, once)
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error))
+  }
+  once()
+  return finish!()
+}
+
+/**
  * Work of one kind that others may follow: a tracing channel of `node:diagnostics_channel`, called `tracing:framework:<kind>:start` and so on.
  *
  * `start` is published before the work, and stores that are bound to it hold in the work and in all that follows from it. `asyncEnd` is published
@@ -15,22 +68,31 @@ export interface TraceOutcome {
  */
 export class Trace<Event extends object> {
   readonly #channel
+  readonly #wrappers: Wrappers
 
   constructor(kind: string) {
     this.#channel = tracingChannel<unknown, Event>(`framework:${kind}`)
+    this.#wrappers = wrappersOf(kind)
   }
 
   /** Whether anyone follows. Without it nothing is made and nothing is called. */
   get isOn(): boolean {
     const { start, end, asyncEnd, error } = this.#channel
-    return start.hasSubscribers || asyncEnd.hasSubscribers || error.hasSubscribers || end.hasSubscribers
+    const isFollowed = start.hasSubscribers || asyncEnd.hasSubscribers || error.hasSubscribers || end.hasSubscribers
+    return isFollowed || this.#wrappers.size > 0
   }
 
   /** Begins work whose end is reported with `end`. */
   begin<Result>(event: Event, work: () => Result): Result {
     const { start, end } = this.#channel
     try {
-      return start.runStores(event, work)
+      if (this.#wrappers.size === 0) return start.runStores(event, work)
+      let all = work
+      for (const wrap of [...this.#wrappers].reverse()) {
+        const inner = all
+        all = () => wrapped(wrap, event, inner)
+      }
+      return start.runStores(event, all)
     } finally {
       end.publish(event)
     }
@@ -43,8 +105,8 @@ export class Trace<Event extends object> {
     asyncEnd.publish(event as never)
   }
 
-  /** Does the work, and reports its end. What it returns is what the work returns. */
-  run<Result>(event: () => Event, work: () => Result): Result {
+  /** Does the work, which is given the event where someone follows, and reports its end. What it returns is what the work returns. */
+  run<Result>(event: () => Event, work: (event?: Event) => Result): Result {
     if (!this.isOn) return work()
     const one: Event & TraceOutcome = event()
     const fail = (error: unknown) => {
@@ -53,13 +115,13 @@ export class Trace<Event extends object> {
     }
     let result: Result
     try {
-      result = this.begin(one, work)
+      result = this.begin(one, () => work(one))
     } catch (error) {
       fail(error)
       throw error
     }
     if (result instanceof Promise) result.then(() => this.end(one), fail)
-    // Waited for by whoever receives it: some libraries begin their work with each `then`.
+    // Awaited by the caller: some libraries begin their work with each `then`.
     else if (!isPromise(result)) this.end(one)
     else return followed(result, () => this.end(one), fail) as Result
     return result

@@ -16,6 +16,7 @@ announcePluginData('asyncapi')
 export const asyncapi = definePlugin({
   name: 'asyncapi',
   options: asyncapiOptions,
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ asyncapi: new MessageDescription() }),
   async setup(ctx, { path, routeOptions, description }) {
     // Not on import: a server without it should not load it.

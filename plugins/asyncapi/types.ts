@@ -1,6 +1,6 @@
 import type { SecurityRequirement } from '../toolkit/description/security.ts'
 
-/** Members of the name `x-…`, which AsyncAPI leaves to everybody. */
+/** Members of the name `x-…`, which AsyncAPI leaves to everyone. */
 interface Extensible {
   readonly [extension: `x-${string}`]: unknown
 }

@@ -32,14 +32,14 @@ function added(name: string, value: string | readonly string[], before: Headers)
     .join(', ')
 }
 
-/** Whether somebody who sees this answer may keep it for others (RFC 9111 section 3). */
+/** Whether someone who sees this answer may keep it for others (RFC 9111 section 3). */
 function mayBeShared(headers: Headers, keyHeaders: readonly string[]): boolean {
   if (headers['set-cookie'] !== undefined) return false
   // An answer that varies by a header belongs to those who send the same one: that header must be part of the key.
   return namesIn(headers.vary).every((name) => keyHeaders.includes(name.toLowerCase()))
 }
 
-/** Whoever says so: a middleware that has recognised somebody says it before the handler answers him. */
+/** Whoever says so: a middleware that has recognised someone says it before the handler answers him. */
 function isForOne(headers: Headers): boolean {
   return /(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(String(headers['cache-control'] ?? ''))
 }
@@ -77,7 +77,7 @@ export function entryOf(res: Response, before: Headers, keyHeaders: readonly str
     res.setHeader('etag', tag)
     own.push(['etag', tag])
   }
-  // A view of somebody's buffer may be written to later.
+  // A view of someone's buffer may be written to later.
   return { status, headers: own, body: body instanceof Uint8Array ? body.slice() : body }
 }
 

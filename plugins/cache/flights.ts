@@ -40,7 +40,7 @@ export class Flights {
     return flight
   }
 
-  /** Nobody joins these any more: what they compute was invalidated. Those who wait already asked before that. */
+  /** No one joins these any more: what they compute was invalidated. Those who wait already asked before that. */
   drop(isMeant: (flight: Flight) => boolean): void {
     for (const [key, flight] of this.#flying) if (isMeant(flight)) this.#flying.delete(key)
   }

@@ -2,6 +2,7 @@ import type { CacheRouteOptions } from './options.ts'
 import type { CacheService } from './service.ts'
 
 export { cacheDecorator } from './decorator.ts'
+export type { CacheTrace } from './middleware.ts'
 export type { CacheInclude, CacheOptions, CacheRouteOptions, LockBehavior, RedisOptions } from './options.ts'
 export { cache } from './plugin.ts'
 export { CacheService, getCacheService } from './service.ts'

@@ -12,7 +12,7 @@ function encode(text: string): string {
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url')
 
-/** One spelling of a name or a value; what is malformed stays as it came, and so is no spelling of anything else. */
+/** One spelling of a name or a value; what is malformed stays as it came, and so is not a spelling of anything else. */
 function canonicalPart(raw: string): string {
   try {
     return encode(decodeURIComponent(raw.replaceAll('+', ' ')))
@@ -25,7 +25,7 @@ function canonicalPart(raw: string): string {
  * `a=1&b=2`: sorted by name and encoded in one way, so that order and spelling of escapes do not matter.
  *
  * As it came and not as `req.query` has it: `__proto__` is missing there, but whoever reads `req.url` sees it, and a link that a
- * stranger has written would be in everybody's answer.
+ * stranger has written would be in everyone's answer.
  */
 function canonicalQuery(raw: string): string {
   const pairs: (readonly [name: string, value: string])[] = []
@@ -42,7 +42,7 @@ function canonicalQuery(raw: string): string {
 }
 
 /**
- * Plain data as text that is the same for equal data only; `undefined` for what is no plain data.
+ * Plain data as text that is the same for equal data only; `undefined` for what is not plain data.
  *
  * `JSON.stringify` alone would write every Map as `{}`, and two bodies would share an answer.
  */
@@ -77,7 +77,7 @@ function isPartlyUnseen(req: Partial<Pick<Request, 'files'>> & Request): boolean
 
 /**
  * The body as a part of the key, with what the schema `all` has made of it: among that are headers. `undefined` where it cannot
- * be one: it is no plain data, or not all of it is seen.
+ * be one: it is not plain data, or not all of it is seen.
  */
 function bodyPart(req: Request & { validated?: unknown }): string | undefined {
   if (isPartlyUnseen(req)) return undefined
@@ -92,9 +92,9 @@ function bodyPart(req: Request & { validated?: unknown }): string | undefined {
  *
  * Host and scheme are always among that: a handler may write them into its answer, and whoever can send any `Host` could
  * otherwise fill the cache with links to a host of his. `#` and `&` cannot occur in what stands between them, so that two
- * requests never share a key. `undefined` when the request has no key: its body is no plain data, or not all of it, or it has
+ * requests never share a key. `undefined` when the request has no key: its body is not plain data, or not all of it, or it has
  * one and the route does not name it. A GET may have a body, which parsers take and handlers see: what a stranger writes there
- * would be everybody's answer.
+ * would be everyone's answer.
  */
 export function keyMaker(route: RouteSettings, method: string): (req: Request) => string | undefined {
   // HEAD is answered from what GET has left.

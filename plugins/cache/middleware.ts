@@ -114,7 +114,7 @@ export class RouteCache {
     this.#mayWait(res)
     if (this.#route.lockBehavior === 'bypass') return this.#pass('BYPASS', res, next)
     const entry = await within(flight.landed, this.#lockTimeout, () => undefined)
-    // Nothing came of it: everybody for himself, since one after the other would take as long as all of them.
+    // Nothing came of it: everyone for himself, since one after the other would take as long as all of them.
     return entry === undefined ? this.#pass('MISS', res, next) : replay(entry, 'WAIT', req, res)
   }
 

@@ -43,7 +43,7 @@ export interface CacheRouteOptions {
   /** Names by which `invalidate` finds the answer; `:name` stands for the route parameter of that name. */
   tags?: readonly string[]
   lockBehavior?: LockBehavior
-  /** Whether requests with `authorization`, `cookie` or another credential share answers with everybody. Default false. */
+  /** Whether requests with `authorization`, `cookie` or another credential share answers with everyone. Default false. */
   shared?: boolean
   /** What tells answers apart, beside method, host, path and query. */
   include?: CacheInclude

@@ -38,8 +38,10 @@ async function connect(settings: CacheSettings, onChange: RedisStoreOptions['onC
 export const cache = definePlugin({
   name: 'cache',
   options: cacheOptions,
+  inspector: async () => (await import('./inspector.ts')).panels,
   routeOptions: { cache: cacheOfRoute },
   openapi: { failures },
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide() {
     const cache = new CacheService()
     announce(cache)

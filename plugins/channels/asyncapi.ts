@@ -1,6 +1,9 @@
 import type { AsyncApiExchange, AsyncApiMessage } from '../asyncapi/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
+import { isObject } from '../toolkit/description/json.ts'
 import { jsonSchemaOf } from '../toolkit/description/schemas/source.ts'
+import { flattened, schemasOf } from '../toolkit/schema/flat.ts'
+import { nameOfAddress } from '../toolkit/schema/names.ts'
 import type { Channel } from './channel.ts'
 
 type Members = { readonly [name: string]: object }
@@ -53,7 +56,7 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
       message(
         'message',
         'A message of a channel.',
-        anyOf(channels.map((one) => object({ channel: nameOf(one), id: text, payload: payloadOf(one, 'output') }))),
+        anyOf(channels.map((one) => object({ channel: nameOf(one), id: text, payload: sentOf(one) }))),
       ),
       message(
         'joined',
@@ -110,10 +113,24 @@ function nameOf({ name, pattern }: Channel): object {
   return { type: 'string', pattern: `^${parts.join('/')}$`, description: name }
 }
 
-/** References within a schema would lead elsewhere from here; the type of such a payload is not described. */
-function payloadOf({ schema }: Channel, direction: 'input' | 'output'): object {
+/** What the server publishes is sent as it was given; what a client has published, as the schema leaves it. */
+function sentOf(channel: Channel): object {
+  const given = payloadOf(channel, 'input')
+  if (channel.rules.publish === undefined) return given
+  const left = payloadOf(channel, 'output')
+  return given === left || JSON.stringify(given) === JSON.stringify(left) ? given : { anyOf: [given, left] }
+}
+
+/** The schema of a payload, to stand within another one. */
+function payloadOf({ name, schema }: Channel, direction: 'input' | 'output'): object {
   if (schema === undefined) return {}
   const source = jsonSchemaOf(schema, direction)
-  if (!('schema' in source) || typeof source.schema !== 'object' || source.schema === null) return {}
-  return JSON.stringify(source.schema).includes('"$ref"') ? {} : source.schema
+  if ('why' in source) return { description: `Not described: ${source.why}.` }
+  if (!isObject(source.schema)) return {}
+  const flat = flattened(source.schema).schema
+  if (![...schemasOf(flat)].some(({ $ref }) => $ref !== undefined)) return source.schema
+  // With an address of its own its references lead to itself. Two channels may have schemas of one `$id` that differ.
+  const own = typeof source.schema.$id === 'string' ? nameOfAddress(source.schema.$id) : undefined
+  const words = name.split(/\W+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return { ...flat, $id: `channel:${name}:${direction}:${own ?? `${words.join('')}Message`}` }
 }

@@ -47,7 +47,7 @@ export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   publish?(client: ChannelClient<Data>, params: ChannelParams<Name>, payload: Payload): boolean | Promise<boolean>
   /** Who the client is, for messages to one user, and for `remove`. */
   user?(client: ChannelClient<Data>): string | undefined
-  /** What the others in the channel see of a client. Default: nothing, and nobody sees who is there. */
+  /** What the others in the channel see of a client. Default: nothing, and no one sees who is present. */
   presence?(client: ChannelClient<Data>, params: ChannelParams<Name>): unknown
   /** What is kept for clients that come back. `false`: nothing. Default 100 messages of the last five minutes. */
   history?: ChannelHistory | false
@@ -61,7 +61,7 @@ export interface ChannelPublishOptions {
   except?: string
 }
 
-/** Whom to remove from a channel. */
+/** The clients to remove from a channel. */
 export type ChannelRemoval = { readonly user: string } | { readonly client: string }
 
 type Addressed<Name extends string, Rest extends readonly unknown[]> = string extends Name
@@ -102,7 +102,7 @@ export interface AnyChannel {
   readonly '~payload': unknown
 }
 
-/** Messages of one kind to whoever has joined. Made by {@link channel}. */
+/** Messages of one kind to all clients that have joined. Made by {@link channel}. */
 export class Channel<Name extends string = string, Payload = unknown> {
   declare readonly '~payload': Payload
   /** The name as it was declared, `orders/:id`. */

@@ -13,7 +13,7 @@ export const ChannelRefusedError = defineError(
 export const UnknownChannelError = defineError(
   'UnknownChannelError',
   404,
-  (name: string) => `no channel of this route is called ${JSON.stringify(name)}`,
+  (name: string) => `the route has no channel for the name ${JSON.stringify(name)}; its option "channels" lists them`,
 )
 export const TooManyChannelsError = defineError(
   'TooManyChannelsError',
@@ -23,7 +23,10 @@ export const TooManyChannelsError = defineError(
 export const ChannelPublishRefusedError = defineError(
   'ChannelPublishRefusedError',
   403,
-  (name: string) => `the client may not publish to the channel "${name}"`,
+  (name: string, isRefused: boolean) =>
+    isRefused
+      ? `the rule "publish" of the channel "${name}" refuses this message`
+      : `the channel "${name}" takes no messages from clients: it has no rule "publish"`,
 )
 export const NotJoinedError = defineError(
   'NotJoinedError',
@@ -39,13 +42,9 @@ export const ChannelSchemaError = defineError(
 export const ChannelPayloadError = defineError(
   'ChannelPayloadError',
   500,
-  (name: string, why: string) => `the payload for the channel "${name}" cannot be published: ${why}`,
+  (name: string, why: string) => `the payload for the channel "${name}" ${why}`,
 )
-export const InvalidPayloadError = defineError(
-  'InvalidPayloadError',
-  422,
-  (why: string) => `the payload cannot be published: ${why}`,
-)
+export const InvalidPayloadError = defineError('InvalidPayloadError', 422, (why: string) => `the payload ${why}`)
 export const ChannelUnavailableError = defineError(
   'ChannelUnavailableError',
   503,

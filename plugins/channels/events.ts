@@ -134,7 +134,7 @@ class EventClient implements JoinedClient {
     this.#write(`${id === undefined ? '' : `id: ${[...this.#seen.values()].join(',')}\n`}${frame.event}\n`)
   }
 
-  /** A client that was removed is told, and does not come back for what it may not have. */
+  /** A client that was removed gets an event that says so, and does not come back for what it may not have. */
   dropped(): void {
     if (this.members.size === 0) this.end()
   }

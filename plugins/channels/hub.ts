@@ -198,7 +198,7 @@ export class Hub {
     // Not after it has left, or was removed: nothing would take it out again.
     if (!this.#isIn(member)) return false
     const room = await this.#reach(name, () => this.#rooms.enter(member))
-    // Whoever was removed while `join` was asked was not in the room: the answer may be older than what it has to look at.
+    // A client that was removed while `join` was deciding was not in the room: the answer may be older than what it has to look at.
     if (room.removedAt >= asked && !(await this.#mayJoin(member))) this.#refuse(name)
     const replay: Replay =
       after === undefined
@@ -307,7 +307,7 @@ export class Hub {
       body !== undefined && (await this.#allows(name, 'publish', () => publish!(client, params, JSON.parse(body))))
     if (!mayPublish) {
       this.counts.refused++
-      throw ChannelPublishRefusedError(name)
+      throw ChannelPublishRefusedError(name, publish !== undefined)
     }
     // Removed while it was asked about.
     if (!this.#isIn(member)) throw NotJoinedError(name)

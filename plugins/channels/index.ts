@@ -12,7 +12,7 @@ export {
   type ChannelRemoval,
   channel,
 } from './channel.ts'
-export type { ChannelCounts, Membership, PresentClient } from './hub.ts'
+export type { ChannelCounts, ChannelPublishTrace, Membership, PresentClient } from './hub.ts'
 export type { ChannelsOptions, ChannelsRedisOptions } from './options.ts'
 export { channels } from './plugin.ts'
 export { ChannelsService } from './service.ts'

@@ -1,4 +1,11 @@
-import { definePlugin, type Logger, type Middleware, type Request, type Response } from '../../kernel/index.ts'
+import {
+  definePlugin,
+  type Logger,
+  type Middleware,
+  type Request,
+  type Response,
+  UpgradeRequiredError,
+} from '../../kernel/index.ts'
 import { option } from '../toolkit/options/index.ts'
 import { refuseSeveral } from '../toolkit/workers.ts'
 import { exchange } from './asyncapi.ts'
@@ -33,8 +40,10 @@ export const channels = definePlugin({
   name: 'channels',
   dependencies: ['websocket'],
   options: channelsOptions,
+  inspector: async () => (await import('./inspector.ts')).panels,
   routeOptions: { channels: channelsOfRoute },
   asyncapi: { exchange },
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ channels: new ChannelsService() }),
   async setup(ctx, settings) {
     const { server, log } = ctx
@@ -77,7 +86,12 @@ export const channels = definePlugin({
       })
       const { data } = handlers as { readonly data?: (req: Request, res: Response) => unknown }
       const step: Middleware = function channelEvents(req, res, next) {
-        if (req.raw.upgrade !== undefined || req.method !== 'GET' || req.query.channel === undefined) return next()
+        if (req.raw.upgrade !== undefined || req.method !== 'GET') return next()
+        if (req.query.channel === undefined) {
+          res.setHeader('connection', 'upgrade')
+          res.setHeader('upgrade', 'websocket')
+          throw UpgradeRequiredError('this path takes websockets, or names channels for server-sent events: ?channel=…')
+        }
         sockets.checkOrigin(route, req)
         return answer(req, res)
       }

@@ -37,7 +37,7 @@ interface Input extends CallOptions {
  *
  * Nothing is validated: the server does it, and the client believes what it says.
  *
- * @throws ContractError for what is no contract, OptionError for an option that there is not.
+ * @throws ContractError for what is not a contract, OptionError for an option that there is not.
  * @example
  * import { contractClient, defineContract } from 'framework/contract'
  * import { z } from 'zod'
@@ -132,7 +132,7 @@ function pathOf(name: string, segments: NamedRoute['segments'], params: { readon
 
 function segmentOf(name: string, param: string, value: unknown): string {
   const text = textOf(name, `the parameter "${param}"`, value)
-  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is no text.
+  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is not text.
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text)) {
     throw ContractError(`${name}: the parameter "${param}" is ${JSON.stringify(text)}, which cannot be sent in a path`)
   }

@@ -15,7 +15,7 @@ export class ControllerFiles {
   /** What boot loads. */
   readonly patterns: string[] = []
 
-  /** Adds patterns to those that boot loads; `option` names them in the error for what is no list of globs. */
+  /** Adds patterns to those that boot loads; `option` names them in the error for what is not a list of globs. */
   add(option: string, patterns: unknown): void {
     this.patterns.push(...this.check(option, patterns))
   }

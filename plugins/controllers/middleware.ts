@@ -33,7 +33,7 @@ export function middleware(...middlewares: Middleware[]): ClassMark<AnyClass> & 
     if (middlewares.length === 0) throw DecoratorError('middleware', on.label, 'it takes at least one middleware')
     const wrong = middlewares.findIndex((one) => typeof one !== 'function')
     if (wrong !== -1) {
-      throw DecoratorError('middleware', on.label, `argument ${wrong} is no function (req, res, next)`)
+      throw DecoratorError('middleware', on.label, `argument ${wrong} is not a function (req, res, next)`)
     }
     middlewareNotes.add(on, middlewares)
   }

@@ -53,7 +53,7 @@ export function isController(value: unknown): value is ControllerClass {
   return controllers.has(value as AnyClass)
 }
 
-/** Whether a class has routes of which nothing comes: it is no controller, and no controller extends it. */
+/** Whether a class has routes of which nothing comes: it is not a controller, and no controller extends it. */
 export function isForgotten(cls: AnyClass): boolean {
   if (controllers.has(cls) || decoratedMethods(cls).every((method) => routeNotes.of(method).length === 0)) return false
   return ![...controllers.keys()].some((one) => Object.prototype.isPrototypeOf.call(cls, one))
@@ -78,14 +78,14 @@ export function checkGuards(collection: RouteCollection): void {
     if (bare === undefined) continue
     const [own] = decoratedClasses(cls).slice(-1)
     const name = own && middlewareNotes.of(own).length === 0 ? routeContributions.of(own)[0]?.decorator : undefined
-    const why = `it guards nothing: the class extends the controller ${bare[0].name}, and is no controller itself. If another decorator has put it in place of that one, write @controller above that decorator`
+    const why = `it guards nothing: the class extends the controller ${bare[0].name}, and is not a controller itself. If another decorator has put it in place of that one, write @controller above that decorator`
     throw DecoratorError(name ?? 'middleware', cls.name, why)
   }
 }
 
 /**
  * Puts the routes of a controller into a collection, all or none, unless they are there: a module is loaded once, so after
- * `clearRoutes()` nobody else would bring them back.
+ * `clearRoutes()` no one else would bring them back.
  */
 export function mountController(cls: ControllerClass, collection: RouteCollection): void {
   const { prefix, mounted } = controllers.get(cls)!
@@ -113,7 +113,7 @@ function addRoutes(cls: ControllerClass, prefix: string, collection: RouteCollec
         throw DecoratorError(lost, method.label, 'the method has no route; add one, @get for example')
       }
       const run = instance[method.name]
-      if (typeof run !== 'function') throw DecoratorError('controller', method.label, 'it is no method any more')
+      if (typeof run !== 'function') throw DecoratorError('controller', method.label, 'it is no longer a method')
       const handler = Object.defineProperty(run.bind(instance), 'name', { value: method.label })
       for (const note of notes) {
         const verb = routes[note.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'] as Verb

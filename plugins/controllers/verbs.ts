@@ -39,7 +39,7 @@ function verb(name: string, method: Method): VerbDecorator {
     if (typeof path !== 'string') throw DecoratorError(name, place, `it takes the path of the route: @${name}('/path')`)
     const rest: unknown = options
     if (rest !== undefined && (typeof rest !== 'object' || rest === null || Array.isArray(rest))) {
-      throw DecoratorError(name, place, `the options of ${path} are no object: @${name}('/path', { … })`)
+      throw DecoratorError(name, place, `the options of ${path} are not an object: @${name}('/path', { … })`)
     }
     if (more.length > 0) throw DecoratorError(name, place, `it takes a path and options: @${name}('/path', { … })`)
     const note: RouteNote = { method, path, options: options ?? {} }

@@ -44,6 +44,7 @@ type WithJar = Request & { [jar]?: Jar }
 export const cookie = definePlugin({
   name: 'cookie',
   options: cookieOptions,
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide: (settings) => ({ cookie: new CookieCodec(settings) }),
   setup(ctx, { secrets }) {
     const codec = ctx.services.get('cookie')

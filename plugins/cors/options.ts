@@ -5,7 +5,7 @@ import { OriginError, type OriginOption, type OriginRule, originRule } from './o
 /** Options of cross-origin resource sharing, named as in the `cors` package. */
 export interface CorsOptions {
   /**
-   * Who may read the answers: `'*'`, an origin, a RegExp (anchor it), a list, or a function. Default: nobody. Strings
+   * Who may read the answers: `'*'`, an origin, a RegExp (anchor it), a list, or a function. Default: no one. Strings
    * are compared exactly.
    */
   origin?: OriginOption<Request>

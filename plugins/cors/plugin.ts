@@ -3,7 +3,7 @@ import { allowedOrigin, isPreflight, setExposedHeaders, setOriginHeaders, setPre
 import { corsOptions } from './options.ts'
 
 /**
- * Lets pages of other origins read answers, and answers their preflights; nobody until an `origin` is named.
+ * Lets pages of other origins read answers, and answers their preflights; no one until an `origin` is named.
  *
  * @example
  * new Server({ plugins: { cors: { origin: ['https://app.example', /^https:\/\/[a-z]+\.app\.example$/] } } })

@@ -3,6 +3,7 @@ import type { CronService } from './service.ts'
 export { type CronErrorHandler, setCronGlobalErrorHandler } from './failures.ts'
 export { BaseCron, type BaseCronClass } from './jobs/base-cron.ts'
 export { type CronHandle, cronJob } from './jobs/handle.ts'
+export type { CronRunTrace } from './jobs/job.ts'
 export type { CronCounts, CronHandler, CronJobInfo, CronRecord, CronRun } from './jobs/run.ts'
 export type {
   CronClaim,

@@ -28,7 +28,7 @@ export interface CronJobOptions {
   timezone?: string
   /** What a tick does while the job is running. Default `'skip'`. */
   overlap?: 'skip' | 'queue' | 'allow'
-  /** What becomes of ticks that passed while nobody could look. Default `'run-once'`. */
+  /** What becomes of ticks that passed while no one could look. Default `'run-once'`. */
   missed?: 'run-once' | 'skip'
   /** `false`: runs in every instance, although the service has a lock. Default true. */
   lock?: boolean
@@ -47,7 +47,7 @@ export type CronSource = string | BaseCronClass | CronHandle
 export interface CronUiOptions {
   /** Default `/crons`. */
   path?: string
-  /** Who may see it. Without any, everybody may, and nobody can run a job from it. */
+  /** Who may see it. Without any, everyone may, and no one can run a job from it. */
   middlewares?: readonly Middleware[]
 }
 

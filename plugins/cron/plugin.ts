@@ -24,6 +24,7 @@ atEachBoot(reportIdleJobs)
 export const cron = definePlugin({
   name: 'cron',
   options: cronOptions,
+  inspector: async () => (await import('./inspector.ts')).panels,
   metrics(services) {
     const jobs = services.get('cron').jobs()
     const ticks = jobs.flatMap(({ name: job, counts }) =>
@@ -35,6 +36,7 @@ export const cron = definePlugin({
       figure('gauge', 'cron_running', 'Whether the job runs at this moment', running),
     ]
   },
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide: (settings) => ({ cron: new CronService({}, { ...settings, logger: undefined }) }),
   setup(ctx, { ui, lock }) {
     mustBeNode()

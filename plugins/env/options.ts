@@ -41,7 +41,7 @@ const types = option.fn<(schema: EnvSchema) => EnvTypes>(schemaTakes).into((buil
   }
 })
 
-// An address is no path, and would stand with its password in the error that no such file is there.
+// An address is not a path, and would stand with its password in the error that no such file is there.
 const path = option.name(/^(?!.*:\/\/)[^\0\r\n]+$/, 'a path, or false')
 
 export const envOptions = option

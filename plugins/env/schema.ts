@@ -135,7 +135,7 @@ function custom(convert: (raw: string) => unknown, options?: object): EnvType<un
     try {
       const value = convert(text)
       if (typeof (value as { then?: unknown } | null)?.then !== 'function') return value
-      // Nobody waits for it.
+      // No one waits for it.
       void Promise.resolve(value).catch(() => {})
       report(path, 'has a custom check that is asynchronous; make it synchronous')
     } catch (error) {

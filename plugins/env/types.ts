@@ -75,7 +75,7 @@ export interface EnvSchema {
     members: Members,
     options: EnvOptionalOptions,
   ): EnvType<EnvValues<Members> | undefined>
-  /** What the function makes of the text; it throws to refuse it. A value of a JSON file that is no text comes as JSON. */
+  /** What the function makes of the text; it throws to refuse it. A value of a JSON file that is not text comes as JSON. */
   custom<Value>(convert: (raw: string) => Value, options?: EnvValueOptions<NoInfer<Value>>): EnvType<Value>
   custom<Value>(convert: (raw: string) => Value, options: EnvOptionalOptions): EnvType<Value | undefined>
 }

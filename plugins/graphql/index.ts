@@ -1,5 +1,6 @@
 import type { GraphqlService } from './service.ts'
 
+export type { GraphqlOperationTrace, GraphqlResolverTrace } from './execution/trace-events.ts'
 export type {
   ApolloOptions,
   ContextFunction,

@@ -28,6 +28,7 @@ export const graphql = definePlugin({
   // Reads the bodies.
   dependencies: ['json'],
   options: graphqlOptions,
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ graphql: new GraphqlService() }),
   async setup(ctx, settings) {
     // Only who answers GraphQL loads what it needs.

@@ -8,12 +8,12 @@ const grammar = new RegExp(`^[\\t ]*${token}/${token}(?:[\\t ]*;(?:[\\t ]*${toke
 const jsonType = new RegExp(`^application/(?:json|${token}\\+json)$`)
 const charsets = /;[\t ]*charset=/gi
 
-/** What a content type says about a body: not JSON, JSON in UTF-8, or JSON in a charset nobody reads. */
+/** What a content type says about a body: not JSON, JSON in UTF-8, or JSON in a charset no one reads. */
 export type JsonType = 'none' | 'read' | 'charset'
 
 /**
  * Reads a content type exactly (RFC 9110 section 8.3.1), ignoring case: `application/json` and `application/*+json`,
- * with any well-formed parameters. What is malformed is no JSON.
+ * with any well-formed parameters. What is malformed is not JSON.
  */
 export function jsonTypeOf(header: string | undefined): JsonType {
   // What nearly every client sends; the grammar takes 0.7 µs.

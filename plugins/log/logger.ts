@@ -1,6 +1,7 @@
 import type { Logger, LogMethod } from '../../kernel/index.ts'
+import { censor } from '../toolkit/censor.ts'
+import { logFields } from '../toolkit/log-fields.ts'
 import { describeError } from '../toolkit/logger.ts'
-import { censor } from './censor.ts'
 import { type LogSettings, logOptions } from './options.ts'
 import { loadPino, openSink } from './sink.ts'
 
@@ -13,9 +14,12 @@ export function createLogger(settings: LogSettings): { logger: Logger; flush(): 
   const isApart = (value: unknown) => sink.isText && value instanceof Error
   const error = (value: Error) => censor((isApart(value) ? describeError(value, true) : err(value)) as object)
   const clean = (entry: object) => censor(entry) as Record<string, unknown>
+  const fields = logFields()
   const logger = pino(
     {
       level: settings.level,
+      // A fresh object each time: pino merges the entry into it.
+      ...(fields !== undefined && { mixin: () => ({ ...fields() }) }),
       // The chain of causes; what is deeper would be the name of its class.
       ...(sink.isText && { depthLimit: 10 }),
       formatters: { log: clean },

@@ -1,6 +1,8 @@
 import { definePlugin, described, type Kernel, OptionError, type Request, type Response } from '../../kernel/index.ts'
+import { logFields } from '../toolkit/log-fields.ts'
 import { isFallback } from '../toolkit/logger.ts'
 import { option } from '../toolkit/options/index.ts'
+import { isOwnRequest } from '../toolkit/own-requests.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
 import { createLogger } from './logger.ts'
 import { logOptions } from './options.ts'
@@ -46,11 +48,13 @@ export const log = definePlugin({
     if (!settings.logResponse) return
 
     const target = logger
+    const fields = logFields()
     ctx.onResponse(function logResponse(req, res, ms) {
       const { method, path, route } = req
-      if (quiet.of(req) === true) return
+      if (quiet.of(req) === true || isOwnRequest(req)) return
       const status = res.statusCode
-      const entry = { reqId: req.id, method, path, route, status, ms: Math.round(ms * 1000) / 1000 }
+      const shown = { reqId: req.id, method, path, route, status, ms: Math.round(ms * 1000) / 1000 }
+      const entry = fields === undefined ? shown : { ...shown, ...fields(req) }
       if (status >= 500) target.warn(entry, 'request failed')
       else target.info(entry, 'request')
     })

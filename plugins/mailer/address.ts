@@ -35,7 +35,7 @@ const longestName = 256
 
 /**
  * No comments, groups, routes, quoted parts or lists: the grammar of RFC 5322 has them all, and parsers that take them
- * have sent mail to recipients that nobody named, or recursed until the stack ended. Each part is one class of characters,
+ * have sent mail to recipients that no one named, or recursed until the stack ended. Each part is one class of characters,
  * so that the time grows with the length alone.
  */
 const local = /^[^\p{C}\p{Z}<>()[\]\\,;:@"]{1,64}$/u
@@ -75,6 +75,6 @@ function partsOf(where: string, given: unknown): { name: string; address: string
 
 /** All of them, none twice. */
 export function addressesOf(where: string, given: unknown): { name: string; address: string }[] {
-  // A hole of a list is no address either.
+  // A hole of a list is not an address either.
   return (Array.isArray(given) ? Array.from<unknown>(given) : [given]).map((one) => addressOf(where, one))
 }

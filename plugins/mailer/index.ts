@@ -6,7 +6,7 @@ export { type MailMatch, type MemoryTransport, memoryTransport } from './memory-
 export type { MailBuilder } from './message.ts'
 export type { MailerOptions, MailerSettings, MailProvider, MailProviders } from './options.ts'
 export { mailer } from './plugin.ts'
-export type { MailCallback, MailReceipt } from './provider.ts'
+export type { MailCallback, MailReceipt, MailSendTrace } from './provider.ts'
 export type { TemplateAdapter } from './templates/contract.ts'
 export { CustomAdapter } from './templates/custom.ts'
 export { EdgeAdapter, type EdgeEngine } from './templates/edge.ts'

@@ -83,7 +83,7 @@ export class Later {
       await this.#attempt(this.#current)
       this.#current = undefined
     }
-    // Not by `finally`, which runs later: what is added in between would wait for nobody.
+    // Not by `finally`, which runs later: what is added in between would wait for no one.
     this.#running = undefined
   }
 
@@ -92,7 +92,7 @@ export class Later {
       await mail.attempt()
     } catch (error) {
       mail.failures++
-      // Servers repeat whom they refuse, and a log is no place for addresses.
+      // Servers repeat whom they refuse, and a log is not a place for addresses.
       const fields = { mail: mail.id, reason: withoutAddresses(reasonOf(error)) }
       if (this.#isStopped) this.#waiting.push(mail)
       else if (mail.failures > retries || this.#isDraining || isPermanent(error)) {

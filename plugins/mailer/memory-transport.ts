@@ -69,7 +69,7 @@ export class MemoryTransport implements MailTransporter {
   }
 
   /** Makes the next attempts fail, as a server that is down. */
-  failNext(times = 1, error: Error = new Error('the memory transport fails as it was told')): this {
+  failNext(times = 1, error: Error = new Error('the memory transport fails, as failNext asked')): this {
     for (let i = 0; i < times; i++) this.#failures.push(error)
     return this
   }

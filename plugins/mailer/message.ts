@@ -40,7 +40,7 @@ export class MailBuilder {
     return this.#add('cc', recipients)
   }
 
-  /** Who gets it too, visible to nobody. */
+  /** Who gets it too, visible to no one. */
   bcc<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('bcc', recipients)
   }
@@ -163,7 +163,7 @@ export class MailBuilder {
     const file = 'file' in this.#template ? this.#template.file : undefined
     const source = 'source' in this.#template ? this.#template.source : await contentOf(this.#template.file)
     const what = file === undefined ? 'the template' : `the template ${file}`
-    // They are written in code, where a value of somebody gets into one easily: never a program, whatever the engine.
+    // They are written in code, where a value of someone gets into one easily: never a program, whatever the engine.
     const inNames = (template: string) =>
       adapter.renderNames === undefined ? adapter.render(template, data, 'text') : adapter.renderNames(template, data)
     const rendered = {

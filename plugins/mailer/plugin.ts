@@ -19,6 +19,7 @@ import { type MailProviders, mailerOptions } from './options.ts'
 export const mailer = definePlugin({
   name: 'mailer',
   options: mailerOptions,
+  inspector: async () => (await import('./inspector.ts')).panels,
   provide: (settings): { mailer: Mailer } => ({ mailer: new Mailer<MailProviders>({}, settings, settings) }),
   async setup(ctx) {
     const service = ctx.services.get('mailer')

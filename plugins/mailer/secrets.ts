@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-/** What `auth` of nodemailer has that is nobody's business. */
+/** What `auth` of nodemailer has that is no one's business. */
 const names = ['pass', 'accessToken', 'refreshToken', 'clientSecret', 'privateKey'] as const
 /** Shorter ones are part of every other text. */
 const shortest = 4

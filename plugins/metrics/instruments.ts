@@ -1,4 +1,5 @@
 import { defineError } from '../../kernel/index.ts'
+import type { Figure } from '../toolkit/figures.ts'
 import { boundText, type Family, type Sample } from './text.ts'
 
 export const MetricError = defineError(
@@ -54,6 +55,7 @@ export class Buckets {
   readonly #bounds: readonly number[]
   readonly #counts: Float64Array
   #sum = 0
+  #hasNegative = false
 
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds
@@ -65,6 +67,7 @@ export class Buckets {
     while (i < this.#bounds.length && value > this.#bounds[i]!) i++
     this.#counts[i]!++
     this.#sum += value
+    if (value < 0) this.#hasNegative = true
   }
 
   samples(labels: { readonly [name: string]: string }): Sample[] {
@@ -73,6 +76,8 @@ export class Buckets {
       count += this.#counts[i]!
       return { suffix: '_bucket', labels: { ...labels, le: boundText(bound) }, value: count }
     })
+    // A sum that may fall is not one of the format, and without it there is no count: that of the last bucket is the same.
+    if (this.#hasNegative || this.#bounds[0]! < 0) return buckets
     return [...buckets, { suffix: '_count', labels, value: count }, { suffix: '_sum', labels, value: this.#sum }]
   }
 }
@@ -85,6 +90,7 @@ export interface Bounds {
 }
 
 const other = 'other'
+const maxLabelLength = 200
 
 /** The state of a metric for each combination of labels, of which there are not more than the bounds say. */
 class Series<State> {
@@ -113,14 +119,17 @@ class Series<State> {
       const value = String(given[label])
       const known = this.#known[i]!
       if (known.has(value)) return value
-      if (known.size >= this.#bounds.maxLabelValues) return this.#tooMany(`the label "${label}"`)
+      // Bounded in number alone, a hundred values of a megabyte each would be kept and sent with each scrape.
+      if (value.length > maxLabelLength)
+        return this.#refuse(`a value of the label "${label}" is longer than ${maxLabelLength} characters`)
+      if (known.size >= this.#bounds.maxLabelValues) return this.#refuse(`the label "${label}" has too many values`)
       known.add(value)
       return value
     })
     let key = JSON.stringify(values)
     let found = this.#states.get(key)
     if (found === undefined && this.#states.size >= this.#bounds.maxSeries) {
-      this.#tooMany('the combinations of its labels')
+      this.#refuse('its labels have too many combinations')
       values = values.map(() => other)
       key = JSON.stringify(values)
       found = this.#states.get(key)
@@ -137,10 +146,10 @@ class Series<State> {
     return [...this.#states.values()].flatMap(({ labels, state }) => write(state, labels))
   }
 
-  #tooMany(what: string): string {
+  #refuse(what: string): string {
     if (!this.#warned.has(what)) {
       this.#warned.add(what)
-      this.#bounds.warn(this.#name, what)
+      this.#bounds.warn(this.#name, `${what}; such values count as "other"`)
     }
     return other
   }
@@ -218,6 +227,8 @@ export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds)
 
 const described = ({ name, help, unit }: MetricOptions<string>, type: Family['type']) => ({ name, type, help, unit })
 
+const labelName = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
+
 /** Refuses what the format cannot say. */
 export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<string>): void {
   if (typeof name !== 'string' || !/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name))
@@ -227,6 +238,26 @@ export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<str
   if (typeof help !== 'string' || help === '') throw MetricError(name, 'it needs the text help')
   if (unit !== undefined && !name.endsWith(`_${unit}`))
     throw MetricError(name, `its name must end with its unit, "_${unit}"`)
-  const wrong = labels.find((label, i) => !/^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(label) || labels.indexOf(label) !== i)
+  const wrong = labels.find((label, i) => !labelName.test(label) || labels.indexOf(label) !== i)
   if (wrong !== undefined) throw MetricError(name, `"${wrong}" is not the name of a label, or is there twice`)
+}
+
+/** Refuses figures of a plugin that the format cannot say. */
+export function checkFigures(figures: readonly Figure[]): void {
+  if (!Array.isArray(figures)) throw new TypeError('metrics of a definition gives a list of figures')
+  for (const figure of figures as readonly (Figure | null)[]) {
+    const { name, type, help, unit, samples } = figure ?? ({} as Figure)
+    checkMetric({ name, help, ...(unit !== undefined && { unit }) })
+    if (type !== 'counter' && type !== 'gauge') throw MetricError(name, 'its type is "counter" or "gauge"')
+    if (!Array.isArray(samples)) throw MetricError(name, 'it has no list of samples')
+    for (const { value, labels = {} } of samples as Figure['samples']) {
+      const isCounter = type === 'counter'
+      if (typeof value !== 'number' || (isCounter && !(value >= 0)))
+        throw MetricError(name, isCounter ? 'a counter is a number of 0 or more' : 'a sample has a number as its value')
+      for (const [label, text] of Object.entries(labels)) {
+        if (!labelName.test(label)) throw MetricError(name, `"${label}" is not the name of a label`)
+        if (typeof text !== 'string') throw MetricError(name, `the label "${label}" is not a text`)
+      }
+    }
+  }
 }

@@ -5,11 +5,12 @@ import {
   type Listing,
   type Middleware,
   sendFailure,
+  within,
 } from '../../kernel/index.ts'
 import type { Figure } from '../toolkit/figures.ts'
 import { nodeEnv } from '../toolkit/node-env.ts'
 import { announcePage } from '../toolkit/pages.ts'
-import { defaultBuckets } from './instruments.ts'
+import { checkFigures, defaultBuckets } from './instruments.ts'
 import { listenApart } from './listener.ts'
 import { addressTest, metricsOptions } from './options.ts'
 import { countProcess } from './process.ts'
@@ -24,7 +25,7 @@ const MetricsForbiddenError = defineError('MetricsForbiddenError', 403, () => 't
 /**
  * Counts requests, the process and the work of the services, and shows it as OpenMetrics text at `/metrics`.
  *
- * Outside of development somebody must say who may read it: `policy`, `addresses`, or a `port` of its own.
+ * Outside of development the application must say who may read it: `policy`, `addresses`, or a `port` of its own.
  *
  * @example
  * new Server({ plugins: { metrics: { port: 9464 } } })
@@ -32,6 +33,8 @@ const MetricsForbiddenError = defineError('MetricsForbiddenError', 403, () => 't
 export const metrics = definePlugin({
   name: 'metrics',
   options: metricsOptions,
+  doctor: async () => (await import('./doctor.ts')).checks,
+  inspector: async () => (await import('./inspector.ts')).panels,
   provide: (settings) => ({ metrics: new Metrics(settings) }),
   setup(ctx, { path, policy, addresses, port, host, buckets }) {
     const service = ctx.services.get('metrics')
@@ -44,9 +47,7 @@ export const metrics = definePlugin({
       throw MetricsAccessError(
         'everyone could read the metrics. Set metrics.policy, metrics.addresses (["10.0.0.0/8"]), or metrics.port for a port of their own; NODE_ENV=development needs none',
       )
-    service.reportTo((metric, what) =>
-      ctx.log.warn({ metric }, `the metric "${metric}" has too many values for ${what}: further ones count as "other"`),
-    )
+    service.reportTo((metric, what) => ctx.log.warn({ metric }, `the metric "${metric}": ${what}`))
 
     countRequests(ctx, service, buckets ?? defaultBuckets)
     const stopProcess = countProcess(service)
@@ -102,7 +103,7 @@ const proxyHeaders = [
   'cf-connecting-ip',
 ]
 
-/** Behind a proxy that nobody has named, every client has the address of the proxy. */
+/** Behind a proxy that is not configured, every client has the address of the proxy. */
 function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middleware {
   const isAllowed = addressTest(addresses)
   const error = MetricsForbiddenError()
@@ -116,9 +117,15 @@ function onlyFrom(addresses: readonly string[], knowsProxies: boolean): Middlewa
 /** What plugins bring as `metrics` in their definition. One that fails has none, which is logged once, and the others are shown. */
 function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
   const failing = new Set<Listed>()
+  const asked = new Map<Listed, Promise<readonly Figure[]>>()
   const ask = async (plugin: Listed) => {
     try {
-      const figures = await figuresOfPlugin(plugin)
+      // One that does not answer is not asked again before it has.
+      const pending = asked.get(plugin) ?? figuresOfPlugin(plugin).finally(() => asked.delete(plugin))
+      asked.set(plugin, pending)
+      const figures = await within(pending, figuresTimeout, () => {
+        throw new Error(`no answer within ${figuresTimeout} ms`)
+      })
       failing.delete(plugin)
       return figures
     } catch (error) {
@@ -138,4 +145,12 @@ function figuresOf(ctx: Context): () => Promise<readonly Figure[]> {
 
 type Listed = Listing['plugins'][number]
 
-const figuresOfPlugin = async ({ definition, scope }: Listed) => definition.metrics!(scope.services as never)
+/** Milliseconds. Prometheus gives up a scrape after 10 s: the figures of the other plugins must have left by then. */
+const figuresTimeout = 5_000
+
+async function figuresOfPlugin({ definition, scope }: Listed): Promise<readonly Figure[]> {
+  const figures = await definition.metrics!(scope.services as never)
+  // One that the format cannot say would spoil the text for all the others.
+  checkFigures(figures)
+  return figures
+}

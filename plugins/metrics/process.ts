@@ -5,6 +5,19 @@ import { watchLoopDelay } from '../toolkit/loop-delay.ts'
 import type { Metrics } from './service.ts'
 import type { Family } from './text.ts'
 
+export const processFamilies = [
+  'process_cpu_seconds',
+  'process_start_time_seconds',
+  'process_resident_memory_bytes',
+  'process_heap_used_bytes',
+  'process_external_memory_bytes',
+  'process_event_loop_delay_seconds',
+  'process_heap_limit_bytes',
+  'process_event_loop_seconds',
+  'process_open_fds',
+] as const
+type ProcessFamily = (typeof processFamilies)[number]
+
 /** The figures of the process; gives what ends the watch. */
 export function countProcess(metrics: Metrics): () => void {
   const delay = watchLoopDelay()
@@ -62,14 +75,14 @@ async function openDescriptors(): Promise<number | undefined> {
 }
 
 const unitOf = (name: string) => ['seconds', 'bytes'].find((unit) => name.endsWith(`_${unit}`))
-const counter = (name: string, help: string, samples: Family['samples']): Family => ({
+const counter = (name: ProcessFamily, help: string, samples: Family['samples']): Family => ({
   name,
   type: 'counter',
   unit: unitOf(name),
   help,
   samples,
 })
-const gauge = (name: string, help: string, value: number): Family => ({
+const gauge = (name: ProcessFamily, help: string, value: number): Family => ({
   name,
   type: 'gauge',
   unit: unitOf(name),

@@ -1,4 +1,5 @@
-import type { Context, Request } from '../../kernel/index.ts'
+import type { Context, Request, Response } from '../../kernel/index.ts'
+import { isOwnRequest } from '../toolkit/own-requests.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
 import { Buckets } from './instruments.ts'
 import type { Metrics } from './service.ts'
@@ -12,27 +13,27 @@ class RouteFigures {
   readonly #labels: { readonly method: string; readonly route: string }
   readonly #bounds: readonly number[]
   readonly #ofClass: (Buckets | undefined)[] = classes.map(() => undefined)
-  #bodies = 0
-  #bytes = 0
+  readonly #received = new Sizes()
+  readonly #sent = new Sizes()
 
   constructor(method: string, route: string, bounds: readonly number[]) {
     this.#labels = { method, route }
     this.#bounds = bounds
   }
 
-  observe(req: Request, status: number, ms: number): void {
-    const i = Math.floor(status / 100) - 1
+  observe(req: Request, res: Response, ms: number): void {
+    const i = Math.floor(res.statusCode / 100) - 1
     let buckets = this.#ofClass[i]
     if (buckets === undefined) {
       buckets = new Buckets(this.#bounds)
       this.#ofClass[i] = buckets
     }
     buckets.observe(ms / 1_000)
-    const length = req.raw.header('content-length')
-    if (length === undefined) return
-    this.#bodies++
-    // Of a request that was refused for it, the length may be no number.
-    this.#bytes += Number(length) || 0
+    const received = req.raw.header('content-length')
+    // Of a request that was refused for it, the length may not be a number.
+    if (received !== undefined) this.#received.add(Number(received) || 0)
+    const sent = res.bodySize
+    if (sent !== undefined) this.#sent.add(sent)
   }
 
   durations(): Sample[] {
@@ -41,14 +42,40 @@ class RouteFigures {
     )
   }
 
-  sizes(): Sample[] {
+  received(): Sample[] {
+    return this.#received.samples(this.#labels)
+  }
+
+  sent(): Sample[] {
+    return this.#sent.samples(this.#labels)
+  }
+}
+
+/** How many bodies there were, and how many bytes. */
+class Sizes {
+  #bodies = 0
+  #bytes = 0
+
+  add(bytes: number): void {
+    this.#bodies++
+    this.#bytes += bytes
+  }
+
+  samples(labels: { readonly method: string; readonly route: string }): Sample[] {
     if (this.#bodies === 0) return []
     return [
-      { suffix: '_count', labels: this.#labels, value: this.#bodies },
-      { suffix: '_sum', labels: this.#labels, value: this.#bytes },
+      { suffix: '_count', labels, value: this.#bodies },
+      { suffix: '_sum', labels, value: this.#bytes },
     ]
   }
 }
+
+export const requestFamilies = [
+  'http_request_duration_seconds',
+  'http_request_body_size_bytes',
+  'http_response_body_size_bytes',
+  'http_requests_in_flight',
+]
 
 /** Counts the requests of a scope, by the pattern of their route: no path of a client becomes a label. */
 export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly number[]): void {
@@ -63,8 +90,9 @@ export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly n
   // What no route answers: 404, 405, files. The methods are those that exist.
   const ofMiss = new Map([...methods, 'other'].map((method) => [method, add(method, '')]))
   ctx.onResponse((req, res, ms) => {
+    if (isOwnRequest(req)) return
     const figures = ofRoutes.of(req) ?? ofMiss.get(req.method) ?? ofMiss.get('other')!
-    figures.observe(req, res.statusCode, ms)
+    figures.observe(req, res, ms)
   })
   const { server } = ctx
   metrics.collect(() => [
@@ -80,7 +108,14 @@ export function countRequests(ctx: Context, metrics: Metrics, bounds: readonly n
       type: 'summary',
       unit: 'bytes',
       help: 'Declared lengths of request bodies',
-      samples: all.flatMap((one) => one.sizes()),
+      samples: all.flatMap((one) => one.received()),
+    },
+    {
+      name: 'http_response_body_size_bytes',
+      type: 'summary',
+      unit: 'bytes',
+      help: 'Lengths of response bodies as they left; streams without a declared length are not counted',
+      samples: all.flatMap((one) => one.sent()),
     },
   ])
   if (ctx.scope !== '') return

@@ -12,7 +12,12 @@ import {
   makeGauge,
   makeHistogram,
 } from './instruments.ts'
+import { processFamilies } from './process.ts'
+import { requestFamilies } from './requests.ts'
 import { type Family, type Sample, writeText } from './text.ts'
+
+/** Names that a metric of the application must not have, also where it is made before the boot. */
+const reserved: ReadonlySet<string> = new Set([...requestFamilies, ...processFamilies])
 
 /** Families that are made at each scrape. */
 export type Collector = () => readonly Family[] | Promise<readonly Family[]>
@@ -22,6 +27,8 @@ export class Metrics {
   readonly #bounds: Bounds
   readonly #instruments = new Map<string, Instrument>()
   readonly #collectors: Collector[] = []
+  readonly #conflicting = new Set<string>()
+  #writing: Promise<string> | undefined
   #report: ((metric: string, what: string) => void) | undefined
   /** What is to be reported once there is a log. */
   readonly #unreported: (readonly [metric: string, what: string])[] = []
@@ -59,7 +66,8 @@ export class Metrics {
     make: (options: MetricOptions<string>, bounds: Bounds) => One,
   ): One {
     checkMetric(options)
-    if (this.#instruments.has(options.name)) throw MetricError(options.name, 'the name is taken')
+    if (this.#instruments.has(options.name) || reserved.has(options.name))
+      throw MetricError(options.name, 'the name is taken')
     const made = make(options, this.#bounds)
     this.#instruments.set(options.name, made)
     return made
@@ -70,7 +78,7 @@ export class Metrics {
     else this.#report(...what)
   }
 
-  /** @internal Says who is told of a label with too many values. */
+  /** @internal Sets the function that hears of values and families that are left out. */
   reportTo(report: (metric: string, what: string) => void): void {
     this.#report = report
     for (const what of this.#unreported.splice(0)) report(...what)
@@ -81,26 +89,51 @@ export class Metrics {
     this.#collectors.push(collector)
   }
 
-  /** Everything in the format OpenMetrics. */
-  async text(): Promise<string> {
-    const collected = await Promise.all(this.#collectors.map(async (collector) => collector()))
+  /** Everything in the format OpenMetrics. Callers that come while it is written share the result. */
+  text(): Promise<string> {
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined
+    })
+    return this.#writing
+  }
+
+  async #write(): Promise<string> {
     const own = [...this.#instruments.values()].map((instrument) => instrument.family())
-    return writeText(merged([...collected.flat(), ...own]))
+    const collected = await Promise.all(this.#collectors.map(async (collector) => collector()))
+    const { families, conflicts } = merged([...own, ...collected.flat()], new Set(this.#instruments.keys()))
+    for (const name of conflicts) {
+      if (this.#conflicting.has(name)) continue
+      this.#conflicting.add(name)
+      this.#warn(name, 'two plugins, or a plugin and the application, use this name differently: the later is left out')
+    }
+    return writeText(families)
   }
 }
 
-/** One family for each name: a plugin in several scopes has one, and samples of the same labels count together. */
-function merged(families: readonly Family[]): Family[] {
+/** One family for each name: a plugin in several scopes has one, and samples of the same labels count together, unless the figure asks for the least. */
+function merged(
+  families: readonly Family[],
+  exclusive: ReadonlySet<string>,
+): { readonly families: readonly Family[]; readonly conflicts: readonly string[] } {
+  const conflicts: string[] = []
   const byName = new Map<string, { family: Family; samples: Map<string, Sample> }>()
   for (const family of families) {
-    const one = byName.get(family.name) ?? { family, samples: new Map<string, Sample>() }
+    const before = byName.get(family.name)
+    if (before !== undefined && (before.family.type !== family.type || exclusive.has(family.name))) {
+      conflicts.push(family.name)
+      continue
+    }
+    const one = before ?? { family, samples: new Map<string, Sample>() }
     byName.set(family.name, one)
-    if (one.family.type !== family.type) continue
+    const together = family.scopes === 'least' ? Math.min : (a: number, b: number) => a + b
     for (const sample of family.samples) {
       const key = `${sample.suffix} ${JSON.stringify(sample.labels ?? {})}`
       const before = one.samples.get(key)
-      one.samples.set(key, before === undefined ? sample : { ...sample, value: before.value + sample.value })
+      one.samples.set(key, before === undefined ? sample : { ...sample, value: together(before.value, sample.value) })
     }
   }
-  return [...byName.values()].map(({ family, samples }) => ({ ...family, samples: [...samples.values()] }))
+  return {
+    families: [...byName.values()].map(({ family, samples }) => ({ ...family, samples: [...samples.values()] })),
+    conflicts,
+  }
 }

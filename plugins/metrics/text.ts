@@ -1,3 +1,5 @@
+import type { Figure } from '../toolkit/figures.ts'
+
 /** What one scrape has of one name. */
 export interface Family {
   readonly name: string
@@ -5,6 +7,7 @@ export interface Family {
   readonly help: string
   readonly unit?: string | undefined
   readonly samples: readonly Sample[]
+  readonly scopes?: Figure['scopes'] | undefined
 }
 
 export interface Sample {
@@ -43,4 +46,4 @@ export function numberText(value: number): string {
 }
 
 /** The bound of a bucket: the format asks for a float here, `1.0`; `1e+21` is one already. */
-export const boundText = (bound: number) => (/^\d+$/.test(`${bound}`) ? `${bound}.0` : numberText(bound))
+export const boundText = (bound: number) => (/^-?\d+$/.test(`${bound}`) ? `${bound}.0` : numberText(bound))

@@ -33,13 +33,14 @@ const works: readonly Work[] = [
   { trace: 'mqtt.message', name: 'mqtt_message', help: 'MQTT messages that were handled', labels: ['filter'] },
   { trace: 'websocket.message', name: 'websocket_message', help: 'Messages of websockets', labels: ['route'] },
   { trace: 'channel.publish', name: 'channel_publish', help: 'Messages to channels', labels: [] },
+  { trace: 'upload', name: 'upload', help: 'Forms with files that were read', labels: [] },
   { trace: 'graphql.operation', name: 'graphql_operation', help: 'GraphQL operations', labels: ['type'] },
 ]
 
 /** Follows the work of the services of this process by its tracing channels, from now on; gives what ends it. */
 export function countWork(metrics: Metrics): () => void {
   const ends = works.map((work) => follow(metrics, work))
-  ends.push(followCache(metrics), followCron(metrics))
+  ends.push(followCache(metrics), followCron(metrics), followRateLimit(metrics), followUpload(metrics))
   return () => {
     for (const end of ends) end()
   }
@@ -84,6 +85,34 @@ function followCache(metrics: Metrics): () => void {
   const looked = channel('framework:cache')
   looked.subscribe(look)
   return () => void looked.unsubscribe(look)
+}
+
+function followRateLimit(metrics: Metrics): () => void {
+  const counted = metrics.counter({
+    name: 'rate_limit_requests',
+    help: 'Requests that a rate limit has counted, by the limit (of the server or of the route) and what became of them',
+    labels: ['limit', 'outcome'],
+  })
+  const count = (event: unknown) => {
+    const { limit, accepted } = event as { readonly limit: string; readonly accepted: boolean }
+    counted.increment({ limit, outcome: accepted ? 'accepted' : 'refused' })
+  }
+  const followed = channel('framework:rateLimit')
+  followed.subscribe(count)
+  return () => void followed.unsubscribe(count)
+}
+
+function followUpload(metrics: Metrics): () => void {
+  const files = metrics.counter({ name: 'upload_files', help: 'Files that were uploaded' })
+  const bytes = metrics.counter({ name: 'upload_bytes', unit: 'bytes', help: 'Bytes of the files that were uploaded' })
+  const end = (event: unknown) => {
+    const upload = event as { readonly files: number; readonly bytes: number }
+    files.add(upload.files)
+    bytes.add(upload.bytes)
+  }
+  const uploads = tracingChannel('framework:upload')
+  uploads.asyncEnd.subscribe(end)
+  return () => void uploads.asyncEnd.unsubscribe(end)
 }
 
 function followCron(metrics: Metrics): () => void {

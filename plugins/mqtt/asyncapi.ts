@@ -1,4 +1,5 @@
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
+import { addressOfName } from '../toolkit/description/names.ts'
 import { type Declared, declarations } from './subscriptions/declarations.ts'
 import type { Filter } from './topics/filter.ts'
 
@@ -6,7 +7,7 @@ import type { Filter } from './topics/filter.ts'
 function addressOf({ levels }: Filter): Pick<AsyncApiChannel, 'address' | 'parameters'> {
   const parameters: { [name: string]: { description: string } } = {}
   const parts = levels.map((level, at) => {
-    if (level !== '+' && level !== '#') return level
+    if (level !== '+' && level !== '#') return addressOfName(level)
     const name = level === '#' ? 'rest' : `level${at + 1}`
     parameters[name] = { description: level === '#' ? 'All further levels of the topic.' : 'One level of the topic.' }
     return `{${name}}`
@@ -16,22 +17,28 @@ function addressOf({ levels }: Filter): Pick<AsyncApiChannel, 'address' | 'param
 
 /** For the description of messages: each topic that this process subscribes to. */
 export function channels(): AsyncApiChannel[] {
-  const filters = new Map<string, Declared[]>()
+  // By what they match: groups that share a subscription receive the same messages.
+  const topics = new Map<string, Declared[]>()
   for (const declared of declarations.all) {
-    const { text } = declared.filter
-    filters.set(text, [...(filters.get(text) ?? []), declared])
+    const topic = declared.filter.levels.join('/')
+    topics.set(topic, [...(topics.get(topic) ?? []), declared])
   }
-  return [...filters].map(([text, all]) => ({
+  return [...topics.values()].map((all) => ({
     ...addressOf(all[0]!.filter),
     protocol: 'mqtt',
     receive: all.map(({ options: { schema } }) => ({
       name: 'message',
       ...(schema === undefined ? { description: 'Text, JSON or bytes of any content.' } : { payload: schema }),
     })),
-    'x-filter': text,
+    ...filtersOf(all),
     // The most of what the handlers ask for is what the broker is asked for.
     operationBindings: {
       mqtt: { qos: Math.max(...all.map(({ options }) => options.qos ?? 0)), bindingVersion: '0.2.0' },
     },
   }))
+}
+
+function filtersOf(all: readonly Declared[]): { readonly 'x-filter': string | readonly string[] } {
+  const filters = [...new Set(all.map(({ filter }) => filter.text))]
+  return { 'x-filter': filters.length === 1 ? filters[0]! : filters }
 }

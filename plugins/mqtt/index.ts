@@ -6,9 +6,11 @@ export type { MqttPublishOptions, MqttQos, MqttSubscribeOptions } from './messag
 export { type Mqtt, mqtt as mqttMessages } from './mqtt.ts'
 export type { MqttConnectOptions, MqttOptions, MqttServiceOptions, MqttSource, MqttWill } from './options.ts'
 export { mqtt } from './plugin.ts'
+export type { MqttPublishTrace } from './service.ts'
 export { MqttService } from './service.ts'
 export { BaseMqtt, type BaseMqttClass } from './subscriptions/base-mqtt.ts'
 export type { MqttHandle, MqttSubscription } from './subscriptions/handle.ts'
+export type { MqttMessageTrace } from './subscriptions/handler-queue.ts'
 export type { MqttDetails, MqttHandler, MqttPayload, MqttTopics } from './types.ts'
 
 declare module '../../kernel/plugin/services.ts' {

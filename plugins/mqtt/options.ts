@@ -50,7 +50,7 @@ export interface Sources {
   /** Whether the subscriptions of this process are handled at all. */
   readonly isOn: boolean
   readonly sources: readonly MqttSource[]
-  /** Whether nobody has said which files: then there need not be any. */
+  /** Whether no one has said which files: then there need not be any. */
   readonly isDefault: boolean
 }
 

@@ -23,7 +23,9 @@ atEachBoot(reportIdleSubscriptions)
 export const mqtt = definePlugin({
   name: 'mqtt',
   options: mqttOptions,
+  inspector: async () => (await import('./inspector.ts')).panels,
   asyncapi: { channels },
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide: ({ connect, subscribe }) => ({ mqtt: new MqttService({}, { ...connect, subscribe, logger: undefined }) }),
   setup(ctx, { connect: { clientId, provider } }) {
     const service = ctx.services.get('mqtt')

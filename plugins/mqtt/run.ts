@@ -7,7 +7,7 @@ import { Outbox } from './messages/outbox.ts'
 import type { MqttSettings } from './options.ts'
 import { Subscriptions } from './subscriptions/subscriptions.ts'
 
-/** How long good-byes may take that nobody needs to wait for. */
+/** How long good-byes may take that no one needs to wait for. */
 const goodbye = 1_000
 
 /** One run of a service, from its start to its stop: what it sends, what it handles, and whether the broker is there. */

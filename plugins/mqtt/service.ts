@@ -1,4 +1,5 @@
 import { isInTime, type Logger, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { type Carrier, carrierOf } from '../toolkit/carrier.ts'
 import { lineLogger } from '../toolkit/logger.ts'
 import type { MqttApi } from './api.ts'
 import { MqttConnectedError, MqttNotConnectedError, MqttUnavailableError } from './errors.ts'
@@ -30,6 +31,9 @@ import type { ExactName, IsPattern, KnownName, MqttArguments, MqttHandler, MqttP
 export interface MqttPublishTrace extends TraceOutcome {
   readonly topic: string
   readonly bytes: number
+  readonly payload: Uint8Array
+  /** Empty; what a subscriber of `start` puts here goes with the message over MQTT 5, and comes out of {@link MqttMessageTrace.carrier}. */
+  readonly carrier: Carrier
 }
 
 const publishTrace = new Trace<MqttPublishTrace>('mqtt.publish')
@@ -132,7 +136,7 @@ export class MqttService {
     announceConnection(this.#connection)
   }
 
-  /** A group of the broker gives each message to one of its members, and everything else to everybody. */
+  /** A group of the broker gives each message to one of its members, and everything else to everyone. */
   #mayHave({ filter }: Declared): boolean {
     return this.#leads || filter.text.startsWith('$share/')
   }
@@ -187,8 +191,8 @@ export class MqttService {
     if (this.#run === undefined) throw MqttNotConnectedError(`publishing to "${topic}"`)
     const { outbox } = this.#run
     await publishTrace.run(
-      () => ({ topic, bytes: payload.byteLength }),
-      () => outbox.publish({ topic, payload, options }),
+      () => ({ topic, bytes: payload.byteLength, payload, carrier: {} }),
+      (event) => outbox.publish({ topic, payload, options, carrier: carrierOf(event?.carrier) }),
     )
   }
 

@@ -43,7 +43,7 @@ const members = [
   'servers',
 ]
 
-/** The option that somebody has meant who wrote this into the description; nothing where it belongs there. */
+/** The option that someone has meant who wrote this into the description; nothing where it belongs there. */
 function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | undefined {
   if (members.includes(name) || name.startsWith('x-')) return undefined
   if (known.has(name)) return name
@@ -56,7 +56,7 @@ function misplacedIn(name: string, known: ReadonlySet<PropertyKey>): string | un
 
 /**
  * Reads the option of a route, which the document takes as it is written. A guard that stands in it guards nothing, so it is a mistake also
- * where nobody describes the routes.
+ * where no one describes the routes.
  */
 export function apidocOfRoute(
   given: unknown,

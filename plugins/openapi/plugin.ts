@@ -20,6 +20,7 @@ export const openapi = definePlugin({
   name: 'openapi',
   options: openapiOptions,
   routeOptions: { apidoc: apidocOfRoute },
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ openapi: new ApiDescription() }),
   async setup(ctx, { path, ui, routeOptions, description }) {
     // Not on import: a server without it should not load it.

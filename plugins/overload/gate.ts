@@ -23,7 +23,7 @@ const leastShare = 0.01
 const step = { calm: 0.05, between: 0.01 }
 /** Looks in a row that must be calm before an overload has ended. */
 const calmLooks = 4
-/** Looks in a row at which a limit must be passed before anything is refused: one long pause is no overload. */
+/** Looks in a row at which a limit must be passed before anything is refused: one long pause is not an overload. */
 const busyLooks = 2
 
 /**

@@ -19,13 +19,15 @@ const OverloadError = defineError('OverloadError', 503, () => 'the server has mo
 export const overload = definePlugin({
   name: 'overload',
   options: overloadOptions,
+  inspector: async () => (await import('./inspector.ts')).panels,
   routeOptions: { overload: overloadOfRoute },
   openapi: { failures: ({ options }) => (options.overload === false ? {} : { 503: 'ServiceUnavailable' }) },
   metrics: (services) => {
     const state = services.get('overload')
     return [
       figure('counter', 'overload_refused', 'Requests that were refused by overload', state.refused),
-      figure('gauge', 'overload_share', 'The part of requests that is accepted', state.share),
+      // A sum of shares says nothing: 2 where two scopes accept everything.
+      { ...figure('gauge', 'overload_share', 'The part of requests that is accepted', state.share), scopes: 'least' },
     ]
   },
   provide: (settings) => ({ overload: new OverloadState(settings) }),

@@ -1,4 +1,4 @@
-/** Strings, templates and comments: the brackets and commas in them are no syntax. */
+/** Strings, templates and comments: the brackets and commas in them are not syntax. */
 const opaque = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\/[^\n]*|\/\*.*?\*\//gs
 
 /**

@@ -10,7 +10,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return isObject && typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** Only `true` is a yes: a truthy rule would let in `'false'`, an error object, or a promise nobody waited for. */
+/** Only `true` is a yes: a truthy rule would let in `'false'`, an error object, or a promise no one waited for. */
 function judge(answer: unknown, onFault: OnFault): boolean {
   if (answer === true) return true
   if (answer !== false) onFault(`answered ${answer === null ? 'null' : `a ${typeof answer}`} and not a boolean`)
@@ -18,7 +18,7 @@ function judge(answer: unknown, onFault: OnFault): boolean {
 }
 
 /**
- * What a check decides, at once when the check does. A throw, a rejection, an answer that is no boolean and one that
+ * What a check decides, at once when the check does. A throw, a rejection, an answer that is not a boolean and one that
  * does not come within `timeout` milliseconds are a no.
  */
 export function verdictOf(ask: () => unknown, timeout: number, onFault: OnFault): boolean | Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { AsyncApiChannel } from '../asyncapi/index.ts'
+import { addressOfName } from '../toolkit/description/names.ts'
 import { declaredSubscriptions } from './registry.ts'
 
 /** What AsyncAPI calls the protocols of engines; the others are called what they are here. */
@@ -8,7 +9,7 @@ const protocols: Readonly<Record<string, string>> = { bullmq: 'redis', sqs: 'sqs
 export function channels(): AsyncApiChannel[] {
   const queues = new Set(declaredSubscriptions().map(({ queue }) => queue))
   return [...queues].map(({ name, kind, schema }) => ({
-    address: name,
+    address: addressOfName(name),
     title: `The queue ${name}`,
     protocol: protocols[kind] ?? kind,
     receive: [

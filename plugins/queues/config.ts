@@ -47,7 +47,7 @@ export function forgetConfiguration(config: QueueConfigSettings): void {
   if (current?.config === config) current = undefined
 }
 
-/** Nobody is left who uses what a server has brought. */
+/** No one is left who uses what a server has brought. */
 export function forgetConfigurationOfServers(): void {
   if (current?.ofServer) current = undefined
 }

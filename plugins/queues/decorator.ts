@@ -25,7 +25,7 @@ function instanceOf(prototype: object): object {
 const call = (instance: object, name: PropertyKey, args: readonly unknown[]): unknown =>
   (instance as Record<PropertyKey, (...args: readonly unknown[]) => unknown>)[name]!(...args)
 
-/** Stands for the instance that nobody has made: a method that needs it gets told so. */
+/** Stands for the instance that no one has made: a method that needs it gets told so. */
 function absent(queue: string, method: PropertyKey): object {
   return new Proxy(
     {},
@@ -48,7 +48,7 @@ export function methodDecorator<Payload>(
   queue: string,
   declare: (handler: QueueHandler<Payload>) => void,
 ): MethodMark<QueueMethod<Payload>> {
-  // Refuses whatever is no method of instances, in the words of every decorator.
+  // Refuses whatever is not a method of instances, in the words of every decorator.
   const mark = decorator({ name: 'subscribeMethod', method: () => {} }) as (...args: readonly unknown[]) => void
   return (first: unknown, second: unknown, third?: unknown): void => {
     mark(first, second, third)

@@ -19,6 +19,11 @@ export const QueuePayloadError = defineError(
   500,
   (queue: string, why: string) => `the payload for the queue "${queue}" ${why}`,
 )
+export const QueueSchemaError = defineError(
+  'QueueSchemaError',
+  500,
+  (queue: string, why: string) => `the schema of the queue "${queue}" cannot be used: ${why}`,
+)
 export const QueueFullError = defineError(
   'QueueFullError',
   500,
@@ -41,7 +46,7 @@ export const QueueBatchError = defineError(
   'QueueBatchError',
   500,
   (queue: string, failed: number, all: number, why: string) =>
-    `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error tells which`,
+    `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error says which`,
 )
 export const QueueHandlerError = defineError(
   'QueueHandlerError',

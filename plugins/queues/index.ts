@@ -35,9 +35,9 @@ export type {
   PgbossPublishOptions,
   SqsPublishOptions,
 } from './publish-options.ts'
-export type { BatchOptions, Queue, QueueHandle } from './queue.ts'
+export type { BatchOptions, Queue, QueueHandle, QueuePublishTrace } from './queue.ts'
 export { type QueueReport, QueueService, type QueueSubscriber } from './service.ts'
-export type { QueueHandler, QueueMessage, SubscribeOptions } from './subscription.ts'
+export type { QueueAttemptTrace, QueueHandler, QueueMessage, SubscribeOptions } from './subscription.ts'
 
 declare module '../../kernel/plugin/services.ts' {
   interface Services {

@@ -4,6 +4,8 @@ import { channels } from './asyncapi.ts'
 import { configureForServers } from './config.ts'
 import { logTo, memory } from './engines.ts'
 import { queuesOptions } from './options.ts'
+import { allQueues } from './queue.ts'
+import { compileSchema } from './schema.ts'
 import { QueueService } from './service.ts'
 
 /**
@@ -21,6 +23,7 @@ import { QueueService } from './service.ts'
 export const queues = definePlugin({
   name: 'queues',
   options: queuesOptions,
+  inspector: async () => (await import('./inspector.ts')).panels,
   asyncapi: { channels },
   async metrics(services) {
     const counts = await services.get('queues').counts()
@@ -30,14 +33,32 @@ export const queues = definePlugin({
         labels: { queue, kind, state },
       })),
     )
-    return [figure('gauge', 'queue_messages', 'Messages in queues, by what they wait for', messages)]
+    const ages = counts.flatMap(({ queue, kind, oldest }) =>
+      oldest === undefined ? [] : [{ value: oldest / 1_000, labels: { queue, kind } }],
+    )
+    return [
+      figure('gauge', 'queue_messages', 'Messages in queues, by what they wait for', messages),
+      {
+        ...figure(
+          'gauge',
+          'queue_oldest_message_seconds',
+          'How long the oldest message that is ready has waited',
+          ages,
+        ),
+        unit: 'seconds',
+      },
+    ]
   },
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide: () => ({ queues: new QueueService() }),
   setup(ctx, { config, run }) {
     const service = ctx.services.get('queues')
     if (config !== undefined) configureForServers(config)
     const logNoMore = logTo(ctx.log)
     service.claim()
+    ctx.onReady(() => {
+      for (const { name, schema } of allQueues()) if (schema !== undefined) compileSchema(name, schema)
+    })
     if (run) ctx.onListen(() => service.run())
     ctx.server.closing.addEventListener('abort', () => service.halt())
     ctx.onClose(async (timeLeft) => {

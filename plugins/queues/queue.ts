@@ -1,4 +1,5 @@
 import { OptionError, quoted, Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { type Carrier, carrierOf } from '../toolkit/carrier.ts'
 import type { MethodMark } from '../toolkit/decorator/decorator.ts'
 import { deprecation } from '../toolkit/deprecation.ts'
 import { jsonText } from '../toolkit/json-text.ts'
@@ -29,6 +30,9 @@ export interface QueuePublishTrace extends TraceOutcome {
   readonly queue: string
   readonly kind: string
   readonly count: number
+  readonly payloads: readonly unknown[]
+  /** Empty; what a subscriber of `start` puts here goes with each of the messages, and comes out of {@link QueueAttemptTrace.carrier}. */
+  readonly carrier: Carrier
 }
 
 const publishTrace = new Trace<QueuePublishTrace>('queue.publish')
@@ -49,6 +53,7 @@ export interface QueueDefinition {
 /** A queue, for whoever watches them all. */
 export interface DeclaredQueue extends EngineRef {
   readonly name: string
+  readonly schema: PayloadSchema | undefined
   counts(): Promise<QueueCounts>
   health(): Promise<void>
 }
@@ -60,9 +65,12 @@ const reportDeprecated = deprecation(
   '@queue.subscribe() is deprecated; write @queue.subscribeMethod()',
 )
 
-/** Every queue of this process whose engine is configured, the newest of each name and kind. */
+/** Every queue of this process, the newest of each name and kind. */
+export const allQueues = (): DeclaredQueue[] => [...declared.values()]
+
+/** Those whose engine is configured. */
 export function declaredQueues(): DeclaredQueue[] {
-  return [...declared.values()].filter(isConfigured)
+  return allQueues().filter(isConfigured)
 }
 
 /** A queue of payloads of one type. */
@@ -88,7 +96,8 @@ export class Queue<Payload, Options = object, Received = Payload> {
     const check = schema === undefined ? undefined : payloadCheck(name, schema)
     this.#self = { name, kind, pubsub, check, schema }
     this.#publishOptions = publishOptions
-    declared.set(`${kind} ${name}`, { name, kind, pubsub, counts: () => this.counts(), health: () => this.health() })
+    const [counts, health] = [() => this.counts(), () => this.health()]
+    declared.set(`${kind} ${name}`, { name, kind, pubsub, schema, counts, health })
   }
 
   /**
@@ -131,10 +140,16 @@ export class Queue<Payload, Options = object, Received = Payload> {
     const { check } = this.#self
     if (check !== undefined) for (const text of texts) await check(JSON.parse(text))
     return publishTrace.run(
-      () => ({ queue: this.name, kind: this.kind, count: texts.length }),
-      () =>
+      () => ({ queue: this.name, kind: this.kind, count: texts.length, payloads, carrier: {} }),
+      (event) =>
         ask(this.#self, this.name, (driver, signal) =>
-          driver.publish(this.name, texts, options as readonly (object | undefined)[], signal),
+          driver.publish(
+            this.name,
+            texts,
+            options as readonly (object | undefined)[],
+            signal,
+            carrierOf(event?.carrier),
+          ),
         ),
     )
   }

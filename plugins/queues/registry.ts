@@ -14,7 +14,7 @@ export const declaredSubscriptions = (): readonly Subscription[] => declarations
 
 export async function addSubscription(subscription: Subscription): Promise<void> {
   await declarations.add(subscription)
-  // One in memory works at once where no server is in charge: nobody else could ever take its messages, so tests and scripts
+  // One in memory works at once where no server is in charge: no one else could ever take its messages, so tests and scripts
   // need nothing else.
   if (declarations.expected.size === 0 && subscription.queue.kind === 'memory') await subscription.start()
 }
@@ -81,7 +81,7 @@ export class Holder implements Runner<Subscription> {
       declarations.expected.delete(this)
     }
     if (declarations.expected.size > 0) return false
-    // One that is away may take as long as it likes to close; nobody waits for that.
+    // One that is away may take as long as it likes to close; no one waits for that.
     await isInTime(closeEngines(), Math.max(giveUpAt - performance.now(), 100))
     forgetConfigurationOfServers()
     return true
@@ -94,7 +94,8 @@ async function endAll(limit: number): Promise<void> {
   if (await isInTime(ended, limit)) return
   const running = all.reduce((sum, one) => sum + one.running, 0)
   const inMemory = all.reduce((sum, one) => sum + (one.queue.kind === 'memory' ? one.running : 0), 0)
-  const what = running > 0 ? `${running} handlers of queues still ran` : 'an engine of queues was not told what is done'
+  const what =
+    running > 0 ? `${running} handlers of queues still ran` : 'an engine of queues did not hear which messages are done'
   queueLog().warn({ running }, `${what} after ${Math.round(limit)} ms; ${fateOf(running, inMemory)}`)
   for (const one of all) one.abandon()
 }

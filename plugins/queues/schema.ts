@@ -1,7 +1,7 @@
-import { isSchema, lazyCheckOf, passed } from '../toolkit/schema/check.ts'
+import { checkOf, isSchema, lazyCheckOf, passed } from '../toolkit/schema/check.ts'
 import { isStandardSchema } from '../toolkit/schema/standard.ts'
 import type { InputOf, OutputOf } from '../validation/index.ts'
-import { QueuePayloadError } from './errors.ts'
+import { QueuePayloadError, QueueSchemaError } from './errors.ts'
 
 /** A schema for payloads: JSON Schema, TypeBox, Zod, or another Standard Schema. */
 export type PayloadSchema = object
@@ -17,15 +17,28 @@ export type CheckPayload = (payload: unknown) => Promise<unknown>
 /**
  * Compiles a schema at its first use.
  *
- * @throws QueuePayloadError for what is no schema, and (as a rejection) with `issues` for a payload that is not what it says.
+ * @throws QueueSchemaError for what is not a schema, also as a rejection where it cannot be compiled; QueuePayloadError (as a rejection) with
+ * `issues` for a payload that does not match it.
  */
 export function payloadCheck(queue: string, schema: PayloadSchema): CheckPayload {
-  const unusable = (why: string) => QueuePayloadError(queue, `has no schema that could be used: ${why}`)
-  if (!isSchema(schema)) throw unusable(`it is ${schema === null ? 'null' : `a ${typeof schema}`}`)
+  const unusable = (why: string) => QueueSchemaError(queue, why)
+  if (!isSchema(schema))
+    throw unusable(`it is ${Array.isArray(schema) ? 'a list' : schema === null ? 'null' : `a ${typeof schema}`}`)
   const check = lazyCheckOf(schema, 'body', unusable)
   return async (payload) => {
     // Defaults are filled in on a copy: who is told of a failure sees what has come.
     const own = isStandardSchema(schema) ? payload : structuredClone(payload)
     return passed(check(own), (why) => QueuePayloadError(queue, why))
+  }
+}
+
+/** Compiles a schema now, for a server that boots. @throws QueueSchemaError where it cannot be compiled. */
+export function compileSchema(queue: string, schema: PayloadSchema): void {
+  try {
+    checkOf(schema, 'body')
+  } catch (error) {
+    throw Object.assign(QueueSchemaError(queue, error instanceof Error ? error.message : String(error)), {
+      cause: error,
+    })
   }
 }

@@ -1,4 +1,5 @@
 import { Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { type Carrier, carrierOf } from '../toolkit/carrier.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { Consumer, Deliver, Delivery, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
@@ -72,6 +73,9 @@ interface Work {
 /** One attempt at one message. */
 export interface QueueAttemptTrace extends QueueMessage, TraceOutcome {
   readonly kind: string
+  readonly payload: unknown
+  /** What the publisher has put into {@link QueuePublishTrace.carrier}. Whoever writes to the engine can write it. */
+  readonly carrier: Readonly<Carrier>
 }
 
 const attemptTrace = new Trace<QueueAttemptTrace>('queue.attempt')
@@ -170,7 +174,7 @@ export class Subscription {
     const message: QueueMessage = { id, queue: this.queue.name, attempt, attempts }
     try {
       await attemptTrace.run(
-        () => ({ ...message, kind: this.queue.kind }),
+        () => ({ ...message, kind: this.queue.kind, payload, carrier: carrierOf(delivery.carrier) ?? {} }),
         () => this.#handle(payload, message),
       )
       return { ok: true }

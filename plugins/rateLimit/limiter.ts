@@ -1,4 +1,4 @@
-import { defineError, type Request, type Response, sendFailure } from '../../kernel/index.ts'
+import { defineError, type Request, type Response, sendFailure, TracePoint } from '../../kernel/index.ts'
 import { networkOf } from '../toolkit/network.ts'
 import { ownKey } from './key.ts'
 import type { Rule } from './options.ts'
@@ -10,11 +10,21 @@ const TooManyRequestsError = defineError(
   (limit: number, windowMs: number) => `more than ${limit} requests in ${windowMs / 1_000} s`,
 )
 
+/** A request that was counted. */
+export interface RateLimitTrace {
+  readonly request: Request
+  /** `server` for the limit of the plugin, `route` for that of a route. */
+  readonly limit: 'server' | 'route'
+  readonly accepted: boolean
+}
+
+const countedPoint = new TracePoint<RateLimitTrace>('rateLimit')
+
 /** Counts one request: true when it may go on, false when it was answered. */
 export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
 
 /** A limit as one function, without a promise where neither the store nor a function of the application needs one. */
-export function limiterOf(rule: Rule, store: RateLimitStore, name: string): Limiter {
+export function limiterOf(rule: Rule, store: RateLimitStore, kind: RateLimitTrace['limit'], name: string): Limiter {
   const { limit, windowMs, statusCode, key: keyOf, skip } = rule
   const policy = `${limit};w=${Math.ceil(windowMs / 1_000)}`
   // One for all: an error for each refused request, with its stack, would make an attack dearer for us than for them.
@@ -27,13 +37,15 @@ export function limiterOf(rule: Rule, store: RateLimitStore, name: string): Limi
       .setHeader('ratelimit-limit', limit)
       .setHeader('ratelimit-remaining', Math.max(0, limit - hit.count))
       .setHeader('ratelimit-reset', seconds)
-    if (hit.count <= limit) return true
+    const accepted = hit.count <= limit
+    if (countedPoint.isOn) countedPoint.publish({ request: req, limit: kind, accepted })
+    if (accepted) return true
     res.setHeader('retry-after', Math.max(1, seconds))
     sendFailure(req, res, error, { status: statusCode })
     return false
   }
   const count = (key: string | undefined, req: Request, res: Response): boolean | Promise<boolean> => {
-    // `null` as well: what a database says of nobody must not put all of them into one counter.
+    // `null` as well: what a database says of no one must not put all of them into one counter.
     const who = key == null ? networkOf(req.ip) : ownKey(String(key))
     const hit = store.hit(`${name} ${who}`, windowMs)
     return hit instanceof Promise ? hit.then((settled) => judge(settled, req, res)) : judge(hit, req, res)

@@ -22,6 +22,7 @@ export const rateLimit = definePlugin({
   options: rateLimitOptions,
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
+  doctor: async () => (await import('./doctor.ts')).checks,
   async setup(ctx, settings) {
     if (settings.store === 'memory') {
       // Each would let as many through as all of them may.
@@ -37,11 +38,11 @@ export const rateLimit = definePlugin({
     ctx.onClose(() => store.close?.())
 
     // By scope: two of them may count in one Redis, and each has a limit of its own.
-    const ofServer = limiterOf(settings, store, ctx.scope === '' ? '*' : `*/${ctx.scope}`)
+    const ofServer = limiterOf(settings, store, 'server', ctx.scope === '' ? '*' : `*/${ctx.scope}`)
     const ofRoutes = new RouteValue<Limiter | false>()
     ctx.onRoute((route) => {
       const own = route.settings.rateLimit
-      ofRoutes.set(route, own && limiterOf(own, store, `${route.isAny ? 'any' : route.method} ${route.path}`))
+      ofRoutes.set(route, own && limiterOf(own, store, 'route', `${route.isAny ? 'any' : route.method} ${route.path}`))
     })
 
     ctx.use(function rateLimit(req, res, next) {

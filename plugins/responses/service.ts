@@ -42,7 +42,7 @@ export class Responses {
    * Lenient, only what the schema names leaves all the same: a scalar of the wrong type as it is, and nothing of an
    * object or an array where the schema has another type.
    *
-   * @throws ResponseSchemaError for a key that is no status and a schema that cannot be compiled.
+   * @throws ResponseSchemaError for a key that is not a status and a schema that cannot be compiled.
    * @example
    * declare const server: Server
    * const Name = { type: 'object', properties: { name: { type: 'string' } } }

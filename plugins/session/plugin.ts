@@ -28,6 +28,7 @@ export const session = definePlugin({
   name: 'session',
   dependencies: ['cookie'],
   options: sessionOptions,
+  doctor: async () => (await import('./doctor.ts')).checks,
   async setup(ctx, { secret, name, ttl, rolling, store, cookie }) {
     const codec = ctx.services.get('cookie')
     const signer = codec.signer('session.secret', secret, ctx.log)

@@ -19,7 +19,7 @@ export interface SessionData {}
 /** What a session can do; no member of its data: `Object.keys` and JSON do not show it. */
 export interface SessionControls {
   /**
-   * Keeps the data under a new id and forgets the old one in the store: at login, so that nobody else knows the id. Rejects
+   * Keeps the data under a new id and forgets the old one in the store: at login, so that no one else knows the id. Rejects
    * with a `SessionEndedError` where another request has ended the session meanwhile.
    */
   regenerate(): Promise<void>
@@ -52,7 +52,7 @@ const empty = '{}'
 const record = Symbol('record')
 type WithRecord = { [record]: SessionRecord }
 
-// Without a prototype of its own: a polluted `Object.prototype.user` must not log everybody in.
+// Without a prototype of its own: a polluted `Object.prototype.user` must not log everyone in.
 const controls: object = Object.create(null, {
   regenerate: method(function regenerate(this: WithRecord) {
     return this[record].regenerate()
@@ -110,7 +110,7 @@ export class SessionRecord {
       const session = Object.create(controls, { [record]: { value: this } }) as Session & WithRecord
       if (this.#data !== undefined) {
         this.#stored = JSON.stringify(this.#data)
-        // A store of somebody else may hand out what it keeps.
+        // A store of someone else may hand out what it keeps.
         Object.assign(session, this.#keeper.givesCopies ? this.#data : JSON.parse(this.#stored))
       }
       this.#session = session
@@ -227,7 +227,7 @@ export class SessionRecord {
 }
 
 /**
- * What a method of a session gives back: a promise that knows whether anybody takes its failure.
+ * What a method of a session gives back: a promise that knows whether anyone takes its failure.
  *
  * What follows it with `then` or `finally` has that failure, too: who takes it there has heard it, and where no one does the
  * answer reports it. A log-out that has failed would be reported as done, and end the process as a rejection beside.

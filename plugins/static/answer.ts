@@ -62,7 +62,7 @@ async function answerWith(
   const fresh = isRangeFresh(req.headers['if-range'], judged.lastModified)
   const range = fresh && req.method === 'GET' ? byteRange(req.headers.range, size) : 'whole'
   if (range === 'none') {
-    // Whoever keeps the refusal of a range for as long as the file would refuse the file to everybody.
+    // Whoever keeps the refusal of a range for as long as the file would refuse the file to everyone.
     for (const name of ['content-type', 'content-encoding', 'cache-control', 'etag', 'last-modified']) {
       res.removeHeader(name)
     }

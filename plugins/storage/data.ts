@@ -80,7 +80,7 @@ async function stop(chunks: AsyncIterator<unknown>): Promise<void> {
   try {
     await chunks.return?.()
   } catch {
-    // Nobody asks for its data any more.
+    // No one asks for its data any more.
   }
 }
 
@@ -100,7 +100,7 @@ export function contentTypeOf(key: string, data: unknown, given: unknown): strin
   return known === unknownType && typeof data === 'string' ? 'text/plain; charset=utf-8' : known
 }
 
-/** @throws OptionError for what is no media type: it would be a header of answers. */
+/** @throws OptionError for what is not a media type: it would be a header of answers. */
 export function checkContentType(type: unknown): string {
   if (typeof type !== 'string' || type.length > 255 || !wellFormed.test(type)) {
     throw OptionError('contentType', quoted(type), 'a media type such as "image/png"')

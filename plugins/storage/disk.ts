@@ -82,7 +82,7 @@ export class StorageDisk {
   /**
    * Gives an object as bytes, as text, or as a stream that must be read or destroyed.
    *
-   * @throws (as a rejection) FileNotFoundError, which is answered with 404 where nobody catches it; StorageKeyError;
+   * @throws (as a rejection) FileNotFoundError, which is answered with 404 where no one catches it; StorageKeyError;
    * StorageUnavailableError.
    * @example
    * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })
@@ -180,7 +180,7 @@ export class StorageDisk {
     return this.#provider.uploadUrl(key, expirySeconds, type)
   }
 
-  /** The address of an object that everybody may read; whether they may is decided where it is kept. */
+  /** The address of an object that everyone may read; whether they may is decided where it is kept. */
   async getPublicUrl(key: string): Promise<string> {
     checkKey(key)
     if (this.#provider.publicUrl === undefined) throw this.#noUrl('getPublicUrl')

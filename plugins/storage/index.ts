@@ -1,7 +1,7 @@
 import type { Storage } from './storage.ts'
 
 export type { StorageData } from './data.ts'
-export type { StorageContents, StorageDisk, StorageMode } from './disk.ts'
+export type { StorageContents, StorageDisk, StorageMode, StorageTrace } from './disk.ts'
 export type { StorageOptions, StorageSettings } from './options.ts'
 export { storage } from './plugin.ts'
 export { type AzureBlobStorageOptions, AzureBlobStorageProvider } from './providers/azure.ts'

@@ -39,6 +39,8 @@ export const storage = definePlugin({
     const isInMemory = Object.values(settings.providers).some((provider) => provider instanceof MemoryStorageProvider)
     return { ...settings, disks: [...paths.values()], isInMemory }
   }),
+  doctor: async () => (await import('./doctor.ts')).checks,
+  inspector: async () => (await import('./inspector.ts')).panels,
   provide: (settings): { storage: Storage } => ({ storage: new Storage({}, {}, settings) }),
   async setup(ctx, { disks, isInMemory }) {
     const service = ctx.services.get('storage')

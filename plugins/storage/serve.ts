@@ -19,7 +19,7 @@ const StorageOrderError = defineError(
   'StorageOrderError',
   500,
   () =>
-    'the body of an upload was read already. List the plugin storage in front of json and of what else reads bodies',
+    'the body of an upload was read already. List the plugin storage before json and of everything else that reads bodies',
 )
 
 /** Answers the signed addresses of a disk: downloads by GET and HEAD, uploads by PUT. */
@@ -96,7 +96,7 @@ function give(file: ServedFile, key: string, req: Request, res: Response): boole
 }
 
 function setHeaders(key: string, res: Response): void {
-  // What somebody has uploaded must not run as a page of this origin.
+  // What someone has uploaded must not run as a page of this origin.
   res.header('content-security-policy', "sandbox; default-src 'none'")
   res.header('x-content-type-options', 'nosniff')
   res.header('content-disposition', `attachment; filename*=UTF-8''${nameOf(key)}`)
@@ -116,7 +116,7 @@ async function upload(
   req: Request,
   res: Response,
 ): Promise<void> {
-  // What somebody has read already would be kept as nothing.
+  // What someone has read already would be kept as nothing.
   if (req.body !== undefined) throw StorageOrderError()
   const given = req.raw.header('content-type')
   if (contentType !== undefined && given !== contentType) {

@@ -50,6 +50,11 @@ export class Storage<Name extends string = string> extends StorageDisk {
     throw StorageProviderError(name, [...this.#disks.keys()])
   }
 
+  /** @internal Every one of them. */
+  get disks(): readonly StorageDisk[] {
+    return [...this.#disks.values()]
+  }
+
   /** Resolves while every provider can be used, for health checks; else rejects with the first failure. */
   override async health(): Promise<void> {
     await Promise.all([...this.#disks.values()].map((disk) => disk.health()))

@@ -87,7 +87,7 @@ const notCookieOctet = /[^\x21\x23\x24\x26-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/gu
 export function cookieHeader(cookies: { readonly [name: string]: string }): string {
   return Object.entries(cookies)
     .map(([name, value]) => {
-      if (!cookieName.test(name)) throw new TypeError(`${JSON.stringify(name)} is no cookie name`)
+      if (!cookieName.test(name)) throw new TypeError(`${JSON.stringify(name)} is not a cookie name`)
       return `${name}=${String(value).replace(notCookieOctet, encodeURIComponent)}`
     })
     .join('; ')

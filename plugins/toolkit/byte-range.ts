@@ -1,7 +1,7 @@
 /** The bytes of an answer, both ends included; `'whole'` when there is no range to heed, `'none'` when no byte is in it. */
 export type ByteRange = { readonly start: number; readonly end: number } | 'whole' | 'none'
 
-// More digits than a length can have are no number any more.
+// More digits than a length can have are not a number any more.
 const single = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/i
 
 /**

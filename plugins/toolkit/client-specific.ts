@@ -11,7 +11,7 @@ export function watchPersonal(req: Request, state: () => unknown): void {
   watched.set(req, state)
 }
 
-/** What {@link watchPersonal} tells at this moment; `undefined` where nobody watches. */
+/** What {@link watchPersonal} tells at this moment; `undefined` where no one watches. */
 export function personalState(req: Request): unknown {
   return watched.get(req)?.()
 }

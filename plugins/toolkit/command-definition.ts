@@ -2,6 +2,8 @@ import type { HostServer } from '../../kernel/http/request/request.ts'
 import { announcePluginData } from '../../kernel/plugin/define.ts'
 
 announcePluginData('commands')
+// What it reads of plugins, too: its type is in doctor/check.ts, which no server loads.
+announcePluginData('doctor')
 
 declare module '../../kernel/plugin/define.ts' {
   interface PluginData {
@@ -106,7 +108,7 @@ export interface CommandDefinition extends CommandShape {
  * @example
  * export const greet = defineCommand({
  *   name: 'greet',
- *   description: 'Greets somebody',
+ *   description: 'Greets someone',
  *   arguments: [{ name: 'who', description: 'Whom', required: true }],
  *   flags: { times: { type: 'number', default: 1 } },
  *   run({ arguments: { who }, flags, print }) {

@@ -15,7 +15,7 @@ const brand = Symbol.for('framework.command')
  *
  * export class Greet extends Command {
  *   readonly name = 'greet'
- *   readonly description = 'Greets somebody'
+ *   readonly description = 'Greets someone'
  *   override readonly arguments = [{ name: 'who', description: 'Whom', required: true }] as const
  *   override readonly flags = { loud: { type: 'boolean', short: 'l', description: 'In capitals' } } as const
  *

@@ -4,7 +4,7 @@ export interface Runner<Declared> {
   takes(declared: Declared): boolean
   /** Begins to run it; what it throws, or rejects with, says that it does not. */
   adopt(declared: Declared): void | Promise<void>
-  /** It did not adopt what another runner has left, which nobody waits for. */
+  /** It did not adopt what another runner has left, which no one waits for. */
   refused(declared: Declared, error: unknown): void
 }
 
@@ -64,7 +64,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
   }
 
   /**
-   * A runner is there from now on: it adopts what nobody else runs.
+   * A runner is there from now on: it adopts what no one else runs.
    *
    * @throws (as a rejection) what it did not adopt first. It stays until it leaves.
    */
@@ -120,7 +120,7 @@ export class Declarations<Declared extends object, One extends Runner<Declared>>
     }
   }
 
-  /** Hands over what nobody runs, each once. */
+  /** Hands over what no one runs, each once. */
   reportIdle(report: (declared: Declared) => void): void {
     for (const [declared, entry] of this.#entries) {
       if (entry.runner !== undefined || entry.isReported) continue

@@ -12,6 +12,8 @@ export interface Figure {
   /** The last word of the name, where it is a unit: `seconds` or `bytes`. */
   readonly unit?: string
   readonly samples: readonly FigureSample[]
+  /** What becomes of samples with the same labels where the plugin is in several scopes. Default `'sum'`. */
+  readonly scopes?: 'sum' | 'least'
 }
 
 export interface FigureSample {

@@ -14,7 +14,7 @@ export interface FoundFiles {
 // On Windows people write backslashes, which are escapes in a glob.
 const toGlob = (pattern: string) => (process.platform === 'win32' ? pattern.replaceAll('\\', '/') : pattern)
 
-// Declarations are no modules, and a test that lies beside what it tests is not for a server to run.
+// Declarations are not modules, and a test that lies beside what it tests is not for a server to run.
 const isLeftOut = (file: string) => /\.(d\.[cm]?ts|(test|spec)\.[cm]?[jt]sx?)$/.test(file)
 
 /**

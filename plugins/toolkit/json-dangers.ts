@@ -76,7 +76,7 @@ function isLaterInList(text: string, at: number, end: number, square: number): b
 /**
  * How many levels are closed for certain right before the bracket of an object, as in `}]},{"name"`; 0 where that is in
  * doubt, as in a string. A quote that ends a string cannot come before a letter or a digit in JSON, so that the parser goes no
- * further there; a quote that begins one proves that what stands before it is no text of another.
+ * further there; a quote that begins one proves that what stands before it is not text of another.
  */
 function closedBefore(text: string, at: number): number {
   const quote = skipBlanks(text, at + 1, 1)

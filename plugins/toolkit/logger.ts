@@ -1,4 +1,5 @@
 import type { Logger } from '../../kernel/support/logger.ts'
+import { logFields } from './log-fields.ts'
 import { namesPlaces } from './readable/failure.ts'
 import { textFor } from './readable/form.ts'
 import { ReadableLines } from './readable/lines.ts'
@@ -29,7 +30,7 @@ export function describeError(value: unknown, forText: boolean, depth = 0): unkn
 }
 
 function toLine(level: Level, bound: Record<string, unknown>, fields: object, message: string | undefined): string {
-  const entry: Record<string, unknown> = { level: levels[level], time: Date.now(), ...bound }
+  const entry: Record<string, unknown> = { level: levels[level], time: Date.now(), ...bound, ...logFields()?.() }
   for (const [key, value] of Object.entries(fields)) entry[key] = describeError(value, textFor(2) !== undefined)
   if (message !== undefined) entry.msg = message
   try {
@@ -136,7 +137,7 @@ export function fallbackLogger(): Logger {
   return logger
 }
 
-/** Whether nobody has chosen this logger. */
+/** Whether no one has chosen this logger. */
 export function isFallback(logger: Logger): boolean {
   return fallbacks.has(logger)
 }

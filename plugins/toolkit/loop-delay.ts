@@ -5,7 +5,7 @@ const resolution = 20
 export interface LoopDelay {
   /** The mean since the last call, in milliseconds; and begins anew. */
   take(): number
-  /** The number of looks and the sum of their milliseconds since the start, for whoever reads it now and then. */
+  /** The number of looks and the sum of their milliseconds since the start, for readers that look now and then. */
   total(): { readonly count: number; readonly sum: number }
   stop(): void
 }

@@ -37,7 +37,7 @@ const members = {
   password: text.secret(),
 }
 
-/** Its members are no options: read as such, another client would be made, of the Redis of this machine. */
+/** Its members are not options: read as such, another client would be made, of the Redis of this machine. */
 const isClient = (given: unknown) => typeof (given as { sendCommand?: unknown }).sendCommand === 'function'
 
 /** Options of a Redis, with those of the plugin beside them: its `prefix`, say. */
@@ -79,13 +79,13 @@ const RedisDatabaseError = defineError(
   'RedisDatabaseError',
   500,
   (database: unknown, why: string) =>
-    `Redis refuses the database ${database}: ${why}. The number stands behind the address (redis://127.0.0.1:6379/3) or in the option db, and must be below the setting "databases" of that Redis, 16 by default`,
+    `Redis refuses the database ${database}: ${why}. The number stands after the address (redis://127.0.0.1:6379/3) or in the option db, and must be below the setting "databases" of that Redis, 16 by default`,
 )
 
 /**
  * Tells of each failed attempt to connect, and of each success; nothing else hears of a client's errors.
  *
- * A client whose database was refused would go on in database 0, among the keys of somebody else: it is cut off before it is
+ * A client whose database was refused would go on in database 0, among the keys of someone else: it is cut off before it is
  * ready, and tries again.
  */
 export function watchConnection(
@@ -115,7 +115,7 @@ const connectTimeout = 2_000
 const longestPause = 1_000
 
 /**
- * Connects a client of `ioredis` that is asked while somebody waits: a command that cannot be sent at once fails, and is never
+ * Connects a client of `ioredis` that is asked while someone waits: a command that cannot be sent at once fails, and is never
  * sent later, when what it says may be wrong.
  *
  * Resolves also where Redis cannot be reached, or takes connections and says nothing; it is then tried again until it can.

@@ -3,7 +3,7 @@ import { nodeEnv } from './node-env.ts'
 import { option } from './options/index.ts'
 
 /** From this many characters on a secret is taken in production. */
-const enough = 16
+export const enough = 16
 const takes = `a random text of ${enough} characters or more, or a list of them: node -p "crypto.randomBytes(32).toString('base64url')"`
 
 /** What signs: one secret or a list, the first of which signs. No message and no listing shows one. */

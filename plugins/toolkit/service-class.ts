@@ -22,7 +22,7 @@ export interface ServiceClassKind<Instance> {
 /** What is loaded. */
 export interface ServiceSources {
   readonly sources: readonly unknown[]
-  /** Whether nobody has said which files: then there need not be any. */
+  /** Whether no one has said which files: then there need not be any. */
   readonly isDefault: boolean
   /** What may be listed, for the message. */
   readonly takes: string

@@ -42,7 +42,7 @@ export function webRequest(req: Request): globalThis.Request {
   return new globalThis.Request(req.url, init)
 }
 
-/** Nothing is read before somebody asks: who refuses a request has then no need to receive it. */
+/** Nothing is read before someone asks: who refuses a request has then no need to receive it. */
 function bodyOf(raw: RawRequest): ReadableStream<Uint8Array<ArrayBuffer>> {
   const iterator = raw.stream()[Symbol.asyncIterator]()
   return new ReadableStream(

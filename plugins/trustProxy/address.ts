@@ -9,7 +9,7 @@ const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/
  * Two spellings of one address would be two clients for a limit, and would slip past a list of addresses.
  */
 export function canonicalAddress(text: string): string | undefined {
-  // Longer than every address; the patterns below should not see what somebody sends in their place.
+  // Longer than every address; the patterns below should not see what someone sends in their place.
   if (text.length > 64) return undefined
   if (isIPv4(text)) return text
   if (!isIPv6(text)) return undefined

@@ -13,11 +13,11 @@ function isSecure(protocol: string | undefined): boolean | undefined {
 
 /**
  * Walks from the nearest proxy outwards until an address is not a trusted proxy: that one is the client. An entry that
- * is no address ends the walk, and the proxy that wrote it counts as the client.
+ * is not an address ends the walk, and the proxy that wrote it counts as the client.
  */
 function walk(peer: string, entries: Iterable<string>, trusts: Trust): { address: string; hops: number } {
   let address = peer
-  // The peer is trusted, else nobody asks.
+  // The peer is trusted, else no one asks.
   let hops = 1
   for (const entry of entries) {
     const found = addressOfEntry(entry)

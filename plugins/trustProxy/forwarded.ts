@@ -38,7 +38,7 @@ export function parseForwarded(header: string | undefined): ForwardedElement[] {
   return elements
 }
 
-/** False for a name that the element has already: forbidden, and which one a proxy has checked nobody knows. */
+/** False for a name that the element has already: forbidden, and which one a proxy has checked no one knows. */
 function takePair(
   [, name = '', plain, quoted = '']: readonly (string | undefined)[],
   element: ForwardedElement,

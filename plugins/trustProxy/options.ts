@@ -8,7 +8,7 @@ import { maxHops } from './list.ts'
 export interface TrustProxyOptions {
   /**
    * Addresses, ranges (`10.0.0.0/8`, `2001:db8::/32`) and the names `loopback`, `linklocal`, `uniquelocal`; or the number
-   * of proxies in front of the server; or `true` for everybody.
+   * of proxies in front of the server; or `true` for everyone.
    */
   trustedProxies: readonly string[] | number | true
   /** The headers that the proxies write: `X-Forwarded-*`, or `Forwarded` (RFC 7239). Default `'x-forwarded'`. */

@@ -11,7 +11,7 @@ interface Peer {
 
 /**
  * Believes what trusted proxies say about the client: `req.ip`, `req.protocol` and the host of `req.url` come from
- * their headers. Without this plugin, and from everybody else, such headers are ignored.
+ * their headers. Without this plugin, and from everyone else, such headers are ignored.
  *
  * @example
  * new Server({ plugins: { trustProxy: { trustedProxies: ['10.0.0.0/8'] } } })
@@ -19,6 +19,7 @@ interface Peer {
 export const trustProxy = definePlugin({
   name: 'trustProxy',
   options: trustProxyOptions,
+  doctor: async () => (await import('./doctor.ts')).checks,
   setup(ctx, { trustedProxies, header }) {
     const trusts = trustOf(trustedProxies)
     const read = header === 'forwarded' ? fromForwarded : fromXForwarded

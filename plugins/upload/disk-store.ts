@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Store, Stored, StoreSource } from './store.ts'
 
 /**
- * Keeps files in a temporary folder that only this user can read, under names that nobody can guess or choose.
+ * Keeps files in a temporary folder that only this user can read, under names that no one can guess or choose.
  *
- * The folder is made for the first file; when somebody has removed it, a new one.
+ * The folder is made for the first file; when someone has removed it, a new one.
  */
 export class DiskStore implements Store {
   readonly #base: string

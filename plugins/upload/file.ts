@@ -13,7 +13,7 @@ export const UploadContentError = defineError(
     `${member} of the file "${field}": it is ${where}. Read ${instead}`,
 )
 
-/** An uploaded file; nobody has looked into it. */
+/** An uploaded file; no one has looked into it. */
 export interface UploadedFile<Result = unknown> {
   readonly field: string
   /** A base name of at most 255 bytes as the client gave it: never a path, never empty, but not unique. */
@@ -117,7 +117,7 @@ export class StoredFile implements UploadedFile {
     this.#moved = true
   }
 
-  /** Nobody needs the file any more. */
+  /** No one needs the file any more. */
   async release(failed: boolean): Promise<void> {
     if (this.#moved || this.#isReleased) return
     this.#isReleased = true
@@ -167,7 +167,7 @@ async function moveFile(from: string, to: string): Promise<void> {
   }
 }
 
-/** Under another name first: nobody ever sees half a file. */
+/** Under another name first: no one ever sees half a file. */
 async function writeWhole(path: string, write: (part: string) => Promise<void>): Promise<void> {
   const part = `${path}.${randomBytes(6).toString('hex')}.part`
   try {

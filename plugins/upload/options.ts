@@ -12,7 +12,7 @@ export interface UploadOptions {
   maxTotalSize?: number | string
   /** The most files; default 10. */
   maxFiles?: number
-  /** The most fields that are no files; default 100. */
+  /** The most fields that are not files; default 100. */
   maxFields?: number
   /** The largest field. Default `'1mb'`. */
   maxFieldSize?: number | string

@@ -19,7 +19,7 @@ type PartStream = Dicer.PartStream
 /**
  * Takes a multipart body apart while it arrives, with backpressure: nothing is kept beyond a few pieces.
  *
- * The library leaves out what it cannot read and reports some failures only on streams that nobody may be reading any
+ * The library leaves out what it cannot read and reports some failures only on streams that no one may be reading any
  * more (three of multer's advisories); here all of them end in {@link parts}.
  */
 export class PartReader {
@@ -148,7 +148,7 @@ export class PartReader {
     try {
       this.#dicer.write(Buffer.from(piece.buffer, piece.byteOffset, piece.length))
     } catch {
-      // A boundary behind the last one trips the library.
+      // A boundary after the last one makes the library fail.
       this.fail(BadRequestError('the form is malformed'))
     }
     // The parser cuts a header at its limit without a word.

@@ -4,6 +4,8 @@ import {
   type Middleware,
   type RawRequest,
   type Request,
+  Trace,
+  type TraceOutcome,
   UnsupportedMediaTypeError,
 } from '../../kernel/index.ts'
 import { formTypeOf } from './content-type.ts'
@@ -14,6 +16,16 @@ import { FileTooLargeError, FormReceiver, type ReceivedForm } from './receive.ts
 import { sinkStore } from './sink-store.ts'
 import { memoryStore, type Store } from './store.ts'
 
+/** A form with files that is being read. */
+export interface UploadTrace extends TraceOutcome {
+  readonly request: Request
+  /** How many files it has, and their bytes together; 0 until it was read. */
+  files: number
+  bytes: number
+}
+
+const uploadTrace = new Trace<UploadTrace>('upload')
+
 /** Where the files of such settings go. */
 export function storeOf({ storage, folder }: UploadSettings, warn: (error: unknown) => void): Store {
   if (storage === 'memory') return memoryStore
@@ -21,7 +33,7 @@ export function storeOf({ storage, folder }: UploadSettings, warn: (error: unkno
 }
 
 /**
- * The middleware that takes forms apart; `keep` is told the files of a request before anybody may ask for them.
+ * The middleware that takes forms apart; `keep` is told the files of a request before anyone may ask for them.
  */
 export function receiver(
   settings: UploadSettings,
@@ -39,7 +51,7 @@ export function receiver(
     refuseEncoding(raw)
     if (Number(raw.header('content-length')) > limits.totalSize) return refuseUnread(raw, limits.totalSize)
     const form = new FormReceiver(type.boundary, limits, store)
-    return receive(form, req).then((received) => {
+    return followed(form, req).then((received) => {
       if (received.files.length > 0) keep(req, received.files)
       req.body = received.fields
       return next()
@@ -58,6 +70,20 @@ function refuseEncoding(raw: RawRequest): void {
 async function refuseUnread(raw: RawRequest, limit: number): Promise<void> {
   await raw.bytes(limit).catch(() => {})
   throw FileTooLargeError('the form', limit)
+}
+
+function followed(form: FormReceiver, request: Request): Promise<ReceivedForm> {
+  if (!uploadTrace.isOn) return receive(form, request)
+  const event: UploadTrace = { request, files: 0, bytes: 0 }
+  return uploadTrace.run(
+    () => event,
+    async () => {
+      const received = await receive(form, request)
+      event.files = received.files.length
+      event.bytes = received.files.reduce((sum, { size }) => sum + size, 0)
+      return received
+    },
+  )
 }
 
 async function receive(form: FormReceiver, { raw, signal }: Request): Promise<ReceivedForm> {

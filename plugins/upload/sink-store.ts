@@ -16,7 +16,7 @@ export function sinkStore(sink: UploadSink, warn: (error: unknown) => void): Sto
   return {
     async write({ content, ...facts }: StoreSource): Promise<Stored> {
       const stream = Readable.from(content, { objectMode: false })
-      // A sink that leaves it early makes it fail, which is no failure; and one that fails says so itself.
+      // A sink that leaves it early makes it fail, which is not a failure; and one that fails says so itself.
       stream.on('error', () => {})
       const result = await written({ ...facts, stream }).finally(() => stream.destroy())
       const release = async (failed: boolean) => {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 /** A file while it arrives. */
 export interface UploadSource {
   readonly field: string
-  /** A base name as the client gave it: never a path, but not unique, and nobody has checked it. */
+  /** A base name as the client gave it: never a path, but not unique, and no one has checked it. */
   readonly filename: string
   /** What the client claims. */
   readonly mimeType: string
@@ -41,7 +41,7 @@ export interface Stored {
   readonly path?: string
   /** What a sink has returned. */
   readonly result?: unknown
-  /** Called once, when nobody needs the file any more; `failed`: the request was. Never rejects. */
+  /** Called once, when no one needs the file any more; `failed`: the request was. Never rejects. */
   release(failed: boolean): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 const form =
   /^[\t ]*application\/x-www-form-urlencoded[\t ]*(?:;[\t ]*(?:charset=(?<quote>"?)(?<charset>[\w.:-]+)\k<quote>[\t ]*)?)?$/i
 
-/** What a content type says about a body: no form, a form in UTF-8, or a form in a charset nobody reads. */
+/** What a content type says about a body: no form, a form in UTF-8, or a form in a charset no one reads. */
 export type FormType = 'none' | 'read' | 'charset'
 
 /** Reads a content type exactly, ignoring case; a form has no parameter but its charset. */

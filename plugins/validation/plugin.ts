@@ -42,7 +42,7 @@ export const validation = definePlugin({
   },
 })
 
-/** For the API description. A body of a type that nobody reads is refused where a schema asks for one. */
+/** For the API description. A body of a type that no one reads is refused where a schema asks for one. */
 function failures(route: DescribedRoute): { readonly [status: string]: string } {
   const { body, query, all } = route.options
   if (parts.every((part) => route.options[part] === undefined)) return {}

@@ -58,7 +58,7 @@ export class Validation {
   /**
    * The check of one schema of one route.
    *
-   * @throws SchemaError for what is no schema, SchemaIdError when another schema of this server has its `$id`.
+   * @throws SchemaError for what is not a schema, SchemaIdError when another schema of this server has its `$id`.
    */
   compile(schema: unknown, mode: Mode, route: string, part: string): Check {
     this.claim(schema, route, part)

@@ -28,6 +28,9 @@ const extensionList = new RegExp(`^${extension}(?:[ \\t]*,[ \\t]*${extension})*$
 export function checkHandshake(req: Request, res: Response): void {
   const { raw } = req
   if (raw.header('sec-websocket-version') !== version) {
+    // RFC 9110 section 15.5.22: a 426 names the protocol.
+    res.setHeader('connection', 'upgrade')
+    res.setHeader('upgrade', 'websocket')
     res.setHeader('sec-websocket-version', version)
     throw UpgradeRequiredError(`the version of the websocket protocol is ${version}`)
   }

@@ -1,4 +1,4 @@
-import { Trace, type TraceOutcome } from '../../kernel/index.ts'
+import { Trace, type TraceOutcome, TracePoint } from '../../kernel/index.ts'
 import type { ServerSocket } from './types.ts'
 
 /** A message of a client in the hands of its handler. */
@@ -10,3 +10,13 @@ export interface WebsocketMessageTrace extends TraceOutcome {
 }
 
 export const messageTrace = new Trace<WebsocketMessageTrace>('websocket.message')
+
+/** A frame that leaves for a client. */
+export interface WebsocketSendTrace {
+  readonly socket: ServerSocket
+  /** The path of the route. */
+  readonly route: string
+  readonly frame: string | Uint8Array
+}
+
+export const sendPoint = new TracePoint<WebsocketSendTrace>('websocket.send')

@@ -35,7 +35,12 @@ export interface InvalidMessage {
 /** A message that may pass, or why it may not. */
 export type ReadMessage =
   | { readonly ok: true; readonly message: string | Uint8Array | Message; readonly isExtension?: true }
-  | { readonly ok: false; readonly invalid: InvalidMessage }
+  | {
+      readonly ok: false
+      readonly invalid: InvalidMessage
+      /** The types that there are, where the message has none of them. */
+      readonly types?: readonly string[]
+    }
 
 /** The frame that answers a message which is not valid. */
 export function errorFrame({ message, errors }: InvalidMessage): string {
@@ -65,14 +70,13 @@ function checksOf(schemas: MessageSchemas, mode: 'body' | 'exact'): Checks {
 export function readerOf(schemas: MessageSchemas | undefined): Read {
   if (schemas === undefined) return (message) => ({ ok: true, message })
   const checks = checksOf(schemas, 'body')
-  const known = [...checks.keys()].join(', ')
+  const types = [...checks.keys()]
   return (text) => {
     const parsed = parse(text)
     if (typeof parsed === 'string') return { ok: false, invalid: { message: parsed } }
     const { type, data } = parsed
     const check = checks.get(type)
-    if (check === undefined)
-      return { ok: false, invalid: { message: `no message has this type; the types are ${known}` } }
+    if (check === undefined) return { ok: false, invalid: { message: unknownType(type, types) }, types }
     const verdict = check(data)
     return verdict instanceof Promise ? verdict.then((settled) => told(type, settled)) : told(type, verdict)
   }
@@ -84,10 +88,15 @@ export function withExtension(read: Read, types: readonly string[], hasHandler: 
     const parsed = parse(text)
     if (typeof parsed !== 'string' && types.includes(parsed.type))
       return { ok: true, message: parsed, isExtension: true }
-    if (hasHandler) return read(text)
-    const message = typeof parsed === 'string' ? parsed : `no message has this type; the types are ${types.join(', ')}`
-    return { ok: false, invalid: { message } }
+    const own = hasHandler ? read(text) : undefined
+    if (own !== undefined && !('types' in own)) return own
+    if (typeof parsed === 'string') return { ok: false, invalid: { message: parsed } }
+    return { ok: false, invalid: { message: unknownType(parsed.type, [...(own?.types ?? []), ...types]) } }
   }
+}
+
+function unknownType(type: string, types: readonly string[]): string {
+  return `unknown type ${JSON.stringify(type.slice(0, 100))}; the types are ${types.join(', ')}`
 }
 
 function told(type: string, verdict: Awaited<ReturnType<Check>>): ReadMessage {

@@ -50,6 +50,7 @@ const mostWaiting = 8
 export const websocket = definePlugin({
   name: 'websocket',
   options: websocketOptions,
+  inspector: async () => (await import('./inspector.ts')).panels,
   routeOptions: {
     websocket: handlersOfRoute,
     socket: socketOfRoute,
@@ -69,6 +70,7 @@ export const websocket = definePlugin({
       figure('counter', 'websocket_messages', 'Messages of websockets', messages),
     ]
   },
+  doctor: async () => (await import('./doctor.ts')).checks,
   provide: (settings) => ({ websockets: new Sockets(settings) }),
   async setup(ctx, settings) {
     const { server, log } = ctx

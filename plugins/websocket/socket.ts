@@ -3,7 +3,7 @@ import { isPromise, type Logger } from '../../kernel/index.ts'
 import { Allowance } from './allowance.ts'
 import { checkClose } from './close-code.ts'
 import { handlerFailed } from './failed-handler.ts'
-import { messageTrace } from './message-trace.ts'
+import { messageTrace, sendPoint } from './message-trace.ts'
 import { errorFrame, type InvalidMessage, type ReadMessage } from './messages.ts'
 import type { Opening, SocketRoute } from './socket-route.ts'
 import { Strain } from './strain.ts'
@@ -64,6 +64,11 @@ export class Socket implements ServerSocket, WireEvents {
     return this.#id
   }
 
+  /** @internal The path of its route. */
+  get route(): string {
+    return this.#route.path
+  }
+
   get server(): object {
     return this.#route.server
   }
@@ -114,6 +119,7 @@ export class Socket implements ServerSocket, WireEvents {
       this.#lookOut()
     }
     sockets.counts.sent++
+    if (sendPoint.isOn) sendPoint.publish({ socket: this, route: this.#route.path, frame })
     wire.send(frame)
     return true
   }

@@ -142,7 +142,7 @@ describe.concurrent('plugins', () => {
     expect(stdout).not.toContain('secret')
   })
 
-  test('what the application logs is no part of the result', async () => {
+  test('what the application logs is not a part of the result', async () => {
     const { stdout, stderr } = await run('plugins', '--json', '--entry', 'logs.js')
     expect(JSON.parse(stdout)).toMatchObject({ name: 'root' })
     for (const when of ['is imported', 'boots', 'closes']) expect(stderr).toContain(`"msg":"while it ${when}"`)

@@ -21,7 +21,7 @@ class Running {
 
   constructor(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     const command = [process.execPath, join(folder, 'node_modules/framework/dist/cli/index.js'), ...args]
-    // As a package manager runs a script: in a shell, which tells nobody of a signal.
+    // As a package manager runs a script: in a shell, which tells no one of a signal.
     const isScript = env.npm_lifecycle_event !== undefined
     const [program, ...rest] = isScript ? ['/bin/sh', '-c', `"${command.join('" "')}" & wait`] : command
     this.#child = spawn(program!, rest, {
@@ -55,7 +55,7 @@ class Running {
 
 const stopping = (signal: string) => `${signal}: waiting for what runs; once more ends it at once\n`
 
-/** Tells of its life, and would tell if somebody had bound a socket. */
+/** Tells of its life, and would tell if someone had bound a socket. */
 const store = `import { definePlugin } from 'framework'
 export const store = definePlugin({
   name: 'store',

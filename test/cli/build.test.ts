@@ -251,7 +251,7 @@ describe('what was typed and what is there', () => {
       'a build is for Node.js, and this project runs on Bun, which takes src/index.ts as it is: bun src/index.ts. --force builds all the same',
       'bun',
     ],
-    [[], 1, expect.stringMatching(/^\S+list\/package\.json cannot be read: it is no object\n$/), 'list'],
+    [[], 1, expect.stringMatching(/^\S+list\/package\.json cannot be read: it is not an object\n$/), 'list'],
   ])('%j', async (args, code, message, folder = '.') => {
     const ended = await runner.run(join(app.folder, folder), ['build', ...args])
     expect(ended).toEqual({ code, stdout: '', stderr: typeof message === 'string' ? `${message}\n` : message })

@@ -33,12 +33,12 @@ test.each([[['--help']], [['-h']], [['help']]])('%j lists every command', async 
   for (const name of own) expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'))
 })
 
-test('so does nothing at all, which is no success', async () => {
+test('so does nothing at all, which is not success', async () => {
   const { stdout } = await run(['--help'])
   expect(await run([])).toEqual({ code: 2, stdout, stderr: '' })
 })
 
-test('a terminal gets lines that fit, everybody else one for each command', async () => {
+test('a terminal gets lines that fit, everyone else one for each command', async () => {
   const narrow = await run(['--help'], {}, 60)
   const rows = narrow.stdout.split('\n').slice(2, -3)
   expect(Math.max(...rows.map((line) => line.length))).toBeLessThanOrEqual(60)
@@ -110,7 +110,7 @@ test('colours are for terminals, and NO_COLOR is obeyed', async () => {
   expect(await isColored({ TERM: 'dumb' }, 80)).toEqual([false, false])
 })
 
-test('a reader that leaves early is no failure', async () => {
+test('a reader that leaves early is not a failure', async () => {
   const child = spawn(process.execPath, [join(root, 'dist/cli/index.js'), '--help'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -205,11 +205,11 @@ export const server = new Server({ plugins: [tools()] })
     [['throw', '3'], 1, '', 'RangeError\n'],
     [['throw', '4'], 1, '', '{ a: 1 }\n'],
     // The system would make 0 of the first, and Node.js a crash of the fourth.
-    [['odd', '0'], 1, '', 'odd ended with 256, which is no exit code: nothing, or 0 to 255\n'],
-    [['odd', '1'], 1, '', 'odd ended with -1, which is no exit code: nothing, or 0 to 255\n'],
-    [['odd', '2'], 1, '', 'odd ended with NaN, which is no exit code: nothing, or 0 to 255\n'],
-    [['odd', '3'], 1, '', 'odd ended with 1.5, which is no exit code: nothing, or 0 to 255\n'],
-    [['odd', '4'], 1, '', "odd ended with '3', which is no exit code: nothing, or 0 to 255\n"],
+    [['odd', '0'], 1, '', 'odd ended with 256, which is not an exit code: nothing, or 0 to 255\n'],
+    [['odd', '1'], 1, '', 'odd ended with -1, which is not an exit code: nothing, or 0 to 255\n'],
+    [['odd', '2'], 1, '', 'odd ended with NaN, which is not an exit code: nothing, or 0 to 255\n'],
+    [['odd', '3'], 1, '', 'odd ended with 1.5, which is not an exit code: nothing, or 0 to 255\n'],
+    [['odd', '4'], 1, '', "odd ended with '3', which is not an exit code: nothing, or 0 to 255\n"],
     // Names that every object has.
     [['inherited'], 0, '[null,null,false]\n', ''],
   ])('%j', async (argv, code, stdout, stderr) => {
@@ -227,7 +227,7 @@ export const server = new Server({ plugins: [tools()] })
   test('an application that cannot be loaded does not hide that the command is unknown', async () => {
     project.write({ 'src/server.js': 'throw new Error("broken")\n' })
     const ended = await framework(project.folder, ['ad'])
-    // Perhaps it has that command: nobody can say that it was typed wrongly.
+    // Perhaps it has that command: no one can say that it was typed wrongly.
     expect(ended.code).toBe(1)
     expect(ended.stderr).toMatch(
       /^the commands of the plugins are not known: src\/server\.js cannot be imported: broken \(.*\)\n/,

@@ -14,7 +14,7 @@ server.get('/books', function listBooks() {})
 import { server } from '../server.ts'
 export class Greet extends Command {
   readonly name = 'greet'
-  readonly description = 'Greets somebody'
+  readonly description = 'Greets someone'
   override readonly arguments = [{ name: 'who', required: true }] as const
   override readonly flags = { loud: { type: 'boolean', short: 'l' } } as const
   async run({ arguments: { who }, flags, print, boot }: CommandInput<this>) {

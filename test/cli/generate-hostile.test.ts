@@ -144,10 +144,10 @@ test.each(named)('%s: a name that is none is refused, with the reason', async (c
 test('generate-mqtt takes the topics that brokers take, and names a file of none', async () => {
   for (const [topic, why] of [
     ['', 'the subscription "" is empty'],
-    ['a/#/b', 'the subscription "a/#/b" has levels behind "#", which stands for all that follow'],
+    ['a/#/b', 'the subscription "a/#/b" has levels after "#", which stands for all that follow'],
     ['a+/b', 'the subscription "a+/b" has a "+" beside other characters: it stands for a whole level'],
     ['a\u0000', 'the subscription "a\\u0000" has a NUL character'],
-    ['$share/g', 'the subscription "$share/g" has no filter behind the group: "$share/<group>/<filter>"'],
+    ['$share/g', 'the subscription "$share/g" has no filter after the group: "$share/<group>/<filter>"'],
     ['новини/+', 'no name of a file can be made of the topic "новини/+": --name <name> gives one'],
     ['///', 'no name of a file can be made of the topic "///": --name <name> gives one'],
   ]) {
@@ -207,7 +207,7 @@ test('what belongs to the framework is not taken', async () => {
   expect([code, stderr]).toEqual([2, '"list" is a command of the framework: call yours otherwise\n'])
 })
 
-test('an import of anybody is not forged: topics and zones stand in their files as text', async () => {
+test('an import of anyone is not forged: topics and zones stand in their files as text', async () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what it is about
   const topic = "a'/*/\u2028`${process.exit(1)}\\/+"
   expect((await run('generate-mqtt', topic)).code).toBe(0)
@@ -246,7 +246,10 @@ describe('a folder that cannot be written', () => {
   test('a folder in the place of the second file takes the first one back', async () => {
     mkdirSync(join(folder, 'src/controllers/users.test.ts'), { recursive: true })
     const { code, stderr } = await run('generate-controller', 'users')
-    expect([code, stderr]).toEqual([1, 'src/controllers/users.test.ts is there and is no file: nothing was written\n'])
+    expect([code, stderr]).toEqual([
+      1,
+      'src/controllers/users.test.ts is there and is not a file: nothing was written\n',
+    ])
     expect(files().filter((file) => file.endsWith('users.ts'))).toEqual([])
   })
 })

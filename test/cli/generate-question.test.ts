@@ -47,7 +47,7 @@ test.each([['\u0003'], ['\u001b']])('%j takes the question back', async (key) =>
   expect(await choose(key)).toBeUndefined()
 })
 
-test('nothing is asked when the kind was typed, where nobody can answer, and in CI', async () => {
+test('nothing is asked when the kind was typed, where no one can answer, and in CI', async () => {
   expect(await oneOf('--type', 'azure', kinds)).toBe('azure')
   const failure = { message: '--type is missing: s3, azure or local', exitCode: 2 }
   vi.stubEnv('CI', 'true')

@@ -107,7 +107,7 @@ describe('a client of every kind of route', () => {
     expect(read('shared/api.ts')).toContain('createClient')
   })
 
-  test('a file of somebody else is not overwritten without --force', async () => {
+  test('a file of someone else is not overwritten without --force', async () => {
     project.write({ 'own.ts': 'export const mine = 1\n' })
     const refused = await runner.run(project.folder, ['generate-sdk', '--out', 'own.ts'])
     expect([refused.code, read('own.ts')]).toEqual([1, 'export const mine = 1\n'])

@@ -260,7 +260,7 @@ test.concurrent('a command runs by its name and is listed', async () => {
   const ended = await framework(project.folder, ['send-report', 'world', '--loud'])
   expect(ended).toEqual({ code: 0, stdout: 'HELLO WORLD\n', stderr: '' })
   const list = await framework(project.folder, ['list'])
-  expect(list.stdout).toMatch(/^ {2}send-report +Greets somebody/m)
+  expect(list.stdout).toMatch(/^ {2}send-report +Greets someone/m)
 })
 
 test.concurrent('names that templates or the language use themselves compile too', async () => {

@@ -81,7 +81,7 @@ test('scheduled jobs are offered for Node.js only', async () => {
   expect(answers).toMatchObject({ packageManager: 'bun', parts: new Set(['graphql']) })
 })
 
-test('a folder whose name is no name of a package, or that has a project, is asked about', async () => {
+test('a folder whose name is not a name of a package, or that has a project, is asked about', async () => {
   mkdirSync(join(folder, 'taken/src'), { recursive: true })
   writeFileSync(join(folder, 'taken/src/server.ts'), '')
   writeFileSync(join(folder, 'notes.txt'), '')

@@ -23,7 +23,7 @@ const [program = ''] = Object.keys(manifest.bin)
 let runner: Runner
 let folder: string
 beforeAll(() => {
-  // Who commits; not everybody has told git.
+  // Who commits; not everyone has told git.
   const [name, email] = ['Ada', 'ada@example.org']
   runner = startRunner({
     GIT_AUTHOR_NAME: name,

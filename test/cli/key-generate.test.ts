@@ -58,7 +58,7 @@ function isPair(privateKey: string, publicKey: string, passphrase?: string): boo
 }
 
 describe('files', () => {
-  test('are a pair for its owner and for everybody, whatever the umask', async () => {
+  test('are a pair for its owner and for everyone, whatever the umask', async () => {
     const umask = process.umask(0)
     const fresh = startRunner()
     process.umask(0o077)
@@ -128,7 +128,7 @@ describe('files', () => {
     write('file', '')
     const run = (...argv: string[]) => runner.run(join(folder, 'project'), ['key-generate', '-t', 'ed25519', ...argv])
     for (const [argv, told] of [
-      [['--force'], 'keys/app-private.pem is there and is no file: nothing was written\n'],
+      [['--force'], 'keys/app-private.pem is there and is not a file: nothing was written\n'],
       [['--out', 'out'], /^out\/app-private\.pem leads out of .*: nothing was written\n$/],
       [['--out', '../file'], /^\.\.\/file is a file, and a folder is needed: nothing was written\n$/],
       [['--out', '/proc/no-keys'], /^nothing was written: E.*\n$/],
@@ -311,7 +311,7 @@ describe('variables', () => {
     expect([read('shared'), readdirSync(folder).sort()]).toEqual(['A=1\n', ['.env', 'shared']])
   })
 
-  test('of somebody else stay, unless root writes them, who leaves the file to whom it belongs', async () => {
+  test('of someone else stay, unless root writes them, who leaves the file to whom it belongs', async () => {
     write('.env', 'A=1\n')
     const { uid } = statSync(join(folder, '.env'))
     const getuid = vi.spyOn(process, 'getuid').mockReturnValue(uid + 1)

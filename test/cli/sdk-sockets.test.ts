@@ -48,6 +48,23 @@ test('the root, parameters and what is left of a path', () => {
   expect(text).toContain("const path1 = '/files/' + rest(value)")
 })
 
+test('members of messages may be called like keywords, and values may have members of that name', () => {
+  const names = ['$ref', 'items', 'additionalItems', 'enum', '__proto__']
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const payload = {
+    type: 'object',
+    properties: { ...properties, value: { const: { additionalItems: 1 } } },
+    required: [...names.slice(0, 3), 'value'],
+  }
+  const channels = { a: channel('/a', { one: { payload } }) }
+  const text = generateClient({}, { messages: described(channels) })
+  expect(text).toMatch(/^ *\$ref: string$/m)
+  expect(text).toMatch(/^ *additionalItems: string$/m)
+  expect(text).toMatch(/^ *items: string$/m)
+  expect(text).not.toContain('allOf')
+  expect(text).toContain('value: { readonly additionalItems: 1 }')
+})
+
 describe('schemas of both descriptions are one set of types', () => {
   const Book = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
   const api = (schemas: object) =>
@@ -163,6 +180,9 @@ describe('--url', () => {
     expect([page.code, page.stderr.includes('/docs/json is not JSON')]).toEqual([1, true])
     const old = await run({ '/docs/json': { swagger: '2.0' } })
     expect([old.code, old.stderr.includes('not a description of the format openapi 3.x')]).toEqual([1, true])
+    const broken = await run({ '/docs/json': { ...openapi, paths: { '/a': null } } })
+    expect([broken.code, broken.stdout]).toEqual([1, ''])
+    expect(broken.stderr).toContain(`the descriptions of ${broken.url} are not valid`)
   })
 
   test.each([

@@ -50,6 +50,14 @@ server.get('/boom', () => {
   // A mistake shows the line of the source, and not that of what was made of it.
   const failed = await fetch(`http://127.0.0.1:${serving.port}/boom`, { headers: { accept: 'text/html' } })
   expect(await failed.text()).toMatch(/src\/server\.ts:5:\d+<.*class="here">.*of no use.*in the file of the user/s)
+  const [, address = ''] = /\n *inspector +(http\S+)/.exec(serving.output()) ?? []
+  const visit = await fetch(address, { redirect: 'manual' })
+  const cookie = visit.headers.get('set-cookie')!.split(';')[0]!
+  const inspected = async () => {
+    const page = new URL('/_inspector/api/list?kind=request', address)
+    return (await fetch(page, { headers: { cookie } })).json()
+  }
+  expect(await inspected()).toContainEqual(expect.objectContaining({ title: 'GET /boom', outcome: 'failed' }))
   const first = await pidOf(serving)
   // The same bytes again, a test, and what an editor leaves beside a file.
   project.write({ 'src/text.ts': text('one'), 'src/text.test.ts': '', 'src/.text.ts.swp': 'x', 'src/data.sqlite': 'x' })
@@ -61,11 +69,13 @@ server.get('/boom', () => {
   expect([second === first, isAlive(first), serving.versions()]).toEqual([false, false, [second]])
   await until('the one that gets ready', () => serving.processes().length === 2)
   const [next] = serving.processes().filter((pid) => pid !== second)
-  // As many editors save: beside it, and then renamed. So nobody reads a half, and there is one change.
+  // As many editors save: beside it, and then renamed. So no one reads a half, and there is one change.
   writeFileSync(join(project.folder, 'src/text.ts.new~'), text('three'))
   renameSync(join(project.folder, 'src/text.ts.new~'), join(project.folder, 'src/text.ts'))
   await serving.answers('three')
   expect(await pidOf(serving)).toBe(next)
+  // The page that is open goes on with the new version, which has seen other requests.
+  expect(await inspected()).not.toContainEqual(expect.objectContaining({ title: 'GET /boom' }))
   // Such a file may change what the one that gets ready has read.
   await until('the one that gets ready', () => serving.processes().length === 2)
   const old = serving.processes()
@@ -76,8 +86,10 @@ server.get('/boom', () => {
 })
 
 test.concurrent('packages that are installed anew are found, though a process got ready without them', async () => {
-  const { project, serving, edit } = await serveProject()
+  const { project, serving, edit } = await serveProject({}, ['--no-inspector'])
   await serving.answers('one')
+  expect(serving.output()).not.toContain('inspector')
+  expect((await fetch(`http://127.0.0.1:${serving.port}/_inspector`)).status).toBe(404)
   const manifest = join(project.folder, 'node_modules/framework/package.json')
   renameSync(manifest, `${manifest}.away`)
   project.write({ 'package.json': '{ "name": "app", "type": "module" }' })
@@ -200,7 +212,7 @@ function boom(thing: any): string {
   })
   const url = `http://127.0.0.1:${serving.port}`
   await serving.answers('one')
-  await serving.says(`  health  ${url}/health/ready\n`)
+  await serving.says(`  health     ${url}/health/ready\n`)
   await serving.get('/boom')
   await serving.says(/\n\d\d:\d\d:\d\d GET {4}\/boom 500 [\d.]+ ms\n {9}TypeError: Cannot read prop.*\n/)
   await serving.says(/^ {11}boom src\/server\.ts:10:16\n.*\n.*\n {11}> 10 │ {3}return thing\.name\n {16}│ {16}\^\n/m)

@@ -108,7 +108,7 @@ describe('reading', () => {
     expect(await read()).toEqual([])
   })
 
-  test('a bad end is thrown once, behind the messages before it', async () => {
+  test('a bad end is thrown once, after the messages before it', async () => {
     const socket = open()
     const web = await newest()
     web.emit('open')
@@ -121,7 +121,7 @@ describe('reading', () => {
     expect(() => socket.send({ type: 'lend', data: { days: 1 } })).toThrow(SocketError)
   })
 
-  test('what is no JSON goes to onError, and a listener that throws takes no other with it', async () => {
+  test('what is not JSON goes to onError, and a listener that throws takes no other with it', async () => {
     const onError = vi.fn()
     const socket = open({}, { onError })
     const web = await newest()
@@ -159,7 +159,7 @@ describe('reconnection', () => {
     return Number.POSITIVE_INFINITY
   }
 
-  test('waits double up to the longest, each a random part, and begin anew behind a connection that has held', async () => {
+  test('waits double up to the longest, each a random part, and begin anew after a connection that has held', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0)
     open({ reconnect: { delay: 200, maxDelay: 800 } })
     await newest()
@@ -180,6 +180,14 @@ describe('reconnection', () => {
     web.emit('open')
     expect(await waitOf(code)).toBe(Number.POSITIVE_INFINITY)
     expect((await socket.closed).code).toBe(code)
+  })
+
+  test('a connection that broke off is 1006, also where the runtime says 0', async () => {
+    const socket = open({ reconnect: { attempts: 1 } })
+    ;(await newest()).emit('open')
+    expect(await waitOf(0)).toBeLessThan(1000)
+    expect(await waitOf(0)).toBe(Number.POSITIVE_INFINITY)
+    expect((await socket.closed).code).toBe(1006)
   })
 
   test('is off by default, ends after its attempts, and with close()', async () => {
@@ -232,5 +240,44 @@ describe('reconnection', () => {
       [1, 2],
       [3, 4],
     ])
+  })
+})
+
+describe('what fails', () => {
+  test('a code that the runtime does not send is thrown, and the socket can still send and close', async () => {
+    const socket = open()
+    const web = await newest()
+    web.emit('open')
+    vi.spyOn(web, 'close').mockImplementationOnce(() => {
+      throw new DOMException('invalid code', 'InvalidAccessError')
+    })
+    expect(() => socket.close(1001)).toThrow('invalid code')
+    socket.send({ type: 'renew', data: {} } as never)
+    expect(web.sent).toHaveLength(1)
+    socket.close()
+    expect((await socket.closed).code).toBe(1000)
+  })
+
+  test('an onError that throws does not keep the socket from ending', async () => {
+    const thrown: unknown[] = []
+    vi.stubGlobal('queueMicrotask', (run: () => void) => {
+      try {
+        run()
+      } catch (error) {
+        thrown.push(error)
+      }
+    })
+    const socket = open(
+      {},
+      {
+        onError: () => {
+          throw new Error('of the application')
+        },
+      },
+    )
+    ;(await newest()).emit('close', { code: 1008, reason: '' })
+    expect(await Promise.race([socket.closed, settled()])).toEqual({ code: 1008, reason: '' })
+    expect(thrown).toEqual([new Error('of the application')])
+    vi.unstubAllGlobals()
   })
 })

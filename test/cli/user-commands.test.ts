@@ -31,7 +31,7 @@ export const server = new Server({ plugins: [store()] })
       'src/commands/greet.ts': `import { Command, type CommandInput } from 'framework'
 export class GreetCommand extends Command {
   readonly name = 'greet'
-  readonly description = 'Greets somebody'
+  readonly description = 'Greets someone'
   override readonly details = 'As often as you like.'
   override readonly arguments = [{ name: 'who', description: 'Whom', required: true }, { name: 'and' }] as const
   override readonly flags = {
@@ -93,13 +93,13 @@ export const again = boots
     const { code, stdout, stderr } = await framework(project.folder, ['list'])
     expect([code, stderr]).toEqual([0, 'imported\n'])
     expect(stdout).toMatch(
-      /^Of this application\n {2}boots {8}Boots the application\n {2}greet {8}Greets somebody\n {2}store:count {2}Counts what is in the store\n\n/m,
+      /^Of this application\n {2}boots {8}Boots the application\n {2}greet {8}Greets someone\n {2}store:count {2}Counts what is in the store\n\n/m,
     )
     const again = await framework(project.folder, ['list', '--json'])
     expect(again.stderr).toBe('')
     const json = JSON.parse(again.stdout) as unknown[]
     expect(json).toContainEqual({ name: 'list', description: 'Lists the commands', from: 'framework' })
-    expect(json).toContainEqual({ name: 'greet', description: 'Greets somebody', from: 'src/commands/greet.ts' })
+    expect(json).toContainEqual({ name: 'greet', description: 'Greets someone', from: 'src/commands/greet.ts' })
   })
 
   test('are listed without importing anything, until a file of them or the environment is another', async () => {
@@ -165,7 +165,7 @@ export const server = new Server({ plugins: [tools()] })
     const { stdout } = await framework(project.folder, ['greet', '--help'])
     expect(stdout).toBe(`Usage: framework greet <who> [and] [options]
 
-Greets somebody.
+Greets someone.
 
 As often as you like.
 
@@ -262,7 +262,7 @@ describe.concurrent('what is wrong with a command is told by file, and keeps no 
     'm-help.js': [command("'help'"), 'commands/m-help.js: a command has the name "help", which "framework help" has'],
     'n-order.js': [
       command("'n'", "arguments: [{ name: 'a' }, { name: 'b', required: true }],"),
-      'commands/n-order.js: a command has the required argument "b" behind "a", which may be left out',
+      'commands/n-order.js: a command has the required argument "b" after "a", which may be left out',
     ],
     'o-twice.js': [
       command("'o'", "arguments: [{ name: 'a' }, { name: 'a' }],"),
@@ -270,7 +270,7 @@ describe.concurrent('what is wrong with a command is told by file, and keeps no 
     ],
     'o-variadic.js': [
       command("'ov'", "arguments: [{ name: 'all', variadic: true }, { name: 'last' }],"),
-      'commands/o-variadic.js: a command has the variadic argument "all" in front of others, for which it leaves nothing',
+      'commands/o-variadic.js: a command has the variadic argument "all" before others, for which it leaves nothing',
     ],
     'p-flag.js': [
       command("'p'", "flags: { help: { type: 'boolean' } },"),

@@ -155,7 +155,7 @@ export function httpConformance(target: Target): void {
       expect(headers['content-length']).toBe(String(file.length))
     })
 
-    test('HT-09 pauses a stream that nobody reads, and ends it when the client leaves', async () => {
+    test('HT-09 pauses a stream that no one reads, and ends it when the client leaves', async () => {
       await new Promise<void>((resolve) => {
         const socket = connect(app.port, '127.0.0.1', () => socket.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n'))
         socket.once('data', async () => {

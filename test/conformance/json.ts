@@ -40,7 +40,7 @@ export function describeJson(agent: Agent, port: () => number): void {
     )
   })
 
-  test(`BO-01 refuses what is no JSON with 400 (${refused.length} texts)`, async () => {
+  test(`BO-01 refuses what is not JSON with 400 (${refused.length} texts)`, async () => {
     const outcomes = await all(refused, async (one) => {
       const { status, text } = await post(one)
       return [status, text.slice(0, 27)]

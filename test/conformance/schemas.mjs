@@ -32,7 +32,7 @@ const count = /** @type {const} */ ({
 })
 server.get('/headers', { headers: count }, ({ headers }) => [headers['x-count'], headers['x-tags'], headers['x-mode']])
 server.post('/all', { all: count }, (req) => req.validated)
-// Names that are code where somebody forgets that they are not.
+// Names that are code where someone forgets that they are not.
 const odd = ['"', "'", '`', '\n', '\\', '\u2028', '*/', '"];throw 1;//', 'constructor', 'toString']
 const oddNames = {
   type: 'object',

@@ -71,7 +71,7 @@ export function describeWebBodies({ port, send, eventually }: Tested): void {
     expect(bytes.toString()).toBe(sent)
   })
 
-  test('believes no length that is no number', async () => {
+  test('believes no length that is not a number', async () => {
     const { status, text, headers } = await send('GET', '/web/odd-length')
     expect([status, text, headers['content-length'] ?? '5']).toEqual([200, 'hello', '5'])
   })

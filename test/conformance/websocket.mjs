@@ -79,7 +79,7 @@ router.ws('/late', {
   open() {},
 })
 router.ws('/denied', { middlewares: [(_req, res) => res.status(401).json({ error: 'who?' })] }, { message() {} })
-// Sends without end to whoever does not read, in each way that there is.
+// Sends without end to a client that does not read, in each way that there is.
 for (const slowReaders of /** @type {const} */ (['close', 'drop', 'wait']))
   router.ws(
     `/deaf/${slowReaders}`,

@@ -223,7 +223,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('websocke
   // A thousand where the runtime or its own server makes the difference.
   const many = ['node', 'bun', 'deno'].includes(name) ? 1000 : 20
 
-  test(`SIGTERM tells every one of ${many} clients 1001, and the process ends in time`, async () => {
+  test(`SIGTERM closes each of ${many} clients with 1001, and the process ends in time`, async () => {
     const drainWindow = 200
     const own = await startApp(target, { drainWindow, plugins: { websocket: true } }, { file: 'websocket.mjs' })
     const clients = Array.from({ length: many }, () => new FrameClient(own.port, '/echo'))

@@ -163,7 +163,7 @@ export function wireConformance(target: Target): void {
       expect(statuses).toEqual(Array.from({ length: 8 }, () => 413))
     })
 
-    test('BO-11 a body of length 0 is none, a GET may have one, and an empty one in chunks is no JSON', async () => {
+    test('BO-11 a body of length 0 is none, a GET may have one, and an empty one in chunks is not JSON', async () => {
       const json = 'Content-Type: application/json\r\nConnection: close\r\n'
       const none = 'Content-Length: 0\r\n\r\n'
       const empty = 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
@@ -196,7 +196,7 @@ export function wireConformance(target: Target): void {
       }
     })
 
-    test('BO-13 a body that nobody reads does not come in without end', async () => {
+    test('BO-13 a body that no one reads does not come in without end', async () => {
       // Bun takes 8 seconds, whatever speed the client has: at full speed 19 GB.
       const [pauseMs, withinMs] = closesByTicks(target) ? [50, 10_000] : [0, 4000]
       const piece = Buffer.alloc(65_536, 120)

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type MqttConnectOptions, MqttService, mqtt } from 'framework'
 import { afterEach, expect, test, vi } from 'vitest'
+import { fillCarriers, followMessages } from '../support/carriers.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
 /** A handler that remembers what it was called with. */
@@ -199,6 +200,23 @@ export function mqttSuite(connect: () => MqttConnectOptions, { isVersion5 = true
     ])
   })
 
+  test('what a tool puts into the carrier comes with the message, over MQTT 5', async () => {
+    await start()
+    const topic = unique('carrier')
+    const handler = recorder()
+    kept(await mqtt.subscribe(topic, handler, { qos: 1 }))
+    const messages = followMessages(topic)
+    const carrier = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, baggage: 'of the tool' }
+    const end = fillCarriers(carrier, 'mqtt.publish')
+    await mqtt.publish(topic, 1, { qos: 1 })
+    if (isVersion5) await mqtt.publish(topic, 2, { qos: 1, userProperties: { baggage: 'of the application' } })
+    end()
+    const expected = isVersion5 ? [carrier, { ...carrier, baggage: 'of the application' }] : [{}]
+    await vi.waitFor(() => expect(messages.seen).toEqual(expected), 5000)
+    messages.end()
+    expect(handler.calls[0]).toEqual([1])
+  })
+
   test('messages of one publisher keep their order', async () => {
     await start()
     const topic = unique('order')
@@ -271,7 +289,7 @@ export function mqttSuite(connect: () => MqttConnectOptions, { isVersion5 = true
     await service.publish(topic, 1, { qos: 1 })
     await vi.waitFor(() => expect(begun).toBe(true), 5000)
     const before = performance.now()
-    // What is published now and has nobody to wait for it comes to its end, too.
+    // What is published now and has no one to wait for it comes to its end, too.
     const last = service.publish(`${topic}-last`, 1, { qos: 2 })
     await MqttService.disconnect()
     await last

@@ -255,7 +255,7 @@ export function testProvider(under: ProviderUnderTest): void {
       }),
     }
     await expect(storage.putObject('refused', careless as never)).rejects.toMatchObject(refused)
-    // Who feeds a stream hears that nobody will read it, whatever the reason.
+    // Who feeds a stream hears that no one will read it, whatever the reason.
     for (const [key, type] of [
       ['../x', undefined],
       ['refused', 'html'],

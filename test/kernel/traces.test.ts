@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel, subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { definePlugin, RouteCollection, Server } from '../../index.ts'
-import { type RequestTrace, Trace } from '../../kernel/index.ts'
+import { type RequestTrace, Trace, wrapWork } from '../../kernel/index.ts'
 
 const clean: (() => void)[] = []
 afterEach(() => {
@@ -231,4 +231,91 @@ test('a request through fetch whose client has gone ends once, also where its ha
   } finally {
     asyncEnd.unsubscribe(count)
   }
+})
+
+describe('a wrapper of work', () => {
+  interface Event {
+    name: string
+  }
+  const trace = new Trace<Event>('wrapped')
+  const wrap = (wrapper: (event: Event, work: () => void) => void) => clean.push(wrapWork<Event>('wrapped', wrapper))
+  const run = <Result>(work: (event?: Event) => Result) => trace.run(() => ({ name: 'one' }), work)
+
+  test('enters a context around the work, within the earlier ones, after start', async () => {
+    const store = new AsyncLocalStorage<string>()
+    const lines = follow('wrapped', ({ name }: Event) => name)
+    wrap(({ name }, work) => {
+      lines.push('enter')
+      store.run(name, work)
+    })
+    wrap((_event, work) => store.run(`${store.getStore()} and two`, work))
+    const result = run(async (event) => {
+      await null
+      return [store.getStore(), event?.name]
+    })
+    await expect(result).resolves.toEqual(['one and two', 'one'])
+    expect(lines).toEqual(['start one', 'enter', 'end one', 'done one'])
+  })
+
+  test('ends, and then nothing is made', () => {
+    const end = wrapWork<Event>('wrapped', (_event, work) => work())
+    expect(trace.isOn).toBe(true)
+    end()
+    expect(trace.isOn).toBe(false)
+    expect(run((event) => event)).toBeUndefined()
+  })
+
+  test('that fails, or calls the work twice or never, leaves the work as it is', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    clean.push(() => warned.mockRestore())
+    let count = 0
+    const work = () => ++count
+    wrap(() => {
+      throw new Error('before')
+    })
+    expect(run(work)).toBe(1)
+    wrap((_event, inner) => {
+      inner()
+      throw new Error('after')
+    })
+    wrap((_event, inner) => {
+      inner()
+      inner()
+    })
+    wrap(() => {})
+    expect(run(work)).toBe(2)
+    const failing = () => run(() => Promise.reject(new Error('of the work')))
+    await expect(failing()).rejects.toThrow('of the work')
+    expect(() =>
+      run(() => {
+        throw new Error('at once')
+      }),
+    ).toThrow('at once')
+    expect(warned.mock.calls.map(([error]) => (error as Error).message).slice(0, 3)).toEqual([
+      'before',
+      'before',
+      'after',
+    ])
+  })
+
+  test('holds for other copies of the module, too', async () => {
+    const copy: typeof import('../../kernel/support/trace.ts') = await import(`${'../../kernel/support/trace.ts'}?copy`)
+    expect(copy.Trace).not.toBe(Trace)
+    clean.push(copy.wrapWork<Event>('wrapped', (_event, work) => work()))
+    expect(trace.isOn).toBe(true)
+  })
+
+  test('of a request is around its chain; the event has its headers, and takes some for the answer', async () => {
+    const store = new AsyncLocalStorage<string | undefined>()
+    clean.push(
+      wrapWork<RequestTrace>('request', ({ request, response }, work) => {
+        response.setHeader('traceresponse', 'back')
+        store.run(request.headers.traceparent as string, work)
+      }),
+    )
+    const server = serve((routes) => void routes.get('/', () => ({ got: store.getStore() })))
+    const answer = await server.inject.get('/', { headers: { traceparent: 'given' } })
+    answer.assertHeader('traceresponse', 'back').assertBodySubset({ got: 'given' })
+    await server.close()
+  })
 })

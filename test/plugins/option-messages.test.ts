@@ -4,7 +4,7 @@ import { type CatalogKey, catalog } from '../../plugins/catalog.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
 const password = 'hunter2-9f3c'
-/** What somebody may put where it does not belong. */
+/** What someone may put where it does not belong. */
 const given = {
   'an address': `redis://user:${password}@localhost:1/0`,
   'a key': `-----BEGIN PRIVATE KEY-----\n${password}\n-----END PRIVATE KEY-----`,

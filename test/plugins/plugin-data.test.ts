@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 
 test.each([
   ['opnapi', 'openapi'],
+  ['docter', 'doctor'],
   ['comands', 'commands'],
   ['healht', 'health'],
 ])('data that is misspelt, %s, fails where the plugin is defined', (member, meant) => {

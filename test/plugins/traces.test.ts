@@ -2,6 +2,7 @@ import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel
 import { Mailer, MemoryStorageProvider, memoryTransport, Storage } from 'framework'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { channel, memoryQueue, mqtt, RouteCollection, Server } from '../../index.ts'
+import type { RateLimitTrace } from '../../plugins/rateLimit/limiter.ts'
 
 const kinds = [
   'queue.publish',
@@ -12,6 +13,7 @@ const kinds = [
   'mqtt.message',
   'websocket.message',
   'channel.publish',
+  'upload',
   'graphql.operation',
   'graphql.resolver',
 ]
@@ -122,4 +124,40 @@ test('mqtt, websockets, channels, graphql and the cache', async () => {
   expect(of('graphql.operation')).toEqual(['graphql.operation start query Ask', 'graphql.operation done query Ask'])
   expect(of('graphql.resolver')).toEqual(['graphql.resolver start Query a', 'graphql.resolver done Query a'])
   await handle.unsubscribe()
+})
+
+test('uploads: how many files and bytes a form has, or why it was refused', async () => {
+  const server = new Server({ plugins: { upload: { maxFileSize: 10 } }, router: new RouteCollection() })
+  server.post('/', (req) => req.files.length)
+  const form = (...texts: string[]) => {
+    const body = new FormData()
+    for (const text of texts) body.append('file', new Blob([text]), 'a.txt')
+    return body
+  }
+  await server.inject.post('/', { formData: form('four', 'seven..') })
+  await server.inject.post('/', { formData: form('longer than ten') })
+  expect(of('upload')).toEqual([
+    'upload start 0 0',
+    'upload done 2 11',
+    'upload start 0 0',
+    'upload error 0 0',
+    'upload done 0 0',
+  ])
+  await server.close()
+})
+
+test('rate limits: what became of each request that was counted', async () => {
+  const counted: string[] = []
+  const onCounted = (event: unknown) => {
+    const { limit, accepted } = event as RateLimitTrace
+    counted.push(`${limit} ${accepted}`)
+  }
+  subscribe('framework:rateLimit', onCounted)
+  const server = new Server({ plugins: { rateLimit: { limit: 2 } }, router: new RouteCollection() })
+  server.get('/', () => 'x')
+  server.get('/own', { rateLimit: { limit: 1 } }, () => 'x')
+  for (const path of ['/', '/', '/', '/own', '/own']) await server.inject.get(path)
+  unsubscribe('framework:rateLimit', onCounted)
+  expect(counted).toEqual(['server true', 'server true', 'server false', 'route true', 'route false'])
+  await server.close()
 })

@@ -11,7 +11,7 @@ const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
 /** Whether this machine has a browser to start; the test run installs one where it can, and says loudly where it cannot. */
 export const hasChromium = executablePath !== undefined
 
-/** Starts a headless browser that talks to nobody by itself. Close it in `afterAll`. */
+/** Starts a headless browser that talks to no one by itself. Close it in `afterAll`. */
 export function startChromium(...more: readonly string[]): Promise<Browser> {
   return chromium.launch({
     ...(executablePath === undefined ? {} : { executablePath }),
@@ -30,7 +30,7 @@ export function startChromium(...more: readonly string[]): Promise<Browser> {
 }
 
 /**
- * Notes what no page of ours may do, whatever edition the browser is of: fail, call `console.error`, ask anybody else for anything,
+ * Notes what no page of ours may do, whatever edition the browser is of: fail, call `console.error`, ask anyone else for anything,
  * be refused something, or load what its policy blocks. What the browser itself says on the console changes with each
  * edition and is left out. Call it before the page goes anywhere.
  */

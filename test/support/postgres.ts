@@ -25,7 +25,7 @@ const programs = findPrograms()
 /** Whether this machine has a Postgres to start; the test run installs it where it can, and says loudly where it cannot. */
 export const hasPostgres = programs !== undefined
 
-/** Postgres refuses to run as root: then it runs as the user that its package has made, or as nobody. */
+/** Postgres refuses to run as root: then it runs as the user that its package has made, or as `nobody`. */
 function runAs(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const idOf = (flag: string, user: string) => {

@@ -12,7 +12,7 @@ export interface Serving {
   readonly child: ChildProcess
   /** What the two have written so far, the application and the server around it. */
   output(): string
-  /** The answer to `GET`, `undefined` while nobody listens. */
+  /** The answer to `GET`, `undefined` while no one listens. */
   get(path?: string): Promise<unknown>
   /** Waits for an answer with this text. */
   answers(text: string): Promise<void>

@@ -4,7 +4,7 @@ import type { Equal, Expect } from './expect.ts'
 // A class: what it declares is what `run` gets.
 class Greet extends Command {
   readonly name = 'greet'
-  readonly description = 'Greets somebody'
+  readonly description = 'Greets someone'
   override readonly arguments = [{ name: 'who', required: true }, { name: 'and' }] as const
   override readonly flags = {
     loud: { type: 'boolean', short: 'l' },

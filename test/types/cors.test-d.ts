@@ -25,7 +25,7 @@ new Server({
 })
 const options: CorsOptions = { origin: false, preflightContinue: true, optionsSuccessStatus: 200, exposedHeaders: 'x' }
 cors(options)
-// @ts-expect-error true would let everybody in without saying so
+// @ts-expect-error true would let everyone in without saying so
 cors({ origin: true })
 // @ts-expect-error a function answers with a boolean
 cors({ origin: () => 'https://a.test' })

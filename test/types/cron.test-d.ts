@@ -52,7 +52,7 @@ class Jobs extends BaseCron {
   wrong(count: number) {
     return count
   }
-  // @ts-expect-error a field is no method
+  // @ts-expect-error a field is not a method
   @cron('* * * * *')
   field = 5
 }

@@ -85,7 +85,7 @@ const servers: Server[] = [
   new Server([audit({ keep: 1 })]),
 ]
 const audited: Server<{}, { audit: Audit }> = new Server({ plugins: { audit: audit({ keep: 1 }) } })
-// @ts-expect-error nobody provides audit
+// @ts-expect-error no one provides audit
 const unaudited: Server<{}, { audit: Audit }> = servers[0]!
 export { audited, servers, unaudited }
 
@@ -110,7 +110,7 @@ declare const apidoc: ApiDoc
 router.get('/declared', { apidoc, rateLimit: false }, handler)
 // @ts-expect-error no such option
 router.get('/declared-2', { apidocs: apidoc }, handler)
-// @ts-expect-error `true` is no rule
+// @ts-expect-error `true` is not a rule
 router.get('/declared-3', { rateLimit: true }, handler)
 
 // What was thrown is taken as an error, as `unknown`, or as the class that the application throws.
@@ -126,7 +126,7 @@ failing.setErrorHandler((_req, _res, _next, error: Error) => error.stack)
 failing.setErrorHandler((_req, _res, _next, error: unknown) => String(error))
 failing.setErrorHandler((_req, res, _next, error: HttpError) => res.status(error.status).json({}))
 failing.setErrorHandler((_req, res, _next, error) => res.text((error as { code: string }).code))
-// @ts-expect-error no number is thrown by anybody who means it
+// @ts-expect-error no number is thrown by anyone who means it
 failing.setErrorHandler((_req, _res, _next, error: number) => error)
 
 // A group's middlewares know its parameters, and those of the groups around it.
@@ -160,7 +160,7 @@ definePlugin({
 // Only what is certain to run proves anything.
 declare const isOpen: boolean
 declare const guards: readonly Middleware[]
-// @ts-expect-error perhaps nobody has asked for a user
+// @ts-expect-error perhaps no one has asked for a user
 router.get('/perhaps', isOpen ? [] : [user], (req) => req.user.id)
 // @ts-expect-error nor here
 router.get('/perhaps', { middlewares: isOpen ? [] : [user] }, (req) => req.user.id)

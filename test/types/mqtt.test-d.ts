@@ -64,7 +64,7 @@ mqtt.subscribe(
 mqtt.topic<{ id: number }>('elsewhere').subscribe((message) => message.id)
 const anywhere: string = 'elsewhere/#'
 mqtt.subscribe(anywhere, (message: { id: number }) => message.id)
-// @ts-expect-error a door is no number
+// @ts-expect-error a door is not a number
 mqtt.subscribe('typed/door', (message: number) => message)
 // @ts-expect-error there is no fourth quality
 mqtt.subscribe('typed/door', () => {}, { qos: 3 })
@@ -83,7 +83,7 @@ mqtt.subscribe('typed/dor', () => {})
 mqtt.publish('typed/door', 'open')
 // @ts-expect-error a temperature is a number
 mqtt.publish('typed/sensors/attic/temperature', '20')
-// @ts-expect-error nobody can publish to a pattern
+// @ts-expect-error no one can publish to a pattern
 mqtt.publish('typed/sensors/+/temperature', 20)
 
 const door = mqtt.topic('typed/door')
@@ -98,7 +98,7 @@ const text = mqtt.topic<string>('somewhere')
 text.subscribe((message) => message.toUpperCase())
 const pattern = mqtt.topic<{ id: number }>('somewhere/+')
 pattern.subscribe((topic, message) => `${topic.toUpperCase()} ${message.id.toFixed()}`)
-// @ts-expect-error nobody can publish to a pattern
+// @ts-expect-error no one can publish to a pattern
 pattern.publish({ id: 1 })
 const sensors = mqtt.topic('typed/sensors/+/temperature')
 sensors.subscribe((_topic, degrees) => degrees.toFixed())

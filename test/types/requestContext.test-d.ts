@@ -25,7 +25,7 @@ server.get('/', (req) => {
   req.context.basket = 5
   // @ts-expect-error a basket is a number
   req.context.basket = 'full'
-  // @ts-expect-error nobody has merged that key
+  // @ts-expect-error no one has merged that key
   return req.context.trolley
 })
 type _current = Expect<Equal<ReturnType<typeof currentContext>, RequestContext | undefined>>

@@ -81,7 +81,7 @@ router.get('/session-types', async (req) => {
   req.session.typedUser = { id: 1 }
   // @ts-expect-error the id is a number
   req.session.typedUser = { id: '1' }
-  // @ts-expect-error nobody declared this member
+  // @ts-expect-error no one declared this member
   req.session.nope
   // @ts-expect-error the session itself stays
   req.session = {}

@@ -16,7 +16,7 @@ const named = await client.request<NewUser, { dry: boolean }>('PUT', '/users/1',
   body: { name: 'Ada' },
   query: { dry: true },
 })
-// @ts-expect-error the body is no user
+// @ts-expect-error the body is not a user
 client.post<NewUser>('/users', { body: { nam: 'Ada' } })
 // @ts-expect-error the query has another type
 client.request<NewUser, { dry: boolean }>('PUT', '/users/1', { query: { dry: 'yes' } })
@@ -28,7 +28,7 @@ const chained = found
   .assertStatus(200)
   .assertBodySubset([{}])
   .assertCustom(() => true)
-// @ts-expect-error nobody would wait for an async check
+// @ts-expect-error no one would wait for an async check
 found.assertCustom(async () => {})
 
 export type Checks = [

@@ -85,7 +85,7 @@ function changed(
 
 const secretFiles = ['.env', '.env.local', '.env.*.local']
 const ownNote = '# Git leaves this file out. The environment of the process wins.\n'
-const exampleNote = '# What .env may have, for whoever clones this: copy it there.\n'
+const exampleNote = '# What .env may have, for people who clone this: copy it there.\n'
 
 const moduleWith = (text: string | undefined, variables: readonly Variable[]) =>
   text === undefined ? envModule(variables.map((one) => declaration(one))) : withDeclarations(text, variables)

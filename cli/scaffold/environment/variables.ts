@@ -5,7 +5,7 @@ export interface Variable {
   readonly type: string
   /** What the line before it says in `.env` and `.env.example`. */
   readonly about?: string
-  /** What `.env.example` shows: empty for a secret, which nobody is to copy. */
+  /** What `.env.example` shows: empty for a secret, which no one is to copy. */
   readonly example: string
   /** What `.env` gets, so that the application runs here at once. Without it the variable is optional, and stays a comment. */
   readonly value?: string

@@ -22,7 +22,7 @@ const source = (kebab: string, name: string) => `import { Command, type CommandI
 
 export class ${name} extends Command {
   readonly name = '${kebab}'
-  readonly description = 'Greets somebody'
+  readonly description = 'Greets someone'
   override readonly arguments = [{ name: 'who', description: 'Who is greeted', required: true }] as const
   override readonly flags = {
     loud: { type: 'boolean', short: 'l', description: 'In capitals' },

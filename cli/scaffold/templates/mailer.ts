@@ -152,7 +152,7 @@ const test = (module: string, body: 'html' | 'text') => `${imports(
   ['./mailer.ts', '{ mailOptions, welcome }'],
 )}
 
-test('whoever is new is welcomed', async () => {
+test('a new user is welcomed', async () => {
   const outbox = memoryTransport()
   const server = new Server({ plugins: { mailer: mailOptions(outbox) } })
   await server.services.get('mailer').send(welcome('ada@example.org', 'Ada'))

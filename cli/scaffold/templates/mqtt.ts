@@ -41,7 +41,7 @@ export function mqtt(place: Place, { kebab, pascal }: Names, settings: TopicSett
 
 interface Parts extends TopicSettings {
   readonly className: string
-  /** What brokers tell of themselves is plain text, and nobody else publishes it. */
+  /** What brokers tell of themselves is plain text, and no one else publishes it. */
   readonly isOfBroker: boolean
 }
 

@@ -351,7 +351,7 @@ function plain(name: string, value: unknown): string {
 
 function segment(name: string, value: string | number | boolean): string {
   const text = String(value)
-  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is no text.
+  // Every URL parser takes dots away, with the segment before them, however they are escaped; half a character is not text.
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text)) {
     throw new TypeError('the parameter ' + name + ' is "' + text + '", which cannot be sent in a path')
   }
@@ -485,7 +485,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
       settle.end = resolve
     })
     this.#settle = settle
-    // Whoever does not ask for it is told by the iteration or by on('close').
+    // Callers that do not ask for it learn of it through the iteration or on('close').
     this.opened.catch(() => {})
     for (const signal of [client.signal, options.signal]) signal?.addEventListener('abort', this.#stop)
     this.closed.then(() => {
@@ -525,8 +525,14 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     if (this.#end !== undefined || this.#isClosing) return
     this.#isClosing = true
     clearTimeout(this.#timer)
-    if (this.#web === undefined) this.#finish({ code, reason })
-    else this.#web.close(code, reason)
+    if (this.#web === undefined) return this.#finish({ code, reason })
+    try {
+      this.#web.close(code, reason)
+    } catch (error) {
+      // A code or a reason that the runtime does not send: the socket goes on, and can still be closed.
+      this.#isClosing = false
+      throw error
+    }
   }
   /** The messages from now on. It ends with the socket; a SocketError says that it did not end as it should. */
   [Symbol.asyncIterator](): AsyncIterator<Received, undefined> {
@@ -596,7 +602,8 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     web.addEventListener('error', () => {
       if (!this.#isOpen) over({ code: 1006, reason: '' })
     })
-    web.addEventListener('close', ({ code, reason }) => over({ code, reason: String(reason ?? '') }))
+    // Deno has 0 in place of 1006 where the connection broke off.
+    web.addEventListener('close', ({ code, reason }) => over({ code: code || 1006, reason: String(reason ?? '') }))
     this.#web = web
   }
   #open(): void {
@@ -613,8 +620,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
       try {
         message = JSON.parse(data as string)
       } catch (error) {
-        this.#onError?.(error)
-        return
+        return this.#report(error)
       }
     }
     if (this.#unread === undefined) return this.#deliver(message as Received)
@@ -632,14 +638,20 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
   }
   #emit<Name extends keyof SocketEvents<Received>>(name: Name, event: SocketEvents<Received>[Name]): void {
     for (const listener of this.#listeners[name] as Set<(event: SocketEvents<Received>[Name]) => void>) {
-      try {
-        listener(event)
-      } catch (error) {
-        // It is not for the other listeners to suffer from, and not to be lost.
-        queueMicrotask(() => {
-          throw error
-        })
-      }
+      this.#run(() => listener(event))
+    }
+  }
+  #report(error: unknown): void {
+    this.#run(() => this.#onError?.(error))
+  }
+  #run(callback: () => void): void {
+    try {
+      callback()
+    } catch (error) {
+      // It is not for the socket or other listeners to suffer from, and not to be lost.
+      queueMicrotask(() => {
+        throw error
+      })
     }
   }
   #lose(end: SocketEnd): void {
@@ -664,7 +676,7 @@ export class Socket<Received, Sent> implements AsyncIterable<Received> {
     const error = new SocketError(this.#what + ' has ended with ' + end.code, end)
     if (!isGood) {
       this.#error = error
-      this.#onError?.(error)
+      this.#report(error)
     }
     this.#settle.fail(error)
     this.#settle.end(end)

@@ -166,7 +166,7 @@ describe('in process', () => {
     }
   })
 
-  test('an error that nobody expected tells the client no details', async () => {
+  test('an error that no one expected tells the client no details', async () => {
     server.get('/broken', () => {
       throw new Error('the password is swordfish')
     })

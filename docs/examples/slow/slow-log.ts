@@ -19,4 +19,8 @@ export class SlowLog {
   add(entry: SlowRequest): void {
     this.#entries = [...this.#entries, entry].sort((a, b) => b.ms - a.ms).slice(0, this.#keep)
   }
+
+  forget(route: string): void {
+    this.#entries = this.#entries.filter((entry) => entry.route !== route)
+  }
 }

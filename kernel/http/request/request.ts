@@ -93,7 +93,7 @@ export class KernelRequest {
   body: unknown = undefined
   params: { readonly [name: string]: string | undefined }
   readonly compiled: AnsweringRoute
-  /** Nobody waits for what the handler still answers. */
+  /** No one waits for what the handler still answers. */
   givenUp = false
   /** What it is at, when that takes time: what the pipeline says. */
   current: object | undefined = undefined

@@ -83,7 +83,9 @@ function isAcceptable({ host, hostOptional }: RawRequest): boolean {
 }
 
 function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('a rewriter threw something that is no error', { cause: thrown })
+  return thrown instanceof Error
+    ? thrown
+    : new Error('a rewriter threw something that is not an error', { cause: thrown })
 }
 
 /** Applies the rewriters in order, each to the outcome of the one before. Never throws: a failure becomes a refusal. */

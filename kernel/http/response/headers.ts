@@ -4,7 +4,7 @@ export const HeaderNameError = defineError(
   'HeaderNameError',
   500,
   (name: string) =>
-    `${JSON.stringify(name)} is no header name: letters, digits and !#$%&'*+-.^_\`|~ only (RFC 9110 section 5.1)`,
+    `${JSON.stringify(name)} is not a header name: letters, digits and !#$%&'*+-.^_\`|~ only (RFC 9110 section 5.1)`,
 )
 export const HeaderValueError = defineError(
   'HeaderValueError',
@@ -24,7 +24,7 @@ const framing = new Map([
     'transfer-encoding',
     'the server itself sends what has no length in chunks. Leave it out; res.stream sends a stream',
   ],
-  ['trailer', 'an answer has no headers behind its body. Leave it out, and set them before the body'],
+  ['trailer', 'an answer has no headers after its body. Leave it out, and set them before the body'],
 ])
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/

@@ -53,7 +53,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
       type = defaultTypes.stream
       break
   }
-  // The shape of nearly every small answer: a body, and no header that anybody set.
+  // The shape of nearly every small answer: a body, and no header that anyone set.
   if (bag === undefined && !head && !closing && length > 0 && !isBodiless(status)) {
     if (!measured) return { status, headers: plainHeads[res.kind as keyof typeof plainHeads], body }
     return { status, headers: ['content-type', type!, 'content-length', String(length)], body }
@@ -68,7 +68,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
     else if (name === 'content-length') declared = i
     else if (name === 'connection') connected = true
   }
-  // What is no number would be sent as it is, and be taken by each reader for another one.
+  // What is not a number would be sent as it is, and be taken by each reader for another one.
   if (declared !== -1 && !/^\d+$/.test(headers[declared + 1]!)) {
     headers.splice(declared, 2)
     declared = -1
@@ -79,7 +79,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
     if (closing && !connected) headers.push('connection', 'close')
     return { status, headers, body: null }
   }
-  // A length somebody set is only believed for a stream and for HEAD, where the body itself does not tell.
+  // A length someone set is only believed for a stream and for HEAD, where the body itself does not tell.
   const believed = length === -1 || (head && res.kind === 'empty')
   const counted = !measured && length > 0
   if (declared !== -1 && !believed) {

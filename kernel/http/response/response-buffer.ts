@@ -1,5 +1,5 @@
 import { UpgradeRequiredError } from '../../support/errors.ts'
-import type { StreamBody, TakeOver } from '../raw.ts'
+import type { Reply, StreamBody, TakeOver } from '../raw.ts'
 import type { KernelRequest } from '../request/request.ts'
 import { disposeStream, isStream } from '../streams.ts'
 import { dispositionOf, type FileOptions, openFile } from './file.ts'
@@ -22,11 +22,12 @@ export class KernelResponse {
   kind: BodyKind = 'none'
   payload: unknown = undefined
   code = 0
-  /** Whether nobody has answered, so that the answer is the empty one; and whether it has left. */
+  /** Whether no one has answered, so that the answer is the empty one; and whether it has left. */
   isDefault = false
   sent = false
-  /** When its request came, where somebody wants to know. */
+  /** When its request came, and the body that has left, where hooks want to know. */
   started = 0
+  left: Reply['body'] | undefined = undefined
   /** Whether this answers a failure already. */
   failed = false
   /** Why the body could not be written. */
@@ -49,6 +50,14 @@ export class KernelResponse {
     return this.code === 0 ? 200 : this.code
   }
 
+  get bodySize(): number | undefined {
+    const { left } = this
+    if (typeof left === 'string') return Buffer.byteLength(left)
+    if (left === null || left instanceof Uint8Array) return left?.byteLength ?? 0
+    const declared = left && this.headersIfAny?.get('content-length')
+    return typeof declared === 'string' && /^\d+$/.test(declared) ? Number(declared) : undefined
+  }
+
   status(code: number): this {
     if (!Number.isInteger(code) || code < 200 || code > 599) {
       throw new RangeError(`res.status(${String(code)}): a status is a whole number from 200 to 599`)
@@ -61,7 +70,7 @@ export class KernelResponse {
   /** The one place where an answer is taken. */
   answer(kind: BodyKind, payload: unknown, status = 0): this {
     if (this.kind !== 'none') {
-      // Nobody will read it, and a file would stay open.
+      // No one will read it, and a file would stay open.
       if (kind === 'stream' && payload !== this.payload) disposeStream(payload as StreamBody)
       if (this.request.givenUp) return this
       warnOfSecondAnswer(this)
@@ -194,7 +203,7 @@ export class KernelResponse {
 
   file(path: string, options?: FileOptions): Promise<this> {
     const opening = openFile(this, path, options)
-    // Nobody may be waiting for it: what it fails with is then thrown by the chain.
+    // No one may be waiting for it: what it fails with is then thrown by the chain.
     opening.catch(() => this.onAnswer?.())
     this.opening = opening
     return opening

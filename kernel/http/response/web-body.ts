@@ -62,7 +62,7 @@ function sendBlob(res: KernelResponse, blob: Blob, status: number): boolean {
   return true
 }
 
-/** A shorthand's `status` goes first; a 200 that nobody chose does not take the place of a status that was set. */
+/** A shorthand's `status` goes first; a 200 that no one chose does not take the place of a status that was set. */
 function sendResponse(res: KernelResponse, response: globalThis.Response, status: number): boolean {
   const { headers, body } = response
   if (typeof headers?.forEach !== 'function' || (body && !isStream(body))) return false
@@ -71,7 +71,7 @@ function sendResponse(res: KernelResponse, response: globalThis.Response, status
       checkSendable(response, status)
       copyHeaders(res, response)
     } catch (error) {
-      // Nobody will read it, and the connection that it comes from would stay open.
+      // No one will read it, and the connection that it comes from would stay open.
       if (body) disposeStream(body)
       throw error
     }
@@ -108,13 +108,13 @@ function copyHeaders(res: KernelResponse, { headers, url, body }: globalThis.Res
     else if (name === 'vary') res.vary(...String(value).split(/, */))
     else res.setHeader(name, value as string)
   }
-  // Bun leaves the type of a text to its own server, where nobody can read it.
+  // Bun leaves the type of a text to its own server, where no one can read it.
   if (body !== null && url === '' && 'Bun' in globalThis) describe(res, 'text/plain; charset=utf-8')
 }
 
 /**
- * Lets go of what a handler has returned and nobody will read, because there is an answer already. A stream may be in use
- * by a handler that has answered itself; where the request was given up, nobody has use for it.
+ * Lets go of what a handler has returned and no one will read, because there is an answer already. A stream may be in use
+ * by a handler that has answered itself; where the request was given up, no one has use for it.
  */
 export function disposeUnsent(value: unknown, res: KernelResponse): void {
   const isResponse = (value as { [Symbol.toStringTag]?: unknown } | null)?.[Symbol.toStringTag] === 'Response'

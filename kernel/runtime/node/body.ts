@@ -43,7 +43,7 @@ export const readBody: BodyReader = (message, limit, onLeft) =>
     if (message.destroyed) onGone()
   })
 
-/** Takes a body that nobody reads off the wire, so that the next request can come, and no more than `limit` bytes of it. */
+/** Takes a body that no one reads off the wire, so that the next request can come, and no more than `limit` bytes of it. */
 export function discardBody(message: IncomingMessage, limit: number, onTooMuch: () => void): void {
   let size = 0
   const onData = (chunk: Uint8Array) => {
@@ -57,7 +57,7 @@ export function discardBody(message: IncomingMessage, limit: number, onTooMuch: 
 
 /** A body that is read piece by piece. */
 interface StreamedBody extends AsyncIterableIterator<Uint8Array> {
-  /** Whether some of it is still to come, and nobody waits for it. */
+  /** Whether some of it is still to come, and no one waits for it. */
   isStalled(): boolean
 }
 
@@ -68,8 +68,8 @@ interface Reader {
 }
 
 /**
- * The body piece by piece, from the first piece that somebody asks for, which `onBegin` is told of. Leaving the loop early
- * keeps the socket, on which somebody still wants to answer, and tells `onLeft`.
+ * The body piece by piece, from the first piece that someone asks for, which `onBegin` is told of. Leaving the loop early
+ * keeps the socket, on which someone still wants to answer, and tells `onLeft`.
  *
  * No generator: one would leave only when the piece it waits for has arrived, which a slow client never sends. Nor the iterator of
  * the message: it joins what has come meanwhile into new memory, and an upload of 1 MB costs a tenth more with it.
@@ -161,6 +161,7 @@ export async function writeStream(
   const slices = new Slices()
   let gone = response.destroyed
   let wake: (() => void) | undefined
+  let isWatched = false
   const onClose = () => {
     gone = true
     source.cancel()
@@ -183,6 +184,9 @@ export async function writeStream(
       const chunk = hasLatin1 && typeof piece === 'string' ? Buffer.from(piece) : piece
       guard.add(typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length)
       if (!response.write(chunk)) {
+        // A client that never reads never drains: a source that gives it up must end the connection.
+        if (!isWatched) source.onFailure?.(() => wake?.())
+        isWatched = true
         await new Promise<void>((resolve) => {
           wake = resolve
         })

@@ -164,7 +164,7 @@ export function directWriter(send: Sending): DirectWriter {
   }
 }
 
-/** Whether nothing is special about this answer: it is the next one on its connection, which is kept, and nobody has touched it. */
+/** Whether nothing is special about this answer: it is the next one on its connection, which is kept, and no one has touched it. */
 function isPlain(response: OpenResponse, socket: OpenSocket): boolean {
   const { req } = response
   return (
@@ -249,7 +249,7 @@ function headOf(status: number, headers: readonly string[]): string | undefined 
 let second = 0
 let dateLine = ''
 
-/** By the clock and not by a timer: faked timers in somebody's test would stop it for ever. */
+/** By the clock and not by a timer: faked timers in someone's test would stop it for ever. */
 function date(): string {
   const now = Math.floor(Date.now() / 1000)
   if (now !== second) {

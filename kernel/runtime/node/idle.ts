@@ -7,7 +7,7 @@ const intervalMs = 1000
 /** How much longer than announced a connection is kept: the next request may be under way. */
 const graceMs = 500
 
-// Bound before anybody can fake the clock: advancing a faked one would end the connections of a whole test suite.
+// Bound before anyone can fake the clock: advancing a faked one would end the connections of a whole test suite.
 const clock = performance.now.bind(performance)
 
 const takenOver = new WeakSet<Duplex>()

@@ -73,7 +73,7 @@ class NodeAdapter implements Adapter {
     server.on('secureConnection', (socket: Socket) => track(this.#secured, socket))
     server.on('clientError', (error: Error & { code?: string; reason?: string }, socket) => {
       // A client that leaves in the middle of a request is everyday life. Of the others one line: where in the parser it
-      // happened helps nobody, and strangers decide how often it is written.
+      // happened helps no one, and strangers decide how often it is written.
       if (error.code?.startsWith('HPE_') && error.code !== 'HPE_INVALID_EOF_STATE')
         onWarning(`a malformed request was refused: ${error.reason ?? error.message} (${error.code})`)
       refuseConnection(error, socket, refusals)

@@ -87,7 +87,7 @@ export class Pipeline {
     this.#waiting.push(turn)
     this.#advance()
     // What waits is begun by the end of another one, and would run in the context of that: a handler would read the tenant, or the
-    // user, of somebody else from an `AsyncLocalStorage`.
+    // user, of someone else from an `AsyncLocalStorage`.
     if (this.#waiting.at(-1) === turn) turn.begin = AsyncResource.bind(turn.begin)
   }
 
@@ -113,7 +113,7 @@ export class Pipeline {
   }
 
   /**
-   * What came behind `current`, the request in front, is no HTTP. Whole requests have their answers, and nothing comes after
+   * What came behind `current`, the request in front, is not HTTP. Whole requests have their answers, and nothing comes after
    * that; `refuse` is called when one that breaks off half way is the next to be answered.
    */
   endBehind(current: ServerResponse, refuse: () => void): void {

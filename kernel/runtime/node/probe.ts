@@ -36,7 +36,7 @@ let found: Promise<DirectWriter | undefined> | undefined
 /**
  * The direct writer of this process, `undefined` where it is not known to do what the ordinary path does.
  *
- * It leans on members that are nobody's promise. So answers are sent both ways into a socket of memory first: another
+ * It leans on members that are no one's promise. So answers are sent both ways into a socket of memory first: another
  * byte, event or state, an exception or a missing member, and everything goes the ordinary way.
  */
 export function findDirectWriter(): Promise<DirectWriter | undefined> {

@@ -23,7 +23,7 @@ export interface Refusals {
   onWarning(message: string, error?: unknown): void
 }
 
-/** Answers what the HTTP parser refused, if there is still somebody who can read it, and closes the connection. */
+/** Answers what the HTTP parser refused, if there is still someone who can read it, and closes the connection. */
 export function refuseConnection(error: Error & { code?: string }, socket: Duplex, how: Refusals): void {
   const code = error.code ?? ''
   const timedOut = code === 'ERR_HTTP_REQUEST_TIMEOUT'
@@ -32,7 +32,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
     pipelineOf(socket).endBehind(current, () => refuseConnection(error, socket, how))
     return
   }
-  // Resets, failed handshakes and write errors leave nobody to talk to; a head that has begun must not get a second one.
+  // Resets, failed handshakes and write errors leave no one to talk to; a head that has begun must not get a second one.
   if (!(timedOut || code.startsWith('HPE_')) || !socket.writable || current?.headersSent) {
     socket.destroy()
     return

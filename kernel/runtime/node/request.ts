@@ -21,7 +21,7 @@ import { closeIncomplete, closeUnread } from './linger.ts'
 import { collectBody, isUntouched } from './message.ts'
 import { type Pipeline, pipelineOf, whenAnswered } from './pipelining.ts'
 
-/** How long a body that nobody waits for may hold up its connection behind the answer. */
+/** How long a body that no one waits for may hold up its connection behind the answer. */
 const stalledMs = 1_000
 
 /** What all requests of one server share. */
@@ -44,7 +44,7 @@ export interface AskedUpgrade {
   handOver(takeOver: TakeOver, headers: readonly string[]): void
 }
 
-/** A request of `node:http`. Nothing is copied or parsed before somebody asks for it. */
+/** A request of `node:http`. Nothing is copied or parsed before someone asks for it. */
 export class NodeRequest implements RawRequest {
   readonly #message: IncomingMessage
   readonly #response: ServerResponse
@@ -164,7 +164,7 @@ export class NodeRequest implements RawRequest {
     const onBegin = () => {
       if (this.#isRead) throw BodyReadError()
       this.#begin()
-      // Somebody may read on behind the answer; who does not, holds up the next request of the connection.
+      // Someone may read on behind the answer; who does not, holds up the next request of the connection.
       this.#response.once('finish', () => {
         const closeStalled = () => body.isStalled() && this.#closeAfterAnswer()
         if (body.isStalled()) setTimeout(closeStalled, stalledMs).unref()
@@ -249,6 +249,8 @@ export class NodeRequest implements RawRequest {
     } else if (!this.#isRead && this.hasBody) discardBody(this.#message, mostUnread, () => this.#closeAfterAnswer())
     try {
       if (typeof body === 'string' && this.#context.direct?.(response, reply.status, headers, body)) return undefined
+      // `node:http` keeps a connection whose answer has the header without `close`, also for a client that wants it closed.
+      if (!response.shouldKeepAlive && headers.includes('connection')) headers = closing(headers)
       if (isClosing(headers) && !pipelineOf(this.#message.socket).endsWith(response))
         headers = withoutConnection(headers)
       response.writeHead(reply.status, headers as string[])
@@ -262,7 +264,7 @@ export class NodeRequest implements RawRequest {
     return undefined
   }
 
-  /** Whether nobody has read the body, and more of it is to come than is worth reading for the next request. */
+  /** Whether no one has read the body, and more of it is to come than is worth reading for the next request. */
   #leavesMuch(): boolean {
     if (this.#isRead || !this.hasBody) return false
     // Who waits for `100 Continue` may now send the body, or the next request in its place.
@@ -312,7 +314,7 @@ function hasLatin1(headers: readonly string[]): boolean {
 const latin1 = /[\x80-\xff]/
 
 function closing(headers: readonly string[]): readonly string[] {
-  return [...withoutConnection(headers), 'connection', 'close']
+  return [...withoutConnection(headers), 'connection', headers.includes('upgrade') ? 'close, upgrade' : 'close']
 }
 
 function isClosing(headers: readonly string[]): boolean {

@@ -95,9 +95,27 @@ export function webStream(
   const guard = lengthGuard(length)
   const slices = new Slices()
   let cancelled = false
+  let isReading = false
+  let failure: { readonly error: unknown } | undefined
+  const fail = (controller: ReadableStreamDefaultController, error: unknown) => {
+    if (cancelled) return
+    cancelled = true
+    source.cancel()
+    events.onError(error)
+    // An errored stream makes the runtime break the connection off: half an answer must not look finished.
+    controller.error(error)
+  }
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        // A client that never reads never pulls: a source that gives it up must end the answer. Bun's idle timer then ends the connection.
+        source.onFailure?.((error) => {
+          failure = { error }
+          if (!isReading) fail(controller, error)
+        })
+      },
       async pull(controller) {
+        isReading = true
         try {
           const { done, value } = await source.next()
           if (cancelled) return
@@ -112,12 +130,10 @@ export function webStream(
           guard.add(bytes.length)
           controller.enqueue(bytes)
           await slices.next()
+          isReading = false
+          if (failure !== undefined) throw failure.error
         } catch (error) {
-          if (cancelled) return
-          source.cancel()
-          events.onError(error)
-          // An errored stream makes the runtime break the connection off: half an answer must not look finished.
-          controller.error(error)
+          fail(controller, error)
         }
       },
       cancel() {

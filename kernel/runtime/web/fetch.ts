@@ -254,9 +254,9 @@ class FetchRequest implements RawRequest {
     })
   }
 
-  /** Nothing more can happen to the client that anybody wants to hear of. */
+  /** Nothing more can happen to the client that anyone wants to hear of. */
   #settle(): void {
-    // Deno fires `abort` after every answer that was delivered, too, and warns about it if somebody listens.
+    // Deno fires `abort` after every answer that was delivered, too, and warns about it if someone listens.
     if (this.#onGone) this.#request.signal.removeEventListener('abort', this.#onGone)
     this.#onGone = undefined
     this.#body?.settle()
@@ -268,7 +268,7 @@ class FetchRequest implements RawRequest {
     this.#waiting = undefined
   }
 
-  /** Some of the body is still to come, and nobody will read it: the connection may have to end. */
+  /** Some of the body is still to come, and no one will read it: the connection may have to end. */
   get #isLeft(): boolean {
     const body = this.#body
     if (body?.isRead || body?.isAbandoned) return body.isAbandoned

@@ -138,7 +138,7 @@ class Channels {
     const asked = Array.isArray(apidoc.security)
       ? (toPlain(apidoc.security) as SecurityRequirement[])
       : (this.#policies.of({ sets: [options] }) ?? this.#options.security)
-    const own = Object.entries(apidoc).filter(([name]) => name.startsWith('x-'))
+    const own = extensionsOf(apidoc, note)
     const channel: Json = {
       address: path.template,
       ...textsOf(apidoc),
@@ -149,7 +149,7 @@ class Channels {
       ...(isObject(apidoc.externalDocs) && { externalDocs: toPlain(apidoc.externalDocs) }),
       bindings: { ws: openingOf(options, subprotocols, look), ...bindingsOf(exchanges, 'bindings') },
       ...(subprotocols !== undefined && { 'x-subprotocols': [...subprotocols] }),
-      ...(toPlain(Object.fromEntries(own)) as Json),
+      ...own,
     }
     this.#put(`route ${path.template}`, {
       id,
@@ -175,14 +175,15 @@ class Channels {
         .join(''),
     )
     const id = this.#ids.claim(plainName(words), capital(plainName(protocol)))
-    const own = Object.entries(rest).filter(([name]) => name.startsWith('x-'))
+    const note = (why: string) => this.note(address, why)
+    const named = parametersIn(address, parameters, note)
     const channel: Json = {
       address,
       ...(title !== undefined && { title }),
       ...textsOf(rest),
-      ...(parameters !== undefined && { parameters: toPlain(parameters) }),
+      ...(named !== undefined && { parameters: named }),
       ...(bindings !== undefined && { bindings: toPlain(bindings) }),
-      ...(toPlain(Object.fromEntries(own)) as Json),
+      ...extensionsOf(rest, note),
     }
     this.#put(key, { id, exchanges: [given], channel, more: {}, security: undefined })
   }
@@ -261,6 +262,30 @@ const uncapital = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
 
 const hintOf = (id: string, what: string) =>
   plainName(`${capital(id)} ${what}`.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()))
+
+/** The members `x-…`, as far as their names are those that AsyncAPI takes. */
+function extensionsOf(given: Json, note: (why: string) => void): Json {
+  const own = Object.entries(given).filter(([name]) => name.startsWith('x-'))
+  const isTaken = ([name]: [string, unknown]) => /^x-[\w.-]+$/.test(name)
+  for (const [name] of own.filter((one) => !isTaken(one)))
+    note(`the name ${JSON.stringify(name)} has more than letters, digits, ".", "-" and "_", so it is left out`)
+  return toPlain(Object.fromEntries(own.filter(isTaken))) as Json
+}
+
+/** Each parameter of an address, with what is said of it. */
+function parametersIn(
+  address: string,
+  said: AsyncApiChannel['parameters'] = {},
+  note: (why: string) => void,
+): Json | undefined {
+  const names = [...address.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!)
+  for (const name of Object.keys(said))
+    if (!names.includes(name)) note(`its address has no parameter "${name}", so what is said of it is left out`)
+  if (names.length === 0) return undefined
+  const parameters: Json = {}
+  for (const name of names) put(parameters, name, toPlain((Object.hasOwn(said, name) ? said[name] : undefined) ?? {}))
+  return parameters
+}
 
 function textsOf(given: Json): Json {
   const texts = ['summary', 'description'].filter((name) => typeof given[name] === 'string')

@@ -21,6 +21,8 @@ export interface CacheStore {
   invalidate(tags: readonly string[]): number | Promise<number>
   /** The same for keys that match a pattern. */
   invalidatePattern(pattern: string): number | Promise<number>
+  /** The newest keys, where the store can list them. */
+  keys?(limit: number): readonly string[]
   close(): void | Promise<void>
 }
 

@@ -63,6 +63,10 @@ export class MemoryStore implements CacheStore {
     return keys.length
   }
 
+  keys(limit: number): readonly string[] {
+    return this.#entries.keys().slice(-limit).reverse()
+  }
+
   close(): void {
     this.#entries.clear()
   }

@@ -37,7 +37,7 @@ export class RedisHealth {
     }
   }
 
-  /** Runs when Redis answers again; for what may have been done although nobody heard of it. */
+  /** Runs when Redis answers again; for what may have been done although no one heard of it. */
   whenUp(action: () => unknown): void {
     this.#breaker.whenClosed(action)
   }

@@ -35,7 +35,7 @@ for i = 1, n do
 end
 return 1`
 
-/** KEYS lock; ARGV token. Only the owner releases: after a time-out the lock may be somebody else's. */
+/** KEYS lock; ARGV token. Only the owner releases: after a time-out the lock may be someone else's. */
 export const abandonScript = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0`

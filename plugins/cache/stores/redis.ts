@@ -57,7 +57,7 @@ export class RedisStore implements CacheStore {
         found = await ask(0)
       }
     } catch (error) {
-      // A Redis that was frozen takes the lock when it thaws, and nobody would release it.
+      // A Redis that was frozen takes the lock when it thaws, and no one would release it.
       this.#health.whenUp(abandon)
       throw error
     }

@@ -4,7 +4,7 @@ export interface Recipient {
   readonly client?: string
 }
 
-/** One message of a channel, or one order to let somebody go, in the order in which all instances have them. */
+/** One message of a channel, or one order to remove a client, in the order in which all instances have them. */
 export interface Entry {
   readonly id: string
   /** The payload as JSON; `''` for an order. */

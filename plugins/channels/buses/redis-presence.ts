@@ -6,7 +6,7 @@ import type { RedisCommands } from './redis.ts'
 const beatMs = 5_000
 const staleMs = 15_000
 
-/** What nobody has refreshed for that long goes: all instances are gone. */
+/** Entries that no instance has refreshed for that long are removed: all instances are gone. */
 const keptMs = 24 * 60 * 60 * 1_000
 const refreshEvery = 720
 

@@ -67,7 +67,7 @@ export function jobsOfClass(cls: BaseCronClass, logger: Logger): Declared[] {
   return decoratedMethods(cls).flatMap((method) => {
     const notes = cronNotes.of(method)
     const run = instance[method.name]
-    if (notes.length > 0 && typeof run !== 'function') throw CronClassError(method.label, 'it is no method any more')
+    if (notes.length > 0 && typeof run !== 'function') throw CronClassError(method.label, 'it is no longer a method')
     return notes.map((note, index): Declared => {
       const text = asName(method.label)
       const label = index === 0 ? text : `${text} (${note.pattern.text})`

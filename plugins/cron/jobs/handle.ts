@@ -46,7 +46,7 @@ const handles = new WeakMap<object, { readonly wasStarted: () => boolean }>()
 /** What is known of a handle; `undefined` of everything else. */
 export const handleOf = (value: unknown) => handles.get(value as object)
 
-const nobody: CronHandler = () => {}
+const noop: CronHandler = () => {}
 
 /** How many jobs without a name have which pattern. */
 const unnamed = new Map<string, number>()
@@ -96,7 +96,7 @@ export function cronJob(pattern: string, given?: CronJobOptions): CronHandle {
     options,
     place,
     activity: new Activity(() => declared),
-    handler: nobody,
+    handler: noop,
   }
   let state: 'new' | 'started' | 'stopped' | 'destroyed' = 'new'
   const mark = decorator<CronHandler>({

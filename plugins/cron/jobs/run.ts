@@ -30,7 +30,7 @@ export interface CronCounts {
   readonly failed: number
   /** Came while the job was still running. */
   readonly skipped: number
-  /** Passed while nobody could look: the process was blocked, the machine asleep. */
+  /** Passed while no one could look: the process was blocked, the machine asleep. */
   readonly missed: number
   /** Were another instance's. */
   readonly elsewhere: number

@@ -4,7 +4,7 @@ import type { RedisAddress } from '../../toolkit/redis.ts'
 export interface CronClaim {
   /** The name of the job. */
   readonly job: string
-  /** The tick, in milliseconds since 1970; `undefined` for a run that somebody asked for. */
+  /** The tick, in milliseconds since 1970; `undefined` for a run that someone asked for. */
   readonly tick: number | undefined
   /** Who asks; another one each time. Asking again with the same one gives the same answer. */
   readonly owner: string

@@ -107,8 +107,8 @@ export class LockGuard {
 
   /** Tells now where the lock cannot be reached: the first tick may be hours away. */
   async probe(): Promise<void> {
-    const nobody = { job: '', tick: undefined, owner: '', ttl: 1, exclusive: false } as const
-    await this.#ask(async () => this.#lock.release(nobody).then(() => true))
+    const nothing = { job: '', tick: undefined, owner: '', ttl: 1, exclusive: false } as const
+    await this.#ask(async () => this.#lock.release(nothing).then(() => true))
   }
 
   /** `undefined` when the lock cannot be reached; reported once per change. */
@@ -124,7 +124,7 @@ export class LockGuard {
     }
   }
 
-  /** A store that was silent may do later what it was asked for: it would hold a job for somebody who is not there. */
+  /** A store that was silent may do later what it was asked for: it would hold a job for someone who is not there. */
   #abandon(claim: CronClaim): void {
     if (this.#abandoned.length < 1000) this.#abandoned.push(claim)
   }

@@ -16,7 +16,7 @@ export interface MemoryClock extends CronClock {
   advance(ms: number): Promise<void>
   /** Goes on to an instant. */
   advanceTo(time: Date | string | number): Promise<void>
-  /** Shows another time at once, as when a machine has slept or its clock was set: nobody is woken on the way. */
+  /** Shows another time at once, as when a machine has slept or its clock was set: no one is woken on the way. */
   set(time: Date | string | number): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export function memoryClock(start: Date | string | number = Date.now()): MemoryC
       return () => void waiting.delete(one)
     },
     async advance(ms) {
-      // Behind a time that is no number there would always be another tick.
+      // Behind a time that is not a number there would always be another tick.
       if (!Number.isFinite(ms) || ms < 0) throw new TypeError(`advance takes milliseconds, not ${String(ms)}`)
       await advanceTo(now + ms)
     },
@@ -82,6 +82,6 @@ export function memoryClock(start: Date | string | number = Date.now()): MemoryC
 
 function instantOf(time: Date | string | number): number {
   const instant = new Date(time).getTime()
-  if (Number.isNaN(instant)) throw new TypeError(`${String(time)} is no time`)
+  if (Number.isNaN(instant)) throw new TypeError(`${String(time)} is not a time`)
   return instant
 }

@@ -53,7 +53,7 @@ const macros: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 }
 
-/** Longer than any pattern that somebody means, and short enough to be read in no time. */
+/** Longer than any pattern that someone means, and short enough to be read in no time. */
 const maxLength = 500
 const longestMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
@@ -76,7 +76,7 @@ export function parsePattern(given: unknown): CronPattern {
   if (text === '') throw CronPatternError(given, 'is empty')
   const spelled = text.startsWith('@') ? macros[text.toLowerCase()] : text
   if (spelled === undefined) {
-    throw CronPatternError(text, `is no shorthand; there are ${Object.keys(macros).join(', ')}`)
+    throw CronPatternError(text, `is not a shorthand; there are ${Object.keys(macros).join(', ')}`)
   }
   const fields = spelled.split(/\s+/)
   if (fields.length !== 5 && fields.length !== 6) {
@@ -122,7 +122,7 @@ function readField(pattern: string, field: Field, value: string): number[] {
   const values = new Set<number>()
   for (const item of value.split(',')) {
     const [range = '', step, ...more] = item.split('/')
-    if (more.length > 0 || range === '') throw fail(item, 'that is no number, range or step')
+    if (more.length > 0 || range === '') throw fail(item, 'that is not a number, range or step')
     const [from, to] = rangeOf(range, field, step !== undefined, (why) => fail(item, why))
     const every = step === undefined ? 1 : Number(/^\d{1,3}$/.test(step) ? step : Number.NaN)
     if (!(every >= 1) || every > field.max + 1) throw fail(item, `a step is a number from 1 to ${field.max + 1}`)

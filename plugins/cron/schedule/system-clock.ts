@@ -3,7 +3,7 @@ import type { CronClock } from './clock.ts'
 
 /** How often it is looked whether the machine has slept, or its clock was set. */
 const lookEvery = 15_000
-/** Milliseconds by which the clock of the machine and that of the process may part without anybody having set one. */
+/** Milliseconds by which the clock of the machine and that of the process may part without anyone having set one. */
 const drift = 500
 
 interface Waiting {
@@ -32,7 +32,7 @@ export async function openSystemClock(): Promise<CronClock> {
       one.wake()
     }
     const name = `cron-clock-${++names}`
-    // The package takes no time that has passed when it looks, which may be later than anybody looked before.
+    // The package takes no time that has passed when it looks, which may be later than anyone looked before.
     if (one.time - Date.now() >= 20 && scheduleJob(name, new Date(one.time), wake) !== null) {
       one.cancel = () => void cancelJob(name)
       return

@@ -23,6 +23,7 @@ export const cronUi = definePlugin({
   name: 'cronUi',
   dependencies: ['cron'],
   options: cronUiOptions,
+  doctor: async () => (await import('./doctor.ts')).checks,
   async setup(ctx, { path, middlewares }) {
     const service = ctx.services.get('cron')
     const isGuarded = middlewares.length > 0

@@ -38,7 +38,7 @@ export class Values {
     }
     if (value === nothing) return undefined
     const { kind } = value as ValueNode
-    // A list or an object is no number, and may be large.
+    // A list or an object is not a number, and may be large.
     if (kind === 'ListValue' || kind === 'ObjectValue') return undefined
     return this.#graphql.valueFromASTUntyped(value as ValueNode)
   }

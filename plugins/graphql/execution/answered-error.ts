@@ -10,7 +10,7 @@ const longest = 500
 
 /**
  * A message about what a client has sent: without all of it, since a value is repeated in each error about it, and
- * without «Did you mean» where the schema is nobody's business, since that tells it to a patient asker word by word.
+ * without «Did you mean» where the schema is no one's business, since that tells it to a patient asker word by word.
  */
 export function worded(message: string, hints: boolean): string {
   const told = hints ? message : message.replace(/ Did you mean .*$/s, '')

@@ -2,7 +2,7 @@ import type { DocumentNode, GraphQLSchema } from 'graphql'
 import type { GraphqlJit } from '../packages.ts'
 import type { Run } from './execute.ts'
 
-/** Fields of the largest operation that is compiled: each takes a sixth of a millisecond, during which nobody is answered. */
+/** Fields of the largest operation that is compiled: each takes a sixth of a millisecond, during which no one is answered. */
 export const largestCompiled = 300
 
 /** What became of an operation: a function, or nothing now, or nothing ever. */

@@ -14,7 +14,7 @@ export interface Operation {
   readonly document: DocumentNode
   readonly name: string | undefined
   readonly run: Run
-  /** Whether it may cost what it does; `undefined`: nobody counts. */
+  /** Whether it may cost what it does; `undefined`: no one counts. */
   readonly checkCost: CheckCost | undefined
 }
 

@@ -1,20 +1,8 @@
-import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql'
-import { Trace, type TraceOutcome } from '../../../kernel/index.ts'
+import type { GraphQLSchema } from 'graphql'
+import { Trace } from '../../../kernel/index.ts'
 import type { Graphql } from '../packages.ts'
 import type { Run } from './execute.ts'
-
-/** A query or a mutation. Errors of resolvers are in its result and not its `error`. */
-export interface GraphqlOperationTrace extends TraceOutcome {
-  readonly type: 'query' | 'mutation' | 'subscription'
-  readonly name: string | undefined
-}
-
-/** One resolver for one object. */
-export interface GraphqlResolverTrace extends TraceOutcome {
-  readonly type: string
-  readonly field: string
-  readonly info: GraphQLResolveInfo
-}
+import type { GraphqlOperationTrace, GraphqlResolverTrace } from './trace-events.ts'
 
 const operationTrace = new Trace<GraphqlOperationTrace>('graphql.operation')
 const resolverTrace = new Trace<GraphqlResolverTrace>('graphql.resolver')

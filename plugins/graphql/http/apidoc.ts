@@ -57,7 +57,7 @@ export const postDoc: ApiDoc = {
   },
   responses: {
     200: answer('The result.', result),
-    400: answer('The request is refused, or its document, or its body is no JSON.', { anyOf: [refused, failure] }),
+    400: answer('The request is refused, or its document, or its body is not JSON.', { anyOf: [refused, failure] }),
     406: notAcceptable,
     415: answer('The body is not `application/json` in UTF-8.', { anyOf: [refused, failure] }),
   },

@@ -6,7 +6,7 @@ export interface EventStreamParts {
   readonly events: AsyncIterator<unknown>
   /** What becomes of a failure of `events`: the last event. */
   readonly failed: (error: unknown) => unknown
-  /** Milliseconds after which a silent stream sends a comment, so that nobody on the way takes it for dead. */
+  /** Milliseconds after which a silent stream sends a comment, so that no one on the way takes it for dead. */
   readonly keepAlive: number
   /** Called once when the stream has ended, whoever ended it. */
   readonly onEnd: () => void
@@ -48,7 +48,7 @@ export function eventStream({ events, failed, keepAlive, onEnd }: EventStreamPar
     leave()
   }
   function leave(): void {
-    // A source that fails while it is told to end has nobody left to tell.
+    // A source that fails while it is told to end has no one left to tell.
     new Promise((resolve) => resolve(events.return?.())).catch(() => {})
   }
   function ask(): void {

@@ -27,7 +27,7 @@ export interface HandlerOptions {
   readonly engine: () => Engine | Refusal
   readonly csrfPrevention: boolean
   readonly context: ContextFunction | undefined
-  /** Answers browsers; `undefined`: nobody gets a page. */
+  /** Answers browsers; `undefined`: no one gets a page. */
   readonly page: ((req: Request, res: Response) => unknown) | undefined
 }
 

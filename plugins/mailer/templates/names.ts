@@ -16,8 +16,8 @@ export function refusal(tag: string): Error {
 /**
  * What stands in the place of a name in a subject or a text.
  *
- * These are written in code, where `Hello ${name}` comes easily: a name that somebody has chosen would run as a program. So they
- * are no programs: a tag is a name, and whatever else it holds is refused.
+ * These are written in code, where `Hello ${name}` comes easily: a name that someone has chosen would run as a program. So they
+ * are not programs: a tag is a name, and whatever else it holds is refused.
  *
  * @param tag As it stands in the template.
  * @param name What stands within.

@@ -1,3 +1,4 @@
+import type { Carrier } from '../../toolkit/carrier.ts'
 import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts'
 import type { MqttDetails } from '../types.ts'
 
@@ -6,6 +7,8 @@ export interface Outgoing {
   readonly topic: string
   readonly payload: Buffer
   readonly options: MqttPublishOptions
+  /** Goes with it as user properties, where the broker takes some. */
+  readonly carrier?: Readonly<Carrier> | undefined
 }
 
 /** A message that the broker has sent. */

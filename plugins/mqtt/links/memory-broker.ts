@@ -144,7 +144,7 @@ export class MemoryBroker {
     return { session, resumed }
   }
 
-  /** A client that has said good-bye: nobody hears its last will. */
+  /** A client that has said good-bye: no one hears its last will. */
   disconnect(client: Client, session: Session): void {
     session.disconnect(client)
     this.#forgetSessions()
@@ -154,7 +154,7 @@ export class MemoryBroker {
     for (const [clientId, session] of this.#sessions) if (session.isOver) this.#sessions.delete(clientId)
   }
 
-  /** Whether nobody is there, and nobody will come back. */
+  /** Whether no one is there, and no one will come back. */
   get isDeserted(): boolean {
     return this.#sessions.size === 0
   }

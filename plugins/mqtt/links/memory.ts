@@ -6,6 +6,7 @@ import type { MqttSettings, MqttWill } from '../options.ts'
 import { parseFilter } from '../topics/filter.ts'
 import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing } from './contract.ts'
 import { type Client, type Delivered, type Hello, MemoryBroker, type Session } from './memory-broker.ts'
+import { withCarrier } from './packets.ts'
 
 /** The brokers of this process by address: who names the same one reaches the same one. */
 const brokers = new Map<string, MemoryBroker>()
@@ -75,7 +76,7 @@ export class MemoryLink implements Link {
 
   async publish(message: Outgoing): Promise<void> {
     if (this.#session === undefined) throw new LinkLost('lost')
-    this.#broker!.publish(message)
+    this.#broker!.publish({ ...message, options: withCarrier(message) })
     // Behind the deliveries: who subscribes after this must not get it.
     await nextTurn()
   }

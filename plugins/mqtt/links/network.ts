@@ -8,7 +8,7 @@ import { Backoff } from './backoff.ts'
 import { clientOptions } from './client-options.ts'
 import { type Link, type LinkEvents, type LinkLimits, LinkLost, type Outgoing, type Patience } from './contract.ts'
 import type { Announced, MqttClient, MqttPackage } from './mqtt-client.ts'
-import { detailsOf, packetProperties, subscriptionsOf } from './packets.ts'
+import { detailsOf, packetProperties, subscriptionsOf, withCarrier } from './packets.ts'
 import { explainFailure } from './remedy.ts'
 
 /** Without a word of the broker: as much as keeps a connection busy. */
@@ -155,7 +155,7 @@ export class NetworkLink implements Link {
     const { topic, payload, options } = message
     this.#mustTake(message)
     const { promise, resolve, reject } = deferred()
-    const properties = packetProperties(options)
+    const properties = packetProperties(this.#carries(message) ? withCarrier(message) : options)
     client.publish(topic, payload, { qos: options.qos ?? 0, retain: options.retain ?? false, properties }, (error) => {
       if (error == null) resolve()
       else reject(error)
@@ -183,6 +183,16 @@ export class NetworkLink implements Link {
       this.#underWay.delete(lose)
       patience.whenOver = undefined
     }
+  }
+
+  /** MQTT 3.1.1 has no user properties; and a message that has room for itself is not refused for what follows it. */
+  #carries({ topic, payload, options, carrier }: Outgoing): boolean {
+    if (carrier === undefined || this.#version === 4) return false
+    const { maximumPacketSize = Number.POSITIVE_INFINITY } = this.#announced
+    // Each property has five bytes of its own beside its name and its value.
+    const texts = Object.entries({ ...options.userProperties, ...carrier }).flat(2)
+    const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 5, 64)
+    return payload.byteLength + Buffer.byteLength(topic) + size <= maximumPacketSize
   }
 
   /** What would make the broker end the connection. */

@@ -1,6 +1,12 @@
 import type { IPublishPacket } from 'mqtt'
 import type { MqttPublishOptions, MqttQos } from '../messages/message-options.ts'
 import type { MqttDetails } from '../types.ts'
+import type { Outgoing } from './contract.ts'
+
+/** The options with the carrier among their user properties; one of the application's own of the same name stays. */
+export function withCarrier({ options, carrier }: Outgoing): MqttPublishOptions {
+  return carrier === undefined ? options : { ...options, userProperties: { ...carrier, ...options.userProperties } }
+}
 
 /** The properties of MQTT 5 that options ask for; `undefined` for none. */
 export function packetProperties(options: MqttPublishOptions): IPublishPacket['properties'] {

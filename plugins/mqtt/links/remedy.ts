@@ -2,7 +2,7 @@
 const remedies: readonly (readonly [code: RegExp, remedy: string])[] = [
   [
     /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED|UnknownIssuer/,
-    'Nobody who is known here has signed its certificate: give that of its authority as ca',
+    'No one who is known here has signed its certificate: give that of its authority as ca',
   ],
   [/^CERT_HAS_EXPIRED/, 'Renew its certificate, and look at the clock of this machine'],
   [/^CERT_NOT_YET_VALID/, 'Look at the clock of this machine'],

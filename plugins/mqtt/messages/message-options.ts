@@ -10,7 +10,7 @@ export interface MqttPublishOptions {
   qos?: MqttQos
   /** Whether the broker keeps it for whoever subscribes later; an empty text takes it back. Default false. */
   retain?: boolean
-  /** Seconds after which the broker gives it to nobody any more. This and the following need MQTT 5. */
+  /** Seconds after which the broker gives it to no one any more. This and the following need MQTT 5. */
   messageExpiryInterval?: number
   userProperties?: { readonly [name: string]: string | readonly string[] }
   contentType?: string

@@ -1,4 +1,5 @@
 import { type Logger, Trace, type TraceOutcome, within } from '../../../kernel/index.ts'
+import { type Carrier, carrierOf } from '../../toolkit/carrier.ts'
 import { deferred } from '../deferred.ts'
 import { MqttHandlerError } from '../errors.ts'
 import { tellFailure } from '../failures.ts'
@@ -12,6 +13,9 @@ export interface MqttMessageTrace extends TraceOutcome {
   /** What the handler has subscribed to. */
   readonly filter: string
   readonly bytes: number
+  readonly payload: Uint8Array
+  /** What the publisher has put into {@link MqttPublishTrace.carrier}. Whoever publishes to the topic can write it. */
+  readonly carrier: Readonly<Carrier>
 }
 
 const messageTrace = new Trace<MqttMessageTrace>('mqtt.message')
@@ -70,7 +74,7 @@ export class HandlerQueue {
   }
 
   /**
-   * Whether a kept message of the topic is new to this handler. The broker sends it to everybody who subscribes; a second
+   * Whether a kept message of the topic is new to this handler. The broker sends it to everyone who subscribes; a second
    * subscription to the same filter makes it send it to the first once more.
    */
   isNew(topic: string): boolean {
@@ -142,7 +146,11 @@ export class HandlerQueue {
       const args = filter.isPattern ? [topic, message] : [message]
       return handler(...(options.details ? [...args, details] : args))
     }
-    const call = () => messageTrace.run(() => ({ topic, filter: filter.text, bytes: payload.byteLength }), handle)
+    const event = (): MqttMessageTrace => {
+      const carrier = carrierOf(details.userProperties) ?? {}
+      return { topic, filter: filter.text, bytes: payload.byteLength, payload, carrier }
+    }
+    const call = () => messageTrace.run(event, handle)
     try {
       await within(call(), this.#timeout, () => {
         const why = `the handler has not finished within ${this.#timeout} ms. It may go on, but the next message does not wait for it; handlerTimeout is the option`
@@ -163,7 +171,7 @@ export class HandlerQueue {
     this.#isRefusing = true
   }
 
-  /** Nobody wants its messages any more. */
+  /** No one wants its messages any more. */
   drop(): void {
     this.refuse()
     this.#size = 0

@@ -96,7 +96,7 @@ export class Subscriptions {
     asked.catch((error: unknown) => this.tell([this.#refuse(entry, error)]))
   }
 
-  /** The broker has said no to everybody who has this topic. */
+  /** The broker has said no to everyone who has this topic. */
   #refuse(entry: Entry, error: unknown): { filter: Filter; error: unknown } {
     for (const queue of [...entry.queues]) this.#forget(entry, queue)
     return { filter: entry.filter, error }

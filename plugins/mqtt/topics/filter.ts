@@ -63,13 +63,13 @@ export function parseFilter(text: unknown): Filter {
       throw fail('needs a group without wildcards: "$share/<group>/<filter>"')
     }
     if (all.length < 3 || (all.length === 3 && all[2] === '')) {
-      throw fail('has no filter behind the group: "$share/<group>/<filter>"')
+      throw fail('has no filter after the group: "$share/<group>/<filter>"')
     }
   }
   const levels = all[0] === '$share' ? all.slice(2) : all
   for (const [i, level] of levels.entries()) {
     if (level === '+' || level === '#') {
-      if (level === '#' && i < levels.length - 1) throw fail('has levels behind "#", which stands for all that follow')
+      if (level === '#' && i < levels.length - 1) throw fail('has levels after "#", which stands for all that follow')
     } else if (level.includes('+')) throw fail('has a "+" beside other characters: it stands for a whole level')
     else if (level.includes('#')) throw fail('has a "#" beside other characters: it stands for all levels that follow')
   }

@@ -24,7 +24,7 @@ export function topicOf(api: Pick<MqttApi, 'publish' | 'subscribe'>): MqttApi['t
       name: text,
       async publish(message: never, publishOptions?: MqttPublishOptions) {
         checkTopic(name)
-        // Bytes are nobody's to read.
+        // Bytes are no one's to read.
         const isChecked = check !== undefined && !ArrayBuffer.isView(message)
         await publish.call(api, name, isChecked ? ((await check(name, message)) as never) : message, publishOptions)
       },

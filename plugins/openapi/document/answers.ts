@@ -17,7 +17,7 @@ const classes: Readonly<Record<string, string>> = {
   5: 'Server error',
 }
 
-/** `2xx` as OpenAPI writes it; `undefined` for what is no status. */
+/** `2xx` as OpenAPI writes it; `undefined` for what is not a status. */
 function statusKey(key: string): string | undefined {
   if (key === 'default') return key
   const status = key.toUpperCase()
@@ -55,7 +55,7 @@ export function answersOf(scene: Scene, apidoc: Json): Answers {
     const given = (set as { responses?: unknown }).responses
     for (const [key, schema] of isObject(given) ? Object.entries(given) : []) {
       const status = statusKey(key)
-      if (status === undefined || schema === undefined) scene.note(`responses[${key}] is no answer`)
+      if (status === undefined || schema === undefined) scene.note(`responses[${key}] is not an answer`)
       else answers[status] = answer(scene, status, schema)
     }
   }
@@ -80,7 +80,7 @@ function mergeResponses(scene: Scene, answers: Answers, given: Json): void {
   for (const [key, value] of Object.entries(given)) {
     const status = statusKey(key)
     if (status === undefined || (typeof value !== 'object' && typeof value !== 'function') || value === null) {
-      scene.note(`apidoc.responses[${key}] is no answer`)
+      scene.note(`apidoc.responses[${key}] is not an answer`)
       continue
     }
     const below = answers[status]

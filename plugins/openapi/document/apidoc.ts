@@ -12,7 +12,7 @@ export function apidocOf({ sets, note }: Scene): Json {
   for (const apidoc of [...contributed, own]) {
     if (apidoc === undefined || apidoc === false) continue
     if (!isObject(apidoc)) {
-      note('its apidoc is no object')
+      note('its apidoc is not an object')
       continue
     }
     const { parameters, responses, ...rest } = apidoc

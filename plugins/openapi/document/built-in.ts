@@ -44,7 +44,7 @@ const issues = { type: 'array', items: issue }
 /** What the framework answers itself, as it does unless someone says otherwise. */
 const builtIns: { readonly [name: string]: OpenApiResponse } = {
   BadRequest: {
-    description: 'The request cannot be read: `JsonNotValidError` for a body that is no JSON, else `BadRequestError`.',
+    description: 'The request cannot be read: `JsonNotValidError` for a body that is not JSON, else `BadRequestError`.',
   },
   Unauthorized: { description: 'A policy did not let the caller in.' },
   Forbidden: { description: 'A policy did not let the caller in, whoever it is.' },

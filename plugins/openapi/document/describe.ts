@@ -130,7 +130,7 @@ function contributionOf({ name, openapi }: ListedPlugin['definition'], options: 
   try {
     const sets: unknown = openapi?.describe?.(options) ?? []
     if (Array.isArray(sets) && sets.every(isObject)) return sets as RouteOptions[]
-    note(`what the plugin "${name}" says of it is no list of route options`)
+    note(`what the plugin "${name}" says of it is not a list of route options`)
   } catch (error) {
     note(`the plugin "${name}" fails to describe it: ${error instanceof Error ? error.message : String(error)}`)
   }

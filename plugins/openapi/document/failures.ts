@@ -38,7 +38,7 @@ function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [stat
       const declared: unknown = declare({ method, path, options: { ...options, ...set }, settings })
       if (isObject(declared))
         told.push(...Object.entries(declared as { [status: string]: string }).filter(([, name]) => name !== undefined))
-      else scene.note(`what the plugin "${definition.name}" says of its failures is no object`)
+      else scene.note(`what the plugin "${definition.name}" says of its failures is not an object`)
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
@@ -48,7 +48,7 @@ function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [stat
     const isKnown = /^[45]\d\d$/.test(status) && typeof name === 'string' && scene.responses.has(name)
     if (!isKnown)
       scene.note(
-        `the plugin "${definition.name}" says that it answers ${status} with ${JSON.stringify(name)}, which is no response`,
+        `the plugin "${definition.name}" says that it answers ${status} with ${JSON.stringify(name)}, which is not a response`,
       )
     return isKnown
   })

@@ -72,7 +72,7 @@ const members = ['tags', 'components', 'describe', 'failures']
 /** What of a plugin's part has no place in a document: it is of others, so its author has to be told and not its reader. */
 function faultOf(fragment: unknown): string | undefined {
   if (fragment === undefined) return undefined
-  if (!isObject(fragment)) return 'its openapi is no object'
+  if (!isObject(fragment)) return 'its openapi is not an object'
   const unknown = Object.keys(fragment).find((name) => !members.includes(name))
   if (unknown !== undefined) {
     const near = nearest(unknown, members)
@@ -80,24 +80,24 @@ function faultOf(fragment: unknown): string | undefined {
   }
   const { tags = [], components = {} } = fragment
   if (!Array.isArray(tags) || !tags.every((tag) => isObject(tag) && typeof tag.name === 'string')) {
-    return 'its tags are no list of objects { name, description }'
+    return 'its tags are not a list of objects { name, description }'
   }
-  if (!isObject(components)) return 'its components are no object'
+  if (!isObject(components)) return 'its components are not an object'
   for (const [kind, named] of Object.entries(components)) {
     if (!componentKinds.includes(kind))
       return `there are no components of the kind "${kind}", only ${componentKinds.join(', ')}`
-    if (!isObject(named)) return `its components.${kind} are no object`
+    if (!isObject(named)) return `its components.${kind} are not an object`
     for (const [name, value] of Object.entries(named)) {
       if (!isComponentName(name)) {
         return `components.${kind} has the name "${name}"; letters, digits, ".", "-" and "_" are allowed`
       }
-      if (!isObject(value)) return `its components.${kind}.${name} is no object`
+      if (!isObject(value)) return `its components.${kind}.${name} is not an object`
     }
   }
   const wrong = (['describe', 'failures'] as const).find(
     (name) => fragment[name] !== undefined && typeof fragment[name] !== 'function',
   )
-  return wrong && `its ${wrong} is no function`
+  return wrong && `its ${wrong} is not a function`
 }
 
 function valuesOf(owned: ReadonlyMap<string, Owned>): Map<string, unknown> {

@@ -44,7 +44,7 @@ export async function pageRoutes(
     assets = await findAssets()
   } catch (error) {
     why = error instanceof Error ? error.message.replace(/^[A-Z_]+: /, '') : String(error)
-    // A package that is not installed is no failure of the code: nothing in its stack helps.
+    // A package that is not installed is not a failure of the code: nothing in its stack helps.
     const missing = error instanceof Error && error.name === 'PeerMissingError'
     log.warn(missing ? {} : { err: error }, `there is no page at ${path}: ${why}`)
   }

@@ -16,7 +16,15 @@ export interface BullJob {
   readonly id?: string
   readonly data: unknown
   readonly attemptsMade: number
-  readonly opts: { readonly attempts?: number }
+  /** When it was published, and when its last attempt began: milliseconds since 1970. */
+  readonly timestamp: number
+  readonly processedOn?: number
+  /** `telemetry` is a place of BullMQ's own for what a trace needs; its metadata is text. */
+  readonly opts: {
+    readonly attempts?: number
+    readonly delay?: number
+    readonly telemetry?: { readonly metadata?: unknown }
+  }
   moveToWait(token: string | undefined): Promise<unknown>
 }
 
@@ -28,6 +36,7 @@ export interface BullQueue {
   addBulk(jobs: readonly { name: string; data: unknown; opts: object }[]): Promise<{ id?: string }[]>
   upsertJobScheduler(key: string, when: object, template: object): Promise<{ id?: string } | undefined>
   removeJobScheduler(key: string): Promise<boolean>
+  getJobs(types: string[], start: number, end: number, ascending: boolean): Promise<(BullJob | undefined)[]>
   getJobCounts(...types: string[]): Promise<Record<string, number>>
   close(): Promise<void>
 }

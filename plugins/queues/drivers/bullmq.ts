@@ -1,4 +1,5 @@
 import { isInTime } from '../../../kernel/index.ts'
+import type { Carrier } from '../../toolkit/carrier.ts'
 import { peer, peers } from '../../toolkit/peer.ts'
 import type { BullmqSettings } from '../options.ts'
 import type { BullmqPublishOptions } from '../publish-options.ts'
@@ -6,6 +7,20 @@ import { connectionsOf, type RedisConnections, retryStrategy } from './bullmq-co
 import type { BullJob, Bullmq, BullQueue, BullWorker, RedisClient, RedisConstructor } from './bullmq-types.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { isUnreachable } from './unreachable.ts'
+
+/** As BullMQ's own telemetry writes it, so that publishers and workers without this framework are understood. */
+const telemetryOf = (carrier: Readonly<Carrier> | undefined) =>
+  carrier === undefined ? undefined : { telemetry: { metadata: JSON.stringify(carrier) } }
+
+function carrierIn({ opts }: BullJob): unknown {
+  const metadata = opts.telemetry?.metadata
+  if (typeof metadata !== 'string') return undefined
+  try {
+    return JSON.parse(metadata)
+  } catch {
+    return undefined
+  }
+}
 
 const feature = 'a queue of BullMQ (bullmqQueue)'
 
@@ -47,6 +62,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     texts: readonly string[],
     options: readonly (BullmqPublishOptions | undefined)[],
     signal: AbortSignal,
+    carrier?: Readonly<Carrier>,
   ): Promise<string[]> {
     const queue = await this.#queue(topic, signal)
     signal.throwIfAborted()
@@ -55,9 +71,12 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
       return Promise.all(plain.map((one) => this.#schedule(queue, one.data, one.options)))
     }
     const [only] = plain
+    const telemetry = telemetryOf(carrier)
     // Many go in a transaction, which for one alone is two more commands.
-    if (plain.length === 1) return [(await queue.add(topic, only!.data, { ...only!.options })).id!]
-    const jobs = await queue.addBulk(plain.map((one) => ({ name: topic, data: one.data, opts: { ...one.options } })))
+    if (plain.length === 1) return [(await queue.add(topic, only!.data, { ...only!.options, ...telemetry })).id!]
+    const jobs = await queue.addBulk(
+      plain.map((one) => ({ name: topic, data: one.data, opts: { ...one.options, ...telemetry } })),
+    )
     return jobs.map((job) => job.id!)
   }
 
@@ -163,7 +182,7 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     })
     const stop = () => {
       isStopped = true
-      // Without Redis a worker ends when Redis is back, or by `close`: while it is idle nobody waits for that.
+      // Without Redis a worker ends when Redis is back, or by `close`: while it is idle no one waits for that.
       if (running === 0 && this.#consumer?.status !== 'ready') end()
       // Takes nothing from now on, and lets handlers finish. `close` would wait for them as well, but then there is no other
       // way to end it: the timer that renews its locks would keep the process alive.
@@ -206,7 +225,12 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
 
   async #process(job: BullJob, deliver: Deliver): Promise<void> {
     const attempts = job.opts.attempts ?? 1
-    const outcome = await deliver(job.data, { id: job.id!, attempt: job.attemptsMade + 1, attempts })
+    const outcome = await deliver(job.data, {
+      id: job.id!,
+      attempt: job.attemptsMade + 1,
+      attempts,
+      carrier: carrierIn(job),
+    })
     if (outcome.ok) return
     const { error, final } = outcome
     throw final ? Object.assign(new this.#bullmq.UnrecoverableError(error.message), { cause: error }) : error
@@ -221,7 +245,12 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
       delayed = 0,
       failed = 0,
     } = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed')
-    return { waiting: waiting + prioritized, active, delayed, failed }
+    const heads = await Promise.all([
+      waiting > 0 ? queue.getJobs(['waiting'], 0, 0, true) : [],
+      prioritized > 0 ? queue.getJobs(['prioritized'], 0, 0, true) : [],
+    ])
+    const ages = heads.flat().map((job) => (job === undefined ? 0 : Date.now() - readySince(job)))
+    return { waiting: waiting + prioritized, active, delayed, failed, oldest: Math.max(0, ...ages) }
   }
 
   async ping(signal: AbortSignal): Promise<void> {
@@ -238,4 +267,9 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
     // BullMQ waits for connections that will never be there.
     await isInTime(all, 200)
   }
+}
+
+/** Since its delay has ended, or its last attempt, whose pause BullMQ does not note. */
+function readySince({ timestamp, opts, processedOn = 0 }: BullJob): number {
+  return Math.max(timestamp + (opts.delay ?? 0), processedOn)
 }

@@ -1,3 +1,5 @@
+import type { Carrier } from '../../toolkit/carrier.ts'
+
 /** One delivery of a message, as the engine counts it. */
 export interface Delivery {
   readonly id: string
@@ -5,6 +7,8 @@ export interface Delivery {
   readonly attempt: number
   /** How many there are at most; `undefined` where only the engine knows. */
   readonly attempts: number | undefined
+  /** What was published with it; not checked. */
+  readonly carrier?: unknown
 }
 
 /** What became of a delivery. With `final` there must be no other attempt: the engine parks the message. */
@@ -33,22 +37,25 @@ export interface QueueCounts {
   readonly delayed: number
   /** Parked after the last attempt. */
   readonly failed: number
+  /** Milliseconds for which the oldest of those that are ready has waited, 0 without one. Not from an engine that does not say, such as SQS. */
+  readonly oldest?: number
 }
 
 /**
  * One engine. Connects when it is first needed, connects again when it was lost, and rejects what it cannot do now. When a
- * signal aborts nobody waits any more: nothing may be kept for it.
+ * signal aborts no one waits any more: nothing may be kept for it.
  */
 export interface QueueDriver<Options = never> {
   /**
    * Takes payloads as JSON; resolves with one id for each once the engine has them. What has not been sent when the signal
-   * aborts must not be sent later.
+   * aborts must not be sent later. A carrier goes with each of them, out of sight of handlers, as long as there are attempts.
    */
   publish(
     topic: string,
     texts: readonly string[],
     options: readonly (Options | undefined)[],
     signal: AbortSignal,
+    carrier?: Readonly<Carrier>,
   ): Promise<string[]>
   /** Returns at once; what cannot be reached yet is tried again until it can. */
   consume(topic: string, deliver: Deliver, options: { readonly concurrency: number }): Consumer
@@ -66,6 +73,6 @@ export interface DriverHost {
   /** Told whenever the engine is seen to answer or not; what is said twice is heard once. */
   up(): void
   down(error: unknown): void
-  /** What happened once and needs nobody to wait for its end. */
+  /** What happened once and needs no one to wait for its end. */
   warn(message: string, error: unknown): void
 }

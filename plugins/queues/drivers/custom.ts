@@ -1,3 +1,4 @@
+import type { Carrier } from '../../toolkit/carrier.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 
 /** What a handler of a custom engine is given beside the payload, as far as the engine knows it. */
@@ -5,6 +6,8 @@ export interface CustomDelivery {
   readonly id?: string
   readonly attempt?: number
   readonly attempts?: number
+  /** What `publish` was given as `sent.carrier`. */
+  readonly carrier?: Readonly<Carrier>
 }
 
 /** Takes one message; a rejection is a failed attempt. */
@@ -34,7 +37,13 @@ export type CustomHandler = (payload: unknown, delivery?: CustomDelivery) => Pro
 export interface GenericPubSub<Options = object> {
   /** The key of its settings in the configuration; default: the name of the queue. */
   readonly name?: string
-  publish(topic: string, payload: unknown, options?: Options): Promise<{ id: string }>
+  /** `sent`: only while a tool for tracing follows; an engine that gives the carrier back with each delivery lets traces go through it. */
+  publish(
+    topic: string,
+    payload: unknown,
+    options?: Options,
+    sent?: { readonly carrier: Readonly<Carrier> },
+  ): Promise<{ id: string }>
   subscribe(topic: string, handler: CustomHandler, options?: { readonly concurrency: number }): Promise<unknown>
   unsubscribe(topic: string, handler: CustomHandler): Promise<unknown>
   /** How many messages there are. */
@@ -54,16 +63,23 @@ export class CustomDriver implements QueueDriver<object> {
     this.#host = host
   }
 
-  publish(topic: string, texts: readonly string[], options: readonly (object | undefined)[]): Promise<string[]> {
+  publish(
+    topic: string,
+    texts: readonly string[],
+    options: readonly (object | undefined)[],
+    _signal: AbortSignal,
+    carrier?: Readonly<Carrier>,
+  ): Promise<string[]> {
+    const sent: [] | [{ carrier: Readonly<Carrier> }] = carrier === undefined ? [] : [{ carrier }]
     return Promise.all(
-      texts.map(async (text, i) => (await this.#pubsub.publish(topic, JSON.parse(text), options[i])).id),
+      texts.map(async (text, i) => (await this.#pubsub.publish(topic, JSON.parse(text), options[i], ...sent)).id),
     )
   }
 
   consume(topic: string, deliver: Deliver, options: { concurrency: number }): Consumer {
     const running = new Set<Promise<unknown>>()
-    const handler: CustomHandler = async (payload, { id = '', attempt = 1, attempts } = {}) => {
-      const delivery = deliver(payload, { id, attempt, attempts })
+    const handler: CustomHandler = async (payload, { id = '', attempt = 1, attempts, carrier } = {}) => {
+      const delivery = deliver(payload, { id, attempt, attempts, carrier })
       running.add(delivery)
       const outcome = await delivery.finally(() => running.delete(delivery))
       if (!outcome.ok) throw outcome.error

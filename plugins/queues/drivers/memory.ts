@@ -1,3 +1,4 @@
+import type { Carrier } from '../../toolkit/carrier.ts'
 import { QueueFullError, QueueIdleError } from '../errors.ts'
 import type { MemoryPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, QueueCounts, QueueDriver } from './contract.ts'
@@ -10,7 +11,10 @@ interface Message {
   readonly priority: number
   readonly attempts: number
   readonly backoff: (attempt: number) => number
+  readonly carrier: Readonly<Carrier> | undefined
   attempt: number
+  /** When it became ready, by `performance.now()`. */
+  since: number
 }
 
 /** A message that was given up. */
@@ -56,11 +60,12 @@ class Topic {
         this.delayed.delete(timer)
         this.add(message, 0)
       }, delay)
-      // Nobody but this process could ever take it, and a process that has ended its work should end.
+      // No one but this process could ever take it, and a process that has ended its work should end.
       timer.unref?.()
       this.delayed.add(timer)
       return
     }
+    message.since = performance.now()
     this.waiting.add(message)
     for (const consumer of this.consumers) if (consumer.wake()) return
   }
@@ -172,8 +177,8 @@ class MemoryConsumer implements Consumer {
       if (message === undefined) break
       this.#topic.active++
       message.attempt++
-      const { id, attempt, attempts } = message
-      const outcome = await this.#deliver(JSON.parse(message.text), { id, attempt, attempts })
+      const { id, attempt, attempts, carrier } = message
+      const outcome = await this.#deliver(JSON.parse(message.text), { id, attempt, attempts, carrier })
       const error = outcome.ok ? undefined : outcome.error
       this.#topic.settle(message, error, !outcome.ok && (outcome.final || attempt >= attempts))
       // Handlers that never wait must leave room for everything else in the process.
@@ -202,6 +207,8 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
     name: string,
     texts: readonly string[],
     options: readonly (MemoryPublishOptions | undefined)[],
+    _signal?: AbortSignal,
+    carrier?: Readonly<Carrier>,
   ): Promise<string[]> {
     const topic = this.topic(name)
     // All or none, as in an engine that takes a batch.
@@ -211,7 +218,7 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
       const id = jobId ?? this.#freeId(topic)
       if (topic.ids.has(id)) return id
       topic.ids.add(id)
-      topic.add({ id, text, priority, attempts, backoff: backoffOf(backoff), attempt: 0 }, delay)
+      topic.add({ id, text, priority, attempts, backoff: backoffOf(backoff), carrier, attempt: 0, since: 0 }, delay)
       return id
     })
   }
@@ -230,7 +237,9 @@ export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
 
   async counts(name: string): Promise<QueueCounts> {
     const { waiting, active, delayed, dead } = this.topic(name)
-    return { waiting: waiting.size, active, delayed: delayed.size, failed: dead.length }
+    const now = performance.now()
+    const oldest = Math.max(0, ...[...waiting.heads()].map(({ since }) => now - since))
+    return { waiting: waiting.size, active, delayed: delayed.size, failed: dead.length, oldest }
   }
 
   async ping(): Promise<void> {}

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { addressOf } from '../../toolkit/address.ts'
+import type { Carrier } from '../../toolkit/carrier.ts'
 import { keptIn } from '../../toolkit/kept.ts'
 import { peer } from '../../toolkit/peer.ts'
 import type { PgbossSettings } from '../options.ts'
@@ -38,9 +39,16 @@ type MakeBoss = new (options: object) => Boss
 const wrapped = '$payload'
 const isPlain = (payload: unknown): payload is object =>
   typeof payload === 'object' && payload !== null && !Array.isArray(payload) && !Object.hasOwn(payload, wrapped)
-const wrap = (payload: unknown): object => (isPlain(payload) ? payload : { [wrapped]: payload })
+/** pg-boss has no place for anything else that goes with a job into its retries and its dead letter queue. */
+const carried = '$carrier'
+const wrap = (payload: unknown, carrier: Readonly<Carrier> | undefined): object => {
+  if (carrier !== undefined) return { [wrapped]: payload, [carried]: carrier }
+  return isPlain(payload) ? payload : { [wrapped]: payload }
+}
 const unwrap = (data: object): unknown =>
   Object.hasOwn(data ?? {}, wrapped) ? (data as Record<string, unknown>)[wrapped] : data
+const carrierIn = (data: object): unknown =>
+  Object.hasOwn(data ?? {}, wrapped) ? (data as Record<string, unknown>)[carried] : undefined
 
 /** Queues in Postgres. */
 export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
@@ -126,6 +134,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     texts: readonly string[],
     options: readonly (PgbossPublishOptions | undefined)[],
     signal: AbortSignal,
+    carrier?: Readonly<Carrier>,
   ): Promise<string[]> {
     const boss = await this.#with(topic)
     const deadLetters = new Set(options.map((one) => one?.deadLetter).filter((name) => name !== undefined))
@@ -133,7 +142,7 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     signal.throwIfAborted()
     const sent = texts.map(async (text, i) => {
       const { id, singletonKey } = options[i] ?? {}
-      const made = await unlocked(() => boss.send(topic, wrap(JSON.parse(text)), { ...options[i] })).catch(
+      const made = await unlocked(() => boss.send(topic, wrap(JSON.parse(text), carrier), { ...options[i] })).catch(
         explain(topic),
       )
       // Nothing was made where it is there already.
@@ -163,8 +172,9 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
   }
 
   async #run(boss: Boss, topic: string, job: BossJob, deliver: Deliver): Promise<void> {
-    const delivery = { id: job.id, attempt: job.retryCount + 1, attempts: job.retryLimit + 1 }
-    const outcome = await deliver(unwrap(job.data), delivery)
+    const { id, data, retryCount, retryLimit } = job
+    const delivery = { id, attempt: retryCount + 1, attempts: retryLimit + 1, carrier: carrierIn(data) }
+    const outcome = await deliver(unwrap(data), delivery)
     if (outcome.ok) return this.#settle(topic, () => boss.complete(topic, job.id))
     const { message, stack } = outcome.error
     const failed = () => boss.fail(topic, job.id, { message, stack })
@@ -201,12 +211,19 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
       `select count(*) filter (where state in ('created', 'retry') and start_after <= now()) as waiting,
         count(*) filter (where state = 'active') as active,
         count(*) filter (where state in ('created', 'retry') and start_after > now()) as delayed,
-        count(*) filter (where state in ('failed', 'cancelled')) as failed
+        count(*) filter (where state in ('failed', 'cancelled')) as failed,
+        extract(epoch from now() - min(start_after) filter (where state in ('created', 'retry') and start_after <= now())) * 1000 as oldest
       from "${schema}".job where name = $1`,
       [topic],
     )
-    const { waiting, active, delayed, failed } = rows[0] ?? {}
-    return { waiting: Number(waiting), active: Number(active), delayed: Number(delayed), failed: Number(failed) }
+    const { waiting, active, delayed, failed, oldest } = rows[0] ?? {}
+    return {
+      waiting: Number(waiting),
+      active: Number(active),
+      delayed: Number(delayed),
+      failed: Number(failed),
+      oldest: Number(oldest ?? 0),
+    }
   }
 
   async ping(): Promise<void> {

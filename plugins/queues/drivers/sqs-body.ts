@@ -1,4 +1,6 @@
+import { type Carrier, carrierNames } from '../../toolkit/carrier.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
+import type { Message } from './sqs-types.ts'
 
 /** What SQS takes in a batch, and for one message where its queue does not say less. */
 export const maxBytes = 1_048_576
@@ -10,13 +12,40 @@ export function sizeOf(body: string, { MessageAttributes = {} }: SqsPublishOptio
   return [body, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }
 
+/** What SQS takes for one message. */
+const mostAttributes = 10
+
+/** With a carrier among the attributes, as far as there is room beside those of the application. */
+export function withCarrier(
+  options: SqsPublishOptions | undefined,
+  carrier: Readonly<Carrier> | undefined,
+  body: string,
+  most: number,
+): SqsPublishOptions | undefined {
+  if (carrier === undefined) return options
+  const { MessageAttributes: given = {} } = options ?? {}
+  const room = mostAttributes - Object.keys(given).length
+  const added = carrierNames
+    .filter((name) => carrier[name] !== undefined && !Object.hasOwn(given, name))
+    .slice(0, Math.max(0, room))
+    .map((name) => [name, { DataType: 'String', StringValue: carrier[name]! }] as const)
+  if (added.length === 0) return options
+  const extended = { ...options, MessageAttributes: { ...given, ...Object.fromEntries(added) } }
+  // A message that has room for itself is not refused for what follows it.
+  return sizeOf(body, extended) > most ? options : extended
+}
+
+export function carrierIn({ MessageAttributes = {} }: Message): unknown {
+  return Object.fromEntries(carrierNames.map((name) => [name, MessageAttributes[name]?.StringValue]))
+}
+
 /** JSON in the characters that SQS takes, which are those of XML; emulators refuse pairs of surrogates as well. */
 export function bodyOf(text: string): string {
   const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16)}`
   return text.replace(/[\ud800-\udfff\ufffe\uffff]/g, escaped)
 }
 
-/** A body that is no JSON comes from somebody else: its text is the payload. */
+/** A body that is not JSON comes from someone else: its text is the payload. */
 export function payloadOf(body = ''): unknown {
   try {
     return JSON.parse(body)

@@ -6,7 +6,7 @@ export interface Message {
   readonly Body?: string
   readonly ReceiptHandle?: string
   readonly Attributes?: { readonly [name: string]: string }
-  readonly MessageAttributes?: object
+  readonly MessageAttributes?: { readonly [name: string]: { readonly StringValue?: string } }
 }
 
 export interface SqsAnswer {

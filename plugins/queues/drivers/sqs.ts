@@ -1,4 +1,5 @@
 import { OptionError, quoted, within } from '../../../kernel/index.ts'
+import type { Carrier } from '../../toolkit/carrier.ts'
 import { keptIn } from '../../toolkit/kept.ts'
 import { peer } from '../../toolkit/peer.ts'
 import { QueueBatchError, QueueMissingError, QueuePayloadError } from '../errors.ts'
@@ -6,7 +7,7 @@ import type { SqsSettings } from '../options.ts'
 import type { SqsPublishOptions } from '../publish-options.ts'
 import type { Consumer, Deliver, DriverHost, QueueCounts, QueueDriver } from './contract.ts'
 import { Poller } from './poller.ts'
-import { batches, bodyOf, maxBytes, maxEntries, payloadOf, sizeOf } from './sqs-body.ts'
+import { batches, bodyOf, carrierIn, maxBytes, maxEntries, payloadOf, sizeOf, withCarrier } from './sqs-body.ts'
 import { SqsDeletes } from './sqs-deletes.ts'
 import type { Message, Sdk, SqsAnswer, SqsClient } from './sqs-types.ts'
 
@@ -89,12 +90,14 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
   async publish(
     topic: string,
     texts: readonly string[],
-    options: readonly (SqsPublishOptions | undefined)[],
+    given: readonly (SqsPublishOptions | undefined)[],
     signal: AbortSignal,
+    carrier?: Readonly<Carrier>,
   ): Promise<string[]> {
     const bodies = texts.map(bodyOf)
-    const sizes = bodies.map((body, i) => sizeOf(body, options[i]))
     const { url, maxBytes: most } = await this.#address(topic)
+    const options = given.map((one, i) => withCarrier(one, carrier, bodies[i]!, most))
+    const sizes = bodies.map((body, i) => sizeOf(body, options[i]))
     const tooLarge = sizes.find((size) => size > most)
     if (tooLarge !== undefined) {
       const why = `has ${tooLarge} bytes with its attributes, and the queue takes ${most} (its MaximumMessageSize). Store it elsewhere, and publish where it is`
@@ -140,6 +143,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
           WaitTimeSeconds: waitTimeSeconds,
           VisibilityTimeout: visibilityTimeout,
           MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+          MessageAttributeNames: ['All'],
         })
         // Not cut at the end of its subscriber: SQS may be giving out a message at that moment, and would hide it for long.
         const { Messages = [] } = await this.#cutAtClose(command, (waitTimeSeconds + 10) * 1000)
@@ -174,7 +178,12 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     const { visibilityTimeout, retryDelay } = this.#config
     const prolong = setInterval(() => void this.#hide(address, message, visibilityTimeout), visibilityTimeout * 500)
     const attempt = attemptOf(message)
-    const delivery = { id: message.MessageId!, attempt, attempts: address.maxReceives }
+    const delivery = {
+      id: message.MessageId!,
+      attempt,
+      attempts: address.maxReceives,
+      carrier: carrierIn(message),
+    }
     const outcome = await deliver(payloadOf(message.Body), delivery)
     clearInterval(prolong)
     if (outcome.ok) return deletes.add(address.url, message.ReceiptHandle!)

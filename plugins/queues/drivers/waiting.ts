@@ -7,6 +7,10 @@ class Lane<Message> {
     return this.#head === this.#list.length
   }
 
+  get first(): Message {
+    return this.#list[this.#head]!
+  }
+
   add(message: Message): void {
     this.#list.push(message)
   }
@@ -62,6 +66,11 @@ export class Waiting<Message extends { readonly priority: number }> {
       this.#order.pop()
     }
     return message
+  }
+
+  /** The next message of each priority. */
+  *heads(): Generator<Message> {
+    for (const lane of this.#lanes.values()) yield lane.first
   }
 
   clear(): void {

@@ -7,7 +7,7 @@ const restMs = 1_000
 /**
  * A store that may fail, insured by one in memory: while it does, this process counts for itself.
  *
- * Refusing everybody would make the counter's failure one of the whole service; letting everybody pass would invite
+ * Refusing everyone would make the counter's failure one of the whole service; letting everyone pass would invite
  * whoever can bring the counter down.
  */
 export class InsuredStore implements RateLimitStore {

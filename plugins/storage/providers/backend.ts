@@ -108,7 +108,7 @@ export class Backend {
       }, ms)
     }
     const race = <Answer>(work: Promise<Answer>): Promise<Answer> => {
-      // Who is late may still fail, when nobody listens any more.
+      // Who is late may still fail, when no one listens any more.
       work.catch(() => {})
       return Promise.race([work, late])
     }

@@ -14,7 +14,7 @@ export interface OpenFile {
   readonly path: string
 }
 
-/** Not blocking: a pipe would keep this waiting for somebody who writes. */
+/** Not blocking: a pipe would keep this waiting for a writer. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /** Opens the file of a key, `undefined` where there is none. */

@@ -78,7 +78,7 @@ export class LocalRoot {
       await this.make(folder, [ownFolder, name], name)
     } catch (error) {
       if (!isFrameworkError(error)) throw error
-      // It is nobody's key.
+      // It is no one's key.
       throw StorageRefusedError(`the disk at ${this.#given}`, `${folder} is a file or a symbolic link. Remove it`)
     }
     return folder
@@ -139,7 +139,7 @@ export class LocalRoot {
     try {
       for (let last = segments.length - 1; last > 0; last--) await rmdir(join(root, ...segments.slice(0, last)))
     } catch {
-      // Not empty, or somebody else was faster.
+      // Not empty, or someone else was faster.
     }
   }
 }

@@ -17,7 +17,7 @@ export function versionOf({ mtimeNs, size }: BigIntStats): string {
  */
 const nameOf = (stats: BigIntStats) => `${versionOf(stats)}-${stats.ino.toString(36)}`
 
-/** What somebody else may still be about to use is left alone for so many milliseconds. */
+/** What another writer may still be about to use is left alone for so many milliseconds. */
 const settled = 60_000
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
@@ -25,7 +25,7 @@ const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
 /**
  * The content types of files, as far as their names do not tell them.
  *
- * Each lies in a file that is named after one version of the object, so that whoever reads never takes the type of another
+ * Each lies in a file that is named after one version of the object, so that no reader ever takes the type of another
  * version for that of this one, however many processes put the same key.
  */
 export class LocalTypes {

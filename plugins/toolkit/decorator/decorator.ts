@@ -171,7 +171,7 @@ function readLegacy(target: unknown, name: unknown, third: unknown): Site {
   }
   const label = `${owner}.${String(name)}`
   if (typeof target !== 'object' || target === null || (typeof name !== 'string' && typeof name !== 'symbol')) {
-    return { label, what: isStatic ? 'a static member' : 'no member of a class' }
+    return { label, what: isStatic ? 'a static member' : 'not a member of a class' }
   }
   const descriptor = (third as PropertyDescriptor | undefined) ?? Object.getOwnPropertyDescriptor(target, name)
   if (descriptor?.get !== undefined || descriptor?.set !== undefined) return { label, what: 'an accessor' }
@@ -187,7 +187,7 @@ function classSite(cls: AnyClass, notes: ClassNotes, whenDefined: DecoratedClass
   return { kind: 'class', name, label: name, notes: notes.own, whenDefined, what: 'a class' }
 }
 
-/** A class on which more decorators may follow, and nobody says which is the last. */
+/** A class on which more decorators may follow, and no one says which is the last. */
 function openClassSite(cls: AnyClass, notes: ClassNotes): Site {
   const completion = completionOf(cls)
   const site = classSite(cls, notes, (run, undo) => completion.add(run, undo))

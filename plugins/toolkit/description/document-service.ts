@@ -1,7 +1,7 @@
 import type { Kernel, Logger } from '../../../kernel/index.ts'
 import { entityTag } from '../validators.ts'
 
-/** A text to send, with what tells it from others. */
+/** A text to send, with what distinguishes it from others. */
 export interface Written {
   readonly text: string
   readonly etag: string

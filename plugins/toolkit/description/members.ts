@@ -1,7 +1,7 @@
 import { isObject, type Json } from './json.ts'
 import { Link } from './schemas/links.ts'
 
-/** The members of an object as a translated schema tells them. */
+/** The members of an object as a translated schema has them. */
 export interface Members {
   readonly properties: ReadonlyMap<string, unknown>
   readonly required: ReadonlySet<string>

@@ -51,7 +51,7 @@ export class Policies {
     return type !== 'oauth2' && type !== 'openIdConnect'
   }
 
-  /** Schemes for names that operations ask for and nobody defines: without one the document would not be valid. */
+  /** Schemes for names that operations ask for and no one defines: without one the document would not be valid. */
   missing(asked: Iterable<string>, defined: object, note: (why: string) => void): Json {
     const schemes: Json = {}
     for (const name of asked) {

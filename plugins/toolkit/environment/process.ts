@@ -40,7 +40,7 @@ type Read = (name: string) => string | undefined
 
 /**
  * The part of the file names that `NODE_ENV` stands for. Without one it is `development`, as for Bun, which reads these
- * files before anybody can say otherwise.
+ * files before anyone can say otherwise.
  */
 export function modeOf(read: Read, report: (problem: string) => void): string {
   const mode = read('NODE_ENV') || 'development'

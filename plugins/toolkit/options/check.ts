@@ -19,7 +19,7 @@ export interface CheckParts {
   readonly isSecret?: boolean
   /** Whether a text that is wrong may be shown: where a word, a number or a name belongs. */
   readonly isQuoted?: boolean
-  /** What stands for an option that is left out, as somebody would write it. */
+  /** What stands for an option that is left out, as someone would write it. */
   readonly fallback?: unknown
   /** The checks of the members, where there are some. */
   readonly members?: { readonly [name: string]: AnyCheck }
@@ -36,7 +36,7 @@ export type AnyCheck = Check<never, unknown, Need>
 /**
  * Reads one option: knows what it takes, notes what is wrong, and gives what it means.
  *
- * `Input` is what somebody writes, `Value` what the plugin gets. An option may be left out unless it is `required()`.
+ * `Input` is what someone writes, `Value` what the plugin gets. An option may be left out unless it is `required()`.
  */
 export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   readonly parts: CheckParts
@@ -84,7 +84,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
   }
 
   /**
-   * What stands for the option when it is left out, as somebody would write it.
+   * What stands for the option when it is left out, as someone would write it.
    *
    * @throws OptionError for what the check does not take.
    */
@@ -107,7 +107,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
    * The option must be given; without it the message says what is taken, or what it `needs`.
    *
    * @example
-   * option.shape({ to: option.name().required() }).required('{ to: "somebody" }')
+   * option.shape({ to: option.name().required() }).required('{ to: "someone" }')
    */
   required(needs?: string): Check<Input, Value, 'required'> {
     return new Check({ ...this.parts, fallback: undefined, need: 'required', needs })
@@ -183,7 +183,7 @@ function showPlain(value: unknown, depth = 0): unknown {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return `(${value.constructor?.name || 'object'})`
   const members = Object.entries(value)
-  // A store or a provider of somebody's own, which may have its password beside its methods.
+  // A store or a provider of someone's own, which may have its password beside its methods.
   if (members.some(([, one]) => typeof one === 'function')) return '(object)'
   return Object.fromEntries(members.map(([name, one]) => [name, showPlain(one, depth + 1)]))
 }

@@ -114,7 +114,7 @@ export function fn<Type extends AnyFunction>(takes = 'a function'): Check<Type, 
   return new Check({ takes, fits: (given) => typeof given === 'function' })
 }
 
-/** An object with these methods: a store, a client, a provider of somebody's own. */
+/** An object with these methods: a store, a client, a provider of someone's own. */
 export function having<Type extends object>(
   methods: readonly (keyof Type & string)[],
   takes: string,
@@ -174,7 +174,7 @@ export function list<Input, Value>(
     takes: `a list${min > 0 ? ` of ${min} or more` : ''}, each ${item.takes}`,
     isQuoted: item.parts.isQuoted ?? false,
     fits: (given) => Array.isArray(given) && given.length >= min,
-    // `map` passes over holes, and nobody would have read them.
+    // `map` passes over holes, and no one would have read them.
     read: (given: readonly unknown[], place) => Array.from(given, (one, i) => each.read(one, place.in(i))),
     show: (given: readonly unknown[]) => Array.from(given, (one) => each.show(one)),
   })
@@ -243,7 +243,7 @@ type Written<Fields extends Members> = { [Name in NamesOf<Fields, 'required'>]: 
   [Name in NamesOf<Fields, 'optional' | 'filled'>]?: InputOf<Fields[Name]> | undefined
 }
 
-/** What somebody may write for an object of these members: nothing at all where none of them must be given. */
+/** What someone may write for an object of these members: nothing at all where none of them must be given. */
 export type ShapeInput<Fields extends Members> =
   {} extends Written<Fields> ? Written<Fields> | undefined : Written<Fields>
 

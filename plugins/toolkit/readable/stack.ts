@@ -13,7 +13,7 @@ export interface Place {
   readonly name: string | undefined
 }
 
-/** Files larger than this are no sources that somebody writes. */
+/** Files larger than this are not sources that someone writes. */
 const maxSource = 1024 * 1024
 const maxLine = 160
 
@@ -29,7 +29,7 @@ export function placesOf(frames: readonly string[]): Place[] {
 const frame = /^(?:at (?:async )?)?(?:(.*?) ?\()?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+)(?::(\d+))?\)?$/
 /** A file that has no such ending is not one of the application that throws, whatever a stack says: `.env` for one. */
 const source = /\.(?:[cm]?[jt]s|[jt]sx)$/
-/** What is longer is no frame, but a message that looks like one. */
+/** What is longer is not a frame, but a message that looks like one. */
 const maxFrame = 1_000
 
 function placeIn(line: string): Place | undefined {

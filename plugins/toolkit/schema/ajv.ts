@@ -49,9 +49,16 @@ function withoutDefault(schema: unknown): unknown {
   return rest
 }
 
-/** @throws what Ajv says of a value that cannot be a schema of that draft. */
+/** @throws where a value cannot be a schema of that draft, and says what is wrong in which place. */
 export function checkSchema(schema: object, draft: Draft): void {
-  instanceOf(draft, () => withFormats(new (moduleOf(draft).Ajv)({ logger: false }))).validateSchema(schema, true)
+  const ajv = instanceOf(draft, () => withFormats(new (moduleOf(draft).Ajv)({ logger: false, verbose: true })))
+  if (ajv.validateSchema(schema) === true) return
+  // The others follow from the first one: of a type that does not exist, for example, that it is not a list of types either.
+  const { instancePath = '', message = 'is not valid', data, params } = ajv.errors?.[0] ?? {}
+  const allowed: unknown = params?.allowedValues
+  const why = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : message
+  const given = isObject(data) ? '' : `, and is ${JSON.stringify(data)}`
+  throw new Error(`it is not a valid JSON Schema: ${instancePath || 'the value'} ${why}${given}`)
 }
 
 function instanceOf(key: string, make: () => Ajv): Ajv {

@@ -174,7 +174,7 @@ export function boundKeywords(ajv: Ajv, { _, Name }: Generating): void {
     gen.code = code
   })
   change(around, (generate) => (cxt, type) => {
-    // An error takes 50 ns with its path and its words, of which nobody would read anything.
+    // An error takes 50 ns with its path and its words, of which no one would read anything.
     Object.assign(cxt.it, { createErrors: false })
     generate(cxt, type)
   })

@@ -70,5 +70,5 @@ export async function passed(verdict: Verdict | Promise<Verdict>, fail: (why: st
   const settled = await verdict
   if (settled.ok) return settled.value
   const { issues } = settled
-  throw Object.assign(fail(`is not what its schema says: ${tellFirst(issues)}`), { issues })
+  throw Object.assign(fail(`does not match its schema: ${tellFirst(issues)}`), { issues })
 }

@@ -42,7 +42,7 @@ const unchecked = (keyword: string, message: string): Verdict => {
   return { ok: false, issues, cause: issues }
 }
 
-/** Of a value that was refused, and nobody can tell why. */
+/** Of a value that was refused, and no one can tell why. */
 const invalid = () => unchecked('invalid', 'is not valid')
 
 /** Why a check did not come to its end; anything else is an error like any other. */

@@ -10,7 +10,7 @@ export function plainName(text: string): string {
   return name === '' ? 'Schema' : name
 }
 
-/** The numbers that TypeBox and Zod give to schemas that nobody named. */
+/** The numbers that TypeBox and Zod give to schemas that no one named. */
 const isNumber = (name: string) => /^(T|__schema)\d+$/.test(name)
 
 /** What a schema with this `$id` is called: its last part without the ending. */

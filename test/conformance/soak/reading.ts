@@ -9,7 +9,7 @@ export interface Reading {
   readonly rss: number
   /** Open file descriptors; 0 where the system does not tell. */
   readonly descriptors: number
-  /** Exceptions and rejections that nobody has caught. */
+  /** Exceptions and rejections that no one has caught. */
   readonly events: readonly string[]
 }
 

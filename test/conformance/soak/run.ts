@@ -3,7 +3,7 @@ import { startApp, targets } from '../targets.ts'
 import { load } from './load.ts'
 import { type Reading, readFrom } from './reading.ts'
 
-// GS-07 for as long as somebody likes: node --import tsx test/conformance/soak/run.ts --minutes 30 --rate 500 --target node
+// GS-07 for as long as someone likes: node --import tsx test/conformance/soak/run.ts --minutes 30 --rate 500 --target node
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
@@ -57,7 +57,7 @@ const verdicts: [string, boolean][] = [
     `${Math.min(...open)} to ${Math.max(...open)} descriptors are open, less than 20 apart`,
     Math.max(...open) - Math.min(...open) < 20,
   ],
-  [`${readings.at(-1)!.events.length} exceptions that nobody caught`, readings.at(-1)!.events.length === 0],
+  [`${readings.at(-1)!.events.length} exceptions that no one caught`, readings.at(-1)!.events.length === 0],
   [
     `${failures.length} answers that should be others${failures.length > 0 ? `, as ${failures[0]}` : ''}`,
     failures.length === 0,

@@ -120,7 +120,7 @@ describe('listen', () => {
   })
 })
 
-test.each([[undefined], [{ port: 3000 }], [{ limits: {} }]])('a kernel refuses %j, which nobody has read', (given) => {
+test.each([[undefined], [{ port: 3000 }], [{ limits: {} }]])('a kernel refuses %j, which no one has read', (given) => {
   expect(() => new Kernel(given as never)).toThrow(
     /^ARGUMENTS: new Kernel\(\) takes options that were read: .*kernelOptions\.parse/,
   )

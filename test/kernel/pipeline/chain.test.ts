@@ -13,7 +13,7 @@ function lazy<T>(run: () => T | Promise<T>): PromiseLike<T> {
   }
 }
 
-describe('a thenable that is no promise', () => {
+describe('a thenable that is not a promise', () => {
   const fails = () => {
     throw Object.assign(new Error('on purpose'), { status: 418 })
   }
@@ -40,7 +40,7 @@ describe('a thenable that is no promise', () => {
 })
 
 describe('a callback that comes late', () => {
-  /** Fails the test when anything is thrown where nobody catches it, which would end a process. */
+  /** Fails the test when anything is thrown where no one catches it, which would end a process. */
   async function withoutCrash(run: () => Promise<void>) {
     const crashes: unknown[] = []
     const note = (error: unknown) => void crashes.push(error)

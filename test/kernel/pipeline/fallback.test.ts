@@ -106,7 +106,7 @@ describe('a fallback', () => {
     expect((await send(kernel, '/x/y')).status).toBe(405)
   })
 
-  test('is shown in the tree, and refused after boot or when it is no function', async () => {
+  test('is shown in the tree, and refused after boot or when it is not a function', async () => {
     const { kernel } = makeKernel()
     let late = () => {}
     const plugin = definePlugin({

@@ -163,7 +163,7 @@ describe('another error in an onSend hook', () => {
   })
 })
 
-/** Values that throw when somebody looks at them; a draft of a state library is such a one once its producer has ended. */
+/** Values that throw when someone looks at them; a draft of a state library is such a one once its producer has ended. */
 const illegible: [string, unknown][] = [
   ['a revoked proxy', revoked({})],
   ['a revoked function', revoked(() => {})],
@@ -183,7 +183,7 @@ function revoked(target: object): unknown {
   return proxy
 }
 
-describe('what nobody can look at', () => {
+describe('what no one can look at', () => {
   test.each(illegible)('%s is answered and logged, whoever throws it', async (_, thrown) => {
     const { kernel, router, log } = withHooks((req) => {
       if (req.path === '/hook') throw thrown

@@ -174,7 +174,7 @@ describe('what a handler gives', () => {
     expect(warnings[0]?.message).toMatch(/answered twice: GET \/twice\/:id/)
   })
 
-  test('answering in an onSend hook, where nobody has, is no late answer', async () => {
+  test('answering in an onSend hook, where no one has, is no late answer', async () => {
     const { kernel, router, log } = makeKernel()
     kernel.register(definePlugin({ name: 'second', setup: (ctx) => ctx.onSend((_req, res) => void res.json(1)) })())
     router.get('/x', () => {})

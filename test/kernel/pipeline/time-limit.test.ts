@@ -52,7 +52,7 @@ describe('what does not settle is given up after the request time-out, and named
     }
     router.get('/x', [stuck], async () => 'answered')
     expect(await send(kernel, '/x')).toMatchObject(late)
-    expect(log[0]?.message).toMatch(/stuck did not end behind next\(\) within 40 ms/)
+    expect(log[0]?.message).toMatch(/stuck did not end after next\(\) within 40 ms/)
   })
 
   test('an onSend hook: the others still run', async () => {
@@ -193,7 +193,7 @@ describe('the time of a request', () => {
     await kernel.close()
   })
 
-  test('0 is no limit', async () => {
+  test('0 turns the limit off', async () => {
     const { kernel, router } = make({ requestTimeout: 0 })
     router.get('/x', async () => {
       await pause(20)

@@ -43,7 +43,7 @@ async function boot(gives: Record<string, () => Registration>, ...registrations:
 
 const keys = { keys: () => plugin('keys') }
 
-describe('a plugin that another depends on and nobody has registered', () => {
+describe('a plugin that another depends on and no one has registered', () => {
   test('comes by itself where the server has it, in front of who needs it', async () => {
     expect(await boot(keys, plugin('first'), plugin('lock', { dependencies: ['keys'] }), plugin('last'))).toEqual([
       'first',

@@ -75,7 +75,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     )
   })
 
-  test('a service that nobody provides, with the nearest name and what there is', () => {
+  test('a service that no one provides, with the nearest name and what there is', () => {
     const { kernel } = makeKernel()
     kernel.register(definePlugin({ name: 'one', provide: () => ({ cache: 1 as never }) })())
     expect(() => kernel.services.get('cahce' as never)).toThrow(
@@ -236,7 +236,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     expect(kernel.plugins.children.map((node) => node.name)).toEqual(['plain'])
   })
 
-  test.each([[{}], [5], ['cors'], [null], [[]]])('what is no plugin: %j', (value) => {
+  test.each([[{}], [5], ['cors'], [null], [[]]])('what is not a plugin: %j', (value) => {
     const { kernel } = makeKernel()
     expect(() => kernel.register(value as never)).toThrow(/is neither a plugin nor a middleware/)
   })
@@ -287,7 +287,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     await expect(kernel.ready()).rejects.toThrow(message)
   })
 
-  test('a definition whose setup is an object, or whose options are no check', () => {
+  test('a definition whose setup is an object, or whose options are not a check', () => {
     expect(() => definePlugin({ name: 'p', provide: { a: 1 } } as never)).toThrow(
       'definePlugin(p): provide must be a function, and its type is object',
     )

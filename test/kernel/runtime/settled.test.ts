@@ -86,3 +86,28 @@ test('leaving an unread body ends the connection at once, also when the client s
   expect(text).toMatch(/connection: close/i)
   expect(performance.now() - start).toBeLessThan(2000)
 })
+
+test('an answer whose source fails while nothing reads it is over: fetch', async () => {
+  const { kernel, log } = makeKernel({ drainWindow: 0, closeTimeout: 300 })
+  closing.push(() => kernel.close())
+  const events: string[] = []
+  let source!: ReadableStreamDefaultController<Uint8Array>
+  kernel.get('/', (req, res) => {
+    req.raw.onSettled(() => events.push('settled'))
+    const start = (controller: typeof source) => {
+      source = controller
+      source.enqueue(new Uint8Array(3))
+    }
+    return res.stream(new ReadableStream<Uint8Array>({ start }))
+  })
+  await kernel.ready()
+  const response = await kernel.fetch(new Request('http://a/'))
+  const reader = response.body!.getReader()
+  expect((await reader.read()).value).toHaveLength(3)
+  expect(events).toEqual([])
+  source.error(new Error('given up'))
+  await expect.poll(() => events).toEqual(['settled'])
+  expect(JSON.stringify(log.map(({ message }) => message))).toContain('a streamed answer broke off')
+  await expect(reader.read()).rejects.toThrow('given up')
+  expect(events).toEqual(['settled'])
+})

@@ -46,7 +46,7 @@ describe('what a message shows of a value', () => {
     expect(said(hidden(undefined))).toBe('undefined')
   })
 
-  test('of options that are a text, or have a name that nobody knows, no value', () => {
+  test('of options that are a text, or have a name that no one knows, no value', () => {
     expect(() => checkOptions('cookie', secret as never, ['secret'])).toThrow('"cookie" is text (not shown)')
     expect(() => checkOptions('cookie', { secert: secret }, ['secret'])).toThrow(
       /^OPTION: "cookie\.secert" is not an option\. Did you mean "secret"\? The only one is secret$/,

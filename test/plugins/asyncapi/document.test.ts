@@ -212,6 +212,8 @@ describe('what is not a route', () => {
     const subscribed = [
       mqtt.subscribe('described/+/temperature/#', () => {}, { qos: 1, schema: { type: 'number' } }),
       mqtt.subscribe('$share/group/described/doors', () => {}, { schema: { type: 'object' } }),
+      mqtt.subscribe('$share/a/described/windows', () => {}, { qos: 2, schema: { type: 'string' } }),
+      mqtt.subscribe('$share/b/described/windows', () => {}, { qos: 0, schema: { type: 'string' } }),
     ]
     try {
       const { channels, operations } = documentOf(server)
@@ -229,6 +231,10 @@ describe('what is not a route', () => {
         address: 'described/doors',
         'x-filter': '$share/group/described/doors',
       })
+      expect(channels.describedWindows).toMatchObject({
+        'x-filter': ['$share/a/described/windows', '$share/b/described/windows'],
+      })
+      expect(operations.receiveDescribedWindows).toMatchObject({ bindings: { mqtt: { qos: 2 } } })
       expect(operations.receiveDescribedLevel2TemperatureRest).toMatchObject({
         action: 'receive',
         bindings: { mqtt: { qos: 1 } },

@@ -1,9 +1,10 @@
-import { RouteCollection, Server } from 'framework'
+import { definePlugin, memoryQueue, mqtt, RouteCollection, Server } from 'framework'
 import { describeMessages } from 'framework/plugins/asyncapi'
 import { expect, test } from 'vitest'
 import { generateClient } from '../../../cli/sdk/generate.ts'
 import { messageProblemsOf } from '../../support/asyncapi.ts'
 import { makeProject } from '../../support/cli.ts'
+import { memoryLogger } from '../../support/kernel.ts'
 import { runTsc } from '../../support/typescript.ts'
 
 const handlers = { message: () => {} }
@@ -54,4 +55,44 @@ test('schemas that cannot be described are open, and said to be so', async () =>
   const document = describeMessages(server)
   expect(messageProblemsOf(document)).toEqual([])
   expect(JSON.stringify(document)).toContain('Not described: ')
+})
+
+test('braces in the names of queues and topics are no parameters', async () => {
+  const plugins = { queues: true, mqtt: { connect: { provider: 'memory' } } } as const
+  const server = new Server({ router: new RouteCollection(), plugins })
+  const queued = await memoryQueue('described {b}').subscribe(() => {})
+  const subscribed = mqtt.subscribe('described/{level2}/+', () => {}, { schema: { type: 'string' } })
+  try {
+    const document = describeMessages(server)
+    expect(messageProblemsOf(document)).toEqual([])
+    expect(Object.values(document.channels)).toMatchObject([
+      { address: 'described %7Bb%7D', title: 'The queue described {b}' },
+      { address: 'described/%7Blevel2%7D/{level3}', 'x-filter': 'described/{level2}/+' },
+    ])
+  } finally {
+    await queued.unsubscribe()
+    await subscribed.unsubscribe()
+  }
+})
+
+test('what a plugin or a route says with names that AsyncAPI does not have is left out and logged', async () => {
+  const logger = memoryLogger()
+  const clock = definePlugin({
+    name: 'clock',
+    asyncapi: {
+      channels: () => [{ address: 'clock/{zone}', protocol: 'amqp', parameters: { zoen: { description: 'A zone' } } }],
+    },
+  })
+  const plugins = { websocket: true, asyncapi: true } as const
+  await using server = new Server({ router: new RouteCollection(), plugins, logger })
+  server.register(clock())
+  server.ws('/a', { apidoc: { 'x-a b': 1, 'x-own': 2 } }, handlers)
+  await server.ready()
+  const document = server.services.get('asyncapi').document()
+  expect(messageProblemsOf(document)).toEqual([])
+  expect(document.channels.a).toMatchObject({ 'x-own': 2 })
+  expect(document.channels.clockZone).toMatchObject({ parameters: { zone: {} } })
+  const lines = JSON.stringify(logger.entries)
+  expect(lines).toContain('x-a b')
+  expect(lines).toContain('zoen')
 })

@@ -285,9 +285,9 @@ describe('options', () => {
   test.each<[string, 'get' | 'post', object, RegExp]>([
     ['ttl over a day', 'get', { ttl: 86_401 }, /cache\.ttl.*86400/],
     ['ttl 0', 'get', { ttl: 0 }, /cache\.ttl/],
-    ['tags that are no list', 'get', { tags: 'books' }, /cache\.tags/],
+    ['tags that are not a list', 'get', { tags: 'books' }, /cache\.tags/],
     ['an unknown name', 'get', { tag: ['books'] }, /tag/],
-    ['include.key that is no function', 'get', { include: { key: 'x' } }, /cache\.include\.key/],
+    ['include.key that is not a function', 'get', { include: { key: 'x' } }, /cache\.include\.key/],
     ['an unknown name in include', 'get', { include: { header: ['a'] } }, /cache\.include\.header.*"headers"/],
     ['something else', 'get', 'yes' as never, /"cache" is text.*true, false, or an object with ttl, tags/],
     [

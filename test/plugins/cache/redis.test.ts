@@ -263,7 +263,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
       expect(log.filter(({ level }) => level === 'warn')).toHaveLength(2)
     })
 
-    test('is frozen: nobody waits longer than the time-out of one command; the locks it takes when it thaws are released', async () => {
+    test('is frozen: no one waits longer than the time-out of one command; the locks it takes when it thaws are released', async () => {
       const { server, router } = makeServer({ lockTimeout: 30_000 })
       router.get('/x/:i', { cache: true }, (req) => req.params.i)
       await server.inject.get('/x/0')

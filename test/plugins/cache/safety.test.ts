@@ -175,7 +175,7 @@ describe("one user's answer to another", () => {
     ['/x?__proto__=evil', '/x'],
     ['/x?a=1&constructor=evil', '/x?a=1'],
     ['/x?a=%zz', '/x?a=%25zz'],
-  ])('%s is no spelling of %s: a handler may read the address', async (one, other) => {
+  ])('%s is not a spelling of %s: a handler may read the address', async (one, other) => {
     const { server, router } = makeServer()
     router.get('/x', { cache: true }, (req) => req.url)
     ;(await server.inject.get(one)).assertHeader('x-cache', 'MISS')
@@ -345,7 +345,7 @@ describe('keys', () => {
     ['JSON', 'application/json', '{"lang":"eve"}'],
     ['a form', 'application/x-www-form-urlencoded', 'lang=eve'],
     ['what no parser takes', 'text/plain', 'eve'],
-  ])('a GET with a body that is no part of the key passes by: %s', async (_name, type, body) => {
+  ])('a GET with a body that is not a part of the key passes by: %s', async (_name, type, body) => {
     const { server, router } = makeServer({}, { urlencoded: true })
     router.get('/x', { cache: true }, (req) => req.body ?? 'none')
     const withBody = (headers: object = {}) =>
@@ -404,7 +404,7 @@ describe('keys', () => {
     for (const how of ['MISS', 'HIT']) (await send(undefined)).assertHeader('x-cache', how)
   })
 
-  test('a body that is no plain data has no key, and passes by', async () => {
+  test('a body that is not plain data has no key, and passes by', async () => {
     const { server, router } = makeServer()
     const body = {
       '~standard': { version: 1, vendor: 'x', validate: (v: unknown) => ({ value: new Map([[v, v]]) }) },

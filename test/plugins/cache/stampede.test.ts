@@ -116,7 +116,7 @@ test('when the first one never ends, the others wait for the lock time-out and n
   expect(took).toBeLessThan(2_000)
 })
 
-test('an answer that may not be kept goes to nobody else', async () => {
+test('an answer that may not be kept goes to no one else', async () => {
   const { server, router } = makeServer()
   let runs = 0
   router.get('/x', { cache: true }, async (_req, res) => {

@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type AnyChannel, type ChannelClient, channel, definePlugin, RouteCollection, Server } from '../../../index.ts'
 import { channels } from '../../../plugins/channels/index.ts'
 import { websocket } from '../../../plugins/websocket/index.ts'
@@ -58,7 +60,7 @@ describe('a channel', () => {
     expect(other.received()).toHaveLength(1)
   })
 
-  test('lets in only whom join says true of', async () => {
+  test('lets in only clients for which join returns true', async () => {
     const server = serve([orders])
     const bob = await open(server, 'bob')
     bob.send({ type: 'channel:join', data: { channel: 'orders/9', ref: 1 } })
@@ -486,6 +488,35 @@ describe('as server-sent events', () => {
     for (let i = 0; i < 50; i++) await news.publish('x'.repeat(100))
     expect(server.services.get('channels').counts).toMatchObject({ members: 0, streams: 0 })
     await response.body!.cancel().catch(() => {})
+  })
+
+  test('end with their connection where the client of a socket does not read', async () => {
+    const routes = new RouteCollection()
+    routes.ws('/live', { channels: [prices] }, {})
+    const plugins = { websocket: true, channels: { maxBuffered: '100kb' } } as const
+    const server = new Server({ router: routes, port: 0, host: '127.0.0.1', plugins })
+    servers.push(server)
+    const { port } = await server.listen()
+    const gone = new Promise((resolve) => {
+      const watch = (message: unknown) => {
+        unsubscribe('net.server.socket', watch)
+        ;(message as { socket: Socket }).socket.once('close', resolve)
+      }
+      subscribe('net.server.socket', watch)
+    })
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    client.pause().write('GET /live?channel=prices%2Fcoal HTTP/1.1\r\nhost: a\r\n\r\n')
+    await vi.waitFor(() => expect(server.services.get('channels').counts.streams).toBe(1))
+    const text = 'x'.repeat(100_000)
+    // What the two ends of the connection hold differs by system.
+    for (let i = 0; i < 1000 && server.services.get('channels').counts.streams > 0; i++) {
+      await prices.publish({ of: 'coal' }, text)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(server.services.get('channels').counts.streams).toBe(0)
+    // Without a byte that the client has read.
+    await gone
+    client.destroy()
   })
 
   test('ends with the server', async () => {

@@ -274,7 +274,7 @@ describe.skipIf(!hasRedis)('channels over Redis', () => {
     }
   })
 
-  test('a rejected publish of one of two stores is no rejection that no one handles', async () => {
+  test('a rejected publish of one of two stores is not a rejection that no one handles', async () => {
     await serve('redis://127.0.0.1:1')
     await serve()
     await expect(chat.publish({ room: 'two' }, 1)).rejects.toMatchObject({ code: 'ChannelUnavailableError' })

@@ -143,7 +143,7 @@ describe('what is answered', () => {
     expect((await answered('x', 'text/plain')).headers.get('content-type')).toBe('text/plain')
   })
 
-  test('rejects with the name of the call where it is no JSON', async () => {
+  test('rejects with the name of the call where it is not JSON', async () => {
     await expect(answered('{', 'application/json')).rejects.toThrow(
       expect.objectContaining({
         code: 'ContractCallError',

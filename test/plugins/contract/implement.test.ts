@@ -132,14 +132,14 @@ describe('an implementation is refused that', () => {
       '"addPots" is implemented, and not a route of the contract. Did you mean "addPost"?',
     ))
   test('has no handler', () => refused({ readPost: handler, addPost: { log: false } }, 'of addPost has no handler'))
-  test('is no function', () => refused({ readPost: handler, addPost: 5 }, 'of addPost has no handler'))
+  test('is not a function', () => refused({ readPost: handler, addPost: 5 }, 'of addPost has no handler'))
   test('says what the contract says', () =>
     refused(
       { readPost: handler, addPost: { handler, path: '/x' } },
       'of addPost has "path", which is said by the contract',
     ))
   test('is none', () => refused(null as unknown as {}, 'implement takes handlers'))
-  test('is of what is no contract', () => refused({}, 'its method is one of', { one: {} }))
+  test('is of what is not a contract', () => refused({}, 'its method is one of', { one: {} }))
 
   test('is there twice', () => {
     const routes = new RouteCollection()

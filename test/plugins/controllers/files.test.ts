@@ -101,7 +101,7 @@ describe('controllerPatterns', () => {
     await expect(server.ready()).rejects.toThrow(/books\.ts cannot be loaded: DUPLICATE_ROUTE: GET \/books/)
   })
 
-  test.each([['src/*.ts'], [[1]], [['']], [{}], [null]])('%j is no list of globs', (patterns) => {
+  test.each([['src/*.ts'], [[1]], [['']], [{}], [null]])('%j is not a list of globs', (patterns) => {
     const message =
       /the option "controllerPatterns(?:\[0\])?" is .*; it takes a (?:list of globs: \['src\/controllers|text)/
     expect(() => make({ controllerPatterns: patterns as unknown as string[] })).toThrow(message)

@@ -232,7 +232,7 @@ describe('CO-04: whatever is set', () => {
     expect(await refusal('a', value, options)).toMatch(/^(COOKIE: the cookie "a"|(UNKNOWN_)?OPTION: .*res\.cookie)/)
   })
 
-  test('a name that is no text', async () => {
+  test('a name that is not text', async () => {
     for (const name of [undefined, null, 5, {}, ['a']]) expect(await refusal(name, '1')).toContain('has no name')
   })
 

@@ -156,7 +156,7 @@ describe('whom answers are for', () => {
     for (let i = 0; i < 4; i++) (await get(server, good)).assertHeader('access-control-allow-origin', good)
   })
 
-  test('a function is asked once a request and sees it; when it fails, nobody is allowed', async () => {
+  test('a function is asked once a request and sees it; when it fails, no one is allowed', async () => {
     let asked = 0
     const server = makeServer({
       origin: async (_origin, req) => {

@@ -61,7 +61,7 @@ describe('a pattern that cannot be meant throws where it is declared, naming its
     ['0 0 * * 1#2', '"1#2" as day-of-week'],
     ['0 0 30 2 *', 'names a day-of-month that none of its months has'],
     ['0 0 31 4,6,9,11 *', 'names a day-of-month that none of its months has'],
-    ['@never', 'is no shorthand; there are @yearly'],
+    ['@never', 'is not a shorthand; there are @yearly'],
     ['__proto__', 'has 1 field'],
     ['constructor * * * *', '"constructor" as minute'],
   ])('%s', async (pattern, why) => {
@@ -285,7 +285,7 @@ describe('a clock that does not go on evenly', () => {
     expect([seen, counts().missed]).toEqual([['01-05T02:30'], 0])
   })
 
-  test('an hour forward is no burst, an hour back no second run', async () => {
+  test('an hour forward is not a burst, an hour back no second run', async () => {
     const { clock, seen } = await daily({}, '2026-01-05T10:00:30Z', '* * * * *')
     await clock.set('2026-01-05T11:00:30Z')
     expect(seen).toEqual(['01-05T11:00'])

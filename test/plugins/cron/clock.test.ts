@@ -100,7 +100,7 @@ describe('the clock in memory', () => {
     expect(clock.now()).toBe(25)
     await clock.advanceTo(new Date(30))
     expect(seen.at(-1)).toEqual([30, 30])
-    expect(() => memoryClock('yesterday')).toThrow('yesterday is no time')
+    expect(() => memoryClock('yesterday')).toThrow('yesterday is not a time')
     for (const wrong of ['1h', Number.NaN, Number.POSITIVE_INFINITY, -1, undefined]) {
       await expect(clock.advance(wrong as number)).rejects.toThrow('advance takes milliseconds')
     }

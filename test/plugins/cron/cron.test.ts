@@ -291,7 +291,7 @@ describe('failures', () => {
     })
   })
 
-  test('handlers of failures that fail themselves are logged, and keep nobody from being told', async () => {
+  test('handlers of failures that fail themselves are logged, and keep no one from being told', async () => {
     const told = vi.fn(() => Promise.reject(new Error('worse')))
     setCronGlobalErrorHandler(told)
     const { clock, log } = await run()

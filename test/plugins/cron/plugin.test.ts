@@ -189,7 +189,7 @@ describe('job files', () => {
 
   test.each([
     ['throws', `throw new Error('no database at import')`, 'no database at import'],
-    ['is no JavaScript', 'export const = 5', ''],
+    ['is not JavaScript', 'export const = 5', ''],
     ['has a wrong pattern', `globalThis.testCron.cron('61 * * * *')`, 'CRON_PATTERN'],
   ])('a file that %s fails the start and is named', async (_what, text, why) => {
     const folder = folderWith({ 'jobs/broken.js': text })

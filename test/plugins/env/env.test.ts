@@ -66,7 +66,7 @@ describe('the types of variables', () => {
     ['off ', false],
   ])('%j is the boolean %j', (raw, value) => expect(read(raw, (s) => s.boolean())).toBe(value))
 
-  test.each(['2', 'ja', 't'])('%j is no boolean', (raw) => {
+  test.each(['2', 'ja', 't'])('%j is not a boolean', (raw) => {
     expect(problemsOf(() => read(raw, (s) => s.boolean()))[0]).toMatch(/^A is not usable; it takes "true" or "false"/)
   })
 
@@ -397,7 +397,7 @@ describe('safety', () => {
 
   test.each([
     ['an option that does not exist', () => createEnvSchema(undefined, { path: 'a' } as never), 'OptionError'],
-    ['a file that is no path', () => createEnvSchema(undefined, { file: 5 } as never), 'OptionError'],
+    ['a file that is not a path', () => createEnvSchema(undefined, { file: 5 } as never), 'OptionError'],
     [
       'an option of a builder',
       () => createEnvSchema((s) => ({ A: s.string({ defualt: 'a' } as never) })),
@@ -411,7 +411,7 @@ describe('safety', () => {
     ['a member that no builder made', () => createEnvSchema(() => ({ A: String }) as never), 'OptionError'],
     ['an enum of nothing', () => createEnvSchema((s) => ({ A: s.enum([]) })), 'OptionError'],
     [
-      'a default that is no value of the type',
+      'a default that is not a value of the type',
       () => createEnvSchema((s) => ({ A: s.number({ default: 'a' as never }) })),
       'OptionError',
     ],

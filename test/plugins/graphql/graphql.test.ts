@@ -51,8 +51,8 @@ describe('one request', () => {
   test.each<[string, unknown, RegExp]>([
     ['no query', {}, /query is missing/],
     ['null', { query: null }, /query is missing/],
-    ['a query that is no string', { query: ['{ hello }'] }, /query must be a string/],
-    ['an operationName that is no string', { query: '{ hello }', operationName: 1 }, /operationName/],
+    ['a query that is not a string', { query: ['{ hello }'] }, /query must be a string/],
+    ['an operationName that is not a string', { query: '{ hello }', operationName: 1 }, /operationName/],
     ['variables that are a list', { query: '{ hello }', variables: [] }, /variables must be an object/],
     ['variables that are text', { query: '{ hello }', variables: '{}' }, /variables must be an object/],
     ['extensions that are text', { query: '{ hello }', extensions: 'x' }, /extensions/],
@@ -67,7 +67,7 @@ describe('one request', () => {
   })
 
   test.each([
-    ['variables that are no JSON', { query: '{ hello }', variables: '{' }],
+    ['variables that are not JSON', { query: '{ hello }', variables: '{' }],
     ['variables with a prototype', { query: '{ hello }', variables: '{"__proto__":{"a":1}}' }],
     ['extensions that are a number', { query: '{ hello }', extensions: '1' }],
     ['a repeated parameter', { query: ['{ hello }', '{ numbers }'] }],

@@ -43,7 +43,7 @@ describe('who gets the page', () => {
   const get = (server: Server, accept: string, query = {}) =>
     server.inject.get('/graphql', { headers: { accept }, query })
 
-  test('a browser does, and nobody else', async () => {
+  test('a browser does, and no one else', async () => {
     const server = serverWith()
     const page = await get(server, browserAccept)
     page

@@ -274,7 +274,7 @@ describe('checks that plugins bring', () => {
     expect(await ready(plugins, { database: () => true })).toEqual({ status: 200, checks: { database: 'ok' } })
   })
 
-  test('that are no checks are an error that names the plugin', async () => {
+  test('that are not checks are an error that names the plugin', async () => {
     await expect(ready([plugin('one', { database: 'select 1' })])).rejects.toThrow(
       'the plugin "one" brings health checks that cannot be used: the option "health.database" is text (not shown); it takes a function',
     )

@@ -28,7 +28,7 @@ function makeServer(json: object = {}) {
 
 const refused = (why: string | RegExp) => ({ code: 'JsonNotValidError', message: expect.stringMatching(why) })
 
-describe('what is no JSON', () => {
+describe('what is not JSON', () => {
   test.each([
     ['{', 'it ends too early'],
     ['', 'it ends too early'],

@@ -60,7 +60,7 @@ describe('which bodies are read', () => {
     ;(await post(server, '')).assertStatus(200).assertBodySubset({ parsed: false })
   })
 
-  test('a streamed body that turns out empty is no JSON', async () => {
+  test('a streamed body that turns out empty is not JSON', async () => {
     const { server } = makeServer()
     const res = await post(server, inPieces(new Uint8Array(), 1))
     res.assertStatus(400).assertBodySubset({ code: 'JsonNotValidError' })

@@ -302,7 +302,7 @@ describe('secrets', () => {
     expect(await logged(entry)).toMatchObject(entry)
   })
 
-  test('the entry itself is not touched, and a cycle is no failure', async () => {
+  test('the entry itself is not touched, and a cycle is not a failure', async () => {
     const entry: Record<string, unknown> = { password: 'x', deep: { token: 'y' } }
     entry.self = entry
     await logged(entry)

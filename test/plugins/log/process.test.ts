@@ -30,7 +30,7 @@ async function start() {
 }
 
 describe('standard output', () => {
-  test('that nobody reads blocks no request', async () => {
+  test('that no one reads blocks no request', async () => {
     const { started, work, stderr } = await start()
     // Not a byte is read: the pipe is full after 64 kB, that is after four requests.
     const slowest: number[] = []

@@ -109,7 +109,7 @@ describe('later', () => {
     expect(inspect(log, { depth: 9 })).not.toContain('ada@')
   })
 
-  test('a mistake in the mail rejects, and ends nothing when nobody looks', async () => {
+  test('a mistake in the mail rejects, and ends nothing when no one looks', async () => {
     const { mailer, log } = makeMailer(memoryTransport())
     await expect(mailer.later((one) => one.subject('a'))).rejects.toMatchObject({ code: 'MailIncompleteError' })
     void mailer.later(() => Promise.reject(new Error('mine')))

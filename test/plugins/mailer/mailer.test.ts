@@ -73,9 +73,9 @@ describe('a mail', () => {
       disableFileAccess: true,
     })
     expect(mail.attachments.map(({ filename }) => filename)).toEqual(['a.txt', 'b.bin'])
-    const everybody = ['ada', 'bob', 'cleo', 'dan', 'eve'].map((name) => `${name}@example.org`)
-    expect(mail.envelope).toEqual({ from: 'sales@münchen.example', to: everybody })
-    expect(receipt).toEqual({ id: mail.messageId, accepted: everybody, rejected: [] })
+    const everyone = ['ada', 'bob', 'cleo', 'dan', 'eve'].map((name) => `${name}@example.org`)
+    expect(mail.envelope).toEqual({ from: 'sales@münchen.example', to: everyone })
+    expect(receipt).toEqual({ id: mail.messageId, accepted: everyone, rejected: [] })
     expect(receipt.id).toMatch(/^<[\da-f-]{36}@xn--mnchen-3ya\.example>$/)
   })
 
@@ -117,7 +117,7 @@ describe('a mail', () => {
     await expect(makeMailer().send(() => Promise.reject(new Error('mine')))).rejects.toThrow('mine')
   })
 
-  test.each([undefined, null, {}, 'a'])('%j is no callback', async (callback) => {
+  test.each([undefined, null, {}, 'a'])('%j is not a callback', async (callback) => {
     await expect(makeMailer().send(callback as never)).rejects.toMatchObject({ code: 'OptionError' })
   })
 
@@ -207,7 +207,7 @@ describe('nobody forges a header or a recipient', () => {
     ['an object with a toString', { address: { toString: () => 'ada@example.org' } }],
     // biome-ignore lint/suspicious/noSparseArray: it is what is tested
     ['a hole in a list', [, 'ada@example.org']],
-    ['a letter that nobody sees', 'ada\u200b@example.org'],
+    ['a letter that no one sees', 'ada\u200b@example.org'],
     ['half a letter', 'ada\ud800@example.org'],
   ]
   for (const method of ['to', 'cc', 'bcc', 'replyTo', 'from'] as const) {
@@ -247,7 +247,7 @@ describe('nobody forges a header or a recipient', () => {
     ['the name of a header', (mail: MailBuilder) => mail.headers({ 'X-A: b\r\nBcc': 'eve@example.org' })],
     ['a header with a method of its own', (mail: MailBuilder) => mail.headers({ BCC: 'eve@example.org' })],
     [
-      'a header that is no text',
+      'a header that is not text',
       (mail: MailBuilder) => mail.headers({ 'X-A': { prepared: true, value: 'a' } as never }),
     ],
     ['the name of a file', (mail: MailBuilder) => mail.attachment({ filename: 'a"\r\nX: y', content: '' })],
@@ -307,7 +307,7 @@ describe('templates', () => {
       }
     }
     expect(globalThis).not.toHaveProperty('ran')
-    // The template is its author's, and its data is nobody's program.
+    // The template is its author's, and its data is no one's program.
     await mailer.send((mail) =>
       hello(mail).subject(`Hello ${tag}`).text(tag).template(`<p>${tag}</p>`, { name: second }),
     )
@@ -391,12 +391,12 @@ describe('providers', () => {
     ['no providers', {}, { defaultProvider: 'a' }],
     ['a default that is none', { a: provider }, { defaultProvider: 'toString' }],
     ['no default', { a: provider }, {}],
-    ['a sender that is no address', { a: { ...provider, from: 'shop' } }, { defaultProvider: 'a' }],
+    ['a sender that is not an address', { a: { ...provider, from: 'shop' } }, { defaultProvider: 'a' }],
     ['no sender', { a: { transporter: provider.transporter } }, { defaultProvider: 'a' }],
     ['no transporter', { a: { from } }, { defaultProvider: 'a' }],
     ['a transporter of nothing', { a: { ...provider, transporter: {} } }, { defaultProvider: 'a' }],
     ['a transporter that goes nowhere', { a: { ...provider, transporter: { port: 25 } } }, { defaultProvider: 'a' }],
-    ['a host that is no text', { a: { ...provider, transporter: { host: 127 } } }, { defaultProvider: 'a' }],
+    ['a host that is not text', { a: { ...provider, transporter: { host: 127 } } }, { defaultProvider: 'a' }],
     ['a host of nothing', { a: { ...provider, transporter: { host: '' } } }, { defaultProvider: 'a' }],
     ['a port of text', { a: { ...provider, transporter: { host: 'a', port: 'x' } } }, { defaultProvider: 'a' }],
     ['a port that is none', { a: { ...provider, transporter: { host: 'a', port: 65_536 } } }, { defaultProvider: 'a' }],

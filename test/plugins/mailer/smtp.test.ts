@@ -63,9 +63,9 @@ describe('over a real SMTP server', () => {
     )
     const [mail] = server.received
     expect(mail).toMatchObject({ from: 'shop@example.org' })
-    const everybody = ['ada', 'bob', 'cleo', 'dan'].map((name) => `${name}@example.org`)
-    expect(mail!.to).toEqual(everybody)
-    expect(receipt).toMatchObject({ accepted: everybody, rejected: [] })
+    const everyone = ['ada', 'bob', 'cleo', 'dan'].map((name) => `${name}@example.org`)
+    expect(mail!.to).toEqual(everyone)
+    expect(receipt).toMatchObject({ accepted: everyone, rejected: [] })
     expect(mail!.raw).not.toContain('dan@')
     const parsed = await PostalMime.parse(mail!.raw)
     expect(parsed).toMatchObject({
@@ -192,7 +192,7 @@ describe('TLS and passwords', () => {
     expect(direct.received).toMatchObject([{ secure: true, user: 'shop' }])
   })
 
-  test('a certificate that nobody vouches for is refused, and so is a server without TLS where it is required', async () => {
+  test('a certificate that no one vouches for is refused, and so is a server without TLS where it is required', async () => {
     const server = await smtp(secured())
     await expect(mailerTo({ host: '127.0.0.1', port: server.port, auth }).send(hello)).rejects.toMatchObject({
       code: 'MailSendError',

@@ -143,7 +143,7 @@ describe.each([
     expect(await render(template)).toBe('A & <b>, 5 b 2')
     expect(await render(`[${tag('none')}${tag('none.more')}${tag('order.more')}]${tag('ü')}`)).toBe('[]x')
     expect(await render(`{ 100 % } > < 'a' \\ ${tag('name')}`)).toBe(`{ 100 % } > < 'a' \\ A & <b>`)
-    // What a value holds is no template.
+    // What a value holds is not a template.
     expect(await render(tag('name'), { name: tag('order') })).toBe(tag('order'))
   })
 

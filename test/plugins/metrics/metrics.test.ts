@@ -1,7 +1,10 @@
 import { tracingChannel } from 'node:diagnostics_channel'
+import { get } from 'node:http'
+import { Readable } from 'node:stream'
 import { definePlugin, RouteCollection, Server } from 'framework'
 import parse from 'parse-prometheus-text-format'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { overload } from '../../../plugins/overload/index.ts'
 import { memoryLogger } from '../../support/kernel.ts'
 
 const servers: Server[] = []
@@ -42,6 +45,20 @@ describe('requests', () => {
     ])
     expect(linesOf(text, 'http_requests_in_flight')).toEqual(['http_requests_in_flight 1'])
     expect(text).not.toContain('secret-path')
+  })
+
+  test('have the sizes of their answers, in bytes', async () => {
+    const { server } = makeServer()
+    server.get('/stream', (_req, res) => res.stream(Readable.from(['unknown length'])))
+    server.get('/euros', () => ({ price: '5 €' }))
+    for (const path of ['/stream', '/euros', '/euros']) await server.inject.get(path)
+    await server.inject.head('/euros')
+    const text = await textOf(server)
+    // Bytes, not characters; nothing for HEAD, nor for a stream whose length no one has declared.
+    expect(linesOf(text, 'http_response_body_size_bytes').filter((line) => /euros|stream/.test(line))).toEqual([
+      'http_response_body_size_bytes_count{method="GET",route="/euros"} 3',
+      'http_response_body_size_bytes_sum{method="GET",route="/euros"} 34',
+    ])
   })
 })
 
@@ -110,8 +127,29 @@ describe('metrics of the application', () => {
       'seen_total{who="other"} 4',
     ])
     expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-      'the metric "seen" has too many values for the label "who": further ones count as "other"',
+      'the metric "seen": the label "who" has too many values; such values count as "other"',
     ])
+  })
+
+  test('have no value of a label that is longer than 200 characters', async () => {
+    const { server, log } = makeServer()
+    const seen = server.services.metrics.counter({ name: 'seen', help: 'Seen', labels: ['who'] })
+    seen.increment({ who: 'a'.repeat(200) })
+    for (const who of ['b', 'c']) seen.increment({ who: who.repeat(201) })
+    await server.ready()
+    expect(linesOf(await textOf(server), 'seen')).toEqual([
+      `seen_total{who="${'a'.repeat(200)}"} 1`,
+      'seen_total{who="other"} 2',
+    ])
+    expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+      'the metric "seen": a value of the label "who" is longer than 200 characters; such values count as "other"',
+    ])
+  })
+
+  test('have no name of the framework, also before the boot', () => {
+    const { metrics } = makeServer().server.services
+    for (const name of ['http_requests_in_flight', 'process_open_fds'])
+      expect(() => metrics.gauge({ name, help: 'Mine' })).toThrow(`the metric "${name}": the name is taken`)
   })
 
   test('have at most so many combinations', async () => {
@@ -205,6 +243,20 @@ describe('who may read them', () => {
   })
 })
 
+test('a port of their own on loopback answers only what asks for this machine (DNS rebinding)', async () => {
+  const { server } = makeServer({ port: 0 })
+  await server.listen()
+  const { port } = server.services.metrics
+  const statusFor = (host: string) =>
+    new Promise((resolve, reject) => {
+      get({ port, path: '/metrics', headers: { host } }, (res) => resolve(res.resume().statusCode)).on('error', reject)
+    })
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, '[::1]:80', 'localhost'])
+    expect([host, await statusFor(host)]).toEqual([host, 200])
+  for (const host of [`evil.example:${port}`, 'localhost.evil.example', '127.0.0.1.evil.example:80', '10.0.0.1'])
+    expect([host, await statusFor(host)]).toEqual([host, 403])
+})
+
 test('a port of their own listens on loopback beside the public one, and closes with the server', async () => {
   vi.stubEnv('NODE_ENV', 'production')
   const { server } = makeServer({ port: 0 })
@@ -279,6 +331,91 @@ describe('services', () => {
     expect(linesOf(await textOf(server), 'shelf_books')).toEqual(['shelf_books 3'])
     expect(log.filter(({ message }) => message?.includes('"broken"'))).toHaveLength(1)
   })
+})
+
+test('the share of overload in two scopes is the lesser one, not the sum', async () => {
+  const scope = (name: string) =>
+    definePlugin({ name, scoped: true, setup: (ctx) => void ctx.register(overload({})) })()
+  const { server } = makeServer(true, { a: scope('a'), b: scope('b') })
+  expect(linesOf(await textOf(server), 'overload_')).toEqual(['overload_refused_total 0', 'overload_share 1'])
+})
+
+test('figures that the format cannot say are left out, and leave the others', async () => {
+  const gauge = { name: 'n', type: 'gauge', help: 'h', samples: [{ value: 1 }] }
+  const wrong: readonly unknown[] = [
+    undefined,
+    [null],
+    [{ ...gauge, name: undefined }],
+    [{ ...gauge, name: 'n 1\n# EOF' }],
+    [{ ...gauge, type: 'gauge\n# EOF' }],
+    [{ ...gauge, help: undefined }],
+    [{ ...gauge, samples: undefined }],
+    [{ ...gauge, samples: [{ value: '1\n# EOF' }] }],
+    [{ ...gauge, samples: [{ value: 1, labels: { 'a b': 'x' } }] }],
+    [{ ...gauge, samples: [{ value: 1, labels: { a: 3 } }] }],
+    [{ ...gauge, type: 'counter', samples: [{ value: -1 }] }],
+  ]
+  const plugins = wrong.map((figures, i) => [
+    `wrong${i}`,
+    definePlugin({ name: `wrong${i}`, metrics: () => figures as never, setup() {} })(),
+  ])
+  const { server, log } = makeServer(true, Object.fromEntries(plugins))
+  const text = await textOf(server)
+  expect(text.split('\n').filter((line) => /^(# \w+ )?(n|undefined)\b|EOF/.test(line))).toEqual(['# EOF'])
+  expect(text).toContain('http_requests_in_flight 1\n')
+  expect(log.filter(({ message }) => /the figures of the plugin "wrong/.test(message ?? ''))).toHaveLength(wrong.length)
+})
+
+test('a histogram of values below 0 has no sum, as the format asks', async () => {
+  const { server } = makeServer()
+  const frost = server.services.get('metrics')!.histogram({ name: 'frost', help: 'h', buckets: [-1, 0, 1] })
+  frost.observe(-5)
+  expect(linesOf(await textOf(server), 'frost')).toEqual([
+    'frost_bucket{le="-1.0"} 1',
+    'frost_bucket{le="0.0"} 1',
+    'frost_bucket{le="1.0"} 1',
+    'frost_bucket{le="+Inf"} 1',
+  ])
+})
+
+test('a source of figures that never answers keeps no scrape, and is not asked twice', async () => {
+  vi.useFakeTimers()
+  try {
+    let asked = 0
+    const silent = definePlugin({
+      name: 'silent',
+      metrics: () => {
+        asked++
+        return new Promise<never>(() => {})
+      },
+      setup() {},
+    })
+    const { server, log } = makeServer(true, { silent })
+    await server.ready()
+    const { metrics } = server.services
+    for (let scrape = 0; scrape < 2; scrape++) {
+      const texts = Promise.all([metrics.text(), metrics.text()])
+      await vi.advanceTimersByTimeAsync(5_000)
+      for (const text of await texts) expect(text).toContain('http_requests_in_flight 0')
+    }
+    expect(asked).toBe(1)
+    expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+      'the figures of the plugin "silent" cannot be read',
+    ])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('a name that two use differently is left out where it comes second, with one warning', async () => {
+  const plugin = (name: string, type: 'counter' | 'gauge') =>
+    definePlugin({ name, metrics: () => [{ name: 'shelf', type, help: name, samples: [{ value: 1 }] }], setup() {} })
+  const { server, log } = makeServer(true, { one: plugin('one', 'counter'), two: plugin('two', 'gauge') })
+  await server.ready()
+  for (let i = 0; i < 2; i++) expect(linesOf(await textOf(server), 'shelf')).toEqual(['shelf_total 1'])
+  expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+    'the metric "shelf": two plugins, or a plugin and the application, use this name differently: the later is left out',
+  ])
 })
 
 test('values of labels that look alike once joined are apart, and a refused value leaves no trace', async () => {

@@ -53,7 +53,7 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('mosquitto', () => {
       }),
       { isWay: true },
     ))
-  test('a certificate that nobody has signed is refused, unless any will do', async () => {
+  test('a certificate that no one has signed is refused, unless any will do', async () => {
     const address = { host: 'localhost', port: tls, cert: certificates.clientCert, key: certificates.clientKey }
     const service = new MqttService({ protocol: 'mqtts', ...address })
     await expect(service.start()).rejects.toMatchObject({

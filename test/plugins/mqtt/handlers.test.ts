@@ -187,7 +187,7 @@ describe('schemas', () => {
     await vi.waitFor(() => expect(seen).toEqual([{ celsius: 20, place: 'attic' }]))
     await expect(topic.publish({ celsius: 'warm' } as never)).rejects.toMatchObject({
       code: 'MqttPayloadError',
-      message: expect.stringContaining('the message for the topic "climate" is not what its schema says: /celsius: '),
+      message: expect.stringContaining('the message for the topic "climate" does not match its schema: /celsius: '),
       issues: expect.any(Array),
     })
     await mqtt.publish('climate', '{"celsius":')

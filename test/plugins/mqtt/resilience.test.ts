@@ -262,7 +262,7 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
     await connect({ url: broker.url, clientId: 'away' })
   })
 
-  /** A broker that lets everybody in and refuses every subscription. */
+  /** A broker that lets everyone in and refuses every subscription. */
   const refusingBroker = () =>
     fakeBroker((socket, data) => {
       if (data[0] === 0x10) socket.write(Uint8Array.of(0x20, 3, 0, 0, 0))
@@ -299,7 +299,7 @@ describe.skipIf(!hasMosquitto)('mosquitto', () => {
       message: 'MQTT_SUBSCRIBE: the broker refuses the subscription "secret/#": Not authorized (135)',
     })
     await MqttService.disconnect()
-    // One that was declared before fails the start, and without anybody who waits nothing is unhandled.
+    // One that was declared before fails the start, and without anyone who waits nothing is unhandled.
     open.push(mqtt.subscribe('secret/a', () => {}))
     await expect(connect(address)).rejects.toMatchObject({ code: 'MqttSubscribeError' })
     const told: unknown[] = []

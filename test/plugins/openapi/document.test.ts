@@ -521,7 +521,7 @@ describe('apidoc', () => {
     const operation = await operationOf((server) => server.get('/', { apidoc: apidoc as never }, handler))
     expect(operation).toEqual({
       operationId: 'getRoot',
-      parameters: [{ name: 'ok', in: 'query', schema: { description: 'Not described: it is no schema.' } }],
+      parameters: [{ name: 'ok', in: 'query', schema: { description: 'Not described: it is not a schema.' } }],
       responses: {
         200: { description: 'OK' },
         404: { description: 'Not Found' },
@@ -617,14 +617,14 @@ describe('what stands around the paths', () => {
     [{ components: { responses: { é: {} } } }, 'components.responses has the name "é"'],
     [{ components: { models: {} } }, 'no components of the kind "models"'],
     [{ components: JSON.parse('{ "__proto__": {} }') as object }, 'no components of the kind "__proto__"'],
-    [{ components: { schemas: 5 } }, 'components.schemas are no object'],
-    [{ components: { headers: { a: null } } }, 'components.headers.a is no object'],
-    [{ components: null }, 'components are no object'],
-    [{ tags: [null] }, 'tags are no list'],
-    [{ tags: [{ name: 5 }] }, 'tags are no list'],
-    [{ describe: 5 }, 'describe is no function'],
-    [{ failures: {} }, 'failures is no function'],
-    [5, 'openapi is no object'],
+    [{ components: { schemas: 5 } }, 'components.schemas are not an object'],
+    [{ components: { headers: { a: null } } }, 'components.headers.a is not an object'],
+    [{ components: null }, 'components are not an object'],
+    [{ tags: [null] }, 'tags are not a list'],
+    [{ tags: [{ name: 5 }] }, 'tags are not a list'],
+    [{ describe: 5 }, 'describe is not a function'],
+    [{ failures: {} }, 'failures is not a function'],
+    [5, 'openapi is not an object'],
     [{ tag: [] }, '"openapi.tag" is not a member. Did you mean "tags"? It takes tags, components, describe, failures'],
   ])('a plugin that describes what no document can hold fails the boot: %j', async (fragment, why) => {
     const server = makeServer({ openapi: true, quota: definePlugin({ name: 'quota', openapi: fragment as never })() })
@@ -659,7 +659,7 @@ describe('what stands around the paths', () => {
       'the description of GET /a is incomplete: the plugin "broken" fails to describe it: no idea',
     )
     expect(told).toContainEqual(
-      'the description of GET /a is incomplete: what the plugin "wrong" says of it is no list of route options',
+      'the description of GET /a is incomplete: what the plugin "wrong" says of it is not a list of route options',
     )
     await server.close()
   })

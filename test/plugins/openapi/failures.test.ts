@@ -55,7 +55,7 @@ describe('a route is described with the failures that it can have', () => {
     ['also as a form', 'put', {}, { json: false, urlencoded: true }, ofBodies],
     ['also as an upload', 'post', {}, { json: false, upload: true }, ofBodies],
     ['not where uploads are off', 'post', { upload: false }, { json: false, upload: true }, []],
-    ['not where nobody reads bodies', 'post', {}, { json: false }, []],
+    ['not where no one reads bodies', 'post', {}, { json: false }, []],
     ['not where the route reads them itself', 'post', { json: false, urlencoded: false }, { urlencoded: true }, []],
     ['but where it only has other limits', 'post', { json: { sizeLimit: '1mb' } }, {}, ofBodies],
     [
@@ -254,23 +254,27 @@ describe('plugins say how they fail', () => {
       },
       'the plugin "odd" fails to say how it fails: no idea',
     ],
-    ['is no object', () => 5, 'what the plugin "odd" says of its failures is no object'],
+    ['is not an object', () => 5, 'what the plugin "odd" says of its failures is not an object'],
     [
       'names nothing',
       () => ({ 402: 'Nothing' }),
-      'the plugin "odd" says that it answers 402 with "Nothing", which is no response',
+      'the plugin "odd" says that it answers 402 with "Nothing", which is not a response',
     ],
     [
       'names what every object has',
       () => ({ 402: 'constructor' }),
-      'the plugin "odd" says that it answers 402 with "constructor", which is no response',
+      'the plugin "odd" says that it answers 402 with "constructor", which is not a response',
     ],
     [
-      'is no failure',
+      'is not a failure',
       () => ({ 200: 'BadRequest' }),
-      'the plugin "odd" says that it answers 200 with "BadRequest", which is no response',
+      'the plugin "odd" says that it answers 200 with "BadRequest", which is not a response',
     ],
-    ['is no name', () => ({ 402: {} }), 'the plugin "odd" says that it answers 402 with {}, which is no response'],
+    [
+      'is not a name',
+      () => ({ 402: {} }),
+      'the plugin "odd" says that it answers 402 with {}, which is not a response',
+    ],
   ])('what %s is told, and the document stays valid', async (_what, failures, note) => {
     const logger = memoryLogger()
     const odd = definePlugin({ name: 'odd', openapi: { failures: failures as never } })

@@ -36,7 +36,7 @@ const shared = { type: 'object', properties: { shared: { type: 'string' } } } as
 const Zod = z.object({ id: z.int(), at: z.date().optional(), any: z.any(), list: z.array(z.string()).default([]) })
 const silent = { '~standard': { version: 1, vendor: 'x"<y>', validate: (value: unknown) => ({ value }) } }
 
-/** Values that nobody should write into an option, and somebody will. */
+/** Values that no one should write into an option, and someone will. */
 function junk(chance: Chance, depth = 3): unknown {
   const leaf = () =>
     chance.pick<unknown>([

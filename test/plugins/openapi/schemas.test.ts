@@ -97,8 +97,8 @@ describe('JSON Schema of older drafts becomes that of 2020-12', () => {
     expect(await bodyOf({ type: 'object', properties: { a: 5, b: null } })).toEqual({
       type: 'object',
       properties: {
-        a: { description: 'Not described: a part of it is no schema.' },
-        b: { description: 'Not described: a part of it is no schema.' },
+        a: { description: 'Not described: a part of it is not a schema.' },
+        b: { description: 'Not described: a part of it is not a schema.' },
       },
     })
     expect(await bodyOf({ default: { big: 5n, huge: 10n ** 30n, at: new Date(0), no: undefined, fn() {} } })).toEqual({
@@ -376,7 +376,7 @@ describe('by chance', () => {
     const [modern, old] = [new Ajv2020(options), new Ajv(options)]
     let taken = 0
     written.forEach((schema, i) => {
-      // Nobody can compile an empty list of values.
+      // No one can compile an empty list of values.
       if (JSON.stringify(schema).includes('"enum":[]')) return
       const isModern = JSON.stringify(schema).includes('"prefixItems"')
       const given = (isModern ? modern : old).compile(schema)

@@ -112,7 +112,7 @@ test('limits of event loop and heap are measured', async () => {
   expect(server.services.overload.load.eventLoopDelay).toBeGreaterThanOrEqual(0)
 })
 
-test('false is no limit', async () => {
+test('false turns a limit off', async () => {
   const { server } = makeServer({ maxHeapUsed: false, maxEventLoopDelay: false, maxRequestsInFlight: false })
   expect(server.services.overload.limits).toEqual({
     eventLoopDelay: Infinity,

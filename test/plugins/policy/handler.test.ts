@@ -94,7 +94,7 @@ describe('setPolicyErrorHandler', () => {
         },
       },
     ],
-    ['maps to what is no JSON', { map: () => ({ big: 1n }) }],
+    ['maps to what is not JSON', { map: () => ({ big: 1n }) }],
   ])('a handler that %s: a bare 500, and the server lives', async (_what, handler) => {
     const { server, log } = makeServer(handler)
     for (const path of ['/a', '/b']) {

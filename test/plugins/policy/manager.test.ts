@@ -104,7 +104,7 @@ describe('what cannot be meant is refused', () => {
     ['a list', [[]], 'policies'],
     ['a scope that is a function', [{ posts: () => true }], 'policies.posts'],
     ['a check that is none', [{ posts: { edit: true } }], 'policies.posts.edit'],
-    ['a subject that is no function', [{}, { user: 'ann' }], 'user'],
+    ['a subject that is not a function', [{}, { user: 'ann' }], 'user'],
     ['a time-out of 0', [{}, { timeout: 0 }], 'timeout'],
     ['a time-out for ever', [{}, { timeout: Number.POSITIVE_INFINITY }], 'timeout'],
     ['another option', [{}, { timeOut: 5 }], 'timeOut'],

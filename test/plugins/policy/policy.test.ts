@@ -35,7 +35,7 @@ function need(check: unknown, options?: { timeout?: number; user?: (req: Request
 }
 
 describe('a route with a policy', () => {
-  test('answers who passes, and refuses everybody else with 401 and the error', async () => {
+  test('answers who passes, and refuses everyone else with 401 and the error', async () => {
     const { server, log } = makeServer()
     const handler = vi.fn(() => 'in')
     server.get('/a', { policy: need((_user: unknown, req: Request) => req.headers.key === 'ok') }, handler)
@@ -248,7 +248,7 @@ describe('a check that does not answer true or false', () => {
     ['throws', () => throwing()],
     ['rejects', async () => throwing()],
     ['never settles', () => new Promise(() => {})],
-  ])('a subject that %s is no subject', async (_what, user) => {
+  ])('a subject that %s is not a subject', async (_what, user) => {
     const { server, log } = makeServer()
     server.get('/a', { policy: need(() => true, { user, timeout: 20 }) }, () => 1)
     ;(await server.inject.get('/a')).assertStatus(401)

@@ -1,5 +1,6 @@
 import { bullmqQueue, defineQueueConfiguration, pgbossQueue, type QueueFailure, QueueService } from 'framework'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { fillCarriers, followAttempts } from '../../support/carriers.ts'
 import { pause } from '../../support/kernel.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
@@ -77,9 +78,15 @@ describe.skipIf(!hasPostgres)('pg-boss', () => {
       }),
       await dead.subscribe((payload) => void seen.push(payload)),
     ]
+    const carrier = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` }
+    const attempts = followAttempts(dead.name)
+    const end = fillCarriers(carrier)
     await queue.publish({ book: 1 }, { retryLimit: 1, deadLetter: dead.name })
     await foreign.publish({ title: 'x' }, { retryLimit: 5, deadLetter: dead.name })
+    end()
     await until(() => seen.length === 2, 'both')
+    attempts.end()
+    expect(attempts.seen).toEqual([carrier, carrier])
     expect(seen).toEqual(expect.arrayContaining([{ book: 1 }, { title: 'x' }]))
     expect(failures.map(({ payload, attempt, final }) => [payload, attempt, final])).toEqual(
       expect.arrayContaining([

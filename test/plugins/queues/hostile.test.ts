@@ -176,7 +176,7 @@ describe('in memory', () => {
     const drained = queue.drained()
     queue.clear()
     await drained
-    expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0 })
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0, oldest: 0 })
   })
 
   test('many priorities are kept in order, and cost no more than their number', async () => {
@@ -377,7 +377,7 @@ describe('options of publish that no engine understands are refused before it is
     expect(() => sqsQueue('options', null as never)).toThrow('the option "sqsQueue" is null; it takes an object')
   })
 
-  test('pg-boss: an id that is no UUID', async () => {
+  test('pg-boss: an id that is not a UUID', async () => {
     await expect(pgbossQueue<number>('options').publish(1, { id: 'nope' })).rejects.toMatchObject({
       code: 'OptionError',
       message: expect.stringMatching(/publish\.id.*UUID/),

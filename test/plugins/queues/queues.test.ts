@@ -742,3 +742,22 @@ describe('methods as subscribers', () => {
     expect(() => mark(undefined, { kind: 'field', name: 'x' })).toThrow(/subscribeMethod/)
   })
 })
+
+test('a schema that cannot be compiled fails the boot, and where there is no server the first publication', async () => {
+  const name = freshName('schema')
+  const queue = memoryQueue(name, { schema: { type: 'object', properties: { copies: { type: 'numbr' } } } })
+  const why = `the schema of the queue "${name}" cannot be used: it is not a valid JSON Schema: /properties/copies/type must be one of array, boolean, integer, null, number, object, string, and is "numbr"`
+  await expect(queue.publish({} as never)).rejects.toMatchObject({
+    code: 'QueueSchemaError',
+    message: expect.stringContaining(why),
+  })
+  const server = new Server({ background: { queues: {} }, router: new RouteCollection() })
+  await expect(server.ready()).rejects.toThrow(why)
+  await server.close()
+  // The name is known to the whole process: other servers must boot.
+  memoryQueue(name)
+  expect(() => memoryQueue(name, { schema: [] })).toThrow(
+    `the schema of the queue "${name}" cannot be used: it is a list`,
+  )
+  memoryQueue(name)
+})

@@ -212,7 +212,7 @@ test('an address that is given is not asked for', async () => {
   await expect(sqsQueue('mine').publish(1)).resolves.toMatchObject({ id: expect.any(String) })
 })
 
-test('a body that is no JSON reaches the handler as text', async () => {
+test('a body that is not JSON reaches the handler as text', async () => {
   const queue = await start()
   const { SendMessageCommand } = await import('@aws-sdk/client-sqs')
   const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: queue.name }))

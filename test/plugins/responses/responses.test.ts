@@ -333,7 +333,7 @@ test("the framework's own answers keep their form", async () => {
 describe('the boot fails and names the route', () => {
   test.each<[string, unknown]>([
     ['a schema that is none', { 200: 'User' }],
-    ['a key that is no status', { ok: {} }],
+    ['a key that is not a status', { ok: {} }],
     ['a status that does not exist', { 99: {} }],
     ['a type that does not exist', { 200: { type: 'objekt' } }],
     ['a reference to nothing', { 200: { $ref: '#/$defs/none' } }],

@@ -41,7 +41,7 @@ describe('the nearest schema is taken', () => {
     expect(serviceOf().compile({ 200: User }, { route })({ any: 1 }, 201)).toBe('{"any":1}')
   })
 
-  test('a key that is no status is an error that names the route', () => {
+  test('a key that is not a status is an error that names the route', () => {
     for (const key of ['ok', '2x', '99', '600', '200.5', '6xx', '']) {
       expect(() => serviceOf().compile({ [key]: User }, { route })).toThrow(
         new RegExp(`responses\\[${key}\\] of GET /users`),

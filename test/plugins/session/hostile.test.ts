@@ -407,7 +407,7 @@ describe('requests of one session side by side', () => {
 })
 
 describe('prototype pollution', () => {
-  test('names of data reach no prototype, and a polluted one logs nobody in', async () => {
+  test('names of data reach no prototype, and a polluted one logs no one in', async () => {
     const { store } = mapStore()
     const server = serverWith({ store })
     server.post('/name', (req) => {

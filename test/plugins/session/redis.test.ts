@@ -87,7 +87,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
       await two.inject.get(end, { cookies })
       for (const goOn of held.values()) goOn()
       const answers = await Promise.all(slow)
-      // What was asked for by name and could not be done is no success.
+      // What was asked for by name and could not be done is not success.
       expect(answers.map((res) => res.statusCode())).toEqual([200, 409, 409, 200])
       for (const res of answers) res.assertHeaderNotExists('set-cookie')
       answers[1]!.assertBodySubset({ code: 'SessionEndedError' })
@@ -111,7 +111,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     expect(await client.dbsize()).toBe(1)
   })
 
-  test('a log-out that Redis did not take is no success, and the session goes on', async () => {
+  test('a log-out that Redis did not take is not success, and the session goes on', async () => {
     const other = await startRedis()
     try {
       const server = serverWith({ store: { redis: other.url } })
@@ -198,7 +198,7 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     expect(await client.ping()).toBe('PONG')
   })
 
-  test('what is no JSON is a failure of the store, not an empty session', async () => {
+  test('what is not JSON is a failure of the store, not an empty session', async () => {
     const server = serverWith({ store: { redis: redis.url } })
     const cookies = (await server.inject.get('/count')).cookies()
     await client.set(`session:${cookies.sid!.split('.')[0]}`, '{"n":')

@@ -288,7 +288,7 @@ describe('regenerate, destroy, save', () => {
     'destroy',
     'regenerate',
     'save',
-  ])('what was not waited for and has failed is no success: %s()', async (method) => {
+  ])('what was not waited for and has failed is not success: %s()', async (method) => {
     const { store } = spyStore()
     const server = serverWith({ store })
     const { sid } = (await write(server, { a: 1 })).cookies()

@@ -54,7 +54,7 @@ describe('no spelling gets out of the root', () => {
     ;(await denied.get('/.nothing')).assertStatus(403)
   })
 
-  test('a pipe, a device and a socket are no files, and nobody waits for them', async () => {
+  test('a pipe, a device and a socket are not files, and no one waits for them', async () => {
     const { get, root } = makeServer()
     execFileSync('mkfifo', [join(root, 'pipe')])
     ;(await get('/pipe')).assertStatus(404)

@@ -165,7 +165,7 @@ describe('ranges', () => {
     expect(res.headers()['content-length']).toBe(String(content.length))
   })
 
-  // The class of CPDoS: whoever keeps the refusal for as long as the file answers everybody with it.
+  // The class of CPDoS: whoever keeps the refusal for as long as the file answers everyone with it.
   test('that are refused say nothing of how long that holds', async () => {
     const { get } = makeServer({ maxAge: '1y', immutable: true })
     const res = await get('/a.txt', { range: 'bytes=11-' })
@@ -210,7 +210,7 @@ describe('folders', () => {
     ;(await makeServer({ redirect: false }).get('/docs')).assertStatus(404)
   })
 
-  test('a slash behind a file is no file', async () => {
+  test('a slash behind a file is not a file', async () => {
     ;(await makeServer().get('/a.txt/')).assertStatus(404)
   })
 

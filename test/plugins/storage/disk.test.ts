@@ -229,7 +229,7 @@ describe('on the disk', () => {
     for (const work of works) await expect(work).rejects.toMatchObject({ code: 'StorageRefusedError' })
   })
 
-  test.each(['a file', 'a symbolic link'])('its own folder that is %s is nobody’s key', async (what) => {
+  test.each(['a file', 'a symbolic link'])('its own folder that is %s is no one’s key', async (what) => {
     mkdirSync(root)
     if (what === 'a file') writeFileSync(join(root, '.storage'), '')
     else symlinkSync(folder, join(root, '.storage'))

@@ -235,7 +235,7 @@ describe('bodies', () => {
     undefined,
     'x',
   ]
-  test.each(others.map((part) => [part]))('%j is no part', (part) => {
+  test.each(others.map((part) => [part]))('%j is not a part', (part) => {
     holds(respond(body), (res) => res.assertBodyNotSubset(part))
     const error = fails(respond(body), (res) => res.assertBodySubset(part))
     expect(error.actual).toEqual(body)
@@ -302,7 +302,7 @@ describe('assertCustom', () => {
     fails(res, (one) => one.assertCustom(() => false))
     expect(() => res.assertCustom(() => expect(1).toBe(2))).toThrow('expected 1 to be 2')
   })
-  test('an async function is refused: nobody would wait for it', () => {
+  test('an async function is refused: no one would wait for it', () => {
     // @ts-expect-error the types refuse it too
     expect(() => res.assertCustom(async () => {})).toThrow('not async')
   })

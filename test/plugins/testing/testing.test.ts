@@ -176,7 +176,7 @@ describe('bodies', () => {
     await expect(server.inject.post('/echo', options as never)).rejects.toThrow(message)
   })
 
-  test('undefined is no kind', async () => {
+  test('undefined is not a kind', async () => {
     expect((await echo({ body: { a: 1 }, formData: undefined, urlencoded: undefined })).body).toEqual({ a: 1 })
   })
 
@@ -184,7 +184,7 @@ describe('bodies', () => {
     [new FormData(), /formData/],
     [new URLSearchParams(), /urlencoded/],
     [() => 1, /cannot be sent as JSON/],
-  ])('what is no JSON is refused: %s', async (body, message) => {
+  ])('what is not JSON is refused: %s', async (body, message) => {
     await expect(server.inject.post('/echo', { body })).rejects.toThrow(message)
   })
 })
@@ -224,7 +224,7 @@ describe('the rest of a request', () => {
     const { headers } = await echo({ cookies, headers: { Cookie: 'first=1' } })
     expect(headers.cookie).toBe('first=1; sid=abc; name=a%20b%3Bc%2C%22d%22%C3%A9%25; ok=s:1.2+3/4=')
     expect((await echo({ cookies: {} })).headers.cookie).toBe('')
-    await expect(server.inject.get('/echo', { cookies: { 'a;b': '1' } })).rejects.toThrow('no cookie name')
+    await expect(server.inject.get('/echo', { cookies: { 'a;b': '1' } })).rejects.toThrow('not a cookie name')
   })
 
   test('ip', async () => {

@@ -70,7 +70,7 @@ describe('a handler that takes too long', () => {
     expect(log.filter(({ level }) => level === 'warn')).toEqual([])
   })
 
-  test('may return a stream afterwards: it is closed, for nobody reads it', async () => {
+  test('may return a stream afterwards: it is closed, for no one reads it', async () => {
     const { server } = serverWith({ timeout: { ms: 10 } })
     const file = createReadStream(import.meta.filename)
     server.get('/', async () => {

@@ -41,7 +41,7 @@ function beginner() {
   const slow = new Recorder(undefined, () => new Promise((_resolve, reject) => ends.push(reject)))
   return { slow, fail: (why: string) => ends.pop()!(new Error(why)) }
 }
-/** What nobody waits for has happened. */
+/** What no one waits for has happened. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('what is declared first waits for a runner, what is declared behind it runs at once', async () => {
@@ -154,7 +154,7 @@ test('a thing that is taken back while it begins stays taken back', async () => 
   expect(all.has(a)).toBe(false)
 })
 
-test('what nobody runs is reported once, and again when it was declared anew', async () => {
+test('what no one runs is reported once, and again when it was declared anew', async () => {
   const all = make()
   const reported: string[] = []
   const report = () => all.reportIdle(({ name }) => reported.push(name))

@@ -120,7 +120,7 @@ describe('what a decorator is called with', () => {
     ['a parameter of a method', [Users.prototype, 'list', 0], /on Users\.list: it is a parameter \(number 0\)/],
     ['a parameter of the constructor', [Users, undefined, 1], /on Users\.constructor: it is a parameter \(number 1\)/],
     ['a static member', [Users, 'x', {}], /on Users\.x: it is a static member/],
-    ['nothing', [], /it is no member of a class/],
+    ['nothing', [], /it is not a member of a class/],
   ])('%s', (_what, args, message) => {
     expect(() => loose(...args)).toThrow(message)
   })

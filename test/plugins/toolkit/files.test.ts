@@ -28,7 +28,7 @@ test('relative to the folder, whatever characters its name has; sorted, each onc
   expect(await find(['../out/*.mjs'])).toEqual({ files: ['out/d.mjs'], unmatched: [] })
 })
 
-test('a folder is no pattern for what is in it', async () => {
+test('a folder is not a pattern for what is in it', async () => {
   expect(await find(['src'])).toEqual({ files: [], unmatched: ['src'] })
 })
 

@@ -114,7 +114,7 @@ describe('lines of a log for people', () => {
     expect(text).toContain('\\u001b]0;x\\u0007\\u000dover\\u202e')
   })
 
-  test('what is no entry is written as it is', () => {
+  test('what is not an entry is written as it is', () => {
     const texts: string[] = []
     const lines = new ReadableLines((text) => texts.push(text), plain, { hasRequests: true })
     for (const line of ['not JSON\n', '5\n', 'null\n', '[]\n']) lines.write(line)

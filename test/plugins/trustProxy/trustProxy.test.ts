@@ -143,7 +143,7 @@ describe('entries', () => {
     '__proto__',
     'constructor',
     'a'.repeat(100_000),
-  ])('%.20j is no address: the proxy that wrote it counts (octets above 255, CVE-2026-24398)', async (entry) => {
+  ])('%.20j is not an address: the proxy that wrote it counts (octets above 255, CVE-2026-24398)', async (entry) => {
     expect((await seen(trusting, { 'x-forwarded-for': entry })).ip).toBe('10.0.0.1')
     expect((await seen(trusting, { 'x-forwarded-for': `203.0.113.1, ${entry}, 10.2.2.2` })).ip).toBe('10.2.2.2')
   })

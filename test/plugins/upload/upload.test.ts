@@ -224,7 +224,7 @@ describe('storage on disk', () => {
     await expect(kept[0]!.stream().toArray()).rejects.toThrow(/stream\(\) of the file "b": it is removed/)
   })
 
-  test('waits for no named pipe that somebody has put in the place of a file', async () => {
+  test('waits for no named pipe that someone has put in the place of a file', async () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder })
     server.post('/pipe', async (req) => {
@@ -336,7 +336,7 @@ describe('storage on disk', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('makes its folder again when somebody has removed it', async () => {
+  test('makes its folder again when someone has removed it', async () => {
     const folder = makeFolder()
     const { server } = makeServer({ storage: 'disk', folder })
     ;(await send(server, multipart(file('f', 'f', 'x')))).assertStatus(200)

@@ -113,7 +113,7 @@ test.each<Mode>(['exact', 'body', 'text'])('the verdict, the value and the issue
     const root = randomRoot(chance, { free: true })
     const schema = withRules(chance, root) as Json
     const text = JSON.stringify(schema)
-    // Nobody can compile an empty list of values, and a default that would be ignored is refused.
+    // No one can compile an empty list of values, and a default that would be ignored is refused.
     if (text.includes('"enum":[]') || (/"default"/.test(text) && /"(anyOf|oneOf|if|not|\$ref)"/.test(text))) continue
     if ('default' in schema) continue
     const first = plainAjv(schema, mode, false)

@@ -184,7 +184,7 @@ describe('all', () => {
     open.assertBodySubset({ validated: { a: '1', 'x-b': '1' } })
   })
 
-  test('a body that is no object is refused', async () => {
+  test('a body that is not an object is refused', async () => {
     const response = await echo({ all }).inject.post('/?a=1', { body: [1] })
     response.assertStatus(422)
     expect(failureOf(response).errors).toMatchObject([{ part: 'all', path: '' }])
@@ -308,7 +308,7 @@ describe('the boot fails and names the route', () => {
     await expect(boot({ body: body as object })).rejects.toThrow(/POST \/books/)
   })
 
-  test('with every part that is no schema', async () => {
+  test('with every part that is not a schema', async () => {
     await expect(boot({ body: 'object' as never, query: null as never })).rejects.toThrow(
       /^ROUTE_OPTION: POST \/books .*2 options are wrong:\n- the option "body" is text.*\n- the option "query" is null; it takes a JSON Schema/,
     )

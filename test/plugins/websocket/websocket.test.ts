@@ -106,7 +106,8 @@ describe('a websocket', () => {
   test('asks other requests to upgrade', async () => {
     const server = started((routes) => routes.ws('/chat', { message() {} }))
     const res = await server.inject.get('/chat')
-    res.assertStatus(426).assertHeader('upgrade', 'websocket').assertBodySubset({ code: 'UpgradeRequiredError' })
+    res.assertStatus(426).assertHeader('upgrade', 'websocket').assertHeader('connection', 'upgrade')
+    res.assertBodySubset({ code: 'UpgradeRequiredError' })
   })
 
   test('may stand beside the page of its path', async () => {
@@ -152,7 +153,8 @@ describe('a websocket', () => {
   test('takes a handshake of version 13 with a key of 16 bytes alone', async () => {
     const server = started((routes) => routes.ws('/', { message() {} }))
     const old = await server.inject.ws('/', { headers: { 'sec-websocket-version': 8 } })
-    old.assertRefused(426).response.assertHeader('sec-websocket-version', '13')
+    const refused = old.assertRefused(426).response.assertHeader('sec-websocket-version', '13')
+    refused.assertHeader('upgrade', 'websocket').assertHeader('connection', 'upgrade')
     ;(await server.inject.ws('/', { headers: { 'sec-websocket-key': 'short' } })).assertRefused(400)
   })
 })
@@ -184,7 +186,7 @@ describe('typed messages', () => {
       ['null', 'a message is an object with a type'],
       ['{"type":"add","data":{"a":1,"b":2,"__proto__":{}}}', 'the message has the key __proto__'],
       [`{"type":"add","data":${'['.repeat(65)}${']'.repeat(65)}}`, 'the message nests deeper than 65 levels'],
-      [{ type: 'toString' }, 'no message has this type; the types are add'],
+      [{ type: 'toString' }, 'unknown type "toString"; the types are add'],
       [{ type: 'add', data: { a: 1 } }, '"add" is not valid'],
     ] as const) {
       socket.send(wrong)

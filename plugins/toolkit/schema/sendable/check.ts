@@ -16,7 +16,7 @@ export const SchemaMemberError = defineError(
 /** The parts of a request that have a schema. */
 type Part = 'headers' | 'params' | 'query' | 'body' | 'all'
 
-/** What nobody can send, where it is, and what to take in its place. */
+/** What no one can send, where it is, and what to take in its place. */
 interface Fault {
   readonly path: readonly (string | number)[]
   readonly what: string

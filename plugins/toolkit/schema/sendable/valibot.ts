@@ -23,7 +23,7 @@ const byTransform = (to: string) => `v.pipe(v.string(), v.transform(${to}))`
 const ofJson = 'a type that JSON has'
 
 const values: { readonly [type: string]: View } = {
-  number: notText('a number', `${byTransform('Number')} with v.number() behind it`),
+  number: notText('a number', `${byTransform('Number')} with v.number() after it`),
   boolean: notText('a boolean', `v.pipe(v.picklist(['true', 'false']), v.transform((text) => text === 'true'))`),
   null: notText('null', 'a text that stands for it'),
   bigint: notInJson('a bigint', byTransform('BigInt')),

@@ -66,7 +66,7 @@ describe('what a request can be taken for', () => {
 })
 
 describe('what is refused', () => {
-  test('a rewritten host that is no host', async () => {
+  test('a rewritten host that is not a host', async () => {
     for (const host of ['a b', 'a/b', 'evil:x@good', 'a, b', '', 'ä']) {
       const { kernel } = kernelWith(() => ({ host }))
       const res = await send(kernel, '/a')

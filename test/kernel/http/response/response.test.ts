@@ -120,7 +120,7 @@ describe('bodies', () => {
     }
   })
 
-  test('a stream that is not sent is released: a generator, one of the web, one that somebody reads, one of another library', async () => {
+  test('a stream that is not sent is released: a generator, one of the web, one that someone reads, one of another library', async () => {
     const released: string[] = []
     const web = () => new ReadableStream<Uint8Array>({ cancel: () => void released.push('web') })
     const locked = web()
@@ -159,12 +159,12 @@ describe('headers', () => {
   test.each([
     ['transfer-encoding', 'chunked', /the server itself sends what has no length in chunks/],
     ['Transfer-Encoding', 'identity', /the server itself sends what has no length in chunks/],
-    ['trailer', 'x-sum', /an answer has no headers behind its body/],
+    ['trailer', 'x-sum', /an answer has no headers after its body/],
   ])('%s is for the server to set', async (name, value, why) => {
     const set = await answer((_req, res) => res.setHeader(name, value).ok('a'))
     expect([set.status, set.text, set.headers[name.toLowerCase()]]).toEqual([500, '', undefined])
     expect(set.log[0]?.message).toMatch(why)
-    // To take it away, where the headers of another answer were copied, is no mistake.
+    // To take it away, where the headers of another answer were copied, is not a mistake.
     expect((await answer((_req, res) => res.removeHeader(name).ok('a'))).status).toBe(200)
     const copied = await answer(() => new globalThis.Response('a', { headers: { [name]: value } }))
     expect([copied.status, copied.headers[name.toLowerCase()]]).toEqual([200, undefined])
@@ -190,7 +190,7 @@ describe('headers', () => {
   })
 
   test.each([[''], ['a b'], ['a:'], ['é'], ['a\r\n']])('the name %j is refused', async (name) => {
-    expect((await answer((_req, res) => res.header(name, 'x').ok())).log[0]?.message).toMatch(/is no header name/)
+    expect((await answer((_req, res) => res.header(name, 'x').ok())).log[0]?.message).toMatch(/is not a header name/)
   })
 
   test('names ignore case, lists become lines, vary is kept unique', async () => {
@@ -209,7 +209,7 @@ describe('headers', () => {
     expect(res.headers['x-gone']).toBeUndefined()
   })
 
-  test('a length that somebody set is not believed for a known body', async () => {
+  test('a length that someone set is not believed for a known body', async () => {
     expect((await answer((_req, res) => res.setHeader('content-length', '99').ok('a'))).headers['content-length']).toBe(
       '3',
     )

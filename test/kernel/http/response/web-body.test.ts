@@ -99,7 +99,7 @@ describe('a web Response', () => {
     kernel.setErrorHandler(() => new Response('sorry', { status: 502 }))
     const { status, text } = await send(kernel, '/x')
     expect([status, text]).toEqual([502, 'sorry'])
-    // Nobody chose its 200.
+    // No one chose its 200.
     kernel.setErrorHandler(() => Response.json({ sorry: true }))
     expect(await send(kernel, '/x')).toMatchObject({ status: 500, text: '{"sorry":true}' })
     kernel.setNotFoundHandler(() => new Response('nothing here'))

@@ -37,6 +37,12 @@ afterEach(async () => {
 })
 
 describe('the adapter on node:http', () => {
+  test('ends a connection that its client wants closed, whatever else the header of the answer says', async () => {
+    const port = await serve((raw) => answer(raw, 'a', ['connection', 'upgrade', 'upgrade', 'websocket']))
+    for (const request of [get(close), 'GET / HTTP/1.0\r\n\r\n'])
+      expect(await sendRaw(port, request)).toMatchObject({ closed: true })
+  })
+
   test('joins repeated headers the same way in header() and headers()', async () => {
     const seen: unknown[] = []
     const port = await serve((raw) => {
@@ -125,7 +131,7 @@ describe('the adapter on node:http', () => {
     expect(text).toMatch(/first$/)
   })
 
-  test('reports what is no HTTP in one line, without a stack', async () => {
+  test('reports what is not HTTP in one line, without a stack', async () => {
     const lines: unknown[][] = []
     adapter = nodeAdapter()
     const options = {

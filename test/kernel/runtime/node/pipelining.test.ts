@@ -192,7 +192,7 @@ describe('what follows requests that are in work', () => {
   })
 
   test.each([
-    ['a body that is no HTTP', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n', {}, 400],
+    ['a body that is not HTTP', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n', {}, 400],
     ['a body that does not come', 'Content-Length: 9\r\n\r\nhalf', { receiveTimeout: 200, headersTimeout: 200 }, 408],
   ])('%s is refused after their answers', async (_what, rest, limits, status) => {
     const port = await serve((raw) => void (raw.target === '/2' && raw.bytes(10).catch(() => {})), limits)

@@ -189,7 +189,7 @@ test.each<[string, unknown, HttpErrorOptions | string | null | undefined, RegExp
   ['a type of the body', 404, { headers: { 'Content-Type': 'text/html' } }, /headers without content-type/],
   ['a code that is none', 404, { code: 7 as never }, /a code that is a text/],
   ['an expose that is a text', 500, { expose: 'false' as never }, /expose: true or false/],
-  ['a type that is no URI', 404, { type: 7 as never }, /a type that is a URI/],
+  ['a type that is not a URI', 404, { type: 7 as never }, /a type that is a URI/],
 ])('%s is refused where the error is made', (_what, status, options, message) => {
   expect(() => new HttpError(status as number, options as HttpErrorOptions)).toThrow(message)
 })

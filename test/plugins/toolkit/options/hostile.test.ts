@@ -14,7 +14,7 @@ const others: [string, () => unknown][] = [
   ['Error', () => new Error('hunter2')],
 ]
 
-describe('what is no object of options is refused as a whole', () => {
+describe('what is not an object of options is refused as a whole', () => {
   test.each(others)('a %s', (kind, make) => {
     const said = `the option "it" is an object of the kind ${kind}; it takes an object`
     const checks = [
@@ -44,7 +44,7 @@ test('the names of a record may be inherited, and are texts', () => {
   expect(() => checks.parse({ [Symbol('database')]: () => true }, 'checks')).toThrow('"checks.Symbol(database)"')
 })
 
-test('a symbol is no name, also where other names are read by a function', () => {
+test('a symbol is not a name, also where other names are read by a function', () => {
   const open = option.shape({ memory: option.flag() }, (_name, given) => given)
   expect(() => open.parse({ [Symbol('mine')]: {} }, 'engines')).toThrow('"engines.Symbol(mine)" is not an option')
 })
@@ -68,7 +68,7 @@ test('a list with holes is wrong where the hole is', () => {
   expect(() => guards.parse(new Array(1), 'guards')).toThrow('"guards[0]" is undefined; it takes a middleware')
 })
 
-test('what stands on the prototype of all objects is no option', () => {
+test('what stands on the prototype of all objects is not an option', () => {
   const options = option.shape({ origin: option.name().default('none'), policy: option.fn().guard() })
   const overrides = option.overrides(options)
   const everywhere = Object.prototype as { origin?: string; policy?: undefined }

@@ -186,7 +186,7 @@ describe('options are read', () => {
     expect(() => new Server({ plugins: { called: made({}) } })).toThrow(/must be five/)
   })
 
-  test("by an object of somebody's own that reads, of a plugin and of a route", async () => {
+  test("by an object of someone's own that reads, of a plugin and of a route", async () => {
     const seen: unknown[] = []
     const even: OptionReader<number, { half: number }> = {
       read: (given, place) =>

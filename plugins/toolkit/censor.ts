@@ -1,6 +1,6 @@
 const exactly = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'passphrase'])
 const ending = /(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key)$/
-const censored = '[redacted]'
+export const censored = '[redacted]'
 
 /** How deep and how wide an entry is looked at: pino writes 5 levels and 100 members of each. */
 const maxDepth = 6
@@ -9,7 +9,8 @@ const maxMembers = 100
 // Names repeat from entry to entry; those of bodies are the client's, so the memory is bounded.
 const decided = new Map<string, boolean>()
 
-function isSecret(key: string): boolean {
+/** Whether what has this name is not to be shown: credentials in headers, and whatever ends in `password`, `token` or `secret`. */
+export function isSecret(key: string): boolean {
   let secret = decided.get(key)
   if (secret === undefined) {
     const name = key.slice(-64).toLowerCase()

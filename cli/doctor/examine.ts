@@ -1,0 +1,142 @@
+import { within } from '../../kernel/support/within.ts'
+import type { DoctorCheck, DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
+import { PeerMissingError } from '../../plugins/toolkit/peer.ts'
+import { applicationChecks } from './application.ts'
+import { Findings, levels, messageOf, mustBeFinding } from './findings.ts'
+import { packageChecks } from './packages.ts'
+import { repositoryChecks } from './repository.ts'
+import type { ProjectView, Reported } from './view.ts'
+
+/** What the command reports by itself. */
+const own = {
+  fails: { code: 'application.fails', level: 'error' },
+  missing: { code: 'package.missing', level: 'error' },
+  checkFailed: { code: 'doctor.check-failed', level: 'warning' },
+  notAsked: { code: 'doctor.not-asked', level: 'hint' },
+} as const
+
+/** For one check: also one that asks no one may wait for what never comes. */
+const patience = 5_000
+
+interface Examination {
+  readonly found: readonly Reported[]
+  /** The code of every check that there is. */
+  readonly codes: ReadonlySet<string>
+}
+
+/** Runs every check: those of the project, then those that plugins bring. */
+export async function examine(
+  view: ProjectView,
+  failure: { readonly error: unknown } | undefined,
+  network: boolean,
+): Promise<Examination> {
+  const findings = new Findings()
+  const codes = new Set(Object.values(own).map(({ code }): string => code))
+  const applies = (check: Pick<DoctorCheck, 'production' | 'network'>) =>
+    (view.production || check.production !== true) && (network || check.network !== true)
+  for (const check of [...packageChecks, ...repositoryChecks, ...applicationChecks]) {
+    codes.add(check.code)
+    if (applies(check)) for (const one of listOf(check.find(view))) findings.add(check, one)
+  }
+  const explained = new Set<string>()
+  for (const [check, run] of await checksOf(view, findings)) {
+    codes.add(check.code)
+    if (!applies(check)) continue
+    try {
+      const found = listOf(await within(run(), patience, late))
+      for (const one of found) mustBeFinding(one)
+      if (found.length > 0 && check.explains !== undefined) explained.add(check.explains)
+      for (const one of found) findings.add(check, one)
+    } catch (error) {
+      addFailure(findings, check, error)
+    }
+  }
+  if (failure !== undefined) addBootFailure(findings, failure.error, explained)
+  return { found: findings.all, codes }
+}
+
+const late = () => {
+  throw new Error(`no answer within ${patience / 1000} s`)
+}
+
+const listOf = (found: DoctorFinding | readonly DoctorFinding[] | undefined): readonly DoctorFinding[] =>
+  found === undefined ? [] : [found].flat()
+
+type Runnable = readonly [check: DoctorCheck, run: () => Promise<Awaited<ReturnType<DoctorCheck['find']>>>]
+
+/** Those of every registration; where one of them cannot be used, that is found. */
+async function checksOf({ server, booted }: ProjectView, findings: Findings): Promise<Runnable[]> {
+  if (server === undefined) return []
+  const { listing } = server
+  const list = listing.plugins.map(async (plugin): Promise<Runnable[]> => {
+    const { definition, settings, scope } = plugin
+    try {
+      const checks = (await within(Promise.resolve(definition.doctor?.()), patience, late)) ?? []
+      if (!Array.isArray(checks)) throw new TypeError('doctor of a definition gives a list of checks')
+      for (const check of checks) mustBeCheck(check)
+      const input = { server, listing, plugin, settings, services: scope.services as never, booted }
+      return checks.map((check) => [check, async () => check.find(input)])
+    } catch (error) {
+      const problem = `the checks of the plugin "${definition.name}" cannot be used: ${messageOf(error)}`
+      findings.add(own.checkFailed, { problem, remedy: 'Report it to the author of the plugin' })
+      return []
+    }
+  })
+  return (await Promise.all(list)).flat()
+}
+
+function mustBeCheck(check: DoctorCheck | null): void {
+  const { code, level, find } = check ?? ({} as DoctorCheck)
+  if (typeof code !== 'string' || !/^\S+\.[\w-]+$/.test(code))
+    throw new TypeError(`a check has the code ${JSON.stringify(code)}; it takes "<plugin>.<what-is-wrong>"`)
+  if (!levels.includes(level)) throw new TypeError(`the level of ${code} is one of ${levels.join(', ')}`)
+  if (typeof find !== 'function') throw new TypeError(`${code} has no function find`)
+}
+
+function addFailure(findings: Findings, check: DoctorCheck, error: unknown): void {
+  if (isMissing(error)) {
+    addMissing(findings, error)
+    return
+  }
+  const message = messageOf(error)
+  if (check.network)
+    findings.add(own.notAsked, {
+      problem: `${check.code} could not ask: ${message}`,
+      remedy: 'Run it where the application runs, or leave it out: --no-network',
+      about: message,
+    })
+  else findings.add(own.checkFailed, { problem: `${check.code} failed: ${message}`, remedy: 'Report it to its author' })
+}
+
+type Missing = Error & { readonly code: string; readonly names?: readonly string[] }
+
+const isMissing = (error: unknown): error is Missing =>
+  (error as { code?: unknown } | null)?.code === PeerMissingError.code
+
+function addMissing(findings: Findings, { message, names = [] }: Missing): void {
+  // It ends with the line that installs them.
+  const [, problem = message, remedy = 'Install it'] = /^(?:\w+: )?(.*?)\. (Add (?:it|them): .*)$/s.exec(message) ?? []
+  findings.add(own.missing, { problem, remedy, about: [...names].sort().join() || problem })
+}
+
+/** One finding for each of the failures of a boot that nothing has explained. */
+function addBootFailure(findings: Findings, failure: unknown, explained: ReadonlySet<string>): void {
+  const several = (failure as { errors?: readonly unknown[] } | null)?.errors
+  for (const one of several ?? [failure]) {
+    const causes = causesOf(one)
+    const missing = causes.find(isMissing)
+    if (missing !== undefined) addMissing(findings, missing)
+    else if (!causes.some((cause) => explained.has(String((cause as { code?: unknown }).code)))) {
+      const problem = messageOf(one)
+      findings.add(own.fails, {
+        problem,
+        remedy: 'Correct it, and run this again: some checks need a server that boots',
+      })
+    }
+  }
+}
+
+function causesOf(error: unknown): object[] {
+  if (typeof error !== 'object' || error === null) return []
+  return [error, ...causesOf((error as { cause?: unknown }).cause)]
+}

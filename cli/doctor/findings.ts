@@ -1,0 +1,46 @@
+import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/toolkit/doctor/check.ts'
+import type { Reported } from './view.ts'
+
+export const levels: readonly DoctorLevel[] = ['error', 'warning', 'hint']
+
+/** Findings, one for each code and thing. */
+export class Findings {
+  readonly #found = new Map<string, Reported>()
+
+  add({ code, level }: Pick<DoctorCheck, 'code' | 'level'>, found: DoctorFinding): void {
+    const { problem, remedy, about = problem } = found
+    const key = `${code}\0${about}`
+    if (!this.#found.has(key))
+      this.#found.set(key, {
+        code,
+        level: found.level ?? level,
+        problem: printable(problem),
+        remedy: printable(remedy),
+      })
+  }
+
+  /** By how bad they are, else in the order in which they were found. */
+  get all(): Reported[] {
+    return levels.flatMap((level) => [...this.#found.values()].filter((one) => one.level === level))
+  }
+}
+
+/** Refuses what would be shown without its words, or, with a level that does not exist, not at all. */
+export function mustBeFinding(found: DoctorFinding | null): void {
+  const { problem, remedy, level = 'error' } = found ?? ({} as DoctorFinding)
+  if (typeof problem !== 'string' || typeof remedy !== 'string')
+    throw new TypeError('a finding has the texts problem and remedy')
+  if (!levels.includes(level)) throw new TypeError(`the level of a finding is one of ${levels.join(', ')}`)
+}
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message || error.name : String(error)
+
+/**
+ * Messages of drivers carry the address that they were given, with its password, and what a server has answered; a terminal would obey
+ * an escape sequence in it.
+ */
+const printable = (text: string) =>
+  text
+    .replace(/\b([a-z][\w+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi, '$1:***@')
+    .replace(/(?![\n\t])\p{Cc}/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)

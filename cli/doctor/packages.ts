@@ -1,0 +1,105 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
+import { manifest, packageFolder, packageName } from '../package.ts'
+import { readManifest } from '../project/project.ts'
+import { nameOf, ownRuntime } from '../serve/runtime.ts'
+import { isIn } from './versions.ts'
+import type { ProjectCheck } from './view.ts'
+
+/** The real folder of the package that a file in this folder gets for a name, as far as `node_modules` has it. */
+function installed(from: string, name: string): string | undefined {
+  const folder = join(from, 'node_modules', name)
+  if (existsSync(join(folder, 'package.json'))) return realpathSync(folder)
+  const up = dirname(from)
+  return up === from ? undefined : installed(up, name)
+}
+
+const namesIn = (manifest: Record<string, unknown>, ...kinds: string[]) =>
+  kinds.flatMap((kind) => Object.keys((manifest[kind] as object | undefined) ?? {}))
+
+const manifestOf = (folder: string) => readManifest(join(folder, 'package.json'))
+const versionOf = (folder: string) => String(manifestOf(folder).version)
+
+/** The packages that the project itself asks for. */
+const asked = (folder: string) => namesIn(manifestOf(folder), 'dependencies', 'devDependencies', 'optionalDependencies')
+
+/** The version that runs this, with what this version is one of in `engines`. */
+function runningVersion(): readonly [engine: string, version: string] {
+  const runtime = ownRuntime()
+  return [runtime, (process.versions as Record<string, string | undefined>)[runtime] ?? process.versions.node]
+}
+
+/** Copies of one package, by those who get them. */
+function copies(name: string, users: readonly (readonly [user: string, folder: string])[]): DoctorFinding | undefined {
+  const found = new Map<string, string>()
+  for (const [user, folder] of users) {
+    // A package that is a copy itself gets itself.
+    const copy = user === packageName && name === packageName ? folder : installed(folder, name)
+    if (copy !== undefined && !found.has(copy)) found.set(copy, user)
+  }
+  if (found.size < 2) return undefined
+  const list = [...found].map(([copy, user]) => `${versionOf(copy)} at ${copy} (for ${user})`)
+  return {
+    problem: `there are ${found.size} copies of ${name}: ${list.join(', ')}`,
+    remedy: `Make all of them ask for one version and install again; what brings ${name} should name it in peerDependencies`,
+    about: name,
+  }
+}
+
+export const packageChecks: readonly ProjectCheck[] = [
+  {
+    code: 'runtime.version',
+    level: 'error',
+    find({ folder }) {
+      const [engine, version] = runningVersion()
+      const wanted = [
+        [packageName, manifest().engines as Record<string, string>],
+        ['package.json', (manifestOf(folder).engines ?? {}) as Record<string, string>],
+      ] as const
+      return wanted.flatMap(([who, engines]) => {
+        const range = engines[engine]
+        if (typeof range !== 'string' || isIn(version, range) !== false) return []
+        const remedy = `Install one of these versions, on every machine that runs the application`
+        return [{ problem: `this is ${nameOf(ownRuntime())} ${version}, and ${who} asks for ${range}`, remedy }]
+      })
+    },
+  },
+  {
+    code: 'package.version',
+    level: 'warning',
+    find({ folder }) {
+      const names = asked(folder)
+      return Object.entries(manifest().peerDependencies).flatMap(([name, range]) => {
+        const copy = names.includes(name) ? installed(folder, name) : undefined
+        if (copy === undefined || isIn(versionOf(copy), range) !== false) return []
+        const problem = `${name} is installed in version ${versionOf(copy)}, and ${packageName} works with ${range}`
+        return [{ problem, remedy: 'Install a version of that range', about: name }]
+      })
+    },
+  },
+  {
+    code: 'package.two-copies',
+    level: 'error',
+    find({ folder, file }) {
+      const names = asked(folder)
+      const own = [
+        ['the application', dirname(file)],
+        [packageName, packageFolder()],
+      ] as const
+      const users = names.flatMap((user) => {
+        const at = user === packageName ? undefined : installed(folder, user)
+        return at === undefined ? [] : [[user, at, manifestOf(at)] as const]
+      })
+      const shared = Object.keys(manifest().peerDependencies).filter((name) => names.includes(name))
+      return [packageName, ...shared].flatMap((name) => {
+        // A dependency of its own is a private copy by intent, but of the framework: that is one tree of plugins.
+        const kinds = name === packageName ? ['dependencies', 'peerDependencies'] : ['peerDependencies']
+        const others = users.filter(([, , its]) => namesIn(its, ...kinds).includes(name))
+        const found = copies(name, [...own, ...others.map(([user, at]) => [user, at] as const)])
+        if (found === undefined) return []
+        return [name === packageName ? found : { ...found, level: 'warning' as const }]
+      })
+    },
+  },
+]

@@ -1,0 +1,26 @@
+import type { Kernel } from '../../kernel/index.ts'
+import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/toolkit/doctor/check.ts'
+
+/** What the checks of the command line itself look at, beside those of plugins. */
+export interface ProjectView {
+  /** The folder of the project, which is that of the process. */
+  readonly folder: string
+  /** The module with the server, absolute. */
+  readonly file: string
+  readonly production: boolean
+  /** `undefined` where it could not be imported. */
+  readonly server: Kernel | undefined
+  readonly booted: boolean
+}
+
+export interface ProjectCheck extends Pick<DoctorCheck, 'code' | 'level' | 'production'> {
+  find(view: ProjectView): DoctorFinding | readonly DoctorFinding[] | undefined
+}
+
+/** A finding as it is reported. */
+export interface Reported {
+  readonly code: string
+  readonly level: DoctorLevel
+  readonly problem: string
+  readonly remedy: string
+}

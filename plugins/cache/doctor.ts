@@ -1,0 +1,38 @@
+import type { DoctorCheck } from '../toolkit/doctor/check.ts'
+import { redisChecks } from '../toolkit/doctor/redis.ts'
+import { severalWorkers } from '../toolkit/doctor/workers.ts'
+import type { CacheSettings } from './options.ts'
+
+export const checks: readonly DoctorCheck<CacheSettings>[] = [
+  {
+    code: 'cache.memory-store',
+    level: 'warning',
+    production: true,
+    find({ settings, server }) {
+      const several = settings.provider === 'memory' ? severalWorkers(server.worker) : undefined
+      if (several === undefined) return undefined
+      return {
+        problem: `answers are cached in the memory of each process, and there are several (${several}): invalidate() reaches one`,
+        remedy: 'Set cache.provider to "redis"',
+      }
+    },
+  },
+  {
+    code: 'cache.unused',
+    level: 'hint',
+    find({ listing, plugin, booted }) {
+      const isUsed = listing.routes.some(
+        ({ record, reachedBy }) => record.options.cache && reachedBy.get('cache') === plugin,
+      )
+      if (!booted || isUsed) return undefined
+      return {
+        problem: 'no route has the option cache, so that nothing is cached',
+        remedy: 'Give a route the option cache, or remove the plugin',
+      }
+    },
+  },
+  ...redisChecks<CacheSettings>('the cache plugin (provider "redis")', ({ settings: { provider, redis } }) => {
+    if (provider !== 'redis') return undefined
+    return redis.client === undefined ? { address: redis } : { client: redis.client }
+  }),
+]

@@ -1,0 +1,25 @@
+import type { InspectorPanel } from '../toolkit/panels.ts'
+
+/** What patterns are held against; what comes after it distinguishes answers of one address. */
+const publicPart = (key: string) => key.split('#', 1)[0]!
+
+export const panels: readonly InspectorPanel[] = [
+  {
+    title: 'Cache entries',
+    columns: ['Key', 'For'],
+    rows: (services, limit) =>
+      (services.get('cache').store?.keys?.(limit) ?? []).map((key) => {
+        const id = publicPart(key)
+        return { id, cells: [id, key.slice(id.length + 1)] }
+      }),
+    actions: [
+      {
+        name: 'Remove',
+        async run(services, key) {
+          const count = await services.get('cache').invalidatePattern(key)
+          return count === 1 ? '1 answer was removed.' : `${count} answers were removed.`
+        },
+      },
+    ],
+  },
+]

@@ -1,0 +1,24 @@
+import type { InspectorPanel } from '../toolkit/panels.ts'
+
+const counted: readonly (readonly [
+  what: string,
+  name: 'channels' | 'members' | 'streams' | 'published' | 'refused' | 'gaps',
+])[] = [
+  ['Channels in which someone is', 'channels'],
+  ['Clients in them', 'members'],
+  ['Clients over server-sent events', 'streams'],
+  ['Published messages', 'published'],
+  ['Refused messages and joins', 'refused'],
+  ['Gaps in what a client has received', 'gaps'],
+]
+
+export const panels: readonly InspectorPanel[] = [
+  {
+    title: 'Channel counts',
+    columns: ['What', 'Count'],
+    rows(services) {
+      const { counts } = services.get('channels')
+      return counted.map(([what, name]) => ({ id: name, cells: [what, counts[name]] }))
+    },
+  },
+]

@@ -1,0 +1,70 @@
+import { addressOf, shownAddress } from '../toolkit/address.ts'
+import type { DoctorCheck } from '../toolkit/doctor/check.ts'
+import { postgresClock } from '../toolkit/doctor/postgres.ts'
+import { redisChecks } from '../toolkit/doctor/redis.ts'
+import type { SettingsOf } from '../toolkit/options/index.ts'
+import { peer } from '../toolkit/peer.ts'
+import { isMemoryLock } from './locks/memory.ts'
+import type { CronLockSettings, cronOptions } from './options.ts'
+
+type Settings = SettingsOf<typeof cronOptions>
+
+/** Of the two that are stored anywhere, and not of a lock of the application. */
+function stored(lock: CronLockSettings | undefined) {
+  return lock === undefined || 'claim' in lock ? undefined : lock
+}
+
+export const checks: readonly DoctorCheck<Settings>[] = [
+  {
+    code: 'cron.wrong-runtime',
+    level: 'error',
+    explains: 'CronRuntimeError',
+    find() {
+      const runtime = ['Bun', 'Deno'].find((name) => name in globalThis)
+      if (runtime === undefined) return undefined
+      return {
+        problem: `scheduled jobs run on Node.js only, and this is ${runtime}`,
+        remedy: 'Run the application on Node.js, or its jobs in a process of Node.js beside it: framework cron-start',
+      }
+    },
+  },
+  {
+    code: 'package.missing',
+    level: 'error',
+    async find() {
+      // Loaded when the jobs start.
+      await peer('node-schedule', () => import('node-schedule'), 'the cron plugin')
+      return undefined
+    },
+  },
+  {
+    code: 'cron.no-lock',
+    level: 'hint',
+    production: true,
+    find({ settings: { lock } }) {
+      if (lock !== undefined && !isMemoryLock(lock)) return undefined
+      return {
+        problem: 'cron has no lock: where several instances of the application run, each runs every job',
+        remedy: 'Set cron.lock to { redis } or { postgres }, or run one instance',
+      }
+    },
+  },
+  ...redisChecks<Settings>(
+    'the cron plugin (lock redis)',
+    ({ settings }) => {
+      const redis = stored(settings.lock)?.redis
+      if (redis === undefined) return undefined
+      return redis.client === undefined ? { address: redis } : { client: redis.client }
+    },
+    { code: 'cron.redis-evicts', level: 'warning', what: 'the locks of jobs, which then run twice' },
+  ),
+  postgresClock('the cron plugin (lock postgres)', ({ settings }) => {
+    const postgres = stored(settings.lock)?.postgres
+    if (postgres === undefined) return undefined
+    const { url, client, table, ...given } = postgres
+    if (client !== undefined) return { where: 'the Postgres of the client that it was given', client }
+    if ('host' in given) return { where: `Postgres at ${String(given.host)}`, options: given }
+    const connectionString = addressOf('postgres', url)
+    return { where: `Postgres at ${shownAddress(connectionString)}`, options: { connectionString, ...given } }
+  }),
+]

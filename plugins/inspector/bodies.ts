@@ -1,0 +1,113 @@
+import { promisify } from 'node:util'
+import * as zlib from 'node:zlib'
+import type { RawRequest, Reply, StreamBody } from '../../kernel/index.ts'
+
+/** The bytes of a body as they pass, up to a limit. */
+export class Kept {
+  readonly #limit: number
+  readonly #grow: (bytes: number) => void
+  #chunks: Uint8Array[] = []
+  /** How many have passed. */
+  size = 0
+  /** Whether all of them have. */
+  isComplete = false
+
+  constructor(limit: number, grow: (bytes: number) => void) {
+    this.#limit = limit
+    this.#grow = grow
+  }
+
+  add(chunk: Uint8Array): void {
+    const room = this.#limit - this.size
+    this.size += chunk.byteLength
+    if (room <= 0) return
+    // A copy: whoever reads it may reuse its memory.
+    const part = Uint8Array.prototype.slice.call(chunk, 0, room)
+    this.#chunks.push(part)
+    this.#grow(part.byteLength)
+  }
+
+  get isCut(): boolean {
+    return this.size > this.#limit
+  }
+
+  bytes(): Uint8Array {
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)]
+    return this.#chunks[0]!
+  }
+}
+
+/**
+ * Keeps what is read of a request and what it is answered with. By members of this one raw request, in front of those of its class: so
+ * nothing stands in the way of requests where no one looks.
+ */
+export function captureBodies(raw: RawRequest, received: Kept, sent: Kept, onReply: (reply: Reply) => void): void {
+  const bytes = raw.bytes.bind(raw)
+  const stream = raw.stream.bind(raw)
+  const respond = raw.respond.bind(raw)
+  raw.bytes = async (limit) => {
+    const all = await bytes(limit)
+    received.add(all)
+    received.isComplete = true
+    return all
+  }
+  raw.stream = () => passing(stream(), received)
+  raw.respond = (reply) => {
+    onReply(reply)
+    const { body } = reply
+    if (typeof body === 'string') sent.add(Buffer.from(body))
+    else if (body instanceof Uint8Array) sent.add(body)
+    else if (body !== null) {
+      respond({ ...reply, body: passing(body as AsyncIterable<Uint8Array | string>, sent) as StreamBody })
+      return
+    }
+    sent.isComplete = true
+    respond(reply)
+  }
+}
+
+/** The same chunks, noted. Not a generator: one that was not begun does not end what it reads. */
+function passing<Chunk extends Uint8Array | string>(source: AsyncIterable<Chunk>, kept: Kept): AsyncIterable<Chunk> {
+  return {
+    [Symbol.asyncIterator]() {
+      const chunks = source[Symbol.asyncIterator]()
+      let isBegun = false
+      return {
+        async next() {
+          isBegun = true
+          const one = await chunks.next()
+          if (one.done === true) kept.isComplete = true
+          else kept.add(typeof one.value === 'string' ? Buffer.from(one.value) : (one.value as Uint8Array))
+          return one
+        },
+        async return(value?: unknown) {
+          // The iterator of a stream ends it only where it was begun.
+          const { destroy, cancel } = source as { destroy?(): void; cancel?(): Promise<void> }
+          if (!isBegun && destroy !== undefined) destroy.call(source)
+          else if (!isBegun && cancel !== undefined && !(source as unknown as ReadableStream).locked)
+            await cancel.call(source)
+          else await chunks.return?.(value)
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}
+
+const decoders: { readonly [encoding: string]: (bytes: Uint8Array, limit: number) => Promise<Uint8Array> } = {
+  gzip: (bytes, limit) =>
+    promisify(zlib.gunzip)(bytes, { maxOutputLength: limit, finishFlush: zlib.constants.Z_SYNC_FLUSH }),
+  deflate: (bytes, limit) => promisify(zlib.inflate)(bytes, { maxOutputLength: limit }),
+  br: (bytes, limit) => promisify(zlib.brotliDecompress)(bytes, { maxOutputLength: limit }),
+}
+
+/** What a coding has made of text, made text again; as it is where that cannot be. */
+export async function decoded(bytes: Uint8Array, encoding: string | undefined): Promise<Uint8Array> {
+  const decode = encoding === undefined ? undefined : decoders[encoding.trim().toLowerCase()]
+  if (decode === undefined) return bytes
+  try {
+    return await decode(bytes, 4 * 1024 * 1024)
+  } catch {
+    return bytes
+  }
+}

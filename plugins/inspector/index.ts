@@ -1,0 +1,2 @@
+export type { InspectorOptions } from './options.ts'
+export { inspector } from './plugin.ts'

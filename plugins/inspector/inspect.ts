@@ -1,0 +1,89 @@
+import type { Context, Logger, Request } from '../../kernel/index.ts'
+import { inspectorRequest } from '../toolkit/inspector-request.ts'
+import { applicationLogger } from '../toolkit/logger.ts'
+import { markOwn } from '../toolkit/own-requests.ts'
+import { announcePage } from '../toolkit/pages.ts'
+import { follow } from './follow.ts'
+import { guardOf, makeToken } from './guard.ts'
+import { LivePages } from './live.ts'
+import { isNoted, type LogLine, noting } from './log-lines.ts'
+import type { InspectorSettings } from './options.ts'
+import { Panels } from './panels.ts'
+import { Recorder } from './recorder.ts'
+import { Redactor } from './redact.ts'
+import { answerer } from './routes.ts'
+
+let token: string | undefined
+
+/** Follows what a server does from now on, and answers the page that shows it. */
+export function inspect(ctx: Context, settings: InspectorSettings): void {
+  const { server } = ctx
+  const { path } = settings
+  token ??= inspectorRequest()?.token ?? makeToken()
+  const isHere = (req: Request) => req.path === path || req.path.startsWith(`${path}/`)
+  const recorder = new Recorder(settings, new Redactor(settings.redact, redactedByLog(ctx)))
+  const pages = new LivePages()
+  recorder.activities.onChange = (activity) => pages.push(activity)
+  ctx.rewrite(function inspector(raw) {
+    recorder.arrived(raw)
+    return undefined
+  })
+  const unfollow = follow(recorder, server, isHere)
+  const logger = noteLog(ctx, recorder)
+
+  const panels = new Panels(server, recorder.redactor)
+  const answer = answerer({ server, path, guard: guardOf(token, path), recorder, panels, pages })
+  ctx.use(function inspector(req, res, next) {
+    if (!isHere(req)) return next()
+    markOwn(req)
+    return answer(req, res)
+  })
+  const address = `${path}?token=${token}`
+  announcePage(server, 'inspector', address)
+  ctx.onListen(() => {
+    if (inspectorRequest() === undefined)
+      applicationLogger(ctx.log).info(`inspector at ${new URL(address, server.url).href}`)
+  })
+  server.closing.addEventListener('abort', () => pages.endAll(), { once: true })
+  ctx.onClose(() => {
+    unfollow()
+    pages.endAll()
+    logger.restore()
+  })
+}
+
+/** The paths that the log redacts, which hold here as well. */
+function redactedByLog({ server }: Context): readonly string[] {
+  const logs = server.listing.plugins.filter(({ definition }) => definition.name === 'log')
+  return logs.flatMap(({ settings }) => (settings as { redact?: readonly string[] } | undefined)?.redact ?? [])
+}
+
+/** Notes the lines of the server's logger, of its requests and of plugins, each with the work that it belongs to. */
+function noteLog(ctx: Context, recorder: Recorder): { restore(): void } {
+  const note = ({ level, message, fields }: LogLine) => {
+    try {
+      const data = recorder.redactor.value(fields) as Record<string, unknown>
+      const title = recorder.redactor.text(message).slice(0, 2_048)
+      const size = title.length + JSON.stringify(data).length
+      const from = recorder.ofLine(fields.reqId)
+      recorder.activities.add({ kind: 'log', title, note: level, data }, from, size)
+    } catch {
+      // A line that cannot be read is written all the same.
+    }
+  }
+  const { server } = ctx
+  let before: Logger = server.logger
+  const put = () => {
+    if (isNoted(server.logger)) return
+    before = server.logger
+    server.logger = noting(before, note)
+  }
+  put()
+  // The plugin log may come later, with a logger of its own.
+  ctx.onReady(put)
+  return {
+    restore: () => {
+      if (isNoted(server.logger)) server.logger = before
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import type { SseMessage } from '../../kernel/index.ts'
+import type { Activity } from './activities.ts'
+import { summaryOf } from './views.ts'
+
+/** How many changes wait for a page. One that is behind by more is dropped, and asks again. */
+const mostWaiting = 1_000
+const mostPages = 10
+const keepAlive = 15_000
+/** Milliseconds in which changes are collected. */
+const pause = 100
+
+class Page implements AsyncIterableIterator<SseMessage> {
+  readonly #onEnd: (page: Page) => void
+  readonly #waiting = new Map<number, Activity>()
+  #wake: (() => void) | undefined
+  #isOver = false
+  #isFirst = true
+
+  constructor(onEnd: (page: Page) => void) {
+    this.#onEnd = onEnd
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  push(activity: Activity): void {
+    this.#waiting.set(activity.id, activity)
+    if (this.#waiting.size > mostWaiting) this.end()
+    else this.#wake?.()
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#waiting.clear()
+    this.#onEnd(this)
+    this.#wake?.()
+  }
+
+  async next(): Promise<IteratorResult<SseMessage, undefined>> {
+    if (this.#isFirst) {
+      this.#isFirst = false
+      return { done: false, value: { event: 'hello', data: {}, retry: 1_000 } }
+    }
+    if (this.#waiting.size === 0 && !this.#isOver) await this.#news(keepAlive)
+    if (this.#waiting.size > 0) await this.#rest()
+    if (this.#isOver) return { done: true, value: undefined }
+    if (this.#waiting.size === 0) return { done: false, value: { event: 'still', data: {} } }
+    const changed = [...this.#waiting.values()].map(summaryOf)
+    this.#waiting.clear()
+    return { done: false, value: { event: 'changed', data: changed } }
+  }
+
+  async return(): Promise<IteratorResult<SseMessage, undefined>> {
+    this.end()
+    return { done: true, value: undefined }
+  }
+
+  #news(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      timer.unref()
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  #rest(): Promise<void> {
+    return new Promise((resolve) => void setTimeout(resolve, pause).unref())
+  }
+}
+
+/** The pages that are open, each told of what changes. */
+export class LivePages {
+  readonly #pages = new Set<Page>()
+
+  get size(): number {
+    return this.#pages.size
+  }
+
+  open(): AsyncIterable<SseMessage> {
+    const page = new Page((one) => this.#pages.delete(one))
+    this.#pages.add(page)
+    const [oldest] = this.#pages
+    if (this.#pages.size > mostPages) oldest?.end()
+    return page
+  }
+
+  push(activity: Activity): void {
+    for (const page of this.#pages) page.push(activity)
+  }
+
+  endAll(): void {
+    for (const page of this.#pages) page.end()
+  }
+}

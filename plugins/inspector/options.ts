@@ -1,0 +1,26 @@
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
+
+/** Options of the inspector. */
+export interface InspectorOptions {
+  /** Where its page is. Default `/_inspector`. */
+  path?: string
+  /** How many of each kind it keeps: requests, jobs, mails and so on. Default 500, which is also the most. */
+  keep?: number
+  /** Bytes that it keeps of a body; a request with a larger one cannot be replayed. Default 64 kB. */
+  bodyLimit?: number | string
+  /** Names of fields, headers and parameters to redact, beside those that always are. */
+  redact?: readonly string[]
+}
+
+export const inspectorOptions = option
+  .shape({
+    path: option
+      .name(/^(?:\/[\w.~-]+)+$/, 'a path that begins with "/", of letters, digits, "-", "_", "." and "~"')
+      .default('/_inspector'),
+    keep: option.int({ min: 1, max: 500 }).default(500),
+    bodyLimit: option.size().default(64 * 1024),
+    redact: option.list(option.name()).says('a list of names, such as ["iban"]').default([]),
+  })
+  .typed<InspectorOptions>()
+
+export type InspectorSettings = SettingsOf<typeof inspectorOptions>

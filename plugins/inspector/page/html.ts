@@ -1,0 +1,27 @@
+/** The page; links are relative to it, for a prefix that stands in front of its path. `base`: the last part of that. */
+export const pageHtml = (base: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>Inspector</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${base}/page.css">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<h1><a href="#/request">Inspector</a></h1>
+<span id="where" class="dim"></span>
+<span id="live" role="status" class="dim">connecting</span>
+<button id="clear" type="button">Clear</button>
+</header>
+<nav aria-label="What is shown"><ul id="nav"></ul></nav>
+<main id="main" tabindex="-1"><noscript>This page needs JavaScript.</noscript></main>
+<div id="notice" role="alert"></div>
+<script src="${base}/page.js" data-base="${base}/"></script>
+</body>
+</html>
+`

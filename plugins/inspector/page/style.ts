@@ -1,0 +1,123 @@
+export const pageStyle = `:root {
+  color-scheme: light dark;
+  --bg: #f7f8fa; --card: #fff; --fg: #1b1f24; --dim: #59636e; --line: #d9dee4; --soft: #eef1f4;
+  --act: #0a58ca; --ok: #1a7f37; --bad: #b3261e; --warn: #9a5b00; --bar: #6ea8fe; --bar2: #b6c2cf;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --bg: #0d1117; --card: #151b23; --fg: #e6edf3; --dim: #9aa4af; --line: #2d343d; --soft: #1d242d;
+    --act: #79b8ff; --ok: #56d364; --bad: #ff8a80; --warn: #f0b45b; --bar: #2f6fc4; --bar2: #47525e;
+  }
+}
+*, ::before, ::after { box-sizing: border-box }
+body {
+  margin: 0; background: var(--bg); color: var(--fg); font: 15px/1.5 system-ui, sans-serif;
+  display: grid; grid-template: auto 1fr / 13rem minmax(0, 1fr); min-height: 100vh;
+}
+.skip { position: absolute; left: -99rem }
+.skip:focus { left: .5rem; top: .5rem; background: var(--card); padding: .5rem; z-index: 2 }
+a { color: var(--act); text-decoration: none }
+a:hover { text-decoration: underline }
+:focus-visible { outline: 2px solid var(--act); outline-offset: 2px }
+main:focus { outline: none }
+.dim, dt { color: var(--dim) }
+.ok { color: var(--ok) } .failed { color: var(--bad) } .running { color: var(--warn) }
+header {
+  grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: center;
+  padding: .6rem 1rem; background: var(--card); border-bottom: 1px solid var(--line);
+}
+header h1 { font-size: 1.05rem; margin: 0 }
+header h1 a { color: inherit }
+#where { overflow-wrap: anywhere }
+#live { margin-left: auto }
+#live::before { content: ''; display: inline-block; width: .6em; height: .6em; border-radius: 50%; background: var(--bar2); margin-right: .4em }
+#live.on::before { background: var(--ok) }
+button, input {
+  font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: .25rem .7rem;
+}
+button { cursor: pointer; color: var(--act); white-space: nowrap }
+button:hover { background: var(--soft) }
+button:disabled { color: var(--dim); cursor: default }
+nav { border-right: 1px solid var(--line); padding: .75rem .5rem; background: var(--card) }
+nav ul { list-style: none; margin: 0; padding: 0; position: sticky; top: .75rem }
+nav li.group { color: var(--dim); font-size: .8rem; padding: .9rem .6rem .2rem }
+nav a { display: flex; justify-content: space-between; gap: .5rem; padding: .22rem .6rem; border-radius: 6px; color: inherit }
+nav a:hover { background: var(--soft); text-decoration: none }
+nav a[aria-current] { background: var(--soft); color: var(--act); font-weight: 600 }
+nav .count { color: var(--dim); font-variant-numeric: tabular-nums; font-weight: 400 }
+main { padding: 1rem; min-width: 0 }
+h2 { font-size: 1.15rem; margin: 0 0 .5rem; overflow-wrap: anywhere }
+h3 { font-size: .95rem; margin: 1.4rem 0 .4rem }
+.bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-bottom: .75rem }
+.bar h2 { margin: 0 }
+.bar input { flex: 1; min-width: 8rem; max-width: 24rem; margin-left: auto }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; overflow: hidden }
+.rows { list-style: none; margin: 0; padding: 0 }
+.rows li + li { border-top: 1px solid var(--line) }
+.rows a {
+  display: grid; grid-template-columns: 5.5rem minmax(0, 1fr) auto 4.5rem; gap: .25rem .9rem; padding: .4rem .9rem; color: inherit;
+}
+.rows a:hover, .rows a:focus-visible { background: var(--soft); text-decoration: none }
+.rows time, .rows .ms { color: var(--dim); font-variant-numeric: tabular-nums }
+.rows .ms { text-align: right }
+.rows .title { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.empty { padding: 1.5rem; color: var(--dim); text-align: center; margin: 0 }
+.pad { padding: .75rem .9rem; margin: 0 }
+summary { cursor: pointer; padding: .5rem .9rem; color: var(--dim) }
+details + *, pre + details { border-top: 1px solid var(--line) }
+dl { display: grid; grid-template-columns: minmax(6rem, max-content) minmax(0, 1fr); gap: .15rem 1rem; margin: 0 }
+dd { margin: 0; overflow-wrap: anywhere }
+pre {
+  margin: 0; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; padding: .75rem .9rem;
+  max-height: 30rem; overflow: auto; tab-size: 2;
+}
+code { font: .92em ui-monospace, monospace; overflow-wrap: anywhere }
+.two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1rem }
+.two > * { min-width: 0 }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; width: 100% }
+th, td { text-align: left; padding: .35rem .9rem; border-bottom: 1px solid var(--line); vertical-align: top }
+tr:last-child td { border-bottom: 0 }
+th { color: var(--dim); font-weight: 500; font-size: .85rem }
+td { overflow-wrap: anywhere; min-width: 4rem }
+td.act { white-space: nowrap }
+.fall { list-style: none; margin: 0; padding: .4rem 0 }
+.fall > li > a, .fall > li > span {
+  display: grid; grid-template-columns: minmax(8rem, 34%) minmax(0, 1fr) 4.5rem; gap: .75rem; align-items: center;
+  padding: .12rem .9rem; color: inherit; font-size: .9rem;
+}
+.fall a:hover { background: var(--soft); text-decoration: none }
+.fall .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.fall .mark .name { color: var(--dim) }
+.fall .line { position: relative; height: .8rem; background: var(--soft); border-radius: 3px }
+.fall .line i { position: absolute; top: 0; bottom: 0; min-width: 2px; background: var(--bar); border-radius: 3px }
+.fall .mark .line i { background: var(--bar2) }
+.fall .ok { color: inherit }
+.fall .failed .line i { background: var(--bad) }
+.fall .failed .name { color: var(--bad) }
+.fall .ms { text-align: right; color: var(--dim); font-variant-numeric: tabular-nums }
+iframe { width: 100%; height: 28rem; border: 0; background: #fff; display: block; color-scheme: light }
+.tree, .tree ul { list-style: none; margin: 0; padding-left: 1.1rem }
+.tree { padding: .5rem .9rem }
+.tree li { padding: .1rem 0; overflow-wrap: anywhere }
+.badge { border: 1px solid var(--line); border-radius: 4px; padding: 0 .35rem; font-size: .8rem; color: var(--dim); white-space: nowrap }
+#notice:not(:empty) {
+  position: fixed; right: 1rem; bottom: 1rem; max-width: min(32rem, calc(100vw - 2rem)); background: var(--card); border: 1px solid var(--line);
+  border-left: 4px solid var(--act); padding: .6rem .9rem; border-radius: 6px; box-shadow: 0 4px 16px #0004; white-space: pre-wrap;
+  overflow-wrap: anywhere; max-height: 60vh; overflow: auto;
+}
+@media (max-width: 48rem) {
+  body { grid-template: auto auto 1fr / minmax(0, 1fr) }
+  nav { border-right: 0; border-bottom: 1px solid var(--line); padding: .4rem .5rem; overflow-x: auto; min-width: 0 }
+  nav ul { display: flex; gap: .15rem; position: static; align-items: center }
+  nav li.group { display: none }
+  nav a { white-space: nowrap }
+  main { padding: .75rem }
+  .rows a { grid-template-columns: minmax(0, 1fr) auto 4.5rem; padding: .4rem .7rem }
+  .rows time, #where { display: none }
+  dl { grid-template-columns: minmax(0, 40%) minmax(0, 1fr) }
+  dt { overflow-wrap: anywhere }
+  .fall > li > a, .fall > li > span { grid-template-columns: minmax(0, 45%) minmax(0, 1fr) 4rem; padding: .12rem .7rem; gap: .5rem }
+  .bar input { max-width: none; width: 100%; margin-left: 0 }
+}
+`

@@ -1,0 +1,199 @@
+/** The views of the page, a part of its script. */
+export const pageViews = String.raw`
+async function listView(kind) {
+  if (!lists.has(kind)) lists.set(kind, await ask('list?kind=' + kind))
+  counts[kind] = lists.get(kind).length
+  const rows = h('ul', { class: 'rows' })
+  const empty = h('p', { class: 'empty' }, 'Nothing yet.')
+  const filter = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter ' + titles[kind], oninput: () => draw() })
+  const draw = () => {
+    const text = filter.value.toLowerCase()
+    const shown = lists.get(kind).filter(({ title, note }) => (title + ' ' + note).toLowerCase().includes(text))
+    const focused = rows.contains(document.activeElement) ? document.activeElement.getAttribute('href') : undefined
+    rows.replaceChildren(...shown.map(row))
+    if (focused) rows.querySelector('[href="' + CSS.escape(focused) + '"]')?.focus({ preventScroll: true })
+    empty.hidden = shown.length > 0
+  }
+  draw()
+  return {
+    title: titles[kind],
+    nodes: [h('div', { class: 'bar' }, h('h2', {}, titles[kind]), filter), h('div', { class: 'card' }, rows, empty)],
+    changed: (changed) => { if (changed.some((one) => one.kind === kind)) draw() },
+  }
+}
+
+const section = (title, ...content) => [h('h3', {}, title), ...content]
+const card = (...content) => h('div', { class: 'card' }, ...content)
+const json = (value) => JSON.stringify(value, null, 2)
+
+function listOf(pairs) {
+  return h('dl', { class: 'pad' }, pairs.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([name, value]) =>
+    [h('dt', {}, name), h('dd', {}, typeof value === 'object' ? h('code', {}, json(value)) : String(value))]))
+}
+
+function bodyOf(body) {
+  if (body === undefined) return undefined
+  const size = body.size + ' bytes'
+  if (body.text === undefined) return h('p', { class: 'pad dim' }, size + (body.why ? ', ' + body.why : ''))
+  return [h('pre', { tabindex: '0' }, body.text), body.why === 'cut' ? h('p', { class: 'pad dim' }, 'The beginning of ' + size + '.') : undefined]
+}
+
+const headersOf = (headers) => h('details', {}, h('summary', {}, headers.length + (headers.length === 1 ? ' header' : ' headers')), listOf(headers))
+
+const answerOf = (http) => http.response === undefined || http.response === null ? card(h('p', { class: 'pad dim' }, 'No answer has left.'))
+  : card(listOf([['Status', http.response.status]]), headersOf(http.response.headers), bodyOf(http.response.body))
+
+/** Everything of one trace on one time line. */
+function waterfall(one) {
+  const all = one.related.filter(({ kind }) => kind !== 'log' && kind !== 'cache')
+  if (all.length === 0) return []
+  const from = Math.min(...all.map(({ at }) => at))
+  const endOf = ({ at, ms }) => at + (ms === undefined || ms === null ? Date.now() - at : ms)
+  const whole = Math.max(1, ...all.map((other) => endOf(other) - from))
+  const bar = (start, ms) => {
+    const line = h('i', {})
+    line.style.left = Math.min(99.5, start / whole * 100) + '%'
+    line.style.width = Math.min(100 - Math.min(99.5, start / whole * 100), ms / whole * 100) + '%'
+    return h('span', { class: 'line' }, line)
+  }
+  const depths = new Map()
+  const rows = all.flatMap((other) => {
+    const depth = Math.min(6, other.parent && depths.has(other.parent) ? depths.get(other.parent) + 1 : 0)
+    depths.set(other.id, depth)
+    const indented = (name, level) => { const node = h('span', { class: 'name', title: name }, name); node.style.paddingLeft = level + 'em'; return node }
+    const marks = other.marks.map((mark, i) => {
+      const next = other.marks[i + 1]
+      const ms = mark.ms !== undefined ? mark.ms : (next ? next.at : mark.at) - mark.at
+      return h('li', { class: 'mark' + (mark.failed ? ' failed' : '') }, h('span', {},
+        indented(mark.name, depth + 1), bar(other.at - from + mark.at, ms), h('span', { class: 'ms' }, mark.name.startsWith('cache: ') ? '' : span(ms))))
+    })
+    const name = (other.kind === 'request' ? '' : titles[other.kind].replace(/s$/, '') + ': ') + other.title + (other.note && other.kind !== 'request' ? ' (' + other.note + ')' : '')
+    return [h('li', { class: other.outcome }, h('a', { href: '#/' + other.kind + '/' + other.id, 'aria-current': other.id === one.id ? 'true' : undefined },
+      indented(name, depth), bar(other.at - from, endOf(other) - other.at), h('span', { class: 'ms' }, span(other.ms)))),
+      ...marks, other.marksLeftOut ? h('li', { class: 'mark' }, h('span', {}, indented('and ' + other.marksLeftOut + ' more', depth + 1))) : []]
+  }).flat()
+  return section('Waterfall', card(h('ul', { class: 'fall' }, rows)))
+}
+
+function failureOf({ error }) {
+  if (!error) return []
+  const chain = []
+  for (let cause = error; cause && chain.length < 6; cause = cause.cause) chain.push(typeof cause === 'object' ? cause.stack || cause.type + ': ' + cause.message : String(cause))
+  return section('Failure', card(h('pre', { class: 'failed', tabindex: '0' }, chain.join('\n\nCaused by '))))
+}
+
+function logOf(one) {
+  const lines = one.related.filter(({ kind }) => kind === 'log')
+  if (lines.length === 0) return []
+  return section('Log', card(h('ul', { class: 'rows' }, lines.map(row))))
+}
+
+function stepsOf(steps) {
+  return steps.map(({ name, plugin, slot }, i) => [i ? ' › ' : '', h('span', { title: slot + ', by ' + plugin }, name)])
+}
+
+async function httpOf(one) {
+  const { http } = one
+  const again = h('button', { type: 'button', disabled: http.replay !== undefined, onclick: attempt(async () => {
+    again.disabled = true
+    try {
+      const { id } = await ask('replay', { id: one.id })
+      location.hash = '#/request/' + id
+    } finally { again.disabled = false }
+  }) }, 'Replay')
+  const before = one.data.repeats === undefined ? undefined : await ask('activity?id=' + one.data.repeats).catch(() => undefined)
+  const answers = before === undefined ? section('Answer', answerOf(http)) : section('Answers', h('div', { class: 'two' },
+    h('div', {}, h('p', {}, h('a', { href: '#/request/' + before.id }, 'Before, at ' + clock(before.at))), answerOf(before.http)),
+    h('div', {}, h('p', {}, 'Now, at ' + clock(one.at)), answerOf(http))))
+  return {
+    button: [again, http.replay === undefined ? undefined : h('span', { class: 'dim' }, 'Cannot be replayed because ' + http.replay + '.')],
+    nodes: [
+      ...answers,
+      ...section('Request', card(headersOf(http.request.headers), bodyOf(http.request.body))),
+      ...(http.explained.length ? section('Chain', card(h('p', { class: 'pad' }, stepsOf(http.explained)))) : []),
+      ...(one.replays.length ? section('Replays of it', card(h('ul', { class: 'rows' }, one.replays.map(row)))) : []),
+    ],
+  }
+}
+
+const people = (list) => (list || []).map(({ name, address }) => name ? name + ' <' + address + '>' : address).join(', ')
+function mailOf({ id, data }) {
+  const one = (person) => person ? people([person]) : undefined
+  return [
+    ...section('Mail', card(listOf([['From', one(data.from)], ['To', people(data.to)], ['Cc', people(data.cc)], ['Bcc', people(data.bcc)], ['Reply to', people(data.replyTo)],
+      ['Subject', data.subject], ['Message-ID', data.messageId], ['Provider', data.provider], ['Attachments', (data.attachments || []).map(({ filename, path }) => filename || path).join(', ')],
+      ...Object.entries(data.headers || {})]))),
+    ...(data.html === undefined ? [] : section('HTML', card(h('iframe', { sandbox: true, src: base + 'api/mail?id=' + id, title: 'The mail as it looks' })))),
+    ...(data.text === undefined ? [] : section('Text', card(h('pre', { tabindex: '0' }, data.text)))),
+  ]
+}
+
+async function detailView(id) {
+  const one = await ask('activity?id=' + id)
+  const http = one.http ? await httpOf(one) : { button: [], nodes: [] }
+  const data = Object.entries(one.data).filter(([name]) => !(one.http && ['target', 'method', 'answeredAfter', 'repeats'].includes(name)))
+  // What the server says once more of what is shown already is not new.
+  const isNew = ({ id, trace, outcome }) => trace === one.trace && !one.related.some((other) => other.id === id && other.outcome === outcome)
+  const fresh = h('button', { type: 'button', hidden: true, onclick: () => show() }, 'Show what is new')
+  return {
+    title: one.title,
+    stays: true,
+    nodes: [
+      h('p', {}, h('a', { href: '#/' + one.kind }, titles[one.kind])),
+      h('div', { class: 'bar' }, h('h2', {}, one.title), h('span', { class: classOf(one) }, noteOf(one) + (one.outcome === 'failed' && one.kind !== 'request' ? ' failed' : '')),
+        h('span', { class: 'dim' }, span(one.ms)), ...http.button, fresh),
+      ...failureOf(one),
+      ...waterfall(one),
+      ...(one.kind === 'mail' ? mailOf(one) : data.length ? section('Details', card(listOf(data))) : []),
+      ...http.nodes,
+      ...logOf(one),
+    ],
+    changed: (changed) => { if (changed.some(isNew)) fresh.hidden = false },
+  }
+}
+
+function routesView() {
+  const rows = h('tbody', {})
+  const filter = h('input', { type: 'search', placeholder: 'Filter', 'aria-label': 'Filter routes', oninput: () => draw() })
+  const draw = () => {
+    const text = filter.value.toLowerCase()
+    rows.replaceChildren(...overview.routes.filter(({ method, path }) => (method + ' ' + path).toLowerCase().includes(text)).map(({ method, path, plugin, steps }) =>
+      h('tr', {}, h('td', {}, method), h('td', {}, h('code', {}, path), plugin === 'application' ? undefined : [' ', h('span', { class: 'badge' }, plugin)]),
+        h('td', {}, steps ? stepsOf(steps) : h('span', { class: 'dim' }, 'no sample path')))))
+  }
+  draw()
+  return { title: 'Routes', changed() {}, nodes: [h('div', { class: 'bar' }, h('h2', {}, 'Routes'), filter), table(['Method', 'Path', 'Chain'], rows)] }
+}
+
+const table = (columns, body) => h('div', { class: 'card wide', tabindex: '0', role: 'region', 'aria-label': 'Table' },
+  h('table', {}, h('thead', {}, h('tr', {}, columns.map((column) => h('th', { scope: 'col' }, column)))), body))
+
+function pluginsView() {
+  const times = (ms) => Object.entries(ms).filter(([, value]) => value >= 0.05).map(([phase, value]) => phase + ' ' + span(value)).join(', ')
+  const node = (plugin) => h('li', {}, h('strong', {}, plugin.name), plugin.version ? ' ' + plugin.version : '', ' ',
+    plugin.prefix ? [h('span', { class: 'badge' }, plugin.prefix), ' '] : '', h('span', { class: 'dim' }, [times(plugin.ms),
+      plugin.services.length ? 'provides ' + plugin.services.join(', ') : '', plugin.routes.length ? plugin.routes.length + ' routes' : ''].filter(Boolean).join(' · ')),
+    plugin.children.length ? h('ul', {}, plugin.children.map(node)) : undefined)
+  return { title: 'Plugins', changed() {}, nodes: [h('h2', {}, 'Plugins'), card(h('ul', { class: 'tree' }, node(overview.plugins)))] }
+}
+
+async function panelView(key) {
+  const panel = await ask('panel?key=' + encodeURIComponent(key))
+  const cell = (value) => value === null ? '' : typeof value !== 'object' ? String(value)
+    : value.time !== undefined ? new Date(value.time).toLocaleString() : h('code', {}, json(value.json))
+  const button = (id) => ({ name, confirm: question }) => h('button', { type: 'button', 'aria-label': name + ' ' + id, onclick: attempt(async () => {
+    if (question !== undefined && !confirm(question)) return
+    const { message } = await ask('action', { panel: key, action: name, id })
+    notice(message)
+    await show()
+  }) }, name)
+  const rows = panel.rows.map(({ id, cells }) => h('tr', {}, cells.map((value) => h('td', {}, cell(value))),
+    panel.actions.length ? h('td', { class: 'act' }, panel.actions.map(button(id))) : undefined))
+  return {
+    title: panel.title, changed() {},
+    nodes: [h('div', { class: 'bar' }, h('h2', {}, panel.title), h('span', { class: 'badge' }, panel.plugin), h('button', { type: 'button', onclick: () => show() }, 'Refresh')),
+      rows.length ? table([...panel.columns, ...(panel.actions.length ? [''] : [])], h('tbody', {}, rows)) : card(h('p', { class: 'empty' }, 'Nothing here.')),
+      panel.isMore ? h('p', { class: 'dim' }, 'There are more rows, which are not shown.') : undefined].filter(Boolean),
+  }
+}
+`

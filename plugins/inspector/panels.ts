@@ -1,0 +1,143 @@
+import { defineError, type Kernel, type Listing } from '../../kernel/index.ts'
+import type { InspectorPanel, PanelRow } from '../toolkit/panels.ts'
+import type { Redactor } from './redact.ts'
+
+export const InspectorPanelError = defineError('InspectorPanelError', 500, (plugin: string, why: string) => {
+  return `the plugin "${plugin}" brings an inspector panel that cannot be used: ${why}`
+})
+
+type Listed = Listing['plugins'][number]
+
+/** A panel of one plugin in one scope. */
+interface Found {
+  readonly key: string
+  readonly plugin: string
+  readonly panel: InspectorPanel
+  /** Why there is no panel to show. */
+  readonly failure?: unknown
+  readonly services: Listed['scope']['services']
+}
+
+const mostRows = 200
+/** Milliseconds that a panel may take. */
+const patience = 5_000
+
+/** The panels that plugins bring, gathered when someone first looks. */
+export class Panels {
+  readonly #server: Kernel
+  readonly #redactor: Redactor
+  #found: Promise<readonly Found[]> | undefined
+
+  constructor(server: Kernel, redactor: Redactor) {
+    this.#server = server
+    this.#redactor = redactor
+  }
+
+  async list(): Promise<object[]> {
+    return (await this.#all()).map(({ key, plugin, panel: { title } }) => ({ key, plugin, title }))
+  }
+
+  /** `undefined`: there is no such panel. */
+  async show(key: string): Promise<object | undefined> {
+    const found = (await this.#all()).find((one) => one.key === key)
+    if (found === undefined) return undefined
+    const { panel, plugin, services, failure } = found
+    if (failure !== undefined) throw failure
+    const { title, columns, actions = [] } = panel
+    const rows: unknown[] = []
+    let isMore = false
+    for await (const { id, cells } of inTime(panel.rows(services as never, mostRows + 1))) {
+      isMore = rows.length === mostRows
+      if (isMore) break
+      rows.push({ id, cells: cells.slice(0, columns.length).map((cell) => this.#cell(cell)) })
+    }
+    return {
+      key,
+      title,
+      plugin,
+      columns,
+      rows,
+      isMore,
+      actions: actions.map(({ name, confirm }) => ({ name, confirm })),
+    }
+  }
+
+  #cell(cell: unknown): unknown {
+    if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? null : { time: cell.getTime() }
+    if (typeof cell === 'object' && cell !== null) return { json: this.#redactor.value(cell) }
+    return this.#redactor.value(cell) ?? null
+  }
+
+  /** What became of it, as text; `undefined`: there is no such panel or action. */
+  async run(key: string, action: string, id: string): Promise<string | undefined> {
+    const found = (await this.#all()).find((one) => one.key === key)
+    const wanted = found?.panel.actions?.find(({ name }) => name === action)
+    if (found === undefined || wanted === undefined) return undefined
+    const result: unknown = await wanted.run(found.services as never, id)
+    if (typeof result === 'string') return this.#redactor.text(result)
+    return result === undefined ? 'Done.' : JSON.stringify(this.#redactor.value(result), null, 2)
+  }
+
+  #all(): Promise<readonly Found[]> {
+    this.#found ??= this.#gather().catch((error: unknown) => {
+      this.#found = undefined
+      throw error
+    })
+    return this.#found
+  }
+
+  async #gather(): Promise<readonly Found[]> {
+    const found: Found[] = []
+    for (const { definition, scope } of this.#server.listing.plugins) {
+      const { name } = definition
+      const add = (panel: InspectorPanel, failure?: unknown) =>
+        found.push({ key: `${name}.${found.length}`, plugin: name, panel, failure, services: scope.services })
+      try {
+        const panels: unknown = (await definition.inspector?.()) ?? []
+        if (!Array.isArray(panels)) throw InspectorPanelError(name, 'inspector() gives no list of panels')
+        for (const panel of panels as readonly InspectorPanel[]) checkPanel(name, panel)
+        for (const panel of panels as readonly InspectorPanel[]) add(panel)
+      } catch (error) {
+        // In place of its panels: those of the others are shown all the same.
+        add({ title: name, columns: [''], rows: () => [] }, error)
+      }
+    }
+    return found
+  }
+}
+
+function checkPanel(plugin: string, panel: InspectorPanel): void {
+  const { title, columns, rows, actions = [] } = panel ?? {}
+  if (typeof title !== 'string' || title === '') throw InspectorPanelError(plugin, 'title must be text')
+  if (!Array.isArray(columns) || columns.length === 0 || columns.some((column) => typeof column !== 'string'))
+    throw InspectorPanelError(plugin, `columns of "${title}" must be a list of texts`)
+  if (typeof rows !== 'function') throw InspectorPanelError(plugin, `rows of "${title}" must be a function`)
+  const isAction = (one: unknown) => {
+    const { name, run } = (one ?? {}) as { name?: unknown; run?: unknown }
+    return typeof name === 'string' && typeof run === 'function'
+  }
+  if (!Array.isArray(actions) || !actions.every(isAction))
+    throw InspectorPanelError(plugin, `actions of "${title}" must be a list of { name, run }`)
+}
+
+/** The rows of a panel; one whose store hangs does not hang the page. */
+async function* inTime(rows: ReturnType<InspectorPanel['rows']>): AsyncGenerator<PanelRow> {
+  const until = AbortSignal.timeout(patience)
+  const over = new Promise<never>((_resolve, reject) => {
+    until.addEventListener('abort', () => reject(new Error(`it has not answered within ${patience / 1_000} s`)))
+  })
+  over.catch(() => {})
+  const list = await Promise.race([rows, over])
+  if (!(Symbol.asyncIterator in list)) return yield* list
+  const iterator = list[Symbol.asyncIterator]()
+  try {
+    while (true) {
+      const { done, value } = await Promise.race([iterator.next(), over])
+      if (done === true) return
+      yield value
+    }
+  } finally {
+    // Not waited for: it may be what hangs.
+    void Promise.resolve(iterator.return?.()).catch(() => {})
+  }
+}

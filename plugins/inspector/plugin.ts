@@ -1,0 +1,40 @@
+import { announcePluginData, defineError, definePlugin } from '../../kernel/index.ts'
+import { nodeEnv } from '../toolkit/node-env.ts'
+import { refuseSeveral } from '../toolkit/workers.ts'
+import { inspectorOptions } from './options.ts'
+
+const InspectorProductionError = defineError(
+  'InspectorProductionError',
+  500,
+  () =>
+    'the inspector shows requests and their contents, and NODE_ENV is "production". Leave the plugin out there: plugins: { inspector: process.env.NODE_ENV !== "production" }',
+)
+const InspectorScopeError = defineError(
+  'InspectorScopeError',
+  500,
+  (scope: string) =>
+    `the inspector is registered in the scope "${scope}", and would see and answer no more than that. Register it on the server: plugins: { inspector: true }`,
+)
+
+announcePluginData('inspector')
+
+/**
+ * Shows what the server does, while it is developed: one page with requests and all that came of them. `framework serve` has it by itself.
+ *
+ * It answers this machine alone, and whoever has the token of the process. With `NODE_ENV=production` the boot fails.
+ *
+ * @example
+ * new Server({ plugins: { inspector: process.env.NODE_ENV !== 'production' } })
+ */
+export const inspector = definePlugin({
+  name: 'inspector',
+  options: inspectorOptions,
+  async setup(ctx, settings) {
+    if (nodeEnv() === 'production') throw InspectorProductionError()
+    if (ctx.scope !== '') throw InspectorScopeError(ctx.scope)
+    refuseSeveral(ctx.server.worker, 'the inspector keeps what it shows', 'Leave the inspector out')
+    // Only who looks loads what shows it.
+    const { inspect } = await import('./inspect.ts')
+    inspect(ctx, settings)
+  },
+})

@@ -1,0 +1,141 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { RawRequest, Request, Response } from '../../kernel/index.ts'
+import { Activities, type Activity, type Mark, traceOf } from './activities.ts'
+import { captureBodies, Kept } from './bodies.ts'
+import type { InspectorSettings } from './options.ts'
+import type { Redactor } from './redact.ts'
+
+/** What a request must be sent again with: the real values, which leave this process only as a request to itself. */
+export interface KeptRequest {
+  readonly method: string
+  readonly target: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly ip: string
+  readonly isSecure: boolean
+  readonly hasBody: boolean
+  readonly isUpgrade: boolean
+  readonly received: Kept
+  readonly sent: Kept
+  response: { readonly status: number; readonly headers: readonly string[] } | undefined
+}
+
+/** A recorded request that is sent again, and what it became. */
+export interface Repeat {
+  readonly of: Activity
+  made: Activity | undefined
+}
+
+/** Bytes of all that is kept together. */
+const maxBytes = 32 * 1024 * 1024
+
+/** What is recorded of one server, and of the services of its process. */
+export class Recorder {
+  readonly activities: Activities
+  readonly redactor: Redactor
+  /** What the code that runs at this moment is a part of. */
+  readonly current = new AsyncLocalStorage<Activity>()
+  readonly repeating = new AsyncLocalStorage<Repeat>()
+  readonly #bodyLimit: number
+  /** The request that is about to be routed, as its client has sent it. */
+  #native: RawRequest | undefined
+  readonly #requests = new WeakMap<object, Activity>()
+  /** By the id that is in lines of the log; no more than a number, for what is dropped not to be kept by this. */
+  readonly #ids = new Map<string, number>()
+  readonly #kept = new WeakMap<Activity, KeptRequest>()
+
+  constructor({ keep, bodyLimit }: InspectorSettings, redactor: Redactor) {
+    this.activities = new Activities(keep, maxBytes)
+    this.redactor = redactor
+    this.#bodyLimit = bodyLimit
+  }
+
+  keptOf(activity: Activity): KeptRequest | undefined {
+    return this.#kept.get(activity)
+  }
+
+  /** The work that a line of the log belongs to: what answers a failure runs outside of the handler. */
+  ofLine(reqId: unknown): Activity | undefined {
+    const id = typeof reqId === 'string' ? this.#ids.get(reqId) : undefined
+    return this.current.getStore() ?? (id === undefined ? undefined : this.activities.find(id))
+  }
+
+  ofRequest(request: object): Activity | undefined {
+    return this.#requests.get(request)
+  }
+
+  /** A request has come, and no one has taken it for another one. */
+  arrived(native: RawRequest): void {
+    this.#native = native
+  }
+
+  /** A request begins: notes what it is, and what is read and answered from now on. */
+  beginRequest(request: Request): Activity {
+    const { raw, id, ip } = request
+    const native = this.#native ?? raw
+    this.#native = undefined
+    const { method, target } = native
+    const shown = this.redactor.target(target.slice(0, 4_096))
+    const repeat = this.repeating.getStore()
+    // Of who sent it, unless this is a replay, which is another one.
+    const trace = repeat === undefined ? traceOf(raw.header('traceparent')) : undefined
+    const activity = this.activities.begin(
+      {
+        trace,
+        kind: 'request',
+        title: `${method} ${shown}`,
+        data: { id, ip, method, target: shown, route: request.route },
+      },
+      this.current.getStore(),
+      target.length + 1_024,
+    )
+    if (repeat !== undefined && repeat.made === undefined) {
+      repeat.made = activity
+      activity.data.repeats = repeat.of.id
+    }
+    this.#requests.set(request, activity)
+    this.#ids.set(id, activity.id)
+    if (this.#ids.size > this.activities.keep) this.#ids.delete(this.#ids.keys().next().value!)
+    const grow = (bytes: number) => this.activities.grow(activity, bytes)
+    const received = new Kept(this.#bodyLimit, grow)
+    const sent = new Kept(this.#bodyLimit, grow)
+    const kept: KeptRequest = {
+      method,
+      target,
+      headers: native.headers(),
+      ip: native.ip,
+      isSecure: native.secure,
+      hasBody: raw.hasBody,
+      isUpgrade: raw.upgrade !== undefined,
+      received,
+      sent,
+      response: undefined,
+    }
+    this.#kept.set(activity, kept)
+    grow(Object.entries(kept.headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0))
+    captureBodies(raw, received, sent, ({ status, headers }) => {
+      kept.response = { status, headers }
+      activity.note = String(status)
+      // That of a stream is over when it was sent.
+      activity.data.answeredAfter = this.activities.since(activity)
+      this.activities.onChange(activity)
+    })
+    return activity
+  }
+
+  endRequest(request: Request, response: Response): void {
+    const activity = this.#requests.get(request)
+    if (activity === undefined) return
+    activity.data.route = request.route
+    const isGone = this.#kept.get(activity)?.response === undefined
+    if (isGone) activity.note = 'client gone'
+    this.activities.end(activity, isGone || response.statusCode >= 500 ? 'failed' : 'ok')
+  }
+
+  failed(activity: Activity | undefined, error: unknown): void {
+    if (activity !== undefined && activity.error === undefined) activity.error = this.redactor.error(error)
+  }
+
+  mark(activity: Activity | undefined, name: string): Mark | undefined {
+    return activity === undefined ? undefined : this.activities.mark(activity, name)
+  }
+}

@@ -1,0 +1,62 @@
+import type { Kernel } from '../../kernel/index.ts'
+import type { Activity } from './activities.ts'
+import type { KeptRequest, Recorder, Repeat } from './recorder.ts'
+
+/** Headers of one connection, and of the body that is made anew. */
+const dropped = new Set([
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+])
+
+/** Milliseconds after which the client of a replay leaves. */
+const mostWaited = 10_000
+
+/** Why a request cannot be sent again; `undefined`: it can. */
+export function whyNotReplayed(kept: KeptRequest | undefined): string | undefined {
+  if (kept === undefined) return 'it is no longer kept'
+  const { hasBody, isUpgrade, received } = kept
+  if (isUpgrade) return 'it asked for another protocol, a websocket for example'
+  if (!hasBody) return undefined
+  if (received.isCut)
+    return `its body has ${received.size} bytes or more, which is more than is kept (the option bodyLimit)`
+  if (received.size === 0 && !received.isComplete) return 'no one has read its body, so it was not kept'
+  if (!received.isComplete) return 'its body was not read to its end'
+  return undefined
+}
+
+/**
+ * Sends a recorded request again, in process, through everything that a request passes, and with the real values of what is redacted on the
+ * page. Gives the new one.
+ */
+export async function replay(server: Kernel, recorder: Recorder, activity: Activity): Promise<Activity | undefined> {
+  const kept = recorder.keptOf(activity)
+  const why = whyNotReplayed(kept)
+  if (why !== undefined) throw new Error(`cannot be replayed because ${why}`)
+  const { method, target, headers, hasBody, received, ip, isSecure } = kept!
+  const sent = Object.entries(headers).filter(([name]) => !dropped.has(name))
+  const url = isSecure && target.startsWith('/') ? `https://${headers.host ?? 'localhost'}${target}` : target
+  const request = {
+    method,
+    url,
+    headers: Object.fromEntries(sent),
+    ...(hasBody && { body: received.bytes() }),
+    ...(ip !== '' && { ip }),
+  }
+  const repeat: Repeat = { of: activity, made: undefined }
+  // What breaks is on the page, with the request that was sent. A stream may have no end.
+  const patience = new AbortController()
+  const timer = setTimeout(() => patience.abort(), mostWaited)
+  const left = new Promise((resolve) => patience.signal.addEventListener('abort', resolve))
+  const sending = recorder.repeating.run(repeat, () =>
+    server.inject({ ...request, signal: patience.signal }).catch(() => {}),
+  )
+  await Promise.race([sending, left])
+  clearTimeout(timer)
+  return repeat.made
+}

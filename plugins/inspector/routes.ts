@@ -1,0 +1,149 @@
+import type { Kernel, Request, Response } from '../../kernel/index.ts'
+import { type Kind, kinds } from './activities.ts'
+import type { Guard } from './guard.ts'
+import type { LivePages } from './live.ts'
+import type { Panels } from './panels.ts'
+import type { Recorder } from './recorder.ts'
+import { replay } from './replay.ts'
+import { detailsOf, registeredOf, summaryOf } from './views.ts'
+
+/** What the answers are made of. */
+export interface Parts {
+  readonly server: Kernel
+  readonly path: string
+  readonly guard: Guard
+  readonly recorder: Recorder
+  readonly panels: Panels
+  readonly pages: LivePages
+}
+
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** A mail is shown as it looks, and does nothing: no script, nothing that would be loaded, no form and no link that leads anywhere. */
+const mailPolicy =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+/** Bytes of what the page sends. */
+const mostBody = 16_384
+
+/** Answers everything at the path of the inspector. */
+export function answerer(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
+  const { guard, path } = parts
+  return async (req, res) => {
+    secure(res, pagePolicy)
+    const why = guard.refusal(req)
+    if (why !== undefined) return refuse(res, 403, why)
+    const place = req.path.slice(path.length).replace(/\/$/, '')
+    if (place === '' && req.method === 'GET' && req.query.token !== undefined) {
+      if (!guard.isToken(req.query.token)) return refuse(res, 403, 'this is not the token of this process')
+      // Out of the address, which the browser keeps in its history.
+      return res.setHeader('set-cookie', guard.cookie(req)).redirect(path, 303)
+    }
+    if (!guard.isKnown(req))
+      return refuse(res, 401, `open the address with the token, which the log and "framework serve" show`)
+    const answer = answers[`${req.method === 'HEAD' ? 'GET' : req.method} ${place}`]
+    if (answer === undefined) return refuse(res, 404, 'there is nothing here')
+    try {
+      return await answer(parts, req, res)
+    } catch (error) {
+      return refuse(res, 400, error instanceof Error ? error.message : String(error))
+    }
+  }
+}
+
+function secure(res: Response, policy: string): void {
+  res
+    .setHeader('content-security-policy', policy)
+    .setHeader('cache-control', 'no-store, no-transform')
+    .setHeader('x-content-type-options', 'nosniff')
+    .setHeader('referrer-policy', 'no-referrer')
+    .setHeader('cross-origin-resource-policy', 'same-origin')
+    .setHeader('cross-origin-opener-policy', 'same-origin')
+}
+
+const refuse = (res: Response, status: number, message: string) => res.status(status).json({ message })
+
+type Answer = (parts: Parts, req: Request, res: Response) => unknown
+
+const answers: { readonly [place: string]: Answer } = {
+  'GET ': async (parts, req, res) => {
+    // Links are relative to the page.
+    if (req.path.endsWith('/')) return res.redirect(parts.path, 308)
+    const { pageHtml } = await import('./page/html.ts')
+    return res.html(pageHtml(parts.path.slice(parts.path.lastIndexOf('/') + 1)))
+  },
+  'GET /page.js': async (_parts, _req, res) => {
+    const { pageScript } = await import('./page/script.ts')
+    return res.type('js').bytes(Buffer.from(pageScript))
+  },
+  'GET /page.css': async (_parts, _req, res) => {
+    const { pageStyle } = await import('./page/style.ts')
+    return res.type('css').bytes(Buffer.from(pageStyle))
+  },
+  'GET /events': ({ pages }, _req, res) => res.sse(pages.open()),
+  'GET /api/overview': async ({ server, recorder, panels }, _req, res) =>
+    res.json({
+      url: server.isListening ? server.url : undefined,
+      pid: process.pid,
+      keep: recorder.activities.keep,
+      counts: recorder.activities.counts(),
+      panels: await panels.list(),
+      ...registeredOf(server),
+    }),
+  'GET /api/list': ({ recorder }, req, res) => {
+    const kind = kinds.find((one) => one === req.query.kind)
+    if (kind === undefined) throw new Error(`kind is one of ${kinds.join(', ')}`)
+    const list = recorder.activities.list(kind as Kind)
+    // Lines of the log are all that they are.
+    return res.json(list.map((one) => (kind === 'log' ? { ...summaryOf(one), data: one.data } : summaryOf(one))))
+  },
+  'GET /api/activity': async ({ server, recorder }, req, res) => {
+    const activity = recorder.activities.find(Number(req.query.id))
+    if (activity === undefined) return refuse(res, 404, 'this is no longer kept')
+    return res.json(await detailsOf(server, recorder, activity))
+  },
+  'GET /api/mail': ({ recorder }, req, res) => {
+    const html = recorder.activities.find(Number(req.query.id))?.data.html
+    if (typeof html !== 'string') return refuse(res, 404, 'this mail has no HTML, or is no longer kept')
+    secure(res, mailPolicy)
+    return res.html(html)
+  },
+  'GET /api/panel': async ({ panels }, req, res) => {
+    const panel = await panels.show(String(req.query.key))
+    return panel === undefined ? refuse(res, 404, 'there is no such panel') : res.json(panel)
+  },
+  'POST /api/action': async ({ panels }, req, res) => {
+    const { panel, action, id } = await bodyOf(req)
+    const message = await panels.run(String(panel), String(action), String(id))
+    return message === undefined ? refuse(res, 404, 'there is no such action') : res.json({ message })
+  },
+  'POST /api/replay': async ({ server, recorder }, req, res) => {
+    const { id } = await bodyOf(req)
+    const activity = recorder.activities.find(Number(id))
+    if (activity === undefined) return refuse(res, 404, 'this request is no longer kept')
+    const made = await replay(server, recorder, activity)
+    if (made === undefined) throw new Error('the request was sent, and is not in the record')
+    return res.json({ id: made.id })
+  },
+  'POST /api/clear': ({ recorder }, _req, res) => {
+    recorder.activities.clear()
+    return res.json({ message: 'Cleared.' })
+  },
+}
+
+async function bodyOf(req: Request): Promise<Record<string, unknown>> {
+  const bytes = await req.raw.bytes(mostBody)
+  const body: unknown = JSON.parse(new TextDecoder().decode(bytes))
+  if (typeof body !== 'object' || body === null) throw new Error('the body is not an object')
+  return body as Record<string, unknown>
+}

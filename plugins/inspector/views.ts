@@ -1,0 +1,128 @@
+import type { Explanation, Kernel } from '../../kernel/index.ts'
+import type { Activity } from './activities.ts'
+import { decoded, type Kept } from './bodies.ts'
+import type { KeptRequest, Recorder } from './recorder.ts'
+import { whyNotReplayed } from './replay.ts'
+
+/** A line of a list. */
+export interface Summary extends Pick<Activity, 'id' | 'kind' | 'title' | 'trace' | 'at' | 'ms' | 'outcome' | 'note'> {
+  readonly parent?: number | undefined
+}
+
+export function summaryOf({ id, kind, title, trace, parent, at, ms, outcome, note }: Activity): Summary {
+  return { id, kind, title, trace, parent, at, ms, outcome, note }
+}
+
+/** A body, or why there is none to see. */
+interface ShownBody {
+  readonly size: number
+  readonly text?: string
+  readonly why?: string
+}
+
+/** Everything of one piece of work, with what belongs to it. */
+export async function detailsOf(server: Kernel, recorder: Recorder, activity: Activity): Promise<object> {
+  const kept = recorder.keptOf(activity)
+  const related = recorder.activities.ofTrace(activity.trace)
+  return {
+    ...summaryOf(activity),
+    data: activity.data,
+    error: activity.error,
+    ...(kept !== undefined && { http: await httpOf(server, recorder, kept) }),
+    replays: recorder.activities
+      .list('request')
+      .filter(({ data }) => data.repeats === activity.id)
+      .map(summaryOf),
+    related: related.map((one) => ({
+      ...summaryOf(one),
+      marks: one.marks,
+      marksLeftOut: one.marksLeftOut,
+      ...(one.kind === 'log' && { data: one.data }),
+      error: one.id === activity.id ? undefined : messageOf(one.error),
+    })),
+  }
+}
+
+const messageOf = (error: unknown) => (error as { message?: unknown } | undefined)?.message
+
+async function httpOf(server: Kernel, { redactor }: Recorder, kept: KeptRequest): Promise<object> {
+  const { method, target, headers, received, sent, response, hasBody } = kept
+  const answered = response === undefined ? undefined : pairsOf(response.headers)
+  const header = (name: string) => answered?.find(([one]) => one === name)?.[1]
+  return {
+    request: {
+      headers: Object.entries(redactor.headers(headers)),
+      body: hasBody
+        ? await shownBody(redactor, received, headers['content-type'], headers['content-encoding'])
+        : undefined,
+    },
+    response: response && {
+      status: response.status,
+      headers: answered?.map(([name, value]) => [name, redactor.header(name, value)]),
+      body:
+        sent.size === 0
+          ? undefined
+          : await shownBody(redactor, sent, header('content-type'), header('content-encoding')),
+    },
+    explained: explained(server, method, target),
+    replay: whyNotReplayed(kept),
+  }
+}
+
+function pairsOf(flat: readonly string[]): [name: string, value: string][] {
+  return flat.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name, flat[i + 1]!]] : []))
+}
+
+async function shownBody(
+  redactor: Recorder['redactor'],
+  kept: Kept,
+  type: string | undefined,
+  encoding: string | undefined,
+): Promise<ShownBody> {
+  const { size } = kept
+  if (size === 0) return { size, why: kept.isComplete ? 'empty' : 'no one has read it' }
+  const text = redactor.body(await decoded(kept.bytes(), encoding), type)
+  if (text === undefined) return { size, why: type ?? 'binary' }
+  return { size, text, ...(kept.isCut && { why: 'cut' }) }
+}
+
+function explained(server: Kernel, method: string, target: string): Explanation['steps'] {
+  try {
+    return server.explain(method, target).steps.filter(({ plugin }) => plugin !== 'inspector')
+  } catch {
+    return []
+  }
+}
+
+/** Values for parameters, of which some pattern takes one. */
+const samples = ['1', 'a', '2026-01-01', '00000000-0000-4000-8000-000000000000', 'a.b', 'en']
+
+/** What is registered: plugins with their times, routes with their chains. */
+export function registeredOf(server: Kernel): object {
+  const { listing } = server
+  return {
+    plugins: server.plugins,
+    routes: listing.routes.slice(0, 2_000).map(({ record: { method, path }, plugin }) => ({
+      method,
+      path,
+      plugin,
+      steps: stepsOf(server, method, path),
+    })),
+  }
+}
+
+/** The chain of a route, by asking for a path that it answers; `undefined` where none is found. */
+function stepsOf(server: Kernel, method: string, path: string): Explanation['steps'] | undefined {
+  const asked = method === 'ALL' || method === '*' ? 'GET' : method
+  for (const sample of samples) {
+    const target = path.replace(/:\w+(?:\([^)]*\))?\??/g, sample).replaceAll('*', sample)
+    try {
+      const { route, steps } = server.explain(asked, target)
+      if (route?.endsWith(` ${path}`)) return steps.filter(({ plugin }) => plugin !== 'inspector')
+    } catch {
+      return undefined
+    }
+    if (target === path) return undefined
+  }
+  return undefined
+}

@@ -1,0 +1,18 @@
+import type { InspectorPanel } from '../toolkit/panels.ts'
+
+export const panels: readonly InspectorPanel[] = [
+  {
+    title: 'Mailer',
+    columns: ['Mailer', 'Mails that wait'],
+    rows: (services) => [{ id: 'mailer', cells: ['mailer', services.get('mailer').waiting] }],
+    actions: [
+      {
+        name: 'Verify',
+        run: async (services) => {
+          await services.get('mailer').verify()
+          return 'The default provider can be reached, and lets this mailer in.'
+        },
+      },
+    ],
+  },
+]

@@ -1,0 +1,19 @@
+import type { InspectorPanel } from '../toolkit/panels.ts'
+
+export const panels: readonly InspectorPanel[] = [
+  {
+    title: 'Overload',
+    columns: ['Figure', 'Now', 'Limit'],
+    rows(services) {
+      const { load, limits, share, refused } = services.get('overload')
+      const rows = [
+        ['Event-loop delay, ms', load.eventLoopDelay, limits.eventLoopDelay],
+        ['Heap in use, bytes', load.heapUsed, limits.heapUsed],
+        ['Requests in flight', load.requestsInFlight, limits.requestsInFlight],
+        ['Share of requests that is accepted', share, undefined],
+        ['Requests that were refused', refused, undefined],
+      ] as const
+      return rows.map(([what, now, limit]) => ({ id: what, cells: [what, now, limit] }))
+    },
+  },
+]

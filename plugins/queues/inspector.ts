@@ -1,0 +1,55 @@
+import type { InspectorPanel } from '../toolkit/panels.ts'
+import type { DeadMessage } from './drivers/memory.ts'
+import { memory } from './engines.ts'
+import { MemoryQueue } from './factories.ts'
+import { declaredQueues } from './queue.ts'
+
+/** Those of the queues in memory; the other engines keep theirs where their own tools find them. */
+function deadLetters(): { readonly id: string; readonly queue: string; readonly message: DeadMessage }[] {
+  const queues = declaredQueues().filter(({ kind }) => kind === 'memory')
+  const all = queues.flatMap(({ name }) =>
+    memory.topic(name).dead.map((message) => ({ id: JSON.stringify([name, message.id]), queue: name, message })),
+  )
+  return all.reverse()
+}
+
+export const panels: readonly InspectorPanel[] = [
+  {
+    title: 'Queues',
+    columns: ['Queue', 'Engine', 'Waiting', 'Active', 'Delayed', 'Failed', 'Subscribers'],
+    async rows(services, limit) {
+      const service = services.get('queues')
+      const subscribers = service.subscribers()
+      const of = (queue: string, kind: string) =>
+        subscribers.filter((one) => one.queue === queue && one.kind === kind).length
+      return (await service.counts()).slice(0, limit).map(({ queue, kind, waiting, active, delayed, failed }) => ({
+        id: `${kind} ${queue}`,
+        cells: [queue, kind, waiting, active, delayed, failed, of(queue, kind)],
+      }))
+    },
+  },
+  {
+    title: 'Dead letters',
+    columns: ['Queue', 'Message', 'Attempts', 'Error', 'Payload'],
+    rows: (_services, limit) =>
+      deadLetters()
+        .slice(0, limit)
+        .map(({ id, queue, message: { id: name, attempts, error, payload } }) => ({
+          id,
+          cells: [queue, name, attempts, error.message, typeof payload === 'object' ? payload : String(payload)],
+        })),
+    actions: [
+      {
+        name: 'Publish again',
+        confirm: 'Publish this message once more?',
+        async run(_services, id) {
+          const found = deadLetters().find((one) => one.id === id)
+          if (found === undefined) throw new Error('this message is no longer kept')
+          const queue = new MemoryQueue<unknown>({ name: found.queue, kind: 'memory' })
+          const made = await queue.publish(found.message.payload)
+          return `Published as ${made.id}.`
+        },
+      },
+    ],
+  },
+]

@@ -1,0 +1,53 @@
+import type { DoctorCheck } from '../toolkit/doctor/check.ts'
+import { redisChecks } from '../toolkit/doctor/redis.ts'
+import { shortSecret, trackedSecret } from '../toolkit/doctor/secrets.ts'
+import type { SettingsOf } from '../toolkit/options/index.ts'
+import type { sessionOptions } from './options.ts'
+
+type Settings = SettingsOf<typeof sessionOptions>
+
+export const checks: readonly DoctorCheck<Settings>[] = [
+  {
+    code: 'session.secret-short',
+    level: 'warning',
+    find: ({ settings }) => shortSecret('session.secret', settings.secret),
+  },
+  {
+    code: 'session.secret-in-repository',
+    level: 'error',
+    production: true,
+    find: ({ settings }) => trackedSecret('session.secret', settings.secret),
+  },
+  {
+    code: 'session.memory-store',
+    level: 'warning',
+    production: true,
+    find({ settings }) {
+      if (settings.store.kind !== 'memory') return undefined
+      return {
+        problem: 'sessions are kept in memory: every restart ends them, and a second process knows none of them',
+        remedy: 'Set session.store to { redis: "redis://…" } or a store of your own',
+      }
+    },
+  },
+  {
+    code: 'session.cookie-insecure',
+    level: 'warning',
+    production: true,
+    find({ settings }) {
+      if (settings.cookie.secure !== false) return undefined
+      return {
+        problem: 'session.cookie.secure is false: browsers send the session over plain http, where it can be read',
+        remedy: 'Leave it out: the cookie is secure where the request came by https',
+      }
+    },
+  },
+  ...redisChecks<Settings>(
+    'the session plugin (store redis)',
+    ({ settings: { store } }) => {
+      if (store.kind === 'redis') return { address: store.options }
+      return store.kind === 'client' ? { client: store.client } : undefined
+    },
+    { code: 'session.redis-evicts', level: 'warning', what: 'sessions' },
+  ),
+]

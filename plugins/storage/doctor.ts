@@ -1,0 +1,33 @@
+import type { DoctorCheck } from '../toolkit/doctor/check.ts'
+import { peer } from '../toolkit/peer.ts'
+import type { StorageConfiguration } from './options.ts'
+import { AzureBlobStorageProvider } from './providers/azure.ts'
+import { MemoryStorageProvider } from './providers/memory.ts'
+import { S3StorageProvider } from './providers/s3.ts'
+
+export const checks: readonly DoctorCheck<StorageConfiguration>[] = [
+  {
+    code: 'storage.memory-provider',
+    level: 'warning',
+    production: true,
+    find: ({ settings }) =>
+      Object.entries(settings.providers)
+        .filter(([, provider]) => provider instanceof MemoryStorageProvider)
+        .map(([name]) => ({
+          problem: `the objects of "${name}" are kept in memory: every restart deletes them`,
+          remedy: `Give storage.providers.${name} a disk (LocalStorageProvider), S3 or Azure`,
+        })),
+  },
+  {
+    code: 'package.missing',
+    level: 'error',
+    async find({ settings }) {
+      // Loaded with the first object.
+      if (Object.values(settings.providers).some((provider) => provider instanceof S3StorageProvider))
+        await peer('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'), 'the storage in S3 (S3StorageProvider)')
+      if (Object.values(settings.providers).some((provider) => provider instanceof AzureBlobStorageProvider))
+        await peer('@azure/storage-blob', () => import('@azure/storage-blob'), 'AzureBlobStorageProvider')
+      return undefined
+    },
+  },
+]

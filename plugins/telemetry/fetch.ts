@@ -1,0 +1,110 @@
+import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Span } from '@opentelemetry/api'
+import type { Begun, Spans } from './spans.ts'
+
+/** What the channels of undici say of a request, as far as it is used here. */
+interface UndiciRequest {
+  readonly origin: string | URL
+  readonly path: string
+  readonly method: string
+  readonly headers: string | readonly string[]
+  addHeader(name: string, value: string): unknown
+}
+
+const created = 'undici:request:create'
+
+/** Whether someone else follows the requests of `fetch`, which is how an instrumentation of them shows. */
+export const isFetchFollowed = () => channel(created).hasSubscribers
+
+function begunOf(spans: Spans, method: string, url: URL): Begun {
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80')
+  return {
+    name: method,
+    kind: spans.api.SpanKind.CLIENT,
+    attributes: {
+      'http.request.method': method,
+      'server.address': url.hostname,
+      'server.port': Number(port),
+      // Credentials stand in front of the host, and what is secret in the query.
+      'url.full': `${url.origin}${url.pathname}`,
+    },
+  }
+}
+
+function answered(span: Span, spans: Spans, status: number): void {
+  span.setAttribute('http.response.status_code', status)
+  if (status >= 400) {
+    span.setAttribute('error.type', String(status))
+    span.setStatus({ code: spans.api.SpanStatusCode.ERROR })
+  }
+  span.end()
+}
+
+function failed(span: Span, spans: Spans, error: unknown): void {
+  spans.fail(span, error)
+  span.end()
+}
+
+/** Makes spans of what `fetch` of Node.js asks for within other spans, and lets it carry the context; gives what ends it. */
+export function followFetch(spans: Spans): () => void {
+  const { api } = spans
+  const pending = new WeakMap<object, Span>()
+  const take = (request: object) => {
+    const span = pending.get(request)
+    pending.delete(request)
+    return span
+  }
+  const listeners: readonly (readonly [name: string, listener: (event: never) => void])[] = [
+    [
+      created,
+      ({ request }: { request: UndiciRequest }) => {
+        if (api.trace.getActiveSpan() === undefined || hasTraceparent(request)) return
+        const begun = begunOf(spans, request.method, new URL(request.path, request.origin))
+        const { span, context } = spans.begin(begun)
+        pending.set(request, span)
+        api.propagation.inject(context, request, { set: (to, name, value) => void to.addHeader(name, value) })
+      },
+    ],
+    [
+      'undici:request:headers',
+      ({ request, response }: { request: UndiciRequest; response: { statusCode: number } }) => {
+        const span = take(request)
+        if (span !== undefined) answered(span, spans, response.statusCode)
+      },
+    ],
+    [
+      'undici:request:error',
+      ({ request, error }: { request: UndiciRequest; error: unknown }) => {
+        const span = take(request)
+        if (span !== undefined) failed(span, spans, error)
+      },
+    ],
+  ]
+  for (const [name, listener] of listeners) subscribe(name, listener as never)
+  return () => {
+    for (const [name, listener] of listeners) unsubscribe(name, listener as never)
+  }
+}
+
+/** A request that says itself where it belongs, or for which an instrumentation has done so. */
+function hasTraceparent({ headers }: UndiciRequest): boolean {
+  const names = typeof headers === 'string' ? headers.split('\r\n') : headers
+  return names.some((name) => /^traceparent(:|$)/i.test(String(name)))
+}
+
+/** `fetch` with a span and with the context among its headers, for runtimes whose own says nothing. */
+export async function tracedFetch(spans: Spans, input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const { api } = spans
+  const request = new Request(input, init)
+  if (api.trace.getActiveSpan() === undefined || request.headers.has('traceparent')) return fetch(request)
+  const { span, context } = spans.begin(begunOf(spans, request.method, new URL(request.url)))
+  api.propagation.inject(context, request.headers, { set: (to, name, value) => to.set(name, value) })
+  try {
+    const response = await api.context.with(context, () => fetch(request))
+    answered(span, spans, response.status)
+    return response
+  } catch (error) {
+    failed(span, spans, error)
+    throw error
+  }
+}

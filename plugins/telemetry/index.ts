@@ -1,0 +1,19 @@
+import type { Telemetry } from './service.ts'
+
+export type { TelemetryOptions } from './options.ts'
+export { telemetry } from './plugin.ts'
+export type { Telemetry } from './service.ts'
+
+// In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.
+declare module '../../kernel/routing/options.ts' {
+  interface RouteOptions {
+    /** `false`: requests of the route have no spans, and what they do has none. */
+    telemetry?: false
+  }
+}
+
+declare module '../../kernel/plugin/services.ts' {
+  interface Services {
+    telemetry: Telemetry
+  }
+}

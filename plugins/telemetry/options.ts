@@ -1,0 +1,43 @@
+import { option, type SettingsOf } from '../toolkit/options/index.ts'
+
+/** Options of the telemetry. */
+export interface TelemetryOptions {
+  /** Whether requests have spans. Default true; where an instrumentation has made the span of a server, it is given the route and not a second one. */
+  requests?: boolean
+  /** Whether handlers have spans of their own within those of their requests. Default true. */
+  handlers?: boolean
+  /** Whether the steps of the chain have. Default false. */
+  steps?: boolean
+  /** Whether the phases of plugins have. Default false. */
+  plugins?: boolean
+  /** Whether resolvers of GraphQL have. Default false. */
+  resolvers?: boolean
+  /** Whether `fetch` has spans and carries the context. Default `'auto'`: on Node.js, unless an instrumentation does it already. */
+  fetch?: boolean | 'auto'
+  /** What the context that a client sends is: the parent of the request's span, or a link of a trace that begins here. Default `'parent'`. */
+  incoming?: 'parent' | 'link'
+  /** The same for what messages of queues and MQTT carry; a parent is linked as well. Default `'parent'`. */
+  messages?: 'parent' | 'link'
+  /** Whether answers name the trace in the header `traceresponse`. Default false. */
+  traceResponse?: boolean
+}
+
+const origin = option.oneOf('parent', 'link').default('parent')
+
+export const telemetryOptions = option
+  .shape({
+    requests: option.flag().default(true),
+    handlers: option.flag().default(true),
+    steps: option.flag().default(false),
+    plugins: option.flag().default(false),
+    resolvers: option.flag().default(false),
+    fetch: option.either(option.flag(), option.oneOf('auto')).says('true, false or "auto"').default('auto'),
+    incoming: origin,
+    messages: origin,
+    traceResponse: option.flag().default(false),
+  })
+  .typed<TelemetryOptions>()
+
+export type TelemetrySettings = SettingsOf<typeof telemetryOptions>
+
+export const telemetryOfRoute = option.off()

@@ -1,0 +1,94 @@
+import { definePlugin, isInTime, type Request, type Response } from '../../kernel/index.ts'
+import { addLogFields } from '../toolkit/log-fields.ts'
+import { peer } from '../toolkit/peer.ts'
+import { RouteValue } from '../toolkit/route-value.ts'
+import { followFetch, isFetchFollowed } from './fetch.ts'
+import { telemetryOfRoute, telemetryOptions } from './options.ts'
+import { RequestSpans } from './requests.ts'
+import { Telemetry } from './service.ts'
+import { Spans } from './spans.ts'
+import { followWork } from './work.ts'
+
+/** What follows the work of the whole process, for all servers of it: a second one would make each span twice. */
+const following = { servers: 0, end: () => {} }
+
+/** Milliseconds: a collector that is away must not hold up the end of a process. */
+const flushTimeout = 2_000
+
+const isOnNode = !('Bun' in globalThis) && !('Deno' in globalThis)
+
+/**
+ * Speaks OpenTelemetry: a span for each request, attempt, message, mail, run of a job, …, one trace through all of them, and the ids of it in the lines
+ * of the log. The SDK, which exports them, is the application's.
+ *
+ * The route option `telemetry: false` leaves a route and what it does out.
+ *
+ * @example
+ * new Server({ plugins: { telemetry: true } })
+ */
+export const telemetry = definePlugin({
+  name: 'telemetry',
+  options: telemetryOptions,
+  routeOptions: { telemetry: telemetryOfRoute },
+  provide: () => ({ telemetry: new Telemetry() }),
+  async setup(ctx, settings) {
+    const api = await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'the telemetry plugin')
+    const spans = new Spans(api)
+    const requests = new RequestSpans(spans, settings)
+    const service = ctx.services.get('telemetry')
+
+    following.servers++
+    if (following.servers === 1) {
+      const ends = [followWork(spans, settings)]
+      const followsFetch = isOnNode && (settings.fetch === 'auto' ? !isFetchFollowed() : settings.fetch)
+      if (followsFetch) ends.push(followFetch(spans))
+      following.end = () => {
+        for (const end of ends) end()
+      }
+    }
+    service.start(spans, isOnNode && isFetchFollowed())
+    ctx.onClose(async () => {
+      service.stop()
+      following.servers--
+      if (following.servers === 0) following.end()
+      // Most SDKs export every few seconds, and the process may end with this.
+      const flushed = spans
+        .flush()
+        .catch((error: unknown) => ctx.log.warn({ err: error }, 'telemetry: the last spans were not exported'))
+      if (!(await isInTime(flushed, flushTimeout)))
+        ctx.log.warn({ ms: flushTimeout }, 'telemetry: the last spans were not exported in time')
+    })
+
+    const quiet = new RouteValue<true>()
+    ctx.onRoute((route) => quiet.set(route, route.settings.telemetry === false ? true : undefined))
+    if (settings.requests)
+      ctx.onClose(requests.follow({ server: ctx.server, isQuiet: (req) => quiet.of(req) === true }))
+
+    const removeFields = addLogFields((request) => {
+      const span = (request && requests.of(request)) ?? api.trace.getActiveSpan()
+      const found = span?.spanContext()
+      if (found === undefined || !api.isSpanContextValid(found)) return undefined
+      return { trace_id: found.traceId, span_id: found.spanId }
+    })
+    ctx.onClose(removeFields)
+
+    if (settings.traceResponse) {
+      const name = (req: Request, res: Response) => {
+        const found = requests.of(req)?.spanContext()
+        if (found === undefined || !api.isSpanContextValid(found)) return
+        const flags = found.traceFlags.toString(16).padStart(2, '0')
+        res.setHeader('traceresponse', `00-${found.traceId}-${found.spanId}-${flags}`)
+      }
+      ctx.onSend(name)
+      // What takes the place of a failed error handler's answer passes no onSend hook.
+      ctx.onError((_error, req, res) => name(req, res))
+    }
+
+    ctx.onReady(() => {
+      if (spans.hasSdk) return
+      const why =
+        'no SDK of OpenTelemetry is registered, so there are no spans to export. Register one before the server boots'
+      ctx.log.warn({}, `telemetry: ${why}`)
+    })
+  },
+})

@@ -1,0 +1,190 @@
+import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
+import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
+import {
+  type ErrorTrace,
+  isFrameworkError,
+  type Kernel,
+  type Request,
+  type RequestTrace,
+  type StepTrace,
+  wrapWork,
+} from '../../kernel/index.ts'
+import type { TelemetrySettings } from './options.ts'
+import type { Spans } from './spans.ts'
+
+/** RFC 9110 and PATCH; another one is whatever a client makes up, and would be the name of a span. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
+
+const headersOf: TextMapGetter<Request> = {
+  get: (req, name) => req.raw.header(name),
+  keys: (req) => Object.keys(req.headers),
+}
+
+/** What is known of a request while it is worked on, and after. */
+interface Followed {
+  readonly span: Span
+  readonly context: Context
+  /** Made by an instrumentation, which ends it. */
+  readonly isOuter: boolean
+  error?: unknown
+  /** The step that has begun last; what it waits for belongs to the next ones. */
+  step: Span | undefined
+}
+
+/** Whether a request of this server has spans, by route. */
+export interface FollowedServer {
+  readonly server: Kernel
+  isQuiet(req: Request): boolean
+}
+
+/** The spans of requests. */
+export class RequestSpans {
+  readonly #spans: Spans
+  readonly #settings: TelemetrySettings
+  readonly #followed = new WeakMap<object, Followed>()
+  readonly #own = new WeakSet<Span>()
+
+  constructor(spans: Spans, settings: TelemetrySettings) {
+    this.#spans = spans
+    this.#settings = settings
+  }
+
+  /** The span of a request, also when it is over. */
+  of(request: object): Span | undefined {
+    return this.#followed.get(request)?.span
+  }
+
+  /** Makes spans of the requests of one server from now on; gives what ends it. */
+  follow({ server, isQuiet }: FollowedServer): () => void {
+    const { api } = this.#spans
+    const isOurs = ({ request }: { readonly request: Request }) => request.server === server
+    const unwrap = wrapWork<RequestTrace>('request', (event, work) => {
+      const { request } = event
+      if (!isOurs(event) || !this.#spans.hasSdk) return work()
+      if (isQuiet(request)) return api.context.with(this.#silent(), work)
+      const followed = this.#begin(request)
+      this.#followed.set(request, followed)
+      api.context.with(followed.context, work)
+    })
+    const end = (event: RequestTrace) => isOurs(event) && this.#end(event)
+    const failed = (event: ErrorTrace) => {
+      const followed = this.#followed.get(event.request)
+      if (followed !== undefined) followed.error = event.error
+    }
+    const stepped = (event: StepTrace) => isOurs(event) && this.#step(event)
+    const { asyncEnd } = tracingChannel('framework:request')
+    asyncEnd.subscribe(end as never)
+    subscribe('framework:error', failed as never)
+    if (this.#settings.steps) subscribe('framework:step', stepped as never)
+    const handlers = this.#settings.handlers
+      ? this.#spans.follow<RequestTrace>({
+          trace: 'handler',
+          // What a client has done wrong is an answer, and no failure of the handler.
+          isFailure: (error) => !(isFrameworkError(error) && error.status < 500),
+          // In a request that is not recorded it would be a piece of nothing.
+          begin: ({ request }) =>
+            request.server === server && this.of(request)?.isRecording() === true
+              ? { name: `handler ${request.route ?? ''}`.trim() }
+              : undefined,
+        })
+      : () => {}
+    return () => {
+      unwrap()
+      handlers()
+      asyncEnd.unsubscribe(end as never)
+      unsubscribe('framework:error', failed as never)
+      unsubscribe('framework:step', stepped as never)
+    }
+  }
+
+  /** A context in which samplers that follow their parent record nothing. */
+  #silent(): Context {
+    const { trace, context, TraceFlags } = this.#spans.api
+    const hex = (bytes: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex')
+    const nothing = { traceId: hex(16), spanId: hex(8), traceFlags: TraceFlags.NONE }
+    return trace.setSpanContext(context.active(), nothing)
+  }
+
+  #begin(request: Request): Followed {
+    const { api } = this.#spans
+    const active = api.context.active()
+    const outer = api.trace.getSpan(active)
+    if (outer !== undefined && this.#isOfServer(outer)) {
+      this.#own.add(outer)
+      if (request.route !== undefined && outer.isRecording()) {
+        outer.updateName(nameOf(request))
+        outer.setAttribute('http.route', request.route)
+      }
+      return { span: outer, context: active, isOuter: true, step: undefined }
+    }
+    const remote = api.propagation.extract(api.ROOT_CONTEXT, request, headersOf)
+    const isParent = this.#settings.incoming === 'parent'
+    const { span, context } = this.#spans.begin({
+      name: nameOf(request),
+      kind: api.SpanKind.SERVER,
+      parent: isParent ? remote : api.trace.deleteSpan(remote),
+      links: isParent ? [] : this.#spans.linksTo(remote),
+      attributes: {
+        'http.request.method': methods.has(request.method) ? request.method : '_OTHER',
+        'url.path': request.path,
+        'url.scheme': request.protocol,
+        ...(request.route !== undefined && { 'http.route': request.route }),
+      },
+      more: () => attributesOf(request),
+    })
+    this.#own.add(span)
+    return { span, context, isOuter: false, step: undefined }
+  }
+
+  /** Whether an instrumentation has made the span for this very request: one of a server that is not ours, and that no request has taken. */
+  #isOfServer(span: Span): boolean {
+    return (span as { kind?: unknown }).kind === this.#spans.api.SpanKind.SERVER && !this.#own.has(span)
+  }
+
+  #step({ request, name }: StepTrace): void {
+    const followed = this.#followed.get(request)
+    if (followed === undefined) return
+    followed.step?.end()
+    // The handler has a span that says when it ends.
+    followed.step =
+      name === 'handler' ? undefined : this.#spans.begin({ name: `step ${name}`, parent: followed.context }).span
+  }
+
+  #end({ request, response, error: broken }: RequestTrace): void {
+    const followed = this.#followed.get(request)
+    if (followed === undefined) return
+    const { span, isOuter, error = broken, step } = followed
+    step?.end()
+    const { statusCode } = response
+    if (span.isRecording()) {
+      // What the client did wrong is not an error of the server.
+      if (statusCode >= 500 && error !== undefined) this.#spans.fail(span, error)
+      if (!isOuter) {
+        span.setAttribute('http.response.status_code', statusCode)
+        if (statusCode >= 500) {
+          if (error === undefined) span.setAttribute('error.type', String(statusCode))
+          span.setStatus({ code: this.#spans.api.SpanStatusCode.ERROR })
+        }
+      }
+    }
+    if (!isOuter) span.end()
+  }
+}
+
+const nameOf = ({ method, route }: Request) => {
+  const verb = methods.has(method) ? method : 'HTTP'
+  return route === undefined ? verb : `${verb} ${route}`
+}
+
+function attributesOf(request: Request): Attributes {
+  const { method, ip, raw } = request
+  const { hostname, port } = new URL(request.url)
+  const agent = raw.header('user-agent')
+  return {
+    'server.address': hostname,
+    ...(port !== '' && { 'server.port': Number(port) }),
+    'client.address': ip,
+    ...(agent !== undefined && { 'user_agent.original': agent }),
+    ...(!methods.has(method) && { 'http.request.method_original': method }),
+  }
+}

@@ -1,0 +1,26 @@
+import type { DoctorFinding } from './check.ts'
+
+/** What another machine says of its clock, and how long the question took. */
+export interface ClockReading {
+  /** Milliseconds by which it is ahead of this process. */
+  readonly ahead: number
+  /** Milliseconds by which that may be wrong. */
+  readonly within: number
+}
+
+/** Less does no harm to what is measured in seconds. */
+const tolerated = 1_000
+
+export function readingOf(theirs: number, asked: number, answered: number): ClockReading {
+  return { ahead: theirs - (asked + answered) / 2, within: (answered - asked) / 2 }
+}
+
+export function clockFinding(where: string, { ahead, within }: ClockReading): DoctorFinding | undefined {
+  if (Math.abs(ahead) <= tolerated + within) return undefined
+  const seconds = (Math.abs(ahead) / 1000).toFixed(1)
+  return {
+    problem: `the clock of ${where} is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} that of this machine`,
+    remedy: 'Synchronise both by NTP: delays, schedules and locks are compared between them',
+    about: where,
+  }
+}

@@ -1,0 +1,46 @@
+import { peer } from '../peer.ts'
+import type { DoctorCheck, DoctorInput } from './check.ts'
+import { clockFinding, readingOf } from './clock.ts'
+
+interface AskedClient {
+  query(text: string): Promise<{ readonly rows: readonly object[] }>
+}
+
+/** The Postgres that a plugin uses: options of a client of `pg`, or a client or pool of the application. */
+export type UsedPostgres = {
+  /** As messages show it, without the password. */
+  readonly where: string
+} & ({ readonly options: object } | { readonly client: AskedClient })
+
+/** The check of the clock of the Postgres that a plugin uses. */
+export function postgresClock<Settings>(
+  usedBy: string,
+  of: (input: DoctorInput<Settings>) => UsedPostgres | undefined,
+): DoctorCheck<Settings> {
+  return {
+    code: 'postgres.clock',
+    level: 'warning',
+    network: true,
+    async find(input) {
+      const used = of(input)
+      if (used === undefined) return undefined
+      if ('client' in used) return clockFinding(used.where, await ask(used.client))
+      const { default: pg } = await peer('pg', () => import('pg'), usedBy)
+      const client = new pg.Client({ connectionTimeoutMillis: 2_000, query_timeout: 2_000, ...used.options })
+      // A connection that breaks later is an event, which would end the process.
+      client.on('error', () => {})
+      try {
+        await client.connect()
+        return clockFinding(used.where, await ask(client))
+      } finally {
+        void client.end().catch(() => {})
+      }
+    },
+  }
+}
+
+async function ask(client: AskedClient) {
+  const before = Date.now()
+  const { rows } = await client.query('select extract(epoch from clock_timestamp()) * 1000 as now')
+  return readingOf(Number((rows[0] as { now: unknown }).now), before, Date.now())
+}

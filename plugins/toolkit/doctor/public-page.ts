@@ -1,0 +1,12 @@
+import type { RouteOptions } from '../../../kernel/index.ts'
+import type { DoctorFinding } from './check.ts'
+
+/** What a page that its own options do not guard is reported as. A guard of the whole application is not seen. */
+export function publicPage(
+  { middlewares = [], policy }: Pick<RouteOptions, 'middlewares' | 'policy'>,
+  page: string,
+  remedy: string,
+): DoctorFinding | undefined {
+  if (middlewares.length > 0 || policy !== undefined) return undefined
+  return { problem: `everyone can read ${page}: its options name no middleware and no policy`, remedy }
+}

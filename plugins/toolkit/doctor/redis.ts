@@ -1,0 +1,119 @@
+import { shownAddress } from '../address.ts'
+import { connectRedis, type RedisAddress, redisPlace } from '../redis.ts'
+import type { DoctorCheck, DoctorInput } from './check.ts'
+import { type ClockReading, clockFinding, readingOf } from './clock.ts'
+
+/** What is used of a client of ioredis. */
+interface AskedClient {
+  info(section: string): Promise<string>
+  time(): Promise<readonly (number | string)[]>
+}
+
+interface RedisFacts {
+  /** `noeviction`, `allkeys-lru` … */
+  readonly policy: string | undefined
+  readonly clock: ClockReading
+}
+
+/** The Redis that a plugin uses: its address, or a client of the application. */
+export type UsedRedis = { readonly address: RedisAddress } | { readonly client: object }
+
+/** Once for each Redis, whoever asks. */
+const asked = new Map<unknown, Promise<RedisFacts>>()
+
+function factsOf(used: UsedRedis, feature: string): Promise<RedisFacts> {
+  const key = 'client' in used ? used.client : JSON.stringify(used.address)
+  const known = asked.get(key)
+  if (known !== undefined) return known
+  const facts = 'client' in used ? ask(used.client as AskedClient) : askAt(used.address, feature)
+  asked.set(key, facts)
+  return facts
+}
+
+async function askAt(address: RedisAddress, feature: string): Promise<RedisFacts> {
+  let failure: unknown
+  const onState = (error: unknown) => {
+    failure = error
+  }
+  const client = await connectRedis<AskedClient>(address, { feature, commandTimeout: 2_000, onState })
+  try {
+    return await ask(client)
+  } catch (error) {
+    // The command itself only says that there is no connection.
+    throw failure ?? error
+  } finally {
+    client.disconnect()
+  }
+}
+
+async function ask(client: AskedClient): Promise<RedisFacts> {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(await client.info('memory'))?.[1]
+  const before = Date.now()
+  const [seconds, micros] = await client.time()
+  return { policy, clock: readingOf(Number(seconds) * 1000 + Number(micros) / 1000, before, Date.now()) }
+}
+
+/** As messages show it: without the password, and without the database, as this is about all of them. */
+function shown(used: UsedRedis): string {
+  // Of a client of ioredis its options say it.
+  const { place, options } =
+    'client' in used
+      ? { place: [], options: Object((used.client as { options?: unknown }).options) as object }
+      : redisPlace(used.address)
+  const { host = '127.0.0.1', port = 6379, path } = options as { host?: string; port?: number; path?: string }
+  if (place[0] === undefined) return `Redis at ${path ?? `redis://${host}:${port}`}`
+  return `Redis at ${shownAddress(place[0]).replace(/\/\d+$/, '')}`
+}
+
+/** Clients of other kinds answer other questions. */
+const canBeAsked = (used: UsedRedis) =>
+  'address' in used || ['info', 'time'].every((name) => typeof Object(used.client)[name] === 'function')
+
+/** What a plugin loses when Redis evicts keys that have no end of their own. */
+export interface EvictionCheck extends Pick<DoctorCheck, 'code' | 'level'> {
+  /** `sessions`, `messages` */
+  readonly what: string
+}
+
+/**
+ * Checks of the Redis that a plugin uses: whether it throws keys away, where that would be a loss, and its clock.
+ *
+ * @param usedBy What uses it, as messages about a missing package name it.
+ * @param of The Redis, by what the plugin was registered with; `undefined`: none.
+ */
+export function redisChecks<Settings>(
+  usedBy: string,
+  of: (input: DoctorInput<Settings>) => UsedRedis | undefined,
+  evicts?: EvictionCheck,
+): DoctorCheck<Settings>[] {
+  const facts = async (input: DoctorInput<Settings>) => {
+    const used = of(input)
+    if (used === undefined || !canBeAsked(used)) return undefined
+    return { where: shown(used), ...(await factsOf(used, usedBy)) }
+  }
+  const clock: DoctorCheck<Settings> = {
+    code: 'redis.clock',
+    level: 'warning',
+    network: true,
+    async find(input) {
+      const found = await facts(input)
+      return found && clockFinding(found.where, found.clock)
+    },
+  }
+  if (evicts === undefined) return [clock]
+  const { what, ...check } = evicts
+  const eviction: DoctorCheck<Settings> = {
+    ...check,
+    network: true,
+    async find(input) {
+      const found = await facts(input)
+      if (found?.policy?.startsWith('allkeys-') !== true) return undefined
+      return {
+        problem: `${found.where} has the eviction policy ${found.policy}: when its memory is full it deletes ${what}`,
+        remedy: 'Set its maxmemory-policy to noeviction, or use a Redis of its own for caches',
+        about: found.where,
+      }
+    },
+  }
+  return [eviction, clock]
+}

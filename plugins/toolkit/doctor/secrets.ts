@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process'
+import { enough } from '../secrets.ts'
+import type { DoctorFinding } from './check.ts'
+
+/** Of secrets that will be refused in production; there boot has failed already. */
+export function shortSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
+  if (secrets.every((secret) => secret.length >= enough)) return undefined
+  return {
+    problem: `${option} has fewer than ${enough} characters, so that it can be guessed; production refuses it`,
+    remedy: `Make one: node -p "crypto.randomBytes(32).toString('base64url')"`,
+  }
+}
+
+/** Files of the environment that are for people, and that of tests, which everyone who clones the project needs. */
+export const envForEveryone = /^\.env\.(example|sample|template|dist|defaults?|test)$/i
+
+/** Of secrets that are written in a file that git has: whoever can read the repository can sign. */
+export function trackedSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
+  // An empty list would be found in every file.
+  const lines = secrets.filter((secret) => !/[\r\n]/.test(secret))
+  if (lines.length === 0) return undefined
+  // By standard input, because everyone on the machine can read the arguments of a process.
+  const { status, stdout } = spawnSync('git', ['grep', '-I', '-z', '-l', '-F', '-f', '-'], {
+    input: `${lines.join('\n')}\n`,
+    encoding: 'utf8',
+  })
+  if (status !== 0) return undefined
+  // A file of the environment is at fault itself, and reported as that.
+  const isAtFault = (file: string) => /^\.env(\.[^/]*)?$/.test(file) && !envForEveryone.test(file)
+  const files = stdout.split('\0').filter((file) => file !== '' && !isAtFault(file))
+  if (files.length === 0) return undefined
+  return {
+    problem: `${option} is in the repository: ${files.join(', ')}`,
+    remedy: 'Replace it, and read the new one from the environment: the history keeps the old one',
+  }
+}

@@ -1,0 +1,23 @@
+/** Fields for a line of the log: of the work that it is written in, or of a request that is over. */
+export type LogFields = (request?: object) => Readonly<Record<string, string>> | undefined
+
+const sources: LogFields[] = []
+
+/** Adds fields to the lines of the log from now on; gives what ends it. Loggers that are made before look at nothing. */
+export function addLogFields(source: LogFields): () => void {
+  sources.push(source)
+  return () => void sources.splice(sources.indexOf(source), 1)
+}
+
+const fieldsOf: LogFields = (request) => {
+  for (const source of sources) {
+    const fields = source(request)
+    if (fields !== undefined) return fields
+  }
+  return undefined
+}
+
+/** What gives the fields, `undefined` where nothing adds some: asked when a logger is made, so that without it a line costs nothing. */
+export function logFields(): LogFields | undefined {
+  return sources.length === 0 ? undefined : fieldsOf
+}

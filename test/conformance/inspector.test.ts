@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { resultOf, targets } from './targets.ts'
+
+test.each(
+  targets.filter(({ adapter }) => adapter === undefined).map((target) => [target.name, target] as const),
+)('the inspector on %s', async (_name, target) => {
+  expect(await resultOf(target, 'inspector.mjs', [])).toEqual({
+    refused: [401, 403, 403],
+    error: ['call 1 of Dune', 'call 2 of Dune'],
+    kinds: ['request', 'log', 'publish', 'attempt', 'log'],
+    steps: ['helmet', 'json', 'handler'],
+    body: { title: 'Dune', password: '[redacted]' },
+    status: 500,
+    shows: false,
+    live: true,
+    panel: ['inspected'],
+  })
+})

@@ -1,0 +1,19 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { denoAdapter } from '../../../kernel/runtime/deno.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const abortThrows = (error: Error) =>
+  vi.spyOn(AbortController.prototype, 'abort').mockImplementationOnce(() => {
+    throw error
+  })
+
+it('cuts connections where Deno has closed the listener before', () => {
+  abortThrows(Object.assign(new Error('Bad resource ID'), { name: 'BadResource' }))
+  expect(denoAdapter().cut()).toBe(0)
+})
+
+it('throws what else goes wrong as it cuts connections', () => {
+  abortThrows(new Error('something else'))
+  expect(() => denoAdapter().cut()).toThrow('something else')
+})

@@ -1,0 +1,178 @@
+import { MustacheAdapter, memoryQueue, memoryTransport, QueueService, RouteCollection, Server } from 'framework'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasChromium, startChromium, watch } from '../../support/chromium.ts'
+import { memoryLogger } from '../../support/kernel.ts'
+import { visit } from './support.ts'
+
+const nasty = `<img src=x onerror="alert(1)"><script>alert(2)</script>`
+
+describe.skipIf(!hasChromium)('in a browser', () => {
+  let browser: Browser
+  let server: Server<{}>
+  let stop = async () => {}
+  let count = 0
+  beforeAll(async () => {
+    browser = await startChromium()
+    const orders = memoryQueue<{ book: number }>('page-orders')
+    const providers = {
+      main: { transporter: memoryTransport(), templateAdapter: new MustacheAdapter(), from: 'Shop <shop@example.org>' },
+    }
+    server = new Server({
+      router: new RouteCollection(),
+      logger: memoryLogger(),
+      port: 0,
+      host: '127.0.0.1',
+      plugins: {
+        inspector: true,
+        helmet: true,
+        queues: { run: true },
+        cache: true,
+        mailer: { providers, defaultProvider: 'main' },
+      },
+    }) as unknown as Server<{}>
+    const handle = await orders.subscribe(async ({ book }, { attempt }) => {
+      if (attempt === 1) throw new Error('the printer is out of paper')
+      await server.services
+        .get('mailer')
+        .send((mail) =>
+          mail
+            .to('ada@example.org')
+            .subject('Your book is printed')
+            .html(`<h1>Book ${book}</h1><p>It is on its way.</p><img src="http://foreign.example/x.png">${nasty}`)
+            .text('Book 1 is on its way.'),
+        )
+    })
+    server.post('/orders', async function placeOrder(req) {
+      req.log.info({ book: 1 }, 'an order was placed')
+      return orders.publish({ book: 1 }, { attempts: 2, backoff: { type: 'fixed', delay: 1 } })
+    })
+    server.post('/fails', function fails(req) {
+      count++
+      throw new Error(`no stock of ${(req.body as { title: string }).title}, asked ${count} times`)
+    })
+    server.get('/books/:id', { cache: { ttl: 60 } }, (req) => ({ id: req.params.id, title: nasty }))
+    await server.listen()
+    stop = async () => {
+      await handle.unsubscribe()
+      await QueueService.stop()
+      await server.close()
+    }
+    const url = (path: string) => `http://127.0.0.1:${server.port}${path}`
+    const post = (path: string, body: object) =>
+      fetch(url(path), {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json', authorization: 'Bearer hidden-value' },
+      })
+    await post('/orders', { book: 1, password: 'hidden-value' })
+    await post('/fails', { title: nasty })
+    for (let i = 0; i < 2; i++) await fetch(url(`/books/${encodeURIComponent(nasty)}`))
+    await fetch(url('/nowhere'))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await stop()
+  })
+
+  async function open(options: object): Promise<{ page: Page; wrong: string[]; see(place: string): Promise<string> }> {
+    const context = await browser.newContext(options)
+    const page = await context.newPage()
+    const origin = `http://127.0.0.1:${server.port}`
+    const wrong = await watch(page, origin)
+    await page.goto(origin + (await visit(server)))
+    await page.waitForSelector('#live.on')
+    return {
+      page,
+      wrong,
+      async see(place) {
+        const before = await page.evaluate(() => (document.title = 'waiting'))
+        await page.goto(`${origin}/_inspector#/${place}`)
+        await page.waitForFunction((title) => document.title !== title, before)
+        return page.locator('main').innerText()
+      },
+    }
+  }
+  const shots = process.env.INSPECTOR_SHOTS
+  const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+  const firstOf = async (page: Page, text: string) =>
+    (await page.locator('main .rows a', { hasText: text }).first().getAttribute('href'))!.slice(2)
+
+  test.each([
+    ['a desktop', 1280],
+    ['a phone', 390],
+  ])('every view holds on %s, light and dark', async (_what, width) => {
+    const { page, wrong, see } = await open({ viewport: { width, height: 800 } })
+    const shot = async (name: string) => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await overflow(page), `${name}, ${colorScheme}`).toBe(false)
+        const path = `${shots}/${name}-${colorScheme}-${width}.png`
+        if (shots !== undefined) await page.screenshot({ path, fullPage: true })
+      }
+      const [light, dark] = ['rgb(247, 248, 250)', 'rgb(13, 17, 23)']
+      const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+      expect(await background()).toBe(dark)
+      await page.emulateMedia({ colorScheme: 'light' })
+      expect(await background()).toBe(light)
+    }
+    expect(await see('request')).toContain('POST /orders')
+    await shot('requests')
+    const [order, failure] = [await firstOf(page, '/orders'), await firstOf(page, '/fails')]
+    const ordered = await see(order)
+    for (const part of [
+      'Published: page-orders',
+      'Job: page-orders (attempt 2 of 2)',
+      'Mail: Your book',
+      'an order was placed',
+    ])
+      expect(ordered).toContain(part)
+    expect(ordered).toContain('"password": "[redacted]"')
+    expect(ordered).not.toContain('hidden-value')
+    await shot('request')
+    expect(await see(failure)).toContain('no stock of <img src=x')
+    await shot('failure')
+    await see('mail')
+    await see(await firstOf(page, 'Your book'))
+    const mail = page.frameLocator('iframe')
+    expect(await mail.locator('h1').innerText()).toBe('Book 1')
+    await shot('mail')
+    expect(await see('routes')).toContain('placeOrder')
+    await shot('routes')
+    expect(await see('plugins')).toMatch(/provides queues/)
+    await shot('plugins')
+    await page.getByRole('link', { name: 'Dead letters' }).click()
+    await page.waitForSelector('h2:has-text("Dead letters")')
+    await shot('panel')
+    expect(await see('log')).toContain('an order was placed')
+    expect(await see('cache')).toContain('HIT')
+    // What the policy of the mail has kept from being loaded is what is expected of it.
+    expect(wrong.filter((one) => !/foreign\.example|\/x: csp$/.test(one))).toEqual([])
+    await page.context().close()
+  })
+
+  test('new requests come by themselves, and the replay of a failure fails again beside the first one', async () => {
+    const { page, wrong, see } = await open({ viewport: { width: 1280, height: 800 } })
+    await see('request')
+    await fetch(`http://127.0.0.1:${server.port}/fresh`)
+    await page.waitForSelector('main .rows a:has-text("GET /fresh")')
+    await see(await firstOf(page, '/fails'))
+    const before = count
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await page.waitForSelector('h3:has-text("Answers")')
+    expect(count).toBe(before + 1)
+    const text = await page.locator('main').innerText()
+    expect(text).toContain(`asked ${count} times`)
+    expect(text).toMatch(/Before, at .*\n[\s\S]*500[\s\S]*Now, at .*\n[\s\S]*500/)
+    expect(await overflow(page)).toBe(false)
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/replay.png`, fullPage: true })
+    await page.getByRole('link', { name: 'Mailer' }).click()
+    await page.getByRole('button', { name: 'Verify mailer' }).click()
+    await page.waitForFunction(() => document.getElementById('notice')?.textContent?.includes('can be reached'))
+    expect(await overflow(page)).toBe(false)
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/panel.png` })
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
+    expect(wrong).toEqual([])
+  })
+})
