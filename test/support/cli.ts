@@ -48,7 +48,9 @@ export interface Project {
 
 /** An application in a folder of its own, with the built framework and what else it names among its packages. */
 export function makeProject(files: Readonly<Record<string, string>> = {}, packages: readonly string[] = []): Project {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'framework-cli-')))
+  // Nothing beside it: a test may name a file outside of the project, which another program must not have made.
+  const parent = realpathSync(mkdtempSync(join(tmpdir(), 'framework-cli-')))
+  const folder = join(parent, 'app')
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
   // Copied: behind a link Deno takes no package for one of the project.
   const own = join(folder, 'node_modules/framework')
@@ -66,5 +68,5 @@ export function makeProject(files: Readonly<Record<string, string>> = {}, packag
     }
   }
   write({ 'package.json': '{ "name": "app", "private": true, "type": "module" }', ...files })
-  return { folder, write, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return { folder, write, remove: () => rmSync(parent, { recursive: true, force: true }) }
 }
