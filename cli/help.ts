@@ -31,7 +31,7 @@ export function printCommands(page: Page, groups: readonly CommandGroup[] = []):
     printRows(page, commands.map(row))
   }
   page.print('')
-  page.print(`${programName} <command> --help shows more about one, ${programName} --version the version.`)
+  page.print(`${programName} <command> --help describes a command, ${programName} --version prints the version.`)
 }
 
 /** What `framework <command> --help` shows. */

@@ -42,7 +42,7 @@ async function dispatch([name = '', ...rest]: readonly string[], output: Output)
   }
   if (name.startsWith('-')) {
     const close = nearest(name, ['--help', '--version'])
-    const hint = close === undefined ? `"${programName} --help" shows what there is` : `did you mean ${close}?`
+    const hint = close === undefined ? `"${programName} --help" lists the commands` : `did you mean ${close}?`
     throw new CommandFailure(`there is no ${name} before a command; ${hint}`, { usage: true })
   }
   sendLogsTo('stderr')

@@ -41,7 +41,7 @@ export const ownCommands: readonly OwnCommand[] = [
   },
   {
     name: 'plugins',
-    description: 'Draws the tree of plugins, with the time that each takes',
+    description: 'Shows the tree of plugins, with the time that each takes',
     load: async () => (await import('./commands/plugins.ts')).plugins,
   },
   {
@@ -66,7 +66,7 @@ export const ownCommands: readonly OwnCommand[] = [
   },
   {
     name: 'key-generate',
-    description: 'Makes a key pair or a secret',
+    description: 'Generates a key pair or a secret',
     load: async () => (await import('./commands/key-generate.ts')).keyGenerate,
   },
   {
@@ -106,22 +106,22 @@ export const ownCommands: readonly OwnCommand[] = [
   },
   {
     name: 'init-queue',
-    description: 'Writes where the queues are',
+    description: 'Writes the configuration of the queues',
     load: async () => (await import('./commands/init-queue.ts')).initQueue,
   },
   {
     name: 'init-mailer',
-    description: 'Writes what sends mails',
+    description: 'Writes the mailer',
     load: async () => (await import('./commands/init-mailer.ts')).initMailer,
   },
   {
     name: 'init-storage',
-    description: 'Writes where objects are kept',
+    description: 'Writes the storage',
     load: async () => (await import('./commands/init-storage.ts')).initStorage,
   },
   {
     name: 'generate-sdk',
-    description: 'Writes a typed client of the routes',
+    description: 'Writes a typed client for the routes',
     load: async () => (await import('./commands/generate-sdk.ts')).generateSdk,
   },
 ]

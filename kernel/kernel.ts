@@ -66,7 +66,7 @@ export class Kernel extends RouteVerbs {
     super()
     // As someone writes them, from JavaScript for example, they have neither.
     if (settings?.limits === undefined || settings.logger === undefined)
-      throw ArgumentsError('new Kernel', 'options that were read: new Kernel(kernelOptions.parse({ port: 3000 }))')
+      throw ArgumentsError('new Kernel', 'parsed options: new Kernel(kernelOptions.parse({ port: 3000 }))')
     this.settings = settings
     this.router = settings.router ?? sharedRouter
     this.#logger = settings.logger

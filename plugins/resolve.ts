@@ -15,7 +15,7 @@ import { nodeEnv } from './toolkit/node-env.ts'
 
 const UnknownPluginError = defineError('UnknownPluginError', 500, (key: string, near: string | undefined) => {
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `plugins.${key} is not a plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; any other key takes a registration: ${key}: myPlugin({ … })`
+  return `plugins.${key} is not a plugin of the catalog.${guess} The catalog has ${Object.keys(catalog).join(', ')}; under any other key pass a registration: ${key}: myPlugin({ … })`
 })
 const PluginFormError = defineError(
   'PluginFormError',
@@ -47,7 +47,7 @@ export type PluginsOption =
 export type CheckedPlugins<Plugins> = Plugins extends readonly unknown[]
   ? readonly PluginListItem[]
   : Plugins extends Registration
-    ? 'one plugin stands in a list: plugins: [myPlugin()]'
+    ? 'pass one plugin in an array: plugins: [myPlugin()]'
     : string extends keyof Plugins
       ? Plugins
       : Plugins extends object | undefined
@@ -161,7 +161,7 @@ function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[]
   for (const key of optionNames(plugins)) {
     if (typeof key === 'symbol') throw PluginFormError(String(key), 'is a symbol. Every plugin has a name')
     const isOwn = Object.hasOwn(plugins, key)
-    if (!isOwn && Object.hasOwn(catalog, key)) throw PluginFormError(key, 'is inherited. Name it in the object itself')
+    if (!isOwn && Object.hasOwn(catalog, key)) throw PluginFormError(key, 'is inherited. Set it on the object itself')
     if (!Object.hasOwn(catalog, key))
       list.push({ plugin: fromFreeKey(key, present(key, plugins[key])), path: undefined })
   }
@@ -226,7 +226,7 @@ function resolveOption(plugins: PluginsOption | undefined): Resolved[] {
   if (isRegistration(plugins)) {
     throw PluginFormError(
       '',
-      `is the plugin "${plugins.plugin.name}" alone. Put it in a list: plugins: [${plugins.plugin.name}()]`,
+      `is the plugin "${plugins.plugin.name}" by itself. Put it in an array: plugins: [${plugins.plugin.name}()]`,
     )
   }
   return resolveObject(plugins as { readonly [key: string]: unknown })

@@ -82,7 +82,7 @@ describe('the plugins option', () => {
   test.each([
     [
       { corz: {} },
-      /plugins\.corz is not a plugin of the catalog\. Did you mean "cors"\? The catalog has .*any other key takes a registration/,
+      /plugins\.corz is not a plugin of the catalog\. Did you mean "cors"\? The catalog has .*under any other key pass a registration/,
     ],
     [{ mine: () => {} }, /plugins\.mine is a bare function\. Pass middlewares in the array form/],
     [{ cors: 'x' }, /plugins\.cors is a string/],
@@ -92,7 +92,7 @@ describe('the plugins option', () => {
     [5, /is a number\. It takes an object or an array/],
     [
       definePlugin({ name: 'audit', setup() {} })(),
-      /plugins is the plugin "audit" alone\. Put it in a list: plugins: \[audit\(\)\]/,
+      /plugins is the plugin "audit" by itself\. Put it in an array: plugins: \[audit\(\)\]/,
     ],
     [[{}], /is neither a plugin nor a middleware/],
     [Promise.resolve([]), /plugins\.then is a bare function/],
@@ -147,7 +147,7 @@ test('options reach the kernel, unknown ones are refused', async () => {
   const { port } = await server.listen()
   expect((await fetch(`http://127.0.0.1:${port}/nope`)).status).toBe(404)
   await server.close()
-  expect(() => new Server({ plugin: [] } as never)).toThrow(/"plugin" is not an option/)
+  expect(() => new Server({ plugin: [] } as never)).toThrow(/Unknown option "plugin"/)
   expect(() => new Server({ plugins: 'cors' } as never)).toThrow('PLUGIN_FORM: plugins is a string. It takes an object')
 })
 

@@ -16,14 +16,14 @@ export async function ensurePlugin({ server, entry, file }: Application, name: '
   if (server.services.find(name) !== undefined) return
   const door = resolveFrom(file, `${packageName}/plugins/${name}`)
   if (door === undefined)
-    throw new CommandFailure(`${entry} has no package "${packageName}": install what its package.json asks for`)
+    throw new CommandFailure(`${entry} has no package "${packageName}": install the dependencies of its package.json`)
   const { [name]: plugin } = (await import(pathToFileURL(door).href)) as {
     readonly [plugin: string]: () => Registration
   }
   try {
     server.register(plugin!())
   } catch (error) {
-    throw new CommandFailure(`${entry} has booted its server while it was imported: add the plugin "${name}" to it`, {
+    throw new CommandFailure(`${entry} booted its server during the import: add the plugin "${name}" to the server`, {
       cause: error,
     })
   }
@@ -49,7 +49,7 @@ export function watchForEnd(server: Kernel, note: (line: string) => void): Promi
       process.on(signal, () => {
         if (isAsked) process.exit(code)
         isAsked = true
-        note(`${signal}: waiting for what runs; once more ends it at once`)
+        note(`${signal}: waiting for running work; send it again to stop immediately`)
         end()
       })
     }

@@ -10,7 +10,11 @@ export const applicationFlags = {
     value: 'file',
     description: 'The module that exports the server (default src/server.ts, server.ts, …)',
   },
-  export: { type: 'string', value: 'name', description: 'What it calls it: a server, or a function that makes one' },
+  export: {
+    type: 'string',
+    value: 'name',
+    description: 'The name of the export: a server, or a function that creates one',
+  },
   timeout: {
     type: 'number',
     value: 'seconds',
@@ -34,5 +38,5 @@ export function applicationOf(flags: ApplicationFlags): Promise<Application> {
 /** More than a timer can wait is not a limit that anyone means. */
 function secondsOf(value: number): number {
   if (value > 0 && value <= 86_400) return value
-  throw new CommandFailure(`--timeout takes seconds, more than 0 and at most a day; ${value} is not`, { usage: true })
+  throw new CommandFailure(`--timeout takes seconds, more than 0 and at most a day, not ${value}`, { usage: true })
 }

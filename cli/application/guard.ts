@@ -55,7 +55,7 @@ export async function guardImport<Result>(
   }
   process.once('exit', onExit)
   const late = () => {
-    const why = `${file} has not finished after ${seconds} s: something that it awaits never comes${remedy === undefined ? '' : ` (${remedy})`}`
+    const why = `${file} has not finished after ${seconds} s: it awaits something that never settles${remedy === undefined ? '' : ` (${remedy})`}`
     throw new CommandFailure(why)
   }
   try {

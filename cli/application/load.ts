@@ -59,13 +59,13 @@ export interface Application {
 export async function loadApplication(options: ApplicationOptions = {}): Promise<Application> {
   const entry = options.entry ?? findEntry()
   if (entry === undefined) {
-    throw new CommandFailure(`${noServer()}. Name the module that exports it: --entry <file>`)
+    throw new CommandFailure(`${noServer()}. Pass the module that exports it: --entry <file>`)
   }
   const file = resolve(entry)
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
-  if (found.isDirectory()) throw new CommandFailure(`the entry ${entry} is a folder: name the file in it`)
-  if (!found.isFile()) throw new CommandFailure(`the entry ${entry} is ${kindOf(found)}, and a file is needed`)
+  if (found.isDirectory()) throw new CommandFailure(`the entry ${entry} is a folder: pass the file in it`)
+  if (!found.isFile()) throw new CommandFailure(`the entry ${entry} is ${kindOf(found)}, not a file`)
   const server = await importQuietly(file, entry, limitOf(options.timeout), (exported) =>
     pickServer(exported, entry, options.export),
   )
@@ -123,7 +123,7 @@ async function pickServer(exported: Record<string, unknown>, entry: string, name
   const has = Object.keys(exported).sort()
   throw new CommandFailure(
     `${entry} exports no server: looked for ${names.map((one) => (one === 'default' ? 'the default export' : `"${one}"`)).join(', ')}. ` +
-      `It exports ${has.length === 0 ? 'nothing' : has.join(', ')}. Write "export const server = new Server(…)", or name the export: --export <name>`,
+      `It exports ${has.length === 0 ? 'nothing' : has.join(', ')}. Write "export const server = new Server(…)", or pass the name of the export: --export <name>`,
   )
 }
 

@@ -54,7 +54,7 @@ export async function compile(layout: Layout, modules: readonly string[], option
   if (mistakes.length === 0) return { files, warnings }
   const told = mistakes.map(codeFrame).sort()
   throw new CommandFailure(
-    [...told, `${told.length} ${told.length === 1 ? 'mistake' : 'mistakes'}; nothing was written`].join('\n\n'),
+    [...told, `${told.length} ${told.length === 1 ? 'error' : 'errors'}; nothing was written`].join('\n\n'),
   )
 }
 

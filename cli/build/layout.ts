@@ -59,7 +59,8 @@ export function findSources({ root, sources, out }: Layout): SourceFiles {
       if (name.startsWith('.') || path === out) continue
       // Links alone: where the last thing that was asked about is a pipe, Node.js before 24 does not resolve the next import.
       const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry
-      if (found === undefined) throw new CommandFailure(`${relative(root, path)} is a link that leads nowhere`)
+      if (found === undefined)
+        throw new CommandFailure(`${relative(root, path)} is a link to a file that does not exist`)
       if (found.isDirectory()) {
         const isLeftOut = (isFlat ? otherFolders : leftOutFolders).has(name)
         if (!isLeftOut) read(path, served || servedFolders.has(name), [...above, real])
@@ -118,7 +119,9 @@ export function refuseClashes(layout: Layout, { modules, assets }: SourceFiles):
     const other = seen.get(place)
     const named = (path: string) => relative(layout.root, path)
     if (other !== undefined) {
-      throw new CommandFailure(`${named(other)} and ${named(file)} would both be ${named(place)}: rename or remove one`)
+      throw new CommandFailure(
+        `${named(other)} and ${named(file)} would both become ${named(place)}: rename or remove one`,
+      )
     }
     seen.set(place, file)
   }

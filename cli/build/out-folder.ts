@@ -35,24 +35,27 @@ export function checkOut(layout: Layout, force: boolean): void {
   const [root, sources, out] = [real(layout.root), real(layout.sources), real(layout.out)]
   const name = relative(layout.root, layout.out) || '.'
   if (holds(out, root) || holds(out, sources)) {
-    throw new CommandFailure(`--out ${name} holds the sources: name a folder for the build alone, dist for one`, {
-      usage: true,
-    })
+    throw new CommandFailure(
+      `--out ${name} contains the sources: choose a separate folder for the build, for example dist`,
+      {
+        usage: true,
+      },
+    )
   }
   if (sources !== root && holds(sources, out)) {
     throw new CommandFailure(
-      `--out ${name} lies among the sources, and the next build would take it for some: name another`,
+      `--out ${name} is inside the sources, so the next build would treat it as source: choose another folder`,
       { usage: true },
     )
   }
   if (/[\\/](node_modules|\.git)([\\/]|$)/.test(out)) {
-    throw new CommandFailure(`--out ${name} lies in a folder that others write: name another`, { usage: true })
+    throw new CommandFailure(`--out ${name} is in a folder that other tools write: choose another`, { usage: true })
   }
   if (!existsSync(out)) return
   if (!statSync(out).isDirectory()) throw new CommandFailure(`--out ${name} is a file`, { usage: true })
   if (force || readdirSync(out).length === 0 || existsSync(join(out, manifest))) return
   throw new CommandFailure(
-    `${name} has files that this command has not made: --force writes between them, --out names another folder`,
+    `${name} has files that this command did not create: --force writes next to them, --out chooses another folder`,
   )
 }
 

@@ -13,36 +13,36 @@ import { ownCommand } from '../run/own-command.ts'
 import { codeFrame } from '../typescript/code-frame.ts'
 
 export const build = ownCommand({
-  details: `Translates every module of the sources to a file of its own (src/x.ts is dist/x.js) and copies everything else in there:
-templates, SDL, JSON. The result runs by "node dist/index.js" with the packages of the project. Types are not checked:
-that is "tsc --noEmit". Bun and Deno run the sources as they are and need no build.`,
+  details: `Compiles every module of the sources to its own file (src/x.ts becomes dist/x.js) and copies all other files, such as
+templates, SDL and JSON. "node dist/index.js" runs the result with the packages of the project. The build does not check types:
+"tsc --noEmit" does. Bun and Deno run the sources as they are and need no build.`,
   flags: {
     entry: {
       type: 'string',
       value: 'file',
       description: 'The module that calls server.listen() (default src/index.ts, index.ts, …)',
     },
-    out: { type: 'string', value: 'folder', short: 'o', description: 'Where to (default dist)' },
-    minify: { type: 'boolean', description: 'Shorter code, with the names of functions and classes kept' },
-    sourcemap: { type: 'boolean', description: 'Source maps, for node --enable-source-maps', default: true },
+    out: { type: 'string', value: 'folder', short: 'o', description: 'The output folder (default dist)' },
+    minify: { type: 'boolean', description: 'Minifies the code, but keeps the names of functions and classes' },
+    sourcemap: { type: 'boolean', description: 'Writes source maps, for node --enable-source-maps', default: true },
     target: {
       type: 'string',
       value: 'version',
-      description: 'The oldest Node.js that it has to run on',
+      description: 'The oldest version of Node.js that the build must run on',
       default: 'node20',
     },
     force: {
       type: 'boolean',
       short: 'f',
-      description: 'Writes into a folder with other files; builds for projects of Bun and Deno too',
+      description: 'Writes into a folder that has other files; also builds projects of Bun and Deno',
     },
-    json: { type: 'boolean', description: 'Tells as JSON what was written' },
+    json: { type: 'boolean', description: 'Prints the written files as JSON' },
   },
   async run({ flags, print, note }) {
     const start = performance.now()
     const root = process.cwd()
     if (!/^node\d+(\.\d+){0,2}$/.test(flags.target)) {
-      throw new CommandFailure(`--target takes a version of Node.js, node20 or node22.12; "${flags.target}" is none`, {
+      throw new CommandFailure(`--target takes a version of Node.js, node20 or node22.12, not "${flags.target}"`, {
         usage: true,
       })
     }
@@ -77,14 +77,14 @@ function refuseOthers(force: boolean, startFile: string): void {
   if (runtime !== 'node' && !force) {
     const name = runtime === 'bun' ? 'Bun' : 'Deno'
     throw new CommandFailure(
-      `a build is for Node.js, and this project runs on ${name}, which takes ${startFile} as it is: ${runtime === 'bun' ? 'bun' : 'deno run -A'} ${startFile}. --force builds all the same`,
+      `a build is for Node.js, and this project runs on ${name}, which runs ${startFile} as it is: ${runtime === 'bun' ? 'bun' : 'deno run -A'} ${startFile}. --force builds anyway`,
     )
   }
   try {
     createRequire(import.meta.url).resolve('esbuild')
   } catch (error) {
     const command = installCommand(packageManager, ['esbuild'], { dev: true })
-    throw new CommandFailure(`the build is made by esbuild, which is not installed: ${command}`, { cause: error })
+    throw new CommandFailure(`the build needs esbuild, which is not installed: ${command}`, { cause: error })
   }
 }
 
@@ -116,6 +116,6 @@ async function make(layout: Layout, startFile: string, flags: { minify: boolean;
 
 const markerOf = (
   sources: string,
-) => `// Tells the framework that what was below "${sources}" is here: globs like "src/crons/*.ts" mean the built files.
+) => `// Maps "${sources}" of the sources to this folder: globs like "src/crons/*.ts" mean the built files.
 globalThis[Symbol.for('framework.build')] ??= ${JSON.stringify({ sources }).slice(0, -1)}, "folder": import.meta.dirname }
 `

@@ -8,9 +8,9 @@ import { ownCommand } from '../run/own-command.ts'
 import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
 
 export const cronStart = ownCommand({
-  details: `Boots the application and runs its jobs, in the foreground and without listening: what the plugin "cron" or
-background.crons name, else src/crons/**/*.{ts,js}, and every handle that was started. Queues and MQTT stay still. The first
-SIGINT or SIGTERM lets running jobs end, within the closeTimeout of the server.`,
+  details: `Boots the application and runs its jobs in the foreground, without listening: the jobs of the plugin "cron" or of
+background.crons, else of src/crons/**/*.{ts,js}, and every handle that was started. Queues and MQTT do not run. After the
+first SIGINT or SIGTERM, running jobs may finish, within the closeTimeout of the server.`,
   flags: applicationFlags,
   async run({ flags, print, note, boot }) {
     // As where it serves: they are what such a process is looked at for.
@@ -25,7 +25,7 @@ SIGINT or SIGTERM lets running jobs end, within the closeTimeout of the server.`
     const jobs = service.jobs()
     if (jobs.length === 0) {
       throw new CommandFailure(
-        `${entry} has no cron jobs: none in the files of its option "crons" (default src/crons/**/*.{ts,js}), and no cron(pattern) was started`,
+        `${entry} has no cron jobs: the files of its option "crons" (default src/crons/**/*.{ts,js}) have none, and no cron(pattern) was started`,
       )
     }
     leaveOutputToApplication()

@@ -8,17 +8,17 @@ import { widthOf } from '../output.ts'
 import { ownCommand } from '../run/own-command.ts'
 
 export const explain = ownCommand({
-  details: `Boots the application, without listening, and closes it again. Exit code 1 where no route answers; the steps that
-run before the 404 or 405 are shown all the same.`,
+  details: `Boots the application, without listening, and closes it again. The exit code is 1 if no route matches; the steps that
+run before the 404 or 405 are still shown.`,
   arguments: [
     { name: 'method', description: 'GET, POST, …', required: true },
-    { name: 'path', description: 'As a client sends it: /books/5', required: true },
+    { name: 'path', description: 'The path as a client sends it: /books/5', required: true },
   ],
   flags: { ...applicationFlags, json: { type: 'boolean', description: 'As JSON' } },
   async run({ arguments: { path, method: typed }, flags, print, boot }) {
     const method = methods.find((one) => one === typed.toUpperCase())
     if (method === undefined) {
-      throw new CommandFailure(`explain: <method> is one of ${methods.join(', ')}; "${typed}" is none`, { usage: true })
+      throw new CommandFailure(`explain: <method> is one of ${methods.join(', ')}, not "${typed}"`, { usage: true })
     }
     if (!path.startsWith('/')) {
       throw new CommandFailure(`explain: <path> begins with "/"; "${path}" does not`, { usage: true })
@@ -53,7 +53,7 @@ function whyNot(
   path: string,
   allow: readonly string[],
 ): string {
-  if (parseTarget(path) === undefined) return `${method} ${path} is answered with 400: no URL has such a path`
+  if (parseTarget(path) === undefined) return `${method} ${path} is answered with 400: the path is not valid in a URL`
   const miss = allow.length > 0 ? `405: the path has ${allow.join(', ')}` : '404'
   const fallback = steps.find(({ slot }) => slot === 'fallback')
   if (fallback !== undefined) {

@@ -8,12 +8,12 @@ import { command } from '../scaffold/templates/command.ts'
 
 export const generateCommand = ownCommand({
   details: `Writes src/commands/<name>.ts, a command that "${programName} <name>" runs, and a test.`,
-  arguments: [{ name: 'name', description: 'What is typed: send-report', required: true }],
+  arguments: [{ name: 'name', description: 'The name of the command: send-report', required: true }],
   flags: generateFlags,
   run(input) {
     const names = namesOf(input.arguments.name, 'command')
     if (ownCommands.some(({ name }) => name === names.kebab)) {
-      throw new CommandFailure(`"${names.kebab}" is a command of the framework: call yours otherwise`, { usage: true })
+      throw new CommandFailure(`"${names.kebab}" is a command of the framework: choose another name`, { usage: true })
     }
     scaffold(input, 'commands', (place) => command(place, names))
   },

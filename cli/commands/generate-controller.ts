@@ -4,13 +4,13 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { controller } from '../scaffold/templates/controller.ts'
 
 export const generateController = ownCommand({
-  details: `Writes src/controllers/<name>.ts with routes to list, read, add and remove things, schemas that check and type them,
+  details: `Writes src/controllers/<name>.ts with routes to list, read, add and remove items, schemas that validate and type them,
 and a test.`,
   arguments: [
-    { name: 'name', description: 'What the routes are about, and their path: users, order-items', required: true },
+    { name: 'name', description: 'The resource of the routes, and their path: users, order-items', required: true },
   ],
   flags: {
-    decorators: { type: 'boolean', description: 'As methods of a class, which is the deprecated form' },
+    decorators: { type: 'boolean', description: 'Writes methods of a class, which is the deprecated form' },
     ...generateFlags,
   },
   run(input) {

@@ -7,7 +7,7 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { cron } from '../scaffold/templates/cron.ts'
 
 export const generateCron = ownCommand({
-  details: `Writes src/crons/<name>.ts, which is loaded when the server listens, and a test that runs it on a clock of its own.`,
+  details: `Writes src/crons/<name>.ts, which is loaded when the server listens, and a test that runs it on a simulated clock.`,
   arguments: [{ name: 'name', description: 'What the job does: cleanup, weekly-report', required: true }],
   flags: {
     pattern: {
@@ -20,9 +20,9 @@ export const generateCron = ownCommand({
     timezone: {
       type: 'string',
       value: 'zone',
-      description: 'Of the IANA database: Europe/Rome (default that of the process)',
+      description: 'A zone of the IANA database: Europe/Rome (default: the zone of the process)',
     },
-    class: { type: 'boolean', description: 'As a method of a class' },
+    class: { type: 'boolean', description: 'Writes a method of a class' },
     ...generateFlags,
   },
   async run(input) {
@@ -55,7 +55,7 @@ function zoneOf(given: string | undefined): string | undefined {
     return given
   } catch (error) {
     throw new CommandFailure(
-      `--timezone takes a zone of the IANA database, Europe/Rome for one; ${quoted(given)} is none`,
+      `--timezone takes a zone of the IANA database, for example Europe/Rome, not ${quoted(given)}`,
       {
         usage: true,
         cause: error,
@@ -67,6 +67,6 @@ function zoneOf(given: string | undefined): string | undefined {
 function refuseElsewhere({ project: { runtime, packageManager } }: Place, force: boolean): void {
   if (runtime === 'node' || force) return
   throw new CommandFailure(
-    `scheduled jobs run on Node.js only, and the package manager of this project is ${packageManager}: a process of Node.js beside it can run them. --force writes the job all the same`,
+    `scheduled jobs run on Node.js only, and the package manager of this project is ${packageManager}: a separate Node.js process can run them. --force writes the job anyway`,
   )
 }

@@ -4,9 +4,8 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { middleware } from '../scaffold/templates/middleware.ts'
 
 export const generateMiddleware = ownCommand({
-  details: `Writes src/middlewares/<name>.ts, which adds something to the request for the handlers behind it, with its type, and a
-test.`,
-  arguments: [{ name: 'name', description: 'What it adds: tenant, api-key', required: true }],
+  details: `Writes src/middlewares/<name>.ts, which adds a typed member to the request for the handlers after it, and a test.`,
+  arguments: [{ name: 'name', description: 'The member that it adds: tenant, api-key', required: true }],
   flags: generateFlags,
   run(input) {
     const names = namesOf(input.arguments.name, 'middleware')

@@ -3,14 +3,14 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { mqtt } from '../scaffold/templates/mqtt.ts'
 
 export const generateMqtt = ownCommand({
-  details: `Writes src/mqtt/<name>.ts, which is loaded when the server listens: the type of the messages, and a subscriber; and a test
-of it on a broker in memory. The name is made from the topic.`,
+  details: `Writes src/mqtt/<name>.ts, which is loaded when the server listens: the type of the messages and a subscriber; and a test
+on a broker in memory. The name is derived from the topic.`,
   arguments: [
-    { name: 'topic', description: "What is subscribed to: 'sensors/+/temperature', 'rooms/#'", required: true },
+    { name: 'topic', description: "The topic of the subscription: 'sensors/+/temperature', 'rooms/#'", required: true },
   ],
   flags: {
-    name: { type: 'string', value: 'name', description: 'The name of the file, and of what it exports' },
-    class: { type: 'boolean', description: 'As a method of a class' },
+    name: { type: 'string', value: 'name', description: 'The name of the file and of its export' },
+    class: { type: 'boolean', description: 'Writes a method of a class' },
     ...generateFlags,
   },
   async run(input) {

@@ -13,11 +13,11 @@ import { plugin, pluginParts } from '../scaffold/templates/plugin.ts'
 import { pluginPackage } from '../scaffold/templates/plugin-package.ts'
 
 export const generatePlugin = ownCommand({
-  details: `Writes src/plugins/<name>/: the plugin with its options, its service, their types, and a test. With --package a package
-of its own, ${programName}-<name>, that can be published.`,
+  details: `Writes src/plugins/<name>/: the plugin with its options, its service, their types, and a test. With --package it writes
+a separate package, ${programName}-<name>, that can be published.`,
   arguments: [{ name: 'name', description: 'The name of the plugin: audit, feature-flags', required: true }],
   flags: {
-    package: { type: 'boolean', description: 'Writes a package, into packages/ where there is such a folder' },
+    package: { type: 'boolean', description: 'Writes a package, into packages/ if that folder exists' },
     ...generateFlags,
   },
   async run(input) {
@@ -33,7 +33,7 @@ async function refuseKnown({ camel, kebab }: Names): Promise<void> {
   const { catalog, core } = await import('../../plugins/catalog.ts')
   const known = [...Object.keys(catalog), ...core.map((factory) => factory.plugin.name)]
   if (!known.includes(camel)) return
-  throw new CommandFailure(`the framework has a plugin ${camel}: call yours otherwise, ${kebab}-extras for one`, {
+  throw new CommandFailure(`the framework has a plugin ${camel}: choose another name, for example ${kebab}-extras`, {
     usage: true,
   })
 }
@@ -43,7 +43,7 @@ function packageIn({ project, folder }: Place, names: Names, dir: string | undef
   const parent = existsSync(join(project.root, 'packages')) ? `packages/${kebab}` : kebab
   const target = dir === undefined ? parent : folder
   if (target === '.')
-    throw new CommandFailure('--dir is the project itself: name a folder for the package', { usage: true })
+    throw new CommandFailure('--dir is the project itself: choose a folder for the package', { usage: true })
   return {
     files: pluginPackage(target, pluginParts(names), installedFrom(project.root, target)),
     next: [
@@ -51,7 +51,7 @@ function packageIn({ project, folder }: Place, names: Names, dir: string | undef
       `  cd ${fromHere(join(project.root, target))}`,
       `  ${installAll(project.packageManager)}`,
       ...['test', 'build'].map((script) => `  ${runCommand(project.packageManager, script)}`),
-      `LICENSE is the MIT licence; put your name into it, or take another.`,
+      `LICENSE is the MIT licence; put your name into it, or choose another licence.`,
     ],
   }
 }

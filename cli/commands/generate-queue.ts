@@ -5,11 +5,17 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { queue, queueKinds } from '../scaffold/templates/queue.ts'
 
 export const generateQueue = ownCommand({
-  details: `Writes src/queues/<name>.ts: a queue with a schema that checks and types its messages, and a subscriber; and a test of
+  details: `Writes src/queues/<name>.ts: a queue with a schema that validates and types its messages, and a subscriber; and a test of
 both on a queue in memory.`,
-  arguments: [{ name: 'name', description: 'What it is a queue of: orders, mails', required: true }],
+  arguments: [{ name: 'name', description: 'The messages of the queue: orders, mails', required: true }],
   flags: {
-    type: { type: 'string', short: 't', value: queueKinds.join('|'), description: 'Where it is', default: 'memory' },
+    type: {
+      type: 'string',
+      short: 't',
+      value: queueKinds.join('|'),
+      description: 'The engine of the queue',
+      default: 'memory',
+    },
     ...generateFlags,
   },
   async run(input) {

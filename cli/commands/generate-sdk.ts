@@ -18,8 +18,8 @@ import { type MessageDocument, socketsOf } from '../sdk/messages.ts'
 
 export const generateSdk = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening, and writes one TypeScript file
-that needs nothing but fetch, and WebSocket where the server has any. Controllers of controllerPatterns are in it; routes that plugins register in their
-setup are only known after boot: --boot. With --url it asks a running server for its descriptions instead.`,
+that needs only fetch, and WebSocket if the server has websockets. It includes the controllers of controllerPatterns. Routes that plugins register in
+their setup are known only after boot: use --boot. With --url it reads the descriptions of a running server instead.`,
   flags: {
     ...applicationFlags,
     out: {
@@ -32,25 +32,26 @@ setup are only known after boot: --boot. With --url it asks a running server for
     url: {
       type: 'string',
       value: 'address',
-      description: 'A running server whose descriptions are read, in place of a module',
+      description: 'A running server whose descriptions are read instead of a module',
     },
     openapi: {
       type: 'string',
       value: 'path',
-      description: 'Where that has its OpenAPI description (default /docs/json)',
+      description: 'The path of its OpenAPI description (default /docs/json)',
     },
     asyncapi: {
       type: 'string',
       value: 'path',
-      description: 'Where that has its AsyncAPI description (default /asyncapi.json)',
+      description: 'The path of its AsyncAPI description (default /asyncapi.json)',
     },
     boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
     check: {
       type: 'boolean',
-      description: 'Writes nothing; exit code 1 when the file is not what the command in its first line would write',
+      description:
+        'Writes nothing; the exit code is 1 if the file differs from what the command in its first line would write',
     },
-    'dry-run': { type: 'boolean', description: 'Writes to standard output in place of the file' },
-    force: { type: 'boolean', short: 'f', description: 'Takes the place of a file that this command has not written' },
+    'dry-run': { type: 'boolean', description: 'Writes to standard output instead of the file' },
+    force: { type: 'boolean', short: 'f', description: 'Overwrites a file that this command did not write' },
   },
   async run(input) {
     const { print, note } = input
@@ -61,7 +62,7 @@ setup are only known after boot: --boot. With --url it asks a running server for
     const name = text(flags.name) ?? 'Client'
     if (!/^[A-Z]\w*$/.test(name)) {
       throw new CommandFailure(
-        `--name takes a type name, ASCII letters and digits after a capital; "${name}" is none`,
+        `--name takes a type name, ASCII letters and digits after a capital letter, not "${name}"`,
         { usage: true },
       )
     }
@@ -111,7 +112,7 @@ async function descriptionsOf(
   }
   const other = ['entry', 'export', 'boot'].find((flag) => flags[flag] !== undefined && flags[flag] !== false)
   if (other !== undefined) {
-    throw new CommandFailure(`--${other} is for a module, and --url for a running server: name one of them`, {
+    throw new CommandFailure(`--${other} is for a module, and --url for a running server: pass one of them`, {
       usage: true,
     })
   }
@@ -133,7 +134,7 @@ function clientOf(
   } catch (error) {
     if (!isForeign) throw error
     throw new CommandFailure(
-      `the descriptions of ${from} are not valid, so no client can be made of them: ${(error as Error).message}. A validator of OpenAPI or AsyncAPI finds the place`,
+      `the descriptions of ${from} are not valid, so no client can be generated: ${(error as Error).message}. A validator for OpenAPI or AsyncAPI shows where`,
       { cause: error },
     )
   }
@@ -151,7 +152,7 @@ async function describe(
   if (boot === undefined) {
     const controllers = server.services.get('controllers')
     await controllers.load(controllers.patterns, server.router, server.logger)
-    note('Not booted: routes that plugins register in their setup are left out (--boot has them).')
+    note('Not booted: routes that plugins register in their setup are not included (use --boot).')
   } else await boot(server)
   // The same data: here with the keywords of schemas by name.
   return {
@@ -221,7 +222,9 @@ function write(out: string, client: string, force: boolean): boolean {
   const there = read(out)
   if (there !== undefined && lines(there) === lines(client)) return false
   if (there !== undefined && !isGenerated(there) && !force) {
-    throw new CommandFailure(`${out} was not written by this command: --force overwrites it, --out names another file`)
+    throw new CommandFailure(
+      `${out} was not written by this command: --force overwrites it, --out chooses another file`,
+    )
   }
   // What a link leads to is replaced, not the link.
   const file = there === undefined ? resolve(out) : realpathSync(out)

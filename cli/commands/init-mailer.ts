@@ -4,10 +4,10 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { mailer, mailKinds } from '../scaffold/templates/mailer.ts'
 
 export const initMailer = ownCommand({
-  details: `Writes src/mailer.ts: the options of the mailer, and a mail; its template; and a test that sends it into memory. Without
---type it is asked for.`,
+  details: `Writes src/mailer.ts: the options of the mailer and a mail; its template; and a test that sends the mail in memory. Without
+--type the command asks for it.`,
   flags: {
-    type: { type: 'string', short: 't', value: mailKinds.join('|'), description: 'What renders templates' },
+    type: { type: 'string', short: 't', value: mailKinds.join('|'), description: 'The template engine' },
     ...generateFlags,
   },
   async run(input) {

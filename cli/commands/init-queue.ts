@@ -5,10 +5,10 @@ import { queueKinds } from '../scaffold/templates/queue.ts'
 import { queueConfig } from '../scaffold/templates/queue-config.ts'
 
 export const initQueue = ownCommand({
-  details: `Writes src/queues/config.ts: the connection, from .env or the environment, and who is told of failed attempts. Without --type it is
-asked for.`,
+  details: `Writes src/queues/config.ts: the connection, from .env or the environment, and a handler of failed attempts. Without --type
+the command asks for it.`,
   flags: {
-    type: { type: 'string', short: 't', value: queueKinds.join('|'), description: 'Where the queues are' },
+    type: { type: 'string', short: 't', value: queueKinds.join('|'), description: 'The engine of the queues' },
     ...generateFlags,
   },
   async run(input) {

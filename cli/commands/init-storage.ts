@@ -4,9 +4,9 @@ import { generateFlags, scaffold } from '../scaffold/scaffold.ts'
 import { storage, storageKinds } from '../scaffold/templates/storage.ts'
 
 export const initStorage = ownCommand({
-  details: `Writes src/storage.ts: where objects are kept, from .env or the environment, and a test. Without --type it is asked for.`,
+  details: `Writes src/storage.ts: the provider of the storage, from .env or the environment, and a test. Without --type the command asks for it.`,
   flags: {
-    type: { type: 'string', short: 't', value: storageKinds.join('|'), description: 'Where objects are kept' },
+    type: { type: 'string', short: 't', value: storageKinds.join('|'), description: 'The provider of the storage' },
     ...generateFlags,
   },
   async run(input) {

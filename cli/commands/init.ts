@@ -7,47 +7,50 @@ import { ownCommand } from '../run/own-command.ts'
 import { scaffoldFlags, writeFiles } from '../scaffold/files.ts'
 
 export const init = ownCommand({
-  arguments: [{ name: 'folder', description: 'Where it goes; made if it is not there (default: this one)' }],
+  arguments: [
+    { name: 'folder', description: 'The folder of the project, created if missing (default: the current one)' },
+  ],
   flags: {
-    mqtt: { type: 'boolean', short: 'm', description: 'With messages of an MQTT broker' },
-    cron: { type: 'boolean', short: 'c', description: 'With scheduled jobs, on Node.js' },
+    mqtt: { type: 'boolean', short: 'm', description: 'Adds messages of an MQTT broker' },
+    cron: { type: 'boolean', short: 'c', description: 'Adds scheduled jobs, on Node.js' },
     graphql: { type: 'boolean', short: 'g', description: 'With GraphQL' },
-    container: { type: 'boolean', description: 'With a Dockerfile and a compose.yaml' },
-    agents: { type: 'boolean', description: 'With an AGENTS.md, for assistants' },
-    editor: { type: 'boolean', description: 'With settings of editors' },
-    name: { type: 'string', value: 'name', description: 'Of the package (default: that of the folder)' },
+    container: { type: 'boolean', description: 'Adds a Dockerfile and a compose.yaml' },
+    agents: { type: 'boolean', description: 'Adds an AGENTS.md, for assistants' },
+    editor: { type: 'boolean', description: 'Adds editor settings' },
+    name: { type: 'string', value: 'name', description: 'The name of the package (default: the name of the folder)' },
     pm: {
       type: 'string',
       value: 'name',
-      description: 'npm, pnpm, yarn, bun or deno, and so the runtime (default: the one that runs this)',
+      description:
+        'npm, pnpm, yarn, bun or deno, which also sets the runtime (default: the one that runs this command)',
     },
     install: { type: 'boolean', description: 'Installs the packages' },
-    'skip-install': { type: 'boolean', description: 'Does not, and does not ask' },
-    git: { type: 'boolean', description: 'Makes it a git repository, with a first commit' },
-    'skip-git': { type: 'boolean', description: 'Does not, and does not ask' },
+    'skip-install': { type: 'boolean', description: 'Skips this without asking' },
+    git: { type: 'boolean', description: 'Creates a git repository with a first commit' },
+    'skip-git': { type: 'boolean', description: 'Skips this without asking' },
     yes: { type: 'boolean', short: 'y', description: 'Asks nothing' },
     framework: {
       type: 'string',
       value: 'version',
-      description: 'The framework it asks for: a version, a tarball or a folder (default: where this one is from)',
+      description: 'The framework to depend on: a version, a tarball or a folder (default: the source of this one)',
     },
     vendor: {
       type: 'boolean',
-      description: 'Keeps a copy of the framework in vendor/, as a project from a clone has it',
+      description: 'Keeps a copy of the framework in vendor/, the default if this one runs from a clone',
     },
     ...scaffoldFlags,
   },
   details:
-    'On a terminal it asks for what no option says. Elsewhere, or with --yes, it asks nothing: no optional parts, no\n' +
-    'repository, nothing installed. A package.json and a .gitignore that are there get what they lack;\n' +
-    'a README.md, files of .env and settings, such as tsconfig.json, stay. Where a src/server.ts is, --container, --agents\n' +
+    'On a terminal it asks about everything that no option sets. Otherwise, or with --yes, it asks nothing: no optional parts, no\n' +
+    'repository, nothing installed. An existing package.json and .gitignore get the entries that they lack;\n' +
+    'existing README.md, .env and settings files, such as tsconfig.json, stay unchanged. If src/server.ts exists, --container, --agents\n' +
     'and --editor add their files and nothing else.',
   async run({ arguments: { folder }, flags, print, note }) {
     const { callingManager } = await import('../project/project.ts')
     const { checkedName, checkedPackageManager, checkParts, extras, frameworkFrom, ownName, parts, vendored } =
       await import('../init/settings.ts')
     if (flags.vendor && flags.framework !== undefined) {
-      throw new CommandFailure('--vendor is a copy of this version: leave --framework out', { usage: true })
+      throw new CommandFailure('--vendor copies this version: leave --framework out', { usage: true })
     }
     const typed = {
       folder,

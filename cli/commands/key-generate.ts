@@ -10,12 +10,12 @@ export const keyGenerate = ownCommand({
       short: 'n',
       value: 'name',
       default: 'app',
-      description: 'What files and variables are called after',
+      description: 'The prefix of the names of files and variables',
     },
     env: {
       type: 'boolean',
       short: 'e',
-      description: 'Writes variables into .env, and declares them, in place of files',
+      description: 'Writes variables into .env and declares them, instead of writing files',
     },
     out: {
       type: 'string',
@@ -26,15 +26,15 @@ export const keyGenerate = ownCommand({
     'passphrase-env': {
       type: 'string',
       value: 'variable',
-      description: 'Encrypts the private key with what this variable of the environment holds',
+      description: 'Encrypts the private key with the value of this environment variable',
     },
     ...scaffoldFlags,
   },
   details:
     'A pair is written as keys/app-private.pem and keys/app-public.pem, or as APP_PRIVATE_KEY and APP_PUBLIC_KEY; a secret,\n' +
-    '256 random bits for cookies and sessions, as keys/app-secret or APP_SECRET. What is private is for its owner only\n' +
-    '(0600), is left out of git by a .gitignore that gets what it lacks, and is never printed. With --env the src/env.ts, .env.example\n' +
-    'and .env.test of the project get the variables too, with other values for tests.',
+    '256 random bits for cookies and sessions, as keys/app-secret or APP_SECRET. Private files are readable only by their owner\n' +
+    '(0600), listed in .gitignore, and never printed. With --env the files src/env.ts, .env.example\n' +
+    'and .env.test of the project also get the variables, with other values for tests.',
   async run({ flags, print, note }) {
     const { readKeyOptions } = await import('../keys/options.ts')
     const { declared } = await import('../keys/declared.ts')

@@ -5,9 +5,9 @@ import { ownCommands } from '../registry.ts'
 import { ownCommand } from '../run/own-command.ts'
 
 export const list = ownCommand({
-  details: `Those of the application too: of the files in src/commands and commands, and of its plugins, for which the
-application is imported. What cannot be loaded is noted, and is not a failure.`,
-  flags: { json: { type: 'boolean', description: 'As JSON: name, description and where each is from' } },
+  details: `Includes the commands of the application: those in the files of src/commands and commands, and those of its plugins, for which
+the application is imported. A file that cannot be loaded is reported; the exit code stays 0.`,
+  flags: { json: { type: 'boolean', description: 'Prints JSON: the name, description and source of each' } },
   async run({ flags, print, note }) {
     const { listedCommands } = await import('../user-commands/listed.ts')
     const { own, plugins, problems } = await listedCommands()

@@ -7,12 +7,12 @@ import { ownCommand } from '../run/own-command.ts'
 import { quietly } from '../run/standard-output.ts'
 
 export const plugins = ownCommand({
-  details: `Boots the application, without listening, and closes it again. Times are milliseconds: of setup, of the hooks
-for ready and close. Of options the names are shown; --json has the settings too, without secrets.`,
+  details: `Boots the application, without listening, and closes it again. Times are in milliseconds: for setup and for the
+ready and close hooks. The tree shows the names of options; --json also has their values, without secrets.`,
   flags: {
     ...applicationFlags,
-    boot: { type: 'boolean', default: true, description: 'The tree as it is declared, without times' },
-    close: { type: 'boolean', description: 'Closes the application before, for the time that takes too' },
+    boot: { type: 'boolean', default: true, description: 'Shows the tree as it is declared, without times' },
+    close: { type: 'boolean', description: 'Closes the application first, to show the close times as well' },
     json: { type: 'boolean', description: 'As JSON' },
   },
   async run({ flags, print, note, boot }) {
@@ -20,7 +20,7 @@ for ready and close. Of options the names are shown; --json has the settings too
     if (flags.boot) {
       await boot(server)
       if (flags.close) await quietly(() => server.close())
-    } else note('Not booted: what plugins register in their setup is left out.')
+    } else note('Not booted: registrations that plugins make in their setup are not included.')
     const tree = flags.boot ? server.plugins : withoutTimes(server.plugins)
     print(flags.json ? JSON.stringify(tree, undefined, 2) : columns(treeRows(tree), widthOf(process.stdout)).join('\n'))
   },

@@ -7,9 +7,9 @@ import { ownCommand } from '../run/own-command.ts'
 import { leaveOutputToApplication, sendLogsTo } from '../run/standard-output.ts'
 
 export const queueStart = ownCommand({
-  details: `Boots the application and gives its subscribers the messages of their queues, in the foreground and without
-listening: every subscribe() that its modules have called. Cron jobs and MQTT stay still. The first SIGINT or SIGTERM lets
-running handlers end, within the closeTimeout of the server.`,
+  details: `Boots the application and delivers the messages of its queues to its subscribers, in the foreground and without
+listening: to every subscribe() that its modules have called. Cron jobs and MQTT do not run. After the first SIGINT or SIGTERM,
+running handlers may finish, within the closeTimeout of the server.`,
   flags: applicationFlags,
   async run({ flags, print, note, boot }) {
     // As where it serves: they are what such a process is looked at for.
@@ -30,10 +30,10 @@ running handlers end, within the closeTimeout of the server.`,
     for (const line of columns(rows, widthOf(process.stdout))) print(line)
     note(`${subscribers.length} ${subscribers.length === 1 ? 'subscriber' : 'subscribers'} of ${entry}; Ctrl+C stops`)
     if (subscribers.every(({ kind }) => kind === 'memory')) {
-      note('Queues in memory only have messages that this process publishes itself.')
+      note('Queues in memory only receive messages that this process itself publishes.')
     }
     // The workers wait for it; whoever has started them wants to know what they wait for.
-    service.health().catch((error: Error) => note(`${error.message}. The workers wait for it.`))
+    service.health().catch((error: Error) => note(`${error.message}. The workers wait until it is available.`))
     await ended
   },
 })

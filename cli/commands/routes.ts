@@ -8,18 +8,18 @@ import { ownCommand } from '../run/own-command.ts'
 
 export const routes = ownCommand({
   details: `Imports the module that exports the server, without booting it or listening. Controllers of controllerPatterns are
-among them; routes that plugins register in their setup are only known after boot: --boot.`,
+included. Routes that plugins register in their setup are known only after boot: use --boot.`,
   flags: {
     ...applicationFlags,
-    method: { type: 'string', value: 'method', description: 'Only those of this method' },
-    path: { type: 'string', value: 'path', description: 'Only those whose path begins with this' },
+    method: { type: 'string', value: 'method', description: 'Shows only routes with this method' },
+    path: { type: 'string', value: 'path', description: 'Shows only routes whose path begins with this' },
     boot: { type: 'boolean', description: 'Boots the server, for the routes of its plugins, and closes it again' },
-    json: { type: 'boolean', description: 'As JSON, with where each route was registered' },
+    json: { type: 'boolean', description: 'Prints JSON, which includes where each route was registered' },
   },
   async run({ flags, print, note, boot }) {
     const method = methods.find((one) => one === flags.method?.toUpperCase())
     if (flags.method !== undefined && method === undefined) {
-      throw new CommandFailure(`routes: --method takes one of ${methods.join(', ')}; "${flags.method}" is none`, {
+      throw new CommandFailure(`routes: --method takes one of ${methods.join(', ')}, not "${flags.method}"`, {
         usage: true,
       })
     }
@@ -28,7 +28,7 @@ among them; routes that plugins register in their setup are only known after boo
     else {
       const controllers = server.services.find('controllers')
       await controllers?.load(controllers.patterns, server.router, server.logger)
-      note('Not booted: routes that plugins register in their setup are left out (--boot has them).')
+      note('Not booted: routes that plugins register in their setup are not included (use --boot).')
     }
     const all = server.listing.routes.map(describeRoute)
     const chosen = all.filter(
@@ -37,7 +37,7 @@ among them; routes that plugins register in their setup are only known after boo
     if (flags.json) return print(JSON.stringify(chosen, undefined, 2))
     for (const line of columns(chosen.map(rowOf), widthOf(process.stdout))) print(line)
     if (all.length === 0) note(`${entry} has no routes: do its modules import those that register them?`)
-    else if (chosen.length === 0) note(`none of the ${all.length} routes of ${entry} is one of these`)
+    else if (chosen.length === 0) note(`none of the ${all.length} routes of ${entry} matches`)
   },
 })
 

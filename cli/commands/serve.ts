@@ -14,9 +14,9 @@ import { supervise } from '../serve/supervisor.ts'
 import { watchFiles } from '../serve/watch.ts'
 
 export const serve = ownCommand({
-  details: `Starts the application and starts it anew whenever a file of it changes. The new version boots while the one before
-still answers, and takes its place when it has booted: after a mistake, the last version that worked goes on answering.
-It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.json, else Node.js.`,
+  details: `Runs the application and restarts it whenever one of its files changes. The new version boots while the previous one
+still answers, and replaces it after boot. If the new version fails, the last working version keeps answering.
+It uses the runtime of the project: Bun with a bun.lock, Deno with a deno.json, else Node.js.`,
   flags: {
     entry: {
       type: 'string',
@@ -25,20 +25,20 @@ It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.jso
     },
     port: { type: 'number', short: 'p', description: 'The environment variable PORT of the application' },
     host: { type: 'string', value: 'address', description: 'Its environment variable HOST' },
-    runtime: { type: 'string', value: 'name', description: 'node, bun or deno, in place of the one found' },
+    runtime: { type: 'string', value: 'name', description: 'node, bun or deno, instead of the detected one' },
     watch: { type: 'string', value: 'paths', description: 'More files and folders to watch, separated by commas' },
     poll: {
       type: 'boolean',
-      description: 'Looks for changes, where the file system tells of none (containers, networks)',
+      description: 'Polls for changes, if the file system does not report them (containers, network drives)',
     },
-    inspect: { type: 'boolean', description: 'Opens the inspector of Node.js, for a debugger' },
+    inspect: { type: 'boolean', description: 'Opens the inspector of Node.js for a debugger' },
     inspector: {
       type: 'boolean',
       default: true,
-      description: 'Shows what the application does, on a page of it; --no-inspector: not',
+      description: 'Adds a page that shows what the application does; --no-inspector turns it off',
     },
-    json: { type: 'boolean', description: 'Leaves the lines of the log as JSON, for programs' },
-    quiet: { type: 'boolean', short: 'q', description: 'Tells of failures alone' },
+    json: { type: 'boolean', description: 'Keeps the log lines as JSON, for programs' },
+    quiet: { type: 'boolean', short: 'q', description: 'Prints failures only' },
   },
   async run({ flags, note }) {
     const folder = process.cwd()
@@ -78,7 +78,7 @@ It runs on the runtime of the project: Bun with a bun.lock, Deno with a deno.jso
 function portOf(value: number | undefined): number | undefined {
   if (value === undefined) return undefined
   if (Number.isInteger(value) && value >= 0 && value <= 65_535) return value
-  throw new CommandFailure(`--port takes a whole number from 0 to 65535; ${value} is none`, { usage: true })
+  throw new CommandFailure(`--port takes a whole number from 0 to 65535, not ${value}`, { usage: true })
 }
 
 function named(paths: string | undefined) {

@@ -15,13 +15,13 @@ import { clusterBy, type Spawn, spawnBy, startWorker } from '../start/worker.ts'
 
 export const start = ownCommand({
   details: `Runs the application in production: on Node.js what "build" has made, on Bun and Deno the sources. The workers share its port.
-One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces one after the other, without losing a request.`,
+One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces them one by one, without losing a request.`,
   flags: {
     workers: {
       type: 'string',
       value: 'n',
       short: 'w',
-      description: 'How many processes, or "max" for one per processor (default 1)',
+      description: 'The number of processes, or "max" for one per processor (default 1)',
     },
     entry: {
       type: 'string',
@@ -29,11 +29,11 @@ One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces
       description:
         'The module that calls server.listen() (default dist/index.js on Node.js, else src/index.ts, index.ts, …)',
     },
-    runtime: { type: 'string', value: 'name', description: 'node, bun or deno, in place of the one found' },
+    runtime: { type: 'string', value: 'name', description: 'node, bun or deno, instead of the detected one' },
     'stuck-after': {
       type: 'number',
       value: 'seconds',
-      description: 'How long a worker may give no sign of life before it is replaced; 0: for ever',
+      description: 'How long a worker may be unresponsive before it is replaced; 0 disables this',
       default: 30,
     },
   },
@@ -42,7 +42,7 @@ One that ends is replaced. SIGTERM and SIGINT close all of them; SIGHUP replaces
     const of = workersOf(flags.workers)
     const stuckAfter = flags['stuck-after']
     if (!Number.isInteger(stuckAfter) || stuckAfter < 0 || stuckAfter > 86_400)
-      throw new CommandFailure(`--stuck-after takes whole seconds from 0 to 86400; ${stuckAfter} is none`, {
+      throw new CommandFailure(`--stuck-after takes whole seconds from 0 to 86400, not ${stuckAfter}`, {
         usage: true,
       })
     const { runtime, program } = chooseRuntime(folder, runtimeOf(flags.runtime))
@@ -66,7 +66,7 @@ function workersOf(given: string | undefined): number {
   if (given === 'max') return availableParallelism()
   const count = Number(given)
   if (/^\d+$/.test(given) && count >= 1 && count <= 1024) return count
-  throw new CommandFailure(`--workers takes a whole number from 1 to 1024, or max; "${given}" is neither`, {
+  throw new CommandFailure(`--workers takes a whole number from 1 to 1024, or max, not "${given}"`, {
     usage: true,
   })
 }
@@ -79,7 +79,7 @@ function productionFile(folder: string, runtime: Runtime, entry: string | undefi
   const file = findStartFile(folder)
   if (/\.m?js$/.test(file)) return file
   throw new CommandFailure(
-    `${file} is not built: "${programName} build" makes ${built}, which start runs; --entry <file> names another module`,
+    `${file} is not built: "${programName} build" creates ${built}, which start runs; --entry <file> chooses another module`,
   )
 }
 
@@ -94,7 +94,7 @@ async function spawnOn(runtime: Runtime, program: string, folder: string, file: 
   }
   if (process.platform !== 'linux')
     throw new CommandFailure(
-      `${nameOf(runtime)} shares a port among processes on Linux alone (SO_REUSEPORT); start ${file} itself here, or run on Node.js`,
+      `${nameOf(runtime)} can share a port between processes only on Linux (SO_REUSEPORT); start ${file} itself here, or run on Node.js`,
     )
   const args = {
     bun: ['--preload', preload, file],

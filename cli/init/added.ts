@@ -35,5 +35,5 @@ export function addExtras(
   const about = { folder: root, name: settings.name, packageManager, parts: [...settings.parts] }
   writeFiles(root, extraFiles(settings), { flags, print }, about)
   const names = [...extras].map((extra) => `--${extra}`).join(' and ')
-  note(`src/server.ts is there already: the files of ${names} are added, and nothing else is.`)
+  note(`src/server.ts already exists: only the files of ${names} are added.`)
 }

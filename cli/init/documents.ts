@@ -26,14 +26,14 @@ export function documents(settings: InitSettings): ScaffoldFile[] {
     },
     {
       path: '.env',
-      text: envFile(settings, '# Git leaves this file out. The environment of the process wins.'),
+      text: envFile(settings, '# Git leaves this file out. The environment of the process takes precedence.'),
       existing: 'keep',
       // Secrets are to come.
       mode: 0o600,
     },
     {
       path: '.env.example',
-      text: envFile(settings, '# What .env may have, for people who clone this: copy it there.'),
+      text: envFile(settings, '# A template of .env for people who clone this: copy it to .env.'),
       existing: 'keep',
     },
     { path: '.env.test', text: '# Read while tests run.\nLOG_LEVEL=silent\n', existing: 'keep' },
@@ -43,7 +43,7 @@ export function documents(settings: InitSettings): ScaffoldFile[] {
 const envFile = ({ parts }: InitSettings, about: string) =>
   [
     about,
-    '# src/env.ts says what there is.',
+    '# src/env.ts lists the variables.',
     'PORT=3000',
     'LOG_LEVEL=debug',
     ...(parts.has('mqtt') ? ['# MQTT_URL=mqtt://localhost:1883'] : []),
@@ -51,7 +51,7 @@ const envFile = ({ parts }: InitSettings, about: string) =>
   ].join('\n')
 
 const meanings: Readonly<Record<string, string>> = {
-  dev: 'starts the server, and again whenever a file changes',
+  dev: 'starts the server and restarts it whenever a file changes',
   test: 'runs the tests',
   check: 'checks the types',
   build: 'compiles to `dist/`',
@@ -61,16 +61,16 @@ const meanings: Readonly<Record<string, string>> = {
 function readme(settings: InitSettings): string {
   const { name, packageManager, parts } = settings
   const scripts = scriptsOf(settings)
-  const start = 'build' in scripts ? 'starts what was built' : meanings.start
+  const start = 'build' in scripts ? 'starts the built server' : meanings.start
   const commands = Object.entries({ ...meanings, start }).filter(([script]) => script in scripts)
   const folders = [
     ['src/index.ts', 'starts the server'],
     ['src/server.ts', 'the server and its routes'],
     ['src/env.ts', 'the variables of the environment, with their types'],
-    ['src/logger.ts', 'what is logged'],
-    ...(parts.has('mqtt') ? [['src/mqtt/', 'what happens with MQTT messages']] : []),
+    ['src/logger.ts', 'the settings of the log'],
+    ...(parts.has('mqtt') ? [['src/mqtt/', 'the handlers of MQTT messages']] : []),
     ...(parts.has('cron') ? [['src/crons/', 'scheduled jobs']] : []),
-    ...(parts.has('graphql') ? [['src/graphql/', 'the schema of `/graphql`, and what answers it']] : []),
+    ...(parts.has('graphql') ? [['src/graphql/', 'the schema of `/graphql` and its resolvers']] : []),
     ['src/**/*.test.ts', 'tests, which need no port'],
   ]
   const table = (left: string, rows: readonly (readonly string[])[]) =>

@@ -17,7 +17,7 @@ export function agentsFile(settings: InitSettings): ScaffoldFile {
 
 - After a change: ${run('check')} and ${run('test')}${build}. ${run('dev')} serves, and starts again whenever a file changes.
 - The documentation of the framework is in \`node_modules/${packageName}/docs\`: \`getting-started.md\`, then one page a plugin in \`plugins/\`.
-- \`${line} list\` shows what writes controllers, plugins, jobs and the like, each with its test; \`${line} explain GET /\` the steps of a
+- \`${line} list\` lists the commands that write controllers, plugins, jobs and more, each with its test; \`${line} explain GET /\` the steps of a
   request.
 - \`src/server.ts\` makes the server and does not listen; tests send requests by \`server.inject\`, without a port.
 - Variables of the environment are declared in \`src/env.ts\` and read there alone. A new one goes into \`.env.example\`, too. \`.env\` has secrets: it stays

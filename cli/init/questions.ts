@@ -44,10 +44,10 @@ export async function askFor(
       ? own
       : await prompts.text('Name of the package', packageNameFrom(own) ?? 'my-app', whyNoPackageName))
   const packageManager = given.packageManager ?? (await prompts.choice('Package manager', packageManagers, detected))
-  const parts = given.parts ?? new Set(await prompts.several<Part>('What comes with it?', offered(packageManager)))
-  const extras = given.extras ?? new Set(await prompts.several<Extra>('What lies beside the code?', extraDescriptions))
-  const git =
-    given.git ?? (!inRepository(resolve(folder)) && (await prompts.confirm('Make it a git repository?', true)))
+  const parts =
+    given.parts ?? new Set(await prompts.several<Part>('Which features should it include?', offered(packageManager)))
+  const extras = given.extras ?? new Set(await prompts.several<Extra>('Which files should it add?', extraDescriptions))
+  const git = given.git ?? (!inRepository(resolve(folder)) && (await prompts.confirm('Create a git repository?', true)))
   const install = given.install ?? (await prompts.confirm(`Install the packages with ${packageManager}?`, true))
   return { folder, name, packageManager, parts, extras, git, install }
 }
@@ -69,4 +69,4 @@ function freeFolder(): string {
 }
 
 const isTaken = (folder: string) =>
-  existsSync(join(folder, 'src/server.ts')) ? 'There is a src/server.ts already.' : undefined
+  existsSync(join(folder, 'src/server.ts')) ? 'src/server.ts already exists.' : undefined

@@ -63,14 +63,14 @@ export function ownName(folder: string): string {
 export function checkedPackageManager(name: string): PackageManager {
   const found = packageManagers.find((one) => one === name)
   if (found !== undefined) return found
-  throw new CommandFailure(`--pm takes ${packageManagers.join(', ')}; "${name}" is none of them`, { usage: true })
+  throw new CommandFailure(`--pm takes ${packageManagers.join(', ')}, not "${name}"`, { usage: true })
 }
 
 /** @throws CommandFailure for parts that do not run where the project does. */
 export function checkParts(chosen: ReadonlySet<Part>, manager: PackageManager): void {
   if (chosen.has('cron') && runtimeOf(manager) !== 'node') {
     throw new CommandFailure(
-      `scheduled jobs run on Node.js only: leave --cron out, or take another package manager than ${manager} (--pm npm)`,
+      `scheduled jobs run on Node.js only: leave --cron out, or choose a package manager other than ${manager} (--pm npm)`,
       { usage: true },
     )
   }
@@ -85,15 +85,18 @@ export function frameworkFrom(typed: string | undefined, folder: string, manager
   if (/^(file|https?|git\+\w+|npm|workspace|link|portal|catalog):/.test(typed)) return { spec: typed }
   if (/[/\\]|\.t(ar\.)?gz$/.test(typed)) {
     if (manager === 'deno' && /gz$/.test(typed)) {
-      throw new CommandFailure(`--framework: Deno takes no tarball such as ${typed}: name the folder of the package`, {
-        usage: true,
-      })
+      throw new CommandFailure(
+        `--framework: Deno does not support a tarball such as ${typed}: pass the folder of the package`,
+        {
+          usage: true,
+        },
+      )
     }
     if (!existsSync(typed)) throw new CommandFailure(`--framework: ${typed} does not exist`, { usage: true })
     return fromPath(resolve(typed), folder, manager)
   }
   if (/^[\w.^~<>=|*+ -]+$/.test(typed)) return { spec: typed }
-  throw new CommandFailure(`--framework takes a version, a tarball or a folder; ${JSON.stringify(typed)} is none`, {
+  throw new CommandFailure(`--framework takes a version, a tarball or a folder, not ${JSON.stringify(typed)}`, {
     usage: true,
   })
 }

@@ -19,7 +19,7 @@ export const vendoredPath = (manager: PackageManager): string =>
  */
 export function vendor(folder: string, manager: PackageManager): void {
   const from = packageFolder()
-  if (!existsSync(join(from, 'dist'))) throw new CommandFailure(`${from} has no dist: npm run build makes it`)
+  if (!existsSync(join(from, 'dist'))) throw new CommandFailure(`${from} has no dist: npm run build creates it`)
   if (manager === 'deno') {
     const own = ['package.json', 'README.md', 'LICENSE', ...manifest().files]
     const to = join(folder, vendoredPath(manager))

@@ -19,7 +19,7 @@ export function envFile(
   const taken = namesIn(text, Object.keys(variables))
   if (taken.length > 0 && !force) {
     throw new CommandFailure(
-      `${path} has ${taken.join(' and ')} already: nothing was written; --force replaces them, and what they have signed or encrypted is lost`,
+      `${path} has ${taken.join(' and ')} already: nothing was written; --force replaces them, and everything that they signed or encrypted becomes unusable`,
     )
   }
   const changed = { path, text: withEntries(text, variables), existing: 'update' } as const
@@ -28,22 +28,24 @@ export function envFile(
   const before = (found.mode & 0o777).toString(8)
   return {
     file: { ...changed, mode: 0o600 },
-    notes: [`Others can read ${path} or write to it (mode ${before}): it gets the mode 600, for its owner only`],
+    notes: [
+      `Others can read ${path} or write to it (mode ${before}): the command sets its mode to 600, for its owner only`,
+    ],
   }
 }
 
 /** Why a file that is there is not changed. */
 function whyNot(found: Stats, file: string, path: string): string | undefined {
-  if (found.isSymbolicLink()) return `is a link to ${readlinkSync(file)}: name the file itself with --out`
-  if (found.isDirectory()) return 'is a folder: name a file with --out'
-  if (!found.isFile()) return 'is not a regular file: name one with --out'
+  if (found.isSymbolicLink()) return `is a link to ${readlinkSync(file)}: pass the file itself with --out`
+  if (found.isDirectory()) return 'is a folder: pass a file with --out'
+  if (!found.isFile()) return 'is not a regular file: pass one with --out'
   const user = process.getuid?.() ?? 0
   // It would be replaced, and be this user's from then on. Root, who may do that, leaves it to whom it belongs.
   if (user !== 0 && found.uid !== user) {
-    return `belongs to another user (uid ${found.uid}): run this as that user, or name another file with --out`
+    return `belongs to another user (uid ${found.uid}): run this as that user, or pass another file with --out`
   }
   // Whoever has made it so did not want it changed; a file that is replaced, and root, would not notice.
-  if ((found.mode & 0o200) === 0) return `is read-only: chmod u+w ${path}, or name another file with --out`
+  if ((found.mode & 0o200) === 0) return `is read-only: chmod u+w ${path}, or pass another file with --out`
   return undefined
 }
 
@@ -62,8 +64,8 @@ function textOf(file: string, path: string): string {
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    throw new CommandFailure(`${path} is not a text in UTF-8: nothing was written`, { cause: error })
+    throw new CommandFailure(`${path} is not UTF-8 text: nothing was written`, { cause: error })
   }
-  if (/^\uFEFF?\s*\{/.test(text)) throw new CommandFailure(`${path} is JSON: --env writes the form of dotenv`)
+  if (/^\uFEFF?\s*\{/.test(text)) throw new CommandFailure(`${path} is JSON, but --env writes the dotenv format`)
   return text
 }

@@ -53,7 +53,7 @@ export function leaveOut({ folder, repository }: IgnorePlace, path: string): { f
   if (found !== undefined && !found.isFile()) {
     return {
       notes: [
-        `Warning: ${ignoreFile} is not a regular file, so nothing keeps ${path} out of git: make it one, with the line ${lineFor(path)}`,
+        `Warning: ${ignoreFile} is not a regular file, so git does not ignore ${path}: make it a regular file with the line ${lineFor(path)}`,
       ],
     }
   }
@@ -63,7 +63,7 @@ export function leaveOut({ folder, repository }: IgnorePlace, path: string): { f
 }
 
 export const outsideNote = (folder: string, path: string): string =>
-  `${folder} is not in a git repository: before it is, put the line ${lineFor(path)} into its .gitignore`
+  `${folder} is not in a git repository: before you create one, add the line ${lineFor(path)} to its .gitignore`
 
 /**
  * What is to be told of files that git would publish all the same, once they and the `.gitignore` are written. `unless` is
@@ -72,12 +72,12 @@ export const outsideNote = (folder: string, path: string): string =>
 export function publishedNotes(folder: string, paths: readonly string[], unless: 'not seen' | 'ignored'): string[] {
   return paths.flatMap((path) => {
     if (git(folder, ['ls-files', '--error-unmatch', '--', path]) === 0) {
-      return `Warning: git has ${path} already, and .gitignore changes nothing about that: git rm --cached ${shellWord(path)}`
+      return `Warning: git already tracks ${path}, so .gitignore has no effect on it: git rm --cached ${shellWord(path)}`
     }
     const ignored = gitIgnores(folder, path)
     if (ignored === true || (ignored === undefined && unless === 'not seen')) return []
     const nearest = join(folder, path, '..', '.gitignore')
-    return `Warning: git does not leave ${path} out: put the line ${lineFor(basename(path))} at the end of ${nearest}`
+    return `Warning: git does not ignore ${path}: add the line ${lineFor(basename(path))} to the end of ${nearest}`
   })
 }
 

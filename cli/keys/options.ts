@@ -28,17 +28,17 @@ const wrong = (message: string) => new CommandFailure(`key-generate: ${message}`
 /** @throws CommandFailure for what cannot be meant; the passphrase is in no message. */
 export function readKeyOptions(flags: Typed, environment: NodeJS.ProcessEnv): KeyOptions {
   const type = keyTypes.find((one) => one === flags.type)
-  if (type === undefined) throw wrong(`--type takes ${keyTypes.join(', ')}; "${flags.type}" is none of them`)
+  if (type === undefined) throw wrong(`--type takes ${keyTypes.join(', ')}, not "${flags.type}"`)
   const { bits, out } = flags
-  if (bits !== undefined && type !== 'rsa') throw wrong(`--bits is for RSA; the size of ${type} is always the same`)
+  if (bits !== undefined && type !== 'rsa') throw wrong(`--bits is for RSA; the size of ${type} is fixed`)
   if (bits !== undefined && !(Number.isInteger(bits) && bits >= rsaBits.least && bits <= rsaBits.most)) {
     throw wrong(`--bits takes ${rsaBits.least} to ${rsaBits.most}, not ${bits}`)
   }
   // ASCII, as the names of variables are; a path would lead out of the folder.
   if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(flags.name)) {
-    throw wrong(`--name takes up to 64 letters, digits, - and _, a letter first; ${quoted(flags.name)} is no such name`)
+    throw wrong(`--name takes up to 64 letters, digits, - and _, a letter first, not ${quoted(flags.name)}`)
   }
-  if (out?.trim() === '') throw wrong(`--out names no ${flags.env ? 'file' : 'folder'}`)
+  if (out?.trim() === '') throw wrong(`--out needs a ${flags.env ? 'file' : 'folder'}`)
   const words = wordsOf(flags.name)
   return {
     type,

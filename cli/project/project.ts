@@ -47,7 +47,7 @@ export function findProject(folder: string = process.cwd()): Project {
   const root = projectRoot(folder)
   if (root === undefined) {
     throw new CommandFailure(
-      `${folder} is in no project: there is no package.json here or above; "${programName} init" makes one`,
+      `${folder} is not in a project: there is no package.json here or above; "${programName} init" creates one`,
     )
   }
   const manifest = readManifest(join(root, 'package.json'))

@@ -25,14 +25,14 @@ export function findStartFile(folder: string, entry?: string): string {
     const first = startFiles.find((file) => found(resolve(folder, file)) === 'a file')
     if (first !== undefined) return first
     throw new CommandFailure(
-      `no start file found in ${folder}: looked for src/index.ts, index.ts (also .mts, .js, .mjs). Name the module that calls server.listen(): --entry <file>`,
+      `no start file found in ${folder}: looked for src/index.ts, index.ts (also .mts, .js, .mjs). Pass the module that calls server.listen(): --entry <file>`,
     )
   }
   const file = resolve(folder, typedPath(entry))
   const kind = found(file)
   if (kind === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
-  if (kind === 'a folder') throw new CommandFailure(`the entry ${entry} is a folder: name the file in it`)
-  if (kind !== 'a file') throw new CommandFailure(`the entry ${entry} is ${kind}, and a file is needed`)
+  if (kind === 'a folder') throw new CommandFailure(`the entry ${entry} is a folder: pass the file in it`)
+  if (kind !== 'a file') throw new CommandFailure(`the entry ${entry} is ${kind}, not a file`)
   return relative(folder, file)
 }
 

@@ -99,6 +99,6 @@ const nameOf = (option: string) => option.replace(/^-+(no-)?/, '').replace(/=.*/
 function numberOf(flag: string, value: unknown): number | undefined {
   if (value === undefined) return undefined
   const number = typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value)
-  if (Number.isNaN(number)) throw new CommandFailure(`${flag} takes a number, "${value}" is none`, { usage: true })
+  if (Number.isNaN(number)) throw new CommandFailure(`${flag} takes a number, not "${value}"`, { usage: true })
   return number
 }

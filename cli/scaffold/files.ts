@@ -36,9 +36,9 @@ export interface ScaffoldFile {
 
 /** What every command takes that writes files. */
 export const scaffoldFlags = {
-  force: { type: 'boolean', short: 'f', description: 'Overwrites files that are there' },
-  'dry-run': { type: 'boolean', description: 'Writes nothing and shows what it would write' },
-  json: { type: 'boolean', description: 'Tells it as JSON' },
+  force: { type: 'boolean', short: 'f', description: 'Overwrites existing files' },
+  'dry-run': { type: 'boolean', description: 'Writes nothing; shows what it would write' },
+  json: { type: 'boolean', description: 'Prints JSON' },
 } as const satisfies CommandDefinition['flags']
 
 type Action = 'created' | 'overwritten' | 'updated' | 'kept' | 'unchanged'
@@ -61,7 +61,7 @@ export function writeFiles(
   const planned = files.map((file) => ({ ...file, action: actionOf(root, file, flags.force === true) }))
   const taken = planned.filter(({ action }) => action === 'overwritten').map(({ path }) => path)
   if (taken.length > 0 && flags.force !== true) {
-    const are = taken.length === 1 ? 'is there already' : 'are there already'
+    const are = taken.length === 1 ? 'already exists' : 'already exist'
     throw new CommandFailure(`${taken.join(', ')} ${are}: nothing was written; --force overwrites`)
   }
   const dry = flags['dry-run'] === true
@@ -80,7 +80,7 @@ function actionOf(root: string, { path, text, existing = 'refuse' }: ScaffoldFil
   const file = inside(root, path)
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return 'created'
-  if (!found.isFile()) throw new CommandFailure(`${path} is there and is not a file: nothing was written`)
+  if (!found.isFile()) throw new CommandFailure(`${path} exists and is not a file: nothing was written`)
   if (read(file) === text) return 'unchanged'
   if (existing === 'update') return 'updated'
   return existing === 'keep' && !force ? 'kept' : 'overwritten'
@@ -92,10 +92,10 @@ function inside(root: string, path: string): string {
   const there = nearestOf(dirname(file))
   const top = nearestOf(resolve(root))
   if (!file.startsWith(resolve(root) + sep) || !isInside(realpathSync(top), realpathSync(there))) {
-    throw new CommandFailure(`${path} leads out of ${root}: nothing was written`)
+    throw new CommandFailure(`${path} is outside ${root}: nothing was written`)
   }
   if (!statSync(there).isDirectory()) {
-    throw new CommandFailure(`${relative(process.cwd(), there)} is a file, and a folder is needed: nothing was written`)
+    throw new CommandFailure(`${relative(process.cwd(), there)} is a file, not a folder: nothing was written`)
   }
   return file
 }

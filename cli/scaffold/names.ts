@@ -20,7 +20,7 @@ export function namesOf(typed: string, kind: string): Names {
   const refuse = (why: string) => {
     throw new CommandFailure(`${quoted(typed)} cannot be the name of a ${kind}: ${why}`, { usage: true })
   }
-  if (/[/\\]/.test(typed)) refuse('it is a path; the folder is always the same')
+  if (/[/\\]/.test(typed)) refuse('it is a path; the folder is fixed')
   if (typed.length > 80) refuse('it has more than 80 characters')
   // ASCII alone: a file that one system writes composed and another decomposed is not found on the third.
   if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(typed)) refuse('it takes letters, digits, - and _, a letter first')
@@ -29,8 +29,8 @@ export function namesOf(typed: string, kind: string): Names {
   const pascal = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
   const camel = pascal.charAt(0).toLowerCase() + pascal.slice(1)
   const kebab = words.join('-')
-  if (reserved.has(camel)) refuse('JavaScript has a meaning of its own for it')
-  if (devices.test(kebab)) refuse('Windows has no file of that name')
+  if (reserved.has(camel)) refuse('it is a reserved word of JavaScript')
+  if (devices.test(kebab)) refuse('Windows does not allow a file of that name')
   return { kebab, camel, pascal }
 }
 

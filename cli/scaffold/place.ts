@@ -43,9 +43,9 @@ export function placeFor(folder: string, dir: string | undefined): Place {
 
 function folderIn(root: string, dir: string): string {
   const refuse = (why: string) => new CommandFailure(`--dir ${JSON.stringify(dir)} ${why}`, { usage: true })
-  if (dir.trim() === '' || /\p{Cc}/u.test(dir)) throw refuse('names no folder')
+  if (dir.trim() === '' || /\p{Cc}/u.test(dir)) throw refuse('needs a folder')
   const folder = resolve(typedPath(dir))
-  if (!isInside(root, folder)) throw refuse(`is outside of ${root}`)
+  if (!isInside(root, folder)) throw refuse(`is outside ${root}`)
   const inside = relative(root, folder).split(sep).join('/')
   if (inside.split('/').includes('node_modules')) throw refuse('is among the installed packages')
   if (statSync(folder, { throwIfNoEntry: false })?.isFile() === true) throw refuse('is a file')

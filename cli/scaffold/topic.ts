@@ -45,9 +45,12 @@ function namesOfTopic(topic: string): Names {
     .split('/')
     .some((level) => /[\p{L}\p{N}]/u.test(level) && !/[A-Za-z0-9\p{Script=Latin}]/u.test(level))
   if (isLost || words === '' || words.length > 70) {
-    throw new CommandFailure(`no name of a file can be made of the topic ${quoted(topic)}: --name <name> gives one`, {
-      usage: true,
-    })
+    throw new CommandFailure(
+      `the topic ${quoted(topic)} cannot be turned into a file name: pass one with --name <name>`,
+      {
+        usage: true,
+      },
+    )
   }
   return isName(words) ? namesOf(words, kind) : namesOf(`topic-${words}`, kind)
 }

@@ -69,7 +69,7 @@ export function sorted<Value>(object: { readonly [name: string]: Value } | undef
 }
 
 /**
- * What a local reference leads to, `undefined` when it leads nowhere. Own members only: a reference to
+ * What a local reference leads to, `undefined` when it cannot be resolved. Own members only: a reference to
  * `#/components/schemas/constructor` must not find what every object inherits.
  */
 export function resolve(document: ApiDocument, reference: string): unknown {

@@ -28,16 +28,16 @@ export async function fetchDescriptions(
   const [api, messages] = await Promise.all([read(places[0], 'openapi', '3.'), read(places[1], 'asyncapi', '3.')])
   if (api === undefined && messages === undefined) {
     throw new CommandFailure(
-      `${url} has neither an OpenAPI description at ${places[0]} nor an AsyncAPI description at ${places[1]}: register the plugin openapi or asyncapi, or name their places with --openapi and --asyncapi`,
+      `${url} has neither an OpenAPI description at ${places[0]} nor an AsyncAPI description at ${places[1]}: register the plugin openapi or asyncapi, or pass their paths with --openapi and --asyncapi`,
     )
   }
   if (api === undefined)
     note(
-      `There is no OpenAPI description at ${places[0]}: the client has websockets alone (--openapi names another place).`,
+      `There is no OpenAPI description at ${places[0]}: the client has websockets only (--openapi sets another path).`,
     )
   if (messages === undefined)
     note(
-      `There is no AsyncAPI description at ${places[1]}: the client has no websockets (--asyncapi names another place).`,
+      `There is no AsyncAPI description at ${places[1]}: the client has no websockets (--asyncapi sets another path).`,
     )
   const { info } = (messages ?? {}) as ApiDocument
   return {
@@ -64,7 +64,7 @@ async function read(address: URL, format: 'openapi' | 'asyncapi', version: strin
   } catch (error) {
     const { name, message, cause } = error as Error
     if (name === 'TimeoutError')
-      throw new CommandFailure(`${address} cannot be read: it was not there within ${patience / 1000} seconds`, {
+      throw new CommandFailure(`${address} cannot be read: there was no answer within ${patience / 1000} seconds`, {
         cause: error,
       })
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message

@@ -52,7 +52,7 @@ export function generateClient(api: ApiDocument, options: GenerateOptions = {}):
     shared.declarations(),
     comment([about === '' ? 'The routes of the server.' : `The routes of ${about}.`], ''),
     `export interface ${name} ${type}\n`,
-    `/** Makes a client of the server: \`const client = create${name}({ baseUrl: 'http://localhost:3000' })\`. */
+    `/** Creates a client of the server: \`const client = create${name}({ baseUrl: 'http://localhost:3000' })\`. */
 export function create${name}(options: ClientOptions = {}): ${name} {
   const send = connect(options)
 ${hasSockets ? '  const open = openSockets(options)\n' : ''}  return ${codeOf(tree, document, { from: '', text: '' }, '  ', 1)}
@@ -82,7 +82,7 @@ export function wordsOf(file: string): readonly string[] {
 }
 
 function header(command: string): string {
-  return `// Written by \`${command.replaceAll(/[\r\n\u2028\u2029]/g, ' ')}\`. Changes made by hand are lost: run that again.
+  return `// Written by \`${command.replaceAll(/[\r\n\u2028\u2029]/g, ' ')}\`. Manual changes are lost: run the command again instead.
 /* eslint-disable */
 // biome-ignore-all lint: generated
 // biome-ignore-all format: generated

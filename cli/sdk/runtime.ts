@@ -217,7 +217,7 @@ function search(query: object | undefined): string {
 
 function plain(name: string, value: unknown): string {
   if (value instanceof Date) return value.toISOString()
-  if (typeof value === 'object') throw new TypeError(name + ' is an object, which has no form as text')
+  if (typeof value === 'object') throw new TypeError(name + ' is an object, which cannot be written as text')
   return String(value)
 }
 

@@ -43,7 +43,9 @@ export function reportTo(
   let shownPages = ''
   const talk = quiet ? () => {} : note
   const goesOn = (serves: boolean) =>
-    serves ? 'the version before goes on answering; the next change tries again' : 'the next change tries again'
+    serves
+      ? 'the previous version keeps answering; the next change starts a new attempt'
+      : 'the next change starts a new attempt'
   return {
     starting: (runtime) => talk(`${startFile} on ${runtime}`),
     serving(news, ms, changed) {
@@ -59,7 +61,7 @@ export function reportTo(
     },
     otherPort: (asked, port) =>
       note(
-        `--port ${asked} is in the environment as PORT, but the application listens on ${port}: its option "port" says so`,
+        `--port ${asked} is in the environment as PORT, but the application listens on ${port} because of its option "port"`,
       ),
     notStarted: (why, serves) =>
       alarm(`${startFile} did not start: ${typeof why === 'string' ? firstLine(why) : told(why)}; ${goesOn(serves)}`),
@@ -70,20 +72,20 @@ export function reportTo(
     ended: (why) => alarm(`${startFile}: ${told(why)}; the next change starts it again`),
     silent: (seconds, serves) =>
       talk(
-        `${startFile} has run for ${seconds} s and neither listens nor ends: does it await something that never comes?` +
-          (serves ? ' The version before goes on answering.' : ''),
+        `${startFile} has run for ${seconds} s and neither listens nor exits: does it await something that never settles?` +
+          (serves ? ' The previous version keeps answering.' : ''),
       ),
-    forced: (ms) => note(`${startFile} has not ended within ${ms} ms and was stopped by force`),
+    forced: (ms) => note(`${startFile} did not exit within ${ms} ms and was killed`),
     alone: () =>
       note(
-        `${startFile} opens a port while it is loaded, which the previous version keeps until it ends: from now on that ends first. What is opened after listen() does not need it`,
+        `${startFile} opens a port while it is loaded, but the previous version holds that port until it exits. From now on the previous version exits first. To avoid this, open the port after listen()`,
       ),
     repeated: (files) =>
       note(
-        `${listed(files, folder)}: changed by every start of the application, which starts it again; what it writes itself belongs in a folder beside the sources`,
+        `${listed(files, folder)}: every start of the application changes these files, which restarts it again. Write such files to a folder outside the sources`,
       ),
     exhausted: (error) =>
-      note(`the system watches no more folders (${error.message}): the rest is looked at every 300 ms, as --poll does`),
+      note(`the system cannot watch more folders (${error.message}): the rest is polled every 300 ms, as with --poll`),
   }
 }
 
@@ -92,13 +94,13 @@ const firstLine = (text: string) => clean(text.split('\n')[0]!)
 const crashed = ({ said, place }: Crash) => firstLine(said) + (place === undefined ? '' : ` (${clean(place)})`)
 
 function told({ code, signal }: Ended): string {
-  if (signal !== null) return `it was ended by ${signal}`
+  if (signal !== null) return `it was terminated by ${signal}`
   if (code === null) return 'it could not be started'
-  if (code === 0) return 'it ended by itself, with code 0'
+  if (code === 0) return 'it exited on its own with code 0'
   // Node.js ends so while the top level of a module waits and nothing is left that could happen.
-  if (code === 13) return 'something that it awaits never comes (code 13)'
+  if (code === 13) return 'it awaits something that never settles (code 13)'
   const name = Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0]
-  return name === undefined ? `it ended with code ${code}` : `it ended with code ${code} (${name})`
+  return name === undefined ? `it exited with code ${code}` : `it exited with code ${code} (${name})`
 }
 
 /** The first few: a checkout changes hundreds. */

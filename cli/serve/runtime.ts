@@ -57,7 +57,7 @@ export function chooseRuntime(
 export function runtimeOf(name: string | undefined): Runtime | undefined {
   const runtime = runtimes.find((one) => one === name)
   if (name === undefined || runtime !== undefined) return runtime
-  throw new CommandFailure(`--runtime takes ${runtimes.join(', ')}; "${name}" is none of them`, { usage: true })
+  throw new CommandFailure(`--runtime takes ${runtimes.join(', ')}, not "${name}"`, { usage: true })
 }
 
 /** What this command runs on. */

@@ -83,7 +83,7 @@ class Supervisor {
       (await this.#fill(first!, true)) && !(await Promise.all(others.map((slot) => this.#fill(slot)))).includes(false)
     if (isUp && !this.#isStopping) {
       this.#isUp = true
-      note(`${of === 1 ? '1 worker listens' : `${of} workers listen`}; SIGHUP replaces one after the other`)
+      note(`${of === 1 ? '1 worker listens' : `${of} workers listen`}; SIGHUP replaces them one by one`)
       if (this.#rollAgain) this.#roll()
       await this.#stopped
     } else if (!this.#isStopping) {
@@ -145,7 +145,7 @@ class Supervisor {
   }
 
   async #askLead(topic: string, question: unknown): Promise<unknown> {
-    if (this.#lead === undefined || this.#lead.isEnded) throw new Error('there is none at this moment')
+    if (this.#lead === undefined || this.#lead.isEnded) throw new Error('no worker is running at the moment')
     return this.#lead.ask(topic, question)
   }
 
@@ -221,7 +221,7 @@ class Supervisor {
       slot.isRolling = false
       if (slot.worker === undefined) this.#refill(slot)
       if (!isUp) {
-        note(`the rolling restart stops at worker ${slot.number}: those that were not replaced go on`)
+        note(`the rolling restart stops at worker ${slot.number}: the workers that were not replaced keep running`)
         return
       }
     }
@@ -236,9 +236,7 @@ class Supervisor {
     for (const worker of this.#alive) {
       const missed = worker.missed()
       if (stuckAfter === 0 || (missed * beatMs) / 1000 <= stuckAfter) continue
-      note(
-        `worker ${worker.number} (${worker.pid}) has given no sign of life for ${stuckAfter} s, and is ended by force`,
-      )
+      note(`worker ${worker.number} (${worker.pid}) has been unresponsive for ${stuckAfter} s and is killed`)
       worker.kill()
     }
   }

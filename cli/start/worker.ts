@@ -116,7 +116,7 @@ export function startWorker(
         void ended.then(() => reject(new Error('it has ended')))
       })
       give({ framework: 'question', number, topic, question })
-      const late = () => Promise.reject(new Error(`it has taken more than ${answerMs} ms`))
+      const late = () => Promise.reject(new Error(`it took more than ${answerMs} ms`))
       return within(answered, answerMs, late).finally(() => asked.delete(number))
     },
     kill: () => void process.kill('SIGKILL'),

@@ -30,7 +30,7 @@ async function start(): Promise<void> {
     // Node.js from 22.18 on strips types itself, which is enough for files without decorators.
     if ((process.features as { readonly typescript?: unknown }).typescript) return
     throw new CommandFailure(
-      `Node.js ${process.versions.node} runs no TypeScript: install esbuild (npm install --save-dev esbuild), or name a .js file with --entry`,
+      `Node.js ${process.versions.node} cannot run TypeScript: install esbuild (npm install --save-dev esbuild), or pass a .js file with --entry`,
       { cause: error },
     )
   }

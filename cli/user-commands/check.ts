@@ -10,7 +10,7 @@ export function faultOf(command: CommandDefinition): string | undefined {
   const { name, description, run } = command
   if (typeof name !== 'string') return "has no name: name = 'greet'"
   if (!namePattern.test(name))
-    return `has the name "${name}", which is not letters, digits, "-", "_", "." and ":" after a letter`
+    return `has the name "${name}", which needs a letter first, then letters, digits, "-", "_", "." and ":"`
   if (name === 'help') return `has the name "help", which "${programName} help" has`
   if (typeof description !== 'string' || description.trim() === '')
     return `has no description: description = 'What ${name} does'`
@@ -28,10 +28,10 @@ function faultOfArguments(places: readonly CommandArgument[]): string | undefine
       return `has an argument with the name ${JSON.stringify(name)}`
     if (names.has(name)) return `has two arguments "${name}"`
     if (place.variadic === true && place !== places.at(-1)) {
-      return `has the variadic argument "${name}" before others, for which it leaves nothing`
+      return `has the variadic argument "${name}" before others, which would never receive a value`
     }
     if (place.required === true && optional !== undefined) {
-      return `has the required argument "${name}" after "${optional}", which may be left out`
+      return `has the required argument "${name}" after "${optional}", which is optional`
     }
     if (place.required !== true) optional = name
     names.add(name)
@@ -45,15 +45,15 @@ function faultOfFlags(flags: { readonly [name: string]: CommandFlag }): string |
   for (const [name, flag] of Object.entries(flags)) {
     if (!wordPattern.test(name)) return `has a flag with the name "${name}"`
     if (name === 'help') return 'has the flag "help", which every command has'
-    if (/^no-/.test(name)) return `has the flag "${name}"; what begins with "no-" turns another off`
+    if (/^no-/.test(name)) return `has the flag "${name}"; the prefix "no-" turns another flag off`
     if (!types.includes(flag?.type)) return `has the flag "${name}" without a type: 'string', 'number' or 'boolean'`
     if (flag.default !== undefined && typeof flag.default !== flag.type) {
-      return `has the flag "${name}" of type ${flag.type} with a default that is none`
+      return `has the flag "${name}" of type ${flag.type} with a default of another type`
     }
     const { short } = flag
     if (short === undefined) continue
     if (!/^[a-z]$/i.test(short)) return `has the flag "${name}" with the short form "${short}", which is not one letter`
-    if (short === 'h') return `has the flag "${name}" with the short form -h, which is that of the help`
+    if (short === 'h') return `has the flag "${name}" with the short form -h, which belongs to the help`
     if (letters.has(short)) return `has the short form -${short} twice`
     letters.add(short)
   }

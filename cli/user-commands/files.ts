@@ -75,7 +75,9 @@ export function checkCommand(command: CommandDefinition, where: string): void {
 
 function instanceOf(cls: new () => CommandDefinition, from: string): CommandDefinition {
   if (cls.length > 0)
-    throw new CommandFailure(`${from}: the constructor of ${cls.name} takes arguments; it is called without any`)
+    throw new CommandFailure(
+      `${from}: the constructor of ${cls.name} takes arguments, but the framework calls it without arguments`,
+    )
   try {
     return new cls()
   } catch (error) {

@@ -46,14 +46,14 @@ export async function findCommand(name: string, note: (line: string) => void): P
   for (const { message } of all.problems) note(message)
   const names = [...ownCommands, ...[...all.own, ...all.plugins].map(({ command }) => command)].map((one) => one.name)
   const close = nearest(name, names)
-  const hint = close === undefined ? `"${programName} list" shows what there is${unseen()}` : `did you mean "${close}"?`
+  const hint = close === undefined ? `"${programName} list" lists the commands${unseen()}` : `did you mean "${close}"?`
   // With a problem no one knows whether it was typed wrongly.
   throw new CommandFailure(`there is no command "${name}"; ${hint}`, { usage: all.problems.length === 0 })
 }
 
 /** Whoever knows that a plugin has the command would look for the mistake there. */
 function unseen(): string {
-  return findEntry() === undefined ? `. No plugin was asked: ${noServer()}` : ''
+  return findEntry() === undefined ? `. The commands of plugins are unknown: ${noServer()}` : ''
 }
 
 function withoutDuplicates(all: readonly FoundCommand[]): {
@@ -71,7 +71,9 @@ function withoutDuplicates(all: readonly FoundCommand[]): {
     const places = [first!, ...others].map(({ from }) => from)
     if (ownCommands.some((own) => own.name === name)) {
       problems.push(
-        new CommandFailure(`${places.join(' and ')}: the command "${name}" is one of the framework already: rename it`),
+        new CommandFailure(
+          `${places.join(' and ')}: the command "${name}" is already a command of the framework: rename it`,
+        ),
       )
     } else if (others.length > 0) {
       problems.push(new CommandFailure(`the command "${name}" is in ${places.join(' and in ')}: rename one`))

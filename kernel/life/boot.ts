@@ -19,17 +19,17 @@ export const PluginDependencyMissingError = defineError(
   'PluginDependencyMissingError',
   500,
   (wanted: string, by: string, near: string | undefined, there: string) =>
-    `the plugin "${by}" depends on "${wanted}", which is not registered in its scope or around it.${
+    `the plugin "${by}" depends on "${wanted}", which is not registered in its scope or an outer one.${
       near === undefined
         ? ` Register it, for example plugins: [${wanted}(), ${by}()].`
-        : ` Did you mean "${near}"? Else register "${wanted}".`
+        : ` Did you mean "${near}"? Otherwise register "${wanted}".`
     } Registered: ${there}`,
 )
 const PluginPrefixError = defineError(
   'PluginPrefixError',
   500,
   (name: string, prefix: string, site: string) =>
-    `the plugin "${name}" is registered under the prefix ${prefix} (at ${site}), and no route is in it: what it adds would reach no request. Register it within the plugin whose routes it is for, or without a prefix`,
+    `the plugin "${name}" is registered under the prefix ${prefix} (at ${site}), but no route is in it, so what it adds would reach no request. Register it in the plugin that has the routes, or without a prefix`,
 )
 
 /**

@@ -17,7 +17,7 @@ export interface LeadParts {
 
 /**
  * Runs the lead hooks: now where this process leads, so that what they fail with fails the start, and later where it takes
- * over. Then no caller is left to receive the failure, and the requests go on, so what fails is tried again.
+ * over. Then no caller is left to receive the failure, and the requests go on, so what fails is retried.
  */
 export async function lead(parts: LeadParts): Promise<void> {
   if (parts.hooks.length === 0) return

@@ -19,9 +19,9 @@ import { closeOnSignals } from './signals.ts'
 const ListeningTwiceError = defineError(
   'ListeningTwiceError',
   500,
-  () => 'listen() was called before on this server. A server listens once; make another for another port',
+  () => 'listen() was already called on this server. A server listens once; create another one for another port',
 )
-const ServerClosedError = defineError('ServerClosedError', 503, () => 'the server is closed. Make a new one')
+const ServerClosedError = defineError('ServerClosedError', 503, () => 'the server is closed. Create a new one')
 
 /** Called with each server that has booted. */
 export type BootCheck = (server: HostServer) => void

@@ -15,7 +15,7 @@ export const NextCalledTwiceError = defineError(
   (name: string) => `next() was called twice in ${name}. Return after calling it`,
 )
 
-const ClientGoneError = defineError('ClientGoneError', 499, () => 'the client went away')
+const ClientGoneError = defineError('ClientGoneError', 499, () => 'the client disconnected')
 
 /** One step as the runner needs it: what to call, and how to name it in an error. */
 export interface Link {

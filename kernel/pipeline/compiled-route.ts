@@ -102,7 +102,7 @@ function compileRoute(
 function mustBeSynchronous(returned: unknown): void {
   if (!isPromise(returned)) return
   returned.then(undefined, () => {})
-  throw new Error('an onRoute hook is synchronous, and this one returned a promise. Await in setup what it needs')
+  throw new Error('an onRoute hook must be synchronous, but this one returned a promise. Await what it needs in setup')
 }
 
 /**
@@ -144,7 +144,7 @@ export class CompiledRoutes {
   /** The table as of now. A route that was added after boot and is faulty is left out and logged. */
   current(logger: Logger): RouteTable<CompiledRoute> {
     if (this.#mountedVersion !== this.#mounted.version || this.#ownVersion !== this.#own.version) {
-      this.#build(logger, (error) => logger.error({ err: error }, 'a route that was registered after boot is left out'))
+      this.#build(logger, (error) => logger.error({ err: error }, 'a route was registered after boot and is ignored'))
     }
     return this.#table
   }

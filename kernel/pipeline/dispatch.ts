@@ -140,6 +140,6 @@ function refusalOf(raw: RawRequest): Error | undefined {
   const { host, hostOptional } = raw
   if (host === undefined && !hostOptional) return BadRequestError('the Host header is missing')
   if (host !== undefined && !isValidHost(host))
-    return BadRequestError('the Host header, or the authority of the target, is not one host')
+    return BadRequestError('the Host header or the authority of the request target is not a single host')
   return raw.refusal()
 }

@@ -23,7 +23,7 @@ export function legible(thrown: unknown): unknown {
     void (isFrameworkError(thrown) || thrown instanceof Error)
     return thrown
   } catch (cause) {
-    return new Error('what was thrown cannot be read', { cause })
+    return new Error('the thrown value cannot be read', { cause })
   }
 }
 

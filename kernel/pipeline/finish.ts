@@ -328,5 +328,5 @@ function strangeStatus(error: unknown): string {
   if (!(error instanceof Error) || isFrameworkError(error)) return ''
   const { status, statusCode = status } = error as Error & { status?: unknown; statusCode?: unknown }
   if (!isFailureStatus(statusCode)) return ''
-  return `. Its status ${statusCode} is not that of the answer: it may be an upstream's. Throw an HttpError`
+  return `. Its status ${statusCode} is not used for the answer, because it may be an upstream's. To choose the status, throw an HttpError`
 }

@@ -163,8 +163,8 @@ function describeAbsent(option: string, plugin: string): string {
 function describeUnknown(name: string, known: ReadonlySet<PropertyKey>): string {
   const names = [...known].filter((one) => typeof one === 'string')
   const near = nearest(name, names)
-  const remedy = near === undefined ? 'Register' : `Did you mean "${near}"? Else register`
-  return `no plugin here takes the route option "${name}". ${remedy} the plugin that takes it in this scope or around it; its definition has the name in routeOptions. Taken here: ${names.sort().join(', ')}`
+  const remedy = near === undefined ? 'Register' : `Did you mean "${near}"? Otherwise register`
+  return `no registered plugin takes the route option "${name}". ${remedy} the plugin that takes it, in this scope or an outer one; its definition names the option in routeOptions. Route options that are taken here: ${names.sort().join(', ')}`
 }
 
 /** Warns once of each option and not of each route: what is missing is one plugin. */

@@ -103,7 +103,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     if (names.length === 0 || middlewares.some((one) => typeof one !== 'function')) throw HookError('use', plugin)
     const factory = middlewares.find(isPluginFactory)
     if (factory !== undefined)
-      throw NotAMiddlewareError(`ctx.use() was given the plugin "${factory.name}", which register() takes`)
+      throw NotAMiddlewareError(`ctx.use() was given the plugin "${factory.name}", which belongs in register()`)
     for (const [i, run] of middlewares.entries()) {
       const step = { slot: 'scope' as const, name: names[i]!, plugin, scope: scope.name, run }
       scope.middlewares.push({ step, entry: this.#entry })

@@ -40,7 +40,7 @@ export function decorate(prototype: object, target: string, members: PropertyDes
     if (owner?.definition === entry.definition && owner !== entry) continue
     if (Object.hasOwn(prototype, name)) {
       const first = owner === undefined ? 'the kernel' : `the plugin "${owner.name}" (registered at ${owner.site})`
-      throw fail(`${first} has added already. Choose another name`)
+      throw fail(`${first} already added. Choose another name`)
     }
     if (Object.hasOwn(fields[target]!, name)) throw fail('is a field of the kernel. Choose another name')
     if (!isDescriptor(descriptor)) throw fail('is not a property descriptor: { get() { … } } or { value: … }')

@@ -88,7 +88,7 @@ type CheckedProvided<Provided> = [Provided] extends [never]
   ? // Never taken: it is what `Provided` is inferred from.
     Provided
   : Provided extends PromiseLike<unknown>
-    ? 'services exist as soon as the plugin is registered: make what takes time in setup, and give it to ctx.provide'
+    ? 'services must exist as soon as the plugin is registered: create what takes time in setup, and pass it to ctx.provide'
     : { readonly [Name in keyof Provided]: Name extends keyof Services ? Services[Name] : Provided[Name] }
 
 /**

@@ -75,11 +75,11 @@ function servicesOf(entry: PluginEntry, provide: (settings: never) => object): o
   if (isPromise(provided)) {
     // What it fails with would end the process as a rejection that nothing handles.
     provided.then(undefined, () => {})
-    throw entry.failure('provide', new Error('it is async; make the objects there and connect in setup'))
+    throw entry.failure('provide', new Error('it is async; create the objects there and connect in setup'))
   }
   if (provided === undefined) return {}
   if (typeof provided !== 'object' || provided === null || Array.isArray(provided)) {
-    throw entry.failure('provide', new Error('it returns no object of services: { name: service }'))
+    throw entry.failure('provide', new Error('it does not return an object of services: { name: service }'))
   }
   return provided
 }

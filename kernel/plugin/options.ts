@@ -88,7 +88,7 @@ export function readOption(reader: unknown, given: unknown, place: OptionPlace, 
   if (!isPromise(value)) return value
   // What it fails with would end the process as a rejection that nothing handles.
   value.then(undefined, () => {})
-  place.problem(`the options "${place.path}" are read asynchronously; a plugin reads its options at once`)
+  place.problem(`the options "${place.path}" have an asynchronous schema; it must be synchronous`)
   return undefined
 }
 
@@ -105,10 +105,10 @@ function readBy(reader: unknown, given: unknown, place: OptionPlace, more: reado
     const at = keys.reduce<OptionPlace>((from, key) => from.in(typeof key === 'number' ? key : String(key)), place)
     const value = keys.reduce<unknown>((from, key) => Object(from)[key], given)
     // Some schemas say what was given, which may be a secret.
-    const said = typeof value === 'string' ? message.replaceAll(JSON.stringify(value), 'text (not shown)') : message
+    const said = typeof value === 'string' ? message.replaceAll(JSON.stringify(value), 'a string (not shown)') : message
     place.problem(`the option "${at.path}": ${said}`)
   }
-  if (result.issues.length === 0) place.problem(`the options "${place.path}" are refused by their schema`)
+  if (result.issues.length === 0) place.problem(`the options "${place.path}" do not match their schema`)
   return undefined
 }
 

@@ -196,7 +196,7 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   const [plugin, options, ...more] = args
   if (more.length > 0) throw RegisterArgumentsError(`It was given ${args.length} arguments`)
   if (typeof options === 'function' || isRegistration(options)) {
-    throw RegisterArgumentsError(`The second argument is ${registeredName(options)}: register it by a call of its own`)
+    throw RegisterArgumentsError(`The second argument is ${registeredName(options)}: register it by a separate call`)
   }
   const prefix = readPrefix('register', options)
   if (prefix === undefined) return [plugin, {}]
@@ -208,7 +208,7 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
   }
   if (isRegistration(plugin) && plugin.mountPath !== undefined) {
     throw RegisterArgumentsError(
-      `${registeredName(plugin)} was given the prefix ${plugin.mountPath} before: keep one of the two`,
+      `${registeredName(plugin)} was given the prefix ${plugin.mountPath} already: keep one of the two`,
     )
   }
   return [plugin, { prefix }]
@@ -218,7 +218,7 @@ export function registerArguments(args: readonly unknown[]): [plugin: unknown, o
 export function describe(value: unknown): string {
   if (value === undefined || value === null) return String(value)
   // Not the value: what someone registers by mistake may be a secret.
-  if (typeof value !== 'object') return typeof value === 'string' ? 'a text' : `a ${typeof value}`
+  if (typeof value !== 'object') return typeof value === 'string' ? 'a string' : `a ${typeof value}`
   if (Array.isArray(value)) return 'an array'
   if (value instanceof Promise) return 'a promise'
   return `an object with the keys ${Object.keys(value).join(', ') || '(none)'}`

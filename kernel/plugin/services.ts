@@ -12,7 +12,7 @@ export const ServiceMissingError = defineError(
     const remedy =
       near === undefined
         ? `Register the plugin that provides it, for example plugins: [${name}()]`
-        : `Did you mean "${near}"? Else register the plugin that provides "${name}"`
+        : `Did you mean "${near}"? Otherwise register the plugin that provides "${name}"`
     return `there is no service "${name}" here. ${remedy}. Provided here: ${there}`
   },
 )

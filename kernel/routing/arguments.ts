@@ -24,7 +24,7 @@ function described(value: unknown, fail: (why: string) => Error): RouteOptions {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return { [description]: value as RouteDescription }
   if (typeof value === 'function')
-    throw fail('it has a function after its handler: several middlewares stand in a list')
+    throw fail('it has a function after its handler: pass several middlewares as an array')
   throw fail(`the description after the handler is ${kindOf(value)}, not an object`)
 }
 
@@ -33,7 +33,7 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
   const fail = (why: string) => RouteArgumentsError(method, String(path), why)
   const [first, second, third, ...more] = rest
   // What is left out may be what asks who someone is: `(path, auth, log, handler)` would run `log` as the handler.
-  if (more.length > 0) throw fail(`it was given ${rest.length + 1} arguments`)
+  if (more.length > 0) throw fail(`it received ${rest.length + 1} arguments`)
   if (typeof first === 'function' && typeof second !== 'function') {
     if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler and its description`)
     return { options: described(second, fail), handler: first }
@@ -45,7 +45,7 @@ export function readRouteArguments(method: string, path: string, rest: readonly 
     if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
     return { options: { middlewares, ...described(third, fail) }, handler: second }
   }
-  if (typeof first !== 'object' || first === null) throw fail(`got ${kindOf(first)} where options or a handler belong`)
+  if (typeof first !== 'object' || first === null) throw fail(`got ${kindOf(first)} in place of options or a handler`)
   if (typeof second !== 'function') throw fail(`the handler is ${kindOf(second)}, not a function`)
   if (third !== undefined) throw fail(`got ${kindOf(third)} after the handler`)
   const options = first as RouteOptions
@@ -68,12 +68,12 @@ const WebsocketArgumentsError = defineError(
 export function readUpgradeArguments(path: string, rest: readonly unknown[]): RouteOptions {
   const [options, handlers] = rest.length === 1 ? [{}, rest[0]] : rest
   const fail = (why: string) => WebsocketArgumentsError(String(path), why)
-  if (rest.length > 2) throw fail(`it was given ${rest.length + 1} arguments`)
+  if (rest.length > 2) throw fail(`it received ${rest.length + 1} arguments`)
   for (const [what, one] of Object.entries({ options, handlers }))
     if (typeof one !== 'object' || one === null || Array.isArray(one))
       throw fail(`the ${what} are ${kindOf(one)}, not an object`)
   const given = options as Record<PropertyKey, unknown>
-  if ('websocket' in given) throw fail('the handlers are the last argument, not a member of the options')
+  if ('websocket' in given) throw fail('pass the handlers as the last argument, not as a member of the options')
   // Inherited ones too: one of them may be a guard.
   const all = optionNames(given).map((name) => [name, given[name]])
   return { ...Object.fromEntries(all), websocket: handlers } as RouteOptions

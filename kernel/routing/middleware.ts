@@ -46,9 +46,8 @@ export function defineMiddleware<Extension extends object = {}>(
   middleware: (req: Request & Extension, res: Response, next: Next) => unknown,
   ...more: never[]
 ): TypedMiddleware<Extension> {
-  if (more.length > 0)
-    throw NotAMiddlewareError('defineMiddleware() was given several; define each by a call of its own')
-  if (typeof middleware !== 'function') throw NotAMiddlewareError('defineMiddleware() was given no function')
+  if (more.length > 0) throw NotAMiddlewareError('defineMiddleware() takes one function; call it once for each')
+  if (typeof middleware !== 'function') throw NotAMiddlewareError('defineMiddleware() takes a function')
   if (middleware.name === '') places.set(middleware, new CallSite())
   return middleware
 }
@@ -68,7 +67,7 @@ export function middlewareMistake(middlewares: readonly unknown[]): { place: num
   for (const [place, one] of middlewares.entries()) {
     if (typeof one !== 'function') return { place, why: `is ${kindOf(one)}, not a function` }
     // Called as a middleware it would return a registration, and the request would wait for its deadline.
-    if (contractOf(one) !== undefined) return { place, why: `is the plugin "${one.name}", which register() takes` }
+    if (contractOf(one) !== undefined) return { place, why: `is the plugin "${one.name}", which belongs in register()` }
   }
   return undefined
 }

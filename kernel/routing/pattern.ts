@@ -23,7 +23,7 @@ type Fail = (why: string, remedy: string) => Error
 
 function parseSegment(raw: string, isLast: boolean, fail: Fail): Segment {
   if (raw === '*') {
-    if (!isLast) throw fail('has a "*" before its end', 'A wildcard takes the rest of the path: put it last.')
+    if (!isLast) throw fail('has a "*" before its end', 'A wildcard matches the rest of the path: put it last.')
     return { kind: 'wildcard', text: '*', optional: false }
   }
   if (raw.startsWith(':')) {
@@ -40,14 +40,14 @@ function parseSegment(raw: string, isLast: boolean, fail: Fail): Segment {
   if (raw.includes('*') || raw.includes('?')) {
     throw fail(
       `has the segment "${raw}"`,
-      'A "*" stands alone as the last segment, a "?" only after a parameter; encode them (%2A, %3F) to mean the characters.',
+      'A "*" must be the whole last segment, and a "?" may only follow a parameter; encode them (%2A, %3F) to match the characters.',
     )
   }
   const text = raw.includes('%') ? decodePath(raw) : raw
   if (text === undefined) throw fail(`has the malformed escape "${raw}"`, 'Write "%25" for a percent sign.')
   if (/%(2F|3F|23)/.test(text)) {
     const why = `has an escaped "/", "?" or "#" in the segment "${raw}"`
-    throw fail(why, 'Take the segment as a parameter, whose value is decoded.')
+    throw fail(why, 'Make the segment a parameter, whose value is decoded.')
   }
   return { kind: 'static', text, optional: false }
 }
@@ -81,7 +81,7 @@ function toShape(segments: readonly Segment[]): Shape {
  */
 export function parsePattern(pattern: string): Shape[] {
   if (typeof pattern !== 'string') {
-    throw RoutePatternError(String(pattern), 'is not text', 'A path is text such as "/users/:id", and comes first.')
+    throw RoutePatternError(String(pattern), 'is not a string', 'Begin with a path such as "/users/:id".')
   }
   const fail: Fail = (why, remedy) => RoutePatternError(pattern, why, remedy)
   if (!pattern.startsWith('/')) throw fail('does not begin with "/"', `Write "/${pattern}".`)
@@ -98,7 +98,7 @@ export function parsePattern(pattern: string): Shape[] {
     return segment
   })
   const optional = segments.filter((segment) => segment.optional).length
-  if (optional > 4) throw fail('has more than four optional parameters', 'Register the paths one by one.')
+  if (optional > 4) throw fail('has more than four optional parameters', 'Register each path as a route.')
   let forms: Segment[][] = [[]]
   for (const segment of segments) {
     forms = forms.flatMap((form) => (segment.optional ? [[...form, segment], form] : [[...form, segment]]))

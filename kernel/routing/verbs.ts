@@ -165,7 +165,7 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
     any: verb(...methods.filter((method) => method !== 'HEAD')),
     ws: (path: string, ...rest: unknown[]) => get(path, readUpgradeArguments(path, rest), upgradeRequired),
     group(path: string, ...rest: unknown[]) {
-      if (rest.length > 2) throw GroupArgumentsError(String(path), `it was given ${rest.length + 1} arguments`)
+      if (rest.length > 2) throw GroupArgumentsError(String(path), `it received ${rest.length + 1} arguments`)
       const define = rest.at(-1)
       const middlewares = rest.length > 1 ? rest[0] : []
       if (typeof define !== 'function') throw GroupArgumentsError(String(path), 'the last argument is not a function')
@@ -181,7 +181,7 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
       if (typeof (made as Partial<PromiseLike<unknown>> | null | undefined)?.then !== 'function')
         return // What it fails with would end the process as a rejection that nothing handles.
       ;(made as PromiseLike<unknown>).then(undefined, () => {})
-      throw GroupArgumentsError(path, 'define is asynchronous, and its routes would come after the boot. Await first')
+      throw GroupArgumentsError(path, 'define is asynchronous, so its routes would come after boot. Await before it')
     },
   }
 }
@@ -196,7 +196,7 @@ function upgradeRequired(_req: Request, res: Response): never {
   // RFC 9110 section 7.8: who sends Upgrade names it in Connection, too.
   res.setHeader('connection', 'upgrade')
   res.setHeader('upgrade', 'websocket')
-  throw UpgradeRequiredError('this path takes websockets alone')
+  throw UpgradeRequiredError('this path accepts websockets only')
 }
 upgradeRequired[upgradeAlone] = true
 

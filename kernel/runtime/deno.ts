@@ -130,7 +130,7 @@ class DenoAdapter implements Adapter {
     if (this.#stopped || this.#abort.signal.aborted) return
     this.#server = undefined
     const now = performance.now()
-    if (now - this.#deafAt > deafMs) onWarning('no connection can be accepted; the port is opened again', error)
+    if (now - this.#deafAt > deafMs) onWarning('the server cannot accept connections; it opens the port again', error)
     this.#deafAt = now
     setTimeout(() => {
       if (this.#stopped) return

@@ -141,7 +141,7 @@ class InjectRaw implements RawRequest {
 }
 
 function left(): FrameworkError {
-  return BadRequestError('the client left before the body was complete')
+  return BadRequestError('the client disconnected before the body was complete')
 }
 
 function lowerCase(headers: InjectRequest['headers']): Record<string, string> {
@@ -254,7 +254,7 @@ function injectMistake(request: unknown, second: unknown): FrameworkError | unde
     if (injected.includes(name)) continue
     const near = nearest(name, injected)
     const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-    return ArgumentsError('inject', `{ ${injected.join(', ')} }, and "${name}" is none of them.${guess}`)
+    return ArgumentsError('inject', `{ ${injected.join(', ')} }, and "${name}" is not one of them.${guess}`)
   }
   const { url, body } = request as { url?: unknown; body?: unknown }
   if (typeof url !== 'string') return ArgumentsError('inject', `a url: ${example}`)

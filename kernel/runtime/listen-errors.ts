@@ -4,7 +4,7 @@ export const PortInUseError = defineError(
   'PortInUseError',
   500,
   (host: string, port: number) =>
-    `${host}:${port} is taken by another process; stop that process, or choose another port (option port or PORT; 0 takes a free one)`,
+    `${host}:${port} is in use by another process; stop that process, or choose another port (option port or PORT; 0 takes a free one)`,
 )
 
 export const PortForbiddenError = defineError(

@@ -132,12 +132,12 @@ export const BodyReadError = defineError(
   'BodyReadError',
   500,
   () =>
-    'the body was read before, and its bytes come once. Keep what was read; a parser leaves it with a route option, json: false for one',
+    'the body was already read, and it can be read only once. Keep what you have read, or turn the parser off for the route, for example with json: false',
 )
 export const ExpectationFailedError = defineError(
   'ExpectationFailedError',
   417,
-  () => 'the header Expect takes 100-continue alone',
+  () => 'the header Expect supports 100-continue only',
 )
 export const UpgradeRequiredError = defineError('UpgradeRequiredError', 426, (what: string) => what)
 export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)

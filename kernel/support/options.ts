@@ -11,8 +11,7 @@ function wrongOption(option: string, got: unknown, expected: string): string {
 function unknownOption(option: string, name: string, known: readonly string[]): string {
   const near = nearest(name, known)
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`
-  const all = known.length === 1 ? `The only one is ${known[0]}` : `The options are ${known.join(', ')}`
-  return `"${option}" is not an option.${guess} ${known.length === 0 ? 'It takes none' : all}`
+  return `Unknown option "${option}".${guess} Known options: ${known.join(', ') || 'none'}`
 }
 
 /** What stands for a value in a message. */
@@ -64,7 +63,7 @@ export function hidden(value: unknown): unknown {
 /** A value for a message. Of an object the names alone: their values may be secrets. */
 function show(value: unknown): string {
   if (value instanceof Shown || value instanceof RegExp || value instanceof Date) return String(value)
-  if (typeof value === 'string') return value === '' ? 'an empty text' : 'text (not shown)'
+  if (typeof value === 'string') return value === '' ? 'an empty string' : 'a string (not shown)'
   if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
   if (typeof value !== 'object' || value === null) return String(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'

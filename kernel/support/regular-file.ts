@@ -5,7 +5,7 @@ import { defineError, withCause } from './errors.ts'
 const IrregularFileError = defineError(
   'IrregularFileError',
   500,
-  (path: string, kind: string) => `${path} is ${kind}, and a file is needed`,
+  (path: string, kind: string) => `${path} is ${kind}, not a file`,
 )
 
 /** A file that is open, as it was when it was opened: what is measured is what is read, however often the name changes hands. */
@@ -79,7 +79,7 @@ export async function readPart(handle: FileHandle, start: number, length: number
     const bytes = Buffer.allocUnsafeSlow(length)
     for (let at = 0; at < length; ) {
       const { bytesRead } = await handle.read(bytes, at, length - at, start + at)
-      if (bytesRead === 0) throw new Error(`the file has become shorter while it was read: ${at} of ${length} bytes`)
+      if (bytesRead === 0) throw new Error(`the file became shorter while it was read: ${at} of ${length} bytes`)
       at += bytesRead
     }
     return bytes

@@ -6,7 +6,7 @@ const AsyncApiBeforeBootError = defineError(
   'AsyncApiBeforeBootError',
   500,
   () =>
-    'the messages of a server are asked for before boot. Call await server.ready() first, or describeMessages(server) of framework/plugins/asyncapi',
+    'the messages of a server are unknown before boot. Call await server.ready() first, or use describeMessages(server) of framework/plugins/asyncapi',
 )
 
 /** Describes the messages of one server: the service `asyncapi`. */

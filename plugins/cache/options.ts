@@ -104,7 +104,7 @@ export const cacheOptions = option
   })
   .into((given, place) => {
     if (given.provider === 'memory' && given.redis !== undefined) {
-      place.in('redis').wrong(described('given'), 'provider: "redis" beside it')
+      place.in('redis').wrong(described('given'), 'provider: "redis" together with it')
     }
     return {
       ...given,

@@ -69,7 +69,7 @@ export const cache = definePlugin({
       return
     }
     const store = await connect(settings, (state, error) => {
-      if (state === 'up') ctx.log.warn('Redis answers again: the cache is on')
+      if (state === 'up') ctx.log.warn('Redis answers again: requests are cached')
       else if (state === 'refused')
         ctx.log.warn({ err: error }, 'Redis refuses a command: the request is served uncached')
       else ctx.log.warn({ err: error }, 'Redis does not answer: requests are served uncached')
@@ -80,7 +80,7 @@ export const cache = definePlugin({
 
 /** The other workers would go on with outdated answers. */
 function refuseToForget(worker: WorkerPlace | undefined): void {
-  refuseSeveral(worker, 'cached answers, which are to be invalidated, are kept', 'Set cache.provider to "redis"')
+  refuseSeveral(worker, 'cached answers, which can be invalidated, are kept', 'Set cache.provider to "redis"')
 }
 
 /** For the API description. */

@@ -12,7 +12,7 @@ export function checkTags(tags: readonly string[], path: string, place: OptionPl
     const missing = [...tag.matchAll(/(?<!\w):([A-Za-z_$][\w$]*)/g)].find(([, name]) => !parameters.includes(name!))
     if (missing === undefined) continue
     const near = nearest(missing[1]!, parameters)
-    const known = parameters.length === 0 ? 'which has none' : parameters.map((name) => `:${name}`).join(', ')
+    const known = parameters.length === 0 ? 'which has no parameters' : parameters.map((name) => `:${name}`).join(', ')
     place.in(i).wrong(quoted(tag), `parameters of the path ${path}, ${near === undefined ? known : `such as :${near}`}`)
   }
 }

@@ -34,7 +34,7 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
     receive: [
       message(
         'join',
-        'Asks to join a channel, after the last message that the client has received.',
+        'Joins a channel; the messages since the last one that the client has received follow.',
         request({ after: text }, []),
       ),
       message('leave', 'Leaves a channel.', request({}, [])),
@@ -70,7 +70,7 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
       ),
       message(
         'refused',
-        'What the client has asked for was refused.',
+        'The request of the client was refused.',
         object({ channel: text, ref, code: text, message: text, errors: { type: 'array', items: {} } }, [
           'channel',
           'code',
@@ -79,12 +79,12 @@ export function exchange({ options }: DescribedRoute): AsyncApiExchange | undefi
       ),
       message(
         'gap',
-        'Messages are missing that cannot be sent again.',
+        'Messages are missing and cannot be sent again.',
         object({ channel: names, after: text, id: text }),
       ),
       ...(publishing.length === 0
         ? []
-        : [message('published', 'What the client has published has this id.', answer({ id: text }, ['id']))]),
+        : [message('published', 'The message that the client published has this id.', answer({ id: text }, ['id']))]),
       ...(hasPresence
         ? [
             message(

@@ -72,7 +72,9 @@ type Addressed<Name extends string, Rest extends readonly unknown[]> = string ex
 
 const fn = option.fn()
 const channelOptions = option.shape({
-  join: option.fn('a function (client, params) => boolean that says who may join; () => true for everyone').required(),
+  join: option
+    .fn('a function (client, params) => boolean that decides whether a client may join; () => true admits every client')
+    .required(),
   publish: fn,
   user: fn,
   presence: fn,
@@ -87,7 +89,7 @@ const channelOptions = option.shape({
 })
 const recipient = option.shape({ user: option.name(), client: option.name() }).into((given, place) => {
   const { user, client } = given
-  if ((user === undefined) === (client === undefined)) place.wrong(given, '{ user } or { client }, with a text')
+  if ((user === undefined) === (client === undefined)) place.wrong(given, '{ user } or { client }, a string each')
   return defined({ user, client }) as Recipient
 })
 // One that is `undefined`, because the user was not found, must not reach everyone.
@@ -158,7 +160,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
    */
   async remove(...given: Addressed<Name, [who: ChannelRemoval]>): Promise<void> {
     const [name, who] = this.#addressed(given, 'remove')
-    if (who === undefined) throw OptionError('remove', who, '{ user } or { client }, with a text')
+    if (who === undefined) throw OptionError('remove', who, '{ user } or { client }, a string each')
     const to = recipient.parse(who as never, 'remove')
     this.#mustKnow(to, 'remove')
     await this.#send(name, { body: '', kind: 'remove', to })
@@ -169,7 +171,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
       throw OptionError(
         what,
         quoted(to),
-        `{ client }, since the channel "${this.name}" knows no users: its option user says which user a client belongs to`,
+        `{ client }, since the channel "${this.name}" knows no users. Set its option user, which names the user of a client`,
       )
   }
 
@@ -184,7 +186,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
       throw OptionError(
         'join',
         socket === undefined ? undefined : quoted(socket),
-        'the socket of a handler first: join(socket, values)',
+        'the socket that the handler receives as first argument: join(socket, values)',
       )
     const hub = hubOf(socket)
     if (hub === undefined) throw ChannelsNotRunningError(`joining the channel "${name}"`)
@@ -201,7 +203,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     if (this.rules.presence === undefined)
       throw ChannelNameError(
         this.name,
-        'it shows no one who is in it. The option presence says what others see of a client',
+        'it does not list its clients. Set the option presence, which decides what others see of a client',
       )
     return (await this.#ask(name, 'asking who is in', (hub) => hub.presentIn(name))).flat()
   }
@@ -250,7 +252,7 @@ export class Channel<Name extends string = string, Payload = unknown> {
     if (own.length === 0)
       throw ChannelNameError(
         this.name,
-        `another channel has the name "${name}" on the routes of the server. Use that one`,
+        `the routes of the server have a different channel with the name "${name}". Use that one`,
       )
     return Promise.all(own.map(ask))
   }

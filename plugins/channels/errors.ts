@@ -18,7 +18,7 @@ export const UnknownChannelError = defineError(
 export const TooManyChannelsError = defineError(
   'TooManyChannelsError',
   429,
-  (most: number) => `the client is in ${most} channels, the most that it may join`,
+  (most: number) => `the client is in ${most} channels, the maximum`,
 )
 export const ChannelPublishRefusedError = defineError(
   'ChannelPublishRefusedError',
@@ -48,7 +48,7 @@ export const InvalidPayloadError = defineError('InvalidPayloadError', 422, (why:
 export const ChannelUnavailableError = defineError(
   'ChannelUnavailableError',
   503,
-  () => 'channels cannot be reached now: their Redis does not answer',
+  () => 'channels are not available now: their Redis does not answer',
 )
 export const ChannelsNotRunningError = defineError(
   'ChannelsNotRunningError',

@@ -112,7 +112,7 @@ export class Hub {
     const other = [...this.#channels].find(({ pattern }) => pattern.overlaps(channel.pattern))
     if (other !== undefined)
       throw ChannelRouteError(
-        `the channels "${other.name}" and "${channel.name}" match the same names, and each says who may join. Use one channel in all routes, or give one another first part`,
+        `the channels "${other.name}" and "${channel.name}" match the same names, and each decides who may join. Use the same channel in all routes, or change the first part of one name`,
       )
     for (const mode of ['body', 'exact'] as const) channel.check(mode)
     this.#channels.add(channel)
@@ -245,7 +245,7 @@ export class Hub {
       const data: unknown = JSON.parse(jsonText(given ?? null, (why) => ChannelPayloadError(name, why)))
       return user === undefined ? { id, data } : { id, user, data }
     } catch (error) {
-      this.#log.error({ err: error, channel: name }, `the option presence of the channel "${name}" has failed`)
+      this.#log.error({ err: error, channel: name }, `the option presence of the channel "${name}" failed`)
       return this.#refuse(name)
     }
   }
@@ -256,10 +256,10 @@ export class Hub {
       user = channel.rules.user?.(joined.client as ChannelClient<never>)
       if (user === undefined || (typeof user === 'string' && user !== '')) return user
     } catch (error) {
-      this.#log.error({ err: error, channel: name }, `the option user of the channel "${name}" has failed`)
+      this.#log.error({ err: error, channel: name }, `the option user of the channel "${name}" failed`)
       return this.#refuse(name)
     }
-    this.#log.error({ channel: name }, `the option user of the channel "${name}" has returned what is not a text`)
+    this.#log.error({ channel: name }, `the option user of the channel "${name}" did not return a string`)
     return this.#refuse(name)
   }
 

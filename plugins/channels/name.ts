@@ -24,7 +24,7 @@ export class ChannelPattern {
   /** @throws ChannelNameError */
   constructor(text: unknown) {
     if (typeof text !== 'string' || text === '')
-      throw ChannelNameError(String(text), 'a name is a text such as "orders/:id"')
+      throw ChannelNameError(String(text), 'a name is a string such as "orders/:id"')
     this.text = text
     this.#segments = text.split('/').map((segment) => {
       const name = parameter.exec(segment)?.[1]
@@ -59,7 +59,7 @@ export class ChannelPattern {
   #encode(param: string, value: unknown): string {
     const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
     if (typeof text !== 'string' || text === '')
-      throw ChannelNameError(this.text, `the parameter "${param}" needs a text that is not empty, or a number`)
+      throw ChannelNameError(this.text, `the parameter "${param}" needs a non-empty string or a number`)
     if (/\p{Surrogate}/u.test(text)) throw ChannelNameError(this.text, `the parameter "${param}" is not valid Unicode`)
     return encodeURIComponent(text)
   }

@@ -70,7 +70,9 @@ export const channels = definePlugin({
       const { websocket: handlers, incoming, outgoing } = route.options
       if (given === undefined) return
       if (handlers === undefined)
-        throw ChannelRouteError('the option channels is for websockets: router.ws(path, { channels: […] }, handlers)')
+        throw ChannelRouteError(
+          'the option channels needs a websocket route: router.ws(path, { channels: […] }, handlers)',
+        )
       const taken = Object.keys({ ...incoming, ...outgoing }).find((type) => type.startsWith('channel:'))
       if (taken !== undefined)
         throw ChannelRouteError(
@@ -90,7 +92,9 @@ export const channels = definePlugin({
         if (req.query.channel === undefined) {
           res.setHeader('connection', 'upgrade')
           res.setHeader('upgrade', 'websocket')
-          throw UpgradeRequiredError('this path takes websockets, or names channels for server-sent events: ?channel=…')
+          throw UpgradeRequiredError(
+            'this path accepts websockets, or server-sent events of the channels in its query: ?channel=…',
+          )
         }
         sockets.checkOrigin(route, req)
         return answer(req, res)

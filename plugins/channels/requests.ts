@@ -55,7 +55,7 @@ export class ChannelRequests {
       const { code, message, status, cause, issues } = error as Record<string, unknown>
       if (status === undefined || status === 500) throw error
       if (status === 503)
-        this.#log.warn({ err: cause ?? error }, 'a client was refused, because a channel cannot be reached')
+        this.#log.warn({ err: cause ?? error }, 'a client was refused because a channel cannot be reached')
       const channel = typeof request.channel === 'string' ? request.channel.slice(0, 256) : ''
       const notice = noticeFrame('refused', { channel, ref: refOf(request), code, message, errors: issues })
       socket.sendFrame(notice.text)
@@ -64,9 +64,9 @@ export class ChannelRequests {
 
   async #answer(socket: Socket, type: (typeof requestTypes)[number], request: ChannelRequest): Promise<void> {
     const { after } = request
-    if (typeof request.channel !== 'string') throw BadRequestError('"channel" must be the name of a channel, a text')
+    if (typeof request.channel !== 'string') throw BadRequestError('"channel" must be the name of a channel, a string')
     if (after !== undefined && (typeof after !== 'string' || after === ''))
-      throw BadRequestError('"after" must be the id of a message, a text, or be left out')
+      throw BadRequestError('"after" must be the id of a message, a string, or be left out')
     const { channel, name } = this.#channels.find(request.channel)
     const ref = refOf(request)
     const joined = clientOf(socket, this.#hub)

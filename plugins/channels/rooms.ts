@@ -170,6 +170,6 @@ export class Rooms implements BusEvents {
   }
 
   #failed(name: string, error: unknown): void {
-    if (!this.#isClosed) this.#log.warn({ err: error, channel: name }, `the store of the channel "${name}" has failed`)
+    if (!this.#isClosed) this.#log.warn({ err: error, channel: name }, `the store of the channel "${name}" failed`)
   }
 }

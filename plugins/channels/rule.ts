@@ -11,14 +11,14 @@ interface Rule {
 /** Asks a rule of a channel. It fails closed: what throws, rejects, is late, or is anything but true is a no. */
 export async function allows({ name, rule, timeout, log }: Rule, ask: () => unknown): Promise<boolean> {
   const failed = (why: string, error?: unknown) => {
-    log.error({ err: error, channel: name }, `the option ${rule} of the channel "${name}" ${why}, so it refuses`)
+    log.error({ err: error, channel: name }, `the option ${rule} of the channel "${name}" ${why}, so access is denied`)
     return false
   }
   try {
     const verdict = await within(Promise.resolve(ask()), timeout, () => 'late' as const)
     if (verdict === 'late') return failed(`has not answered within ${timeout} ms`)
     if (verdict === true || verdict === false) return verdict
-    return failed('has answered neither true nor false')
+    return failed('returned neither true nor false')
   } catch (error) {
     return failed('has failed', error)
   }

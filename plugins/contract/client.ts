@@ -152,6 +152,6 @@ function search(name: string, query: object | undefined): string {
 
 function textOf(name: string, what: string, value: unknown): string {
   if (value instanceof Date) return value.toISOString()
-  if (typeof value === 'object') throw ContractError(`${name}: ${what} is an object, which has no form as text`)
+  if (typeof value === 'object') throw ContractError(`${name}: ${what} is an object, which cannot be written as text`)
   return String(value)
 }

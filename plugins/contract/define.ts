@@ -41,7 +41,7 @@ type Checked<Routes> = [Routes] extends [never]
   ? Routes
   : {
       readonly [Name in keyof Routes]: Name extends 'then'
-        ? 'a client with a route "then" could not be awaited: choose another name'
+        ? 'a client with a route "then" would be taken for a promise: choose another name'
         : CheckedRoute<Routes[Name], Name, NamesByRoute<Routes>>
     }
 
@@ -107,8 +107,8 @@ export function readContract(contract: object): NamedRoute[] {
   return Reflect.ownKeys(contract).map((key) => {
     const name = String(key)
     const fail = (what: string) => ContractError(`the route ${name} of the contract: ${what}`)
-    if (typeof key === 'symbol') throw fail('its name is a symbol, and not a text')
-    if (name === 'then') throw fail('a client with a route "then" could not be awaited. Choose another name')
+    if (typeof key === 'symbol') throw fail('its name is a symbol, not a string')
+    if (name === 'then') throw fail('a client with a route "then" would be taken for a promise. Choose another name')
     const route = (contract as Contract)[name]!
     const shapes = readRoute(route, fail)
     for (const { key: path } of shapes) {
@@ -129,7 +129,7 @@ function readRoute(route: ContractRoute, fail: (what: string) => Error): Shape[]
     const near = nearest(member, contractMembers)
     const guess = near === undefined ? '' : ` Did you mean "${near}"?`
     throw fail(
-      `"${member}" is not a member of it.${guess} There are ${contractMembers.join(', ')}; other options of a route stand beside its handler, in implement()`,
+      `"${member}" is not a member of a route.${guess} Known members: ${contractMembers.join(', ')}; pass the other options of the route with its handler, to implement()`,
     )
   }
   const { method, path, responses } = route

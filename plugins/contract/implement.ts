@@ -73,12 +73,12 @@ export function implement<Extension, Prefix extends string, const Contract exten
     throw ContractError('implement takes handlers by the names of the contract')
   const names = named.map(({ name }) => name)
   const missing = names.filter((name) => given[name] === undefined)
-  if (missing.length > 0) throw ContractError(`no implementation of ${missing.join(', ')} was given`)
+  if (missing.length > 0) throw ContractError(`the implementation of ${missing.join(', ')} is missing`)
   for (const name of Reflect.ownKeys(given).map(String)) {
     if (names.includes(name)) continue
     const near = nearest(name, names)
     const guess = near === undefined ? '' : `. Did you mean "${near}"?`
-    throw ContractError(`"${name}" is implemented, and not a route of the contract${guess}`)
+    throw ContractError(`"${name}" is implemented, but is not a route of the contract${guess}`)
   }
   const all = named.map(({ name, route }) => ({ route, ...read(name, given[name]) }))
   for (const { route, options, handler } of all) {
@@ -111,7 +111,7 @@ function read(name: string, given: unknown): { options: object; handler: Functio
   if (typeof handler !== 'function') throw ContractError(`the implementation of ${name} has no handler`)
   for (const member of contractMembers) {
     if (member in options)
-      throw ContractError(`the implementation of ${name} has "${member}", which is said by the contract`)
+      throw ContractError(`the implementation of ${name} has "${member}", which the contract already sets`)
   }
   const { apidoc } = options
   return { options: apidoc === false ? options : { ...options, apidoc: { operationId: name, ...apidoc } }, handler }

@@ -29,7 +29,7 @@ export function controller(prefix = '', ...more: never[]): ClassMark<ControllerC
     throw DecoratorError('controller', place, `it takes a prefix or nothing: @controller('/prefix') or @controller()`)
   }
   if (more.length > 0) {
-    throw DecoratorError('controller', 'a class', 'it takes a prefix alone; middlewares stand in @middleware(…)')
+    throw DecoratorError('controller', 'a class', 'it takes only a prefix; middlewares go into @middleware(…)')
   }
   return decorator<ControllerClass>({
     name: 'controller',

@@ -51,7 +51,7 @@ function contribute(place: Decorated, { options, lists }: Merging): Map<Property
         options[key] = joined(options[key], value)
         continue
       }
-      if (said.has(key)) throw DecoratorError(one.decorator, place.label, 'it stands there twice; remove one of them')
+      if (said.has(key)) throw DecoratorError(one.decorator, place.label, 'it is applied twice; remove one of them')
       said.set(key, one)
       options[key] = value
     }

@@ -28,10 +28,13 @@ const instances = new WeakMap<AnyClass, object>()
 
 /** Makes a class a controller and mounts it. */
 export function declareController(cls: ControllerClass, prefix: string, collection: RouteCollection): void {
-  if (controllers.has(cls))
-    throw DecoratorError('controller', cls.name, 'it stands there twice; a class has one prefix')
+  if (controllers.has(cls)) throw DecoratorError('controller', cls.name, 'it is applied twice; a class has one prefix')
   if (cls.length > 0) {
-    throw DecoratorError('controller', cls.name, 'its constructor takes arguments; a controller is made without any')
+    throw DecoratorError(
+      'controller',
+      cls.name,
+      'its constructor takes arguments; the framework constructs a controller without arguments',
+    )
   }
   controllers.set(cls, { prefix, mounted: new WeakMap() })
   try {
@@ -78,7 +81,7 @@ export function checkGuards(collection: RouteCollection): void {
     if (bare === undefined) continue
     const [own] = decoratedClasses(cls).slice(-1)
     const name = own && middlewareNotes.of(own).length === 0 ? routeContributions.of(own)[0]?.decorator : undefined
-    const why = `it guards nothing: the class extends the controller ${bare[0].name}, and is not a controller itself. If another decorator has put it in place of that one, write @controller above that decorator`
+    const why = `it has no effect: the class extends the controller ${bare[0].name}, and is not a controller itself. If another decorator replaced the class, write @controller above that decorator`
     throw DecoratorError(name ?? 'middleware', cls.name, why)
   }
 }

@@ -59,20 +59,20 @@ function stepOf(given: ValidateSchemas, on: Decorated): ValidateStep {
     throw DecoratorError(
       'validate',
       on.label,
-      "it takes no headers; name them in the route: @get('/path', { headers: schema })",
+      "it takes no headers; describe them in the route: @get('/path', { headers: schema })",
     )
   }
   const { customError, ...all } = validateOptions.parse(given, 'validate')
   const schemas: ValidateStep['schemas'] = Object.fromEntries(
     parts.flatMap((part) => (all[part] === undefined ? [] : [[part, all[part]]])),
   )
-  if (Object.keys(schemas).length === 0) throw DecoratorError('validate', on.label, 'it names no schema')
+  if (Object.keys(schemas).length === 0) throw DecoratorError('validate', on.label, 'it has no schema')
   return { schemas, customError }
 }
 
 const reportDeprecated = deprecation(
   'FRAMEWORK_DEP0002',
-  '@validate is deprecated; name the schemas in the options of the route: { body, query, headers, params, all }',
+  '@validate is deprecated; put the schemas into the options of the route: { body, query, headers, params, all }',
 )
 
 function makeValidate(schemas: ValidateSchemas): MethodMark<ControllerMethod> {

@@ -41,7 +41,7 @@ function verb(name: string, method: Method): VerbDecorator {
     if (rest !== undefined && (typeof rest !== 'object' || rest === null || Array.isArray(rest))) {
       throw DecoratorError(name, place, `the options of ${path} are not an object: @${name}('/path', { … })`)
     }
-    if (more.length > 0) throw DecoratorError(name, place, `it takes a path and options: @${name}('/path', { … })`)
+    if (more.length > 0) throw DecoratorError(name, place, `it takes only a path and options: @${name}('/path', { … })`)
     const note: RouteNote = { method, path, options: options ?? {} }
     return decorator<ControllerMethod>({ name, method: (on) => routeNotes.add(on, note) })
   }

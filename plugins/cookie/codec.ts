@@ -69,7 +69,7 @@ export class CookieCodec {
 
   #sign(name: string, value: string): string {
     if (this.#signer === undefined) {
-      throw CookieError(name, 'cannot be signed: there is no secret. Give the plugin one: cookie: { secret: … }')
+      throw CookieError(name, 'cannot be signed without a secret. Give the plugin one: cookie: { secret: … }')
     }
     return this.#signer.sign(name, value)
   }

@@ -43,10 +43,7 @@ const maxBytes = 4096
 export function setCookieLine(name: string, value: string, options: SetCookieOptions, https: boolean): string {
   if (typeof name !== 'string') throw CookieError(name, 'has no name: it takes a string')
   if (typeof value !== 'string') {
-    throw CookieError(
-      name,
-      `takes a string, it was given a ${typeof value}. Use String(value) or JSON.stringify(value)`,
-    )
+    throw CookieError(name, `takes a string, not a ${typeof value}. Use String(value) or JSON.stringify(value)`)
   }
   const secure = options.secure ?? (https || isNone(options.sameSite) || options.partitioned === true)
   checkTogether(name, options, secure)
@@ -94,11 +91,14 @@ function checkTogether(name: string, options: SetCookieOptions, secure: boolean)
   const prefix = /^__(?:host-http|host|secure|http)-/i.exec(name)?.[0].toLowerCase()
   if (prefix === undefined) return
   if (!secure) {
-    throw CookieError(name, `has a prefix that needs https: set secure: true, or trustProxy where a proxy speaks https`)
+    throw CookieError(
+      name,
+      `has a prefix that needs https: set secure: true, or trustProxy if a proxy terminates https`,
+    )
   }
   if (prefix.endsWith('http-') && !options.httpOnly) throw CookieError(name, 'has a prefix that needs httpOnly: true')
   if (!prefix.startsWith('__host-')) return
-  if (options.domain !== undefined) throw CookieError(name, 'has a prefix that allows no domain: leave it out')
+  if (options.domain !== undefined) throw CookieError(name, 'has a prefix that forbids domain: leave it out')
   if (options.path !== '/') throw CookieError(name, 'has a prefix that needs path: "/"')
 }
 

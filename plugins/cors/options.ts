@@ -81,7 +81,7 @@ export const corsOptions = option
   })
   .into((given, place): CorsPolicy => {
     if (given.credentials && given.origin.kind === 'any') {
-      place.in('credentials').wrong(true, `a named origin beside it: browsers refuse '*' with credentials`)
+      place.in('credentials').wrong(true, `a named origin together with it: browsers refuse '*' with credentials`)
     }
     return {
       rule: given.origin,

@@ -43,7 +43,7 @@ export function originRule<Request>(option: OriginOption<Request> | undefined): 
 }
 
 function checkOrigin(text: string): string {
-  if (text === '*') throw new OriginError(`'*' alone, not in a list`)
+  if (text === '*') throw new OriginError(`'*' on its own, not in a list`)
   const normal = normalOrigin(text)
   if (normal === text) return text
   const hint = normal === undefined ? '' : `. Browsers send that one as '${normal}'`

@@ -5,12 +5,12 @@ export const CronRuntimeError = defineError(
   'CronRuntimeError',
   500,
   (runtime: string) =>
-    `scheduled jobs run on Node.js only, and this is ${runtime}. Run them in a process of Node.js beside it: await CronService.run()`,
+    `scheduled jobs run on Node.js only, and this is ${runtime}. Run them in a separate Node.js process: await CronService.run()`,
 )
 export const CronDestroyedError = defineError(
   'CronDestroyedError',
   500,
-  (name: string) => `the cron job "${name}" was destroyed and does not start again. Declare it anew with cron(pattern)`,
+  (name: string) => `the cron job "${name}" was destroyed and cannot start again. Declare a new one with cron(pattern)`,
 )
 export const CronNameError = defineError('CronNameError', 500, (name: string, why: string) => `"${name}": ${why}`)
 export const CronFileError = defineError(
@@ -62,7 +62,7 @@ export async function tellFailure(error: unknown, run: CronRun, own: CronErrorHa
     try {
       await handler?.(error as Thrown, run)
     } catch (failure) {
-      run.logger.error({ err: failure }, `${name} of the cron job "${run.name}" failed itself`)
+      run.logger.error({ err: failure }, `${name} of the cron job "${run.name}" itself failed`)
     }
   }
 }

@@ -26,7 +26,9 @@ export const panels: readonly InspectorPanel[] = [
         name: 'Run now',
         async run(services, name) {
           const hasBegun = await services.get('cron').trigger(name)
-          return hasBegun ? `${name} was started.` : `${name} was not started: it is running already, or closing.`
+          return hasBegun
+            ? `${name} was started.`
+            : `${name} was not started: it is already running, or the service is closing.`
         },
       },
     ],

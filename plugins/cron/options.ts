@@ -172,14 +172,14 @@ const jobName = /^(?=.*\S)[^\0\p{Surrogate}]{1,200}$/su
 
 export const cronJobOptions = option
   .shape({
-    name: option.name(jobName, 'a text of at most 200 characters, without NUL and unpaired surrogates'),
+    name: option.name(jobName, 'a string of at most 200 characters, without NUL or unpaired surrogates'),
     onFailed: option.fn<CronErrorHandler>('a function of the error'),
     timezone,
     overlap: option.oneOf('skip', 'queue', 'allow').default('skip'),
     missed: option.oneOf('run-once', 'skip').default('run-once'),
     lock: option.flag().default(true),
   })
-  .says('an object such as { name: "cleaning" }; what runs goes to start: cron(pattern).start(handler)')
+  .says('an object such as { name: "cleaning" }; the handler goes to start: cron(pattern).start(handler)')
   .typed<CronJobOptions>()
 
 export type CronJobSettings = SettingsOf<typeof cronJobOptions>

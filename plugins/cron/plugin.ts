@@ -32,8 +32,8 @@ export const cron = definePlugin({
     )
     const running = jobs.map(({ name: job, state }) => ({ value: state === 'running' ? 1 : 0, labels: { job } }))
     return [
-      figure('counter', 'cron_ticks', 'Ticks of jobs, by what became of them', ticks),
-      figure('gauge', 'cron_running', 'Whether the job runs at this moment', running),
+      figure('counter', 'cron_ticks', 'Ticks of jobs, by outcome', ticks),
+      figure('gauge', 'cron_running', 'Whether the job is running now', running),
     ]
   },
   doctor: async () => (await import('./doctor.ts')).checks,
@@ -49,7 +49,7 @@ export const cron = definePlugin({
     else {
       ctx.onLead(() => service.start())
       ctx.onListen(() => {
-        if (!isLeading(ctx.server.worker)) ctx.log.info('the cron jobs have no lock, and run in another worker')
+        if (!isLeading(ctx.server.worker)) ctx.log.info('the cron jobs have no lock, so they run in another worker')
       })
     }
     ctx.server.closing.addEventListener('abort', () => service.halt())

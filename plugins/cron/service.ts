@@ -32,7 +32,7 @@ export class CronService {
       void job?.idle().then(() => this.#jobs.delete(activity))
     },
     refused: (activity, error) =>
-      this.#logger.error({ err: error }, `the cron job "${this.#declared(activity)?.name}" cannot go on here`),
+      this.#logger.error({ err: error }, `the cron job "${this.#declared(activity)?.name}" cannot continue here`),
   }
 
   /** `settings`: options that a plugin has read already. */
@@ -119,7 +119,7 @@ export class CronService {
     if (left.length > 0) {
       this.#logger.warn(
         { jobs: left },
-        `closing does not wait any longer for the cron jobs ${left.join(', ')}: they are still running`,
+        `closing no longer waits for the cron jobs ${left.join(', ')}: they are still running`,
       )
     }
     for (const job of this.#jobs.values()) job.abandon()
@@ -199,13 +199,13 @@ export class CronService {
     if (!isNamed && around.guard !== undefined && options.lock !== false) {
       throw CronNameError(
         name,
-        'with a lock a job needs a name, by which the instances know it: cron(pattern, { name })',
+        'a job with a lock needs a name, which is the same in all instances: cron(pattern, { name })',
       )
     }
     const namesake = [...this.#jobs].find(([other, job]) => other !== activity && job.declared.name === name)
     if (namesake !== undefined) {
       if (namesake[1].isScheduled)
-        throw CronNameError(name, 'two cron jobs have this name; give one another: cron(pattern, { name })')
+        throw CronNameError(name, 'two cron jobs have this name; rename one: cron(pattern, { name })')
       this.#jobs.delete(namesake[0])
     }
     const job = this.#jobs.get(activity) ?? new Job(declared, around)

@@ -48,7 +48,7 @@ export const envOptions = option
   .shape({
     schema: types,
     file: option.either(option.off(), path).says('a path, or false'),
-    environment: option.value<NonNullable<EnvFileOptions['environment']>>('an object of texts', isOptions).secret(),
+    environment: option.value<NonNullable<EnvFileOptions['environment']>>('an object of strings', isOptions).secret(),
   })
   .into(({ schema: types = {}, file, environment }) => ({
     types,

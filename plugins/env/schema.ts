@@ -14,7 +14,7 @@ const typeOptions = option
   })
   .into((given, place) => {
     if (given.optional && given.default !== undefined) {
-      place.in('optional').wrong(true, 'no default beside it: one of the two')
+      place.in('optional').wrong(true, 'either optional or a default, not both')
     }
     return given
   })
@@ -50,7 +50,7 @@ export function readValue(
 function plain(kind: string, expected: string, options: object | undefined, convert: (raw: unknown) => unknown) {
   const read: Read = (raw, path, report) => {
     const value = convert(raw)
-    if (value === undefined) report(path, `is not usable; it takes ${expected}`)
+    if (value === undefined) report(path, `is not valid; it takes ${expected}`)
     return value
   }
   return checked(kind, type(kind, expected, options, read))
@@ -85,11 +85,11 @@ function itemsOf(raw: unknown): unknown[] | undefined {
 
 function array(first?: object, second?: object): EnvType<unknown> {
   const element = isType(first) ? first : undefined
-  const of = element === undefined ? '' : ` of which each is ${element.expected}`
-  const expected = `a list${of}: values with commas between them, or a JSON array`
+  const of = element === undefined ? '' : `, each ${element.expected}`
+  const expected = `a list${of}: values separated by commas, or a JSON array`
   const read: Read = (raw, path, report, secret) => {
     const items = itemsOf(raw)
-    if (items === undefined) report(path, `is not usable; it takes ${expected}`)
+    if (items === undefined) report(path, `is not valid; it takes ${expected}`)
     if (element === undefined || items === undefined) return items
     return items.map((item, index) => readValue(element, item, `${path}[${index}]`, report, secret))
   }
@@ -102,7 +102,7 @@ function object(members: EnvTypes, options?: object): EnvType<unknown> {
   const read: Read = (raw, path, report, secret) => {
     const json = typeof raw === 'string' ? jsonOf(raw) : raw
     if (!isObject(json)) {
-      report(path, `is not usable; it takes ${expected}`)
+      report(path, `is not valid; it takes ${expected}`)
       return undefined
     }
     return Object.fromEntries(
@@ -129,7 +129,7 @@ const longestMessage = 300
 
 function custom(convert: (raw: string) => unknown, options?: object): EnvType<unknown> {
   if (typeof convert !== 'function') throw OptionError('schema.custom', convert, 'a function (raw) => value')
-  const expected = 'a value for its own check'
+  const expected = 'a value that passes its own check'
   return type('custom', expected, options, (raw, path, report, secret) => {
     const text = typeof raw === 'string' ? raw : JSON.stringify(raw)
     try {
@@ -142,7 +142,7 @@ function custom(convert: (raw: string) => unknown, options?: object): EnvType<un
       // In one line, and not the page that some validators print.
       const message = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, longestMessage) : ''
       const isTellable = !secret && message !== '' && !quotes(message, text)
-      report(path, `is refused by its check${isTellable ? `: ${message}` : ''}`)
+      report(path, `does not pass its check${isTellable ? `: ${message}` : ''}`)
     }
     return undefined
   })
@@ -151,7 +151,7 @@ function custom(convert: (raw: string) => unknown, options?: object): EnvType<un
 function oneOf(values: readonly (string | number)[], options?: object): EnvType<unknown> {
   const isList = Array.isArray(values) && values.length > 0
   if (!isList || values.some((one) => typeof one !== 'string' && typeof one !== 'number')) {
-    throw OptionError('schema.enum', values, 'a list of texts or numbers')
+    throw OptionError('schema.enum', values, 'a list of strings or numbers')
   }
   const expected = `one of ${values.map((one) => JSON.stringify(one)).join(', ')}`
   return plain('enum', expected, options, (raw) =>
@@ -164,7 +164,7 @@ export function checkTypes(what: string, types: unknown): asserts types is EnvTy
   if (!isObject(types) || types instanceof Promise)
     throw OptionError(what, types, 'an object of types, such as { PORT: schema.number() }')
   for (const [name, one] of Object.entries(types)) {
-    if (!isType(one)) throw OptionError(`${what}.${name}`, one, 'what one of the builders returns: schema.string()')
+    if (!isType(one)) throw OptionError(`${what}.${name}`, one, 'the result of a builder: schema.string()')
   }
 }
 

@@ -112,7 +112,7 @@ const route = option
   .custom<GraphqlRouteOptions, GraphqlRouteOptions>('an object', (given, place) => {
     if (!isOptions(given)) return void place.wrong(given, 'an object')
     for (const name of forbiddenRouteOptions) {
-      if (name in given) place.in(name).wrong(Reflect.get(given, name), 'no value: it does not fit GraphQL')
+      if (name in given) place.in(name).wrong(Reflect.get(given, name), 'no value: it is not valid in GraphQL')
     }
     // Those that are inherited, too: spread, they would be left out, and with them a guard.
     return Object.fromEntries(optionNames(given).map((name) => [name, Reflect.get(given, name) as unknown]))

@@ -5,12 +5,12 @@ export const GraphqlSchemaBuiltError = defineError(
   'GraphqlSchemaBuiltError',
   500,
   (call: string) =>
-    `${call} comes too late: the schema was built at the first request. Call it before, right after new Server(…) for example`,
+    `${call} comes too late: the schema was built at the first request. Call it earlier, for example right after new Server(…)`,
 )
 export const GraphqlNotReadyError = defineError(
   'GraphqlNotReadyError',
   500,
-  () => 'the schema of GraphQL is there once the server is ready: await server.ready() before',
+  () => 'the GraphQL schema does not exist before the server is ready. Call await server.ready() first',
 )
 
 /** Makes the schema of what was added, once the packages for it are loaded. */

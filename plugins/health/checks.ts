@@ -25,7 +25,7 @@ class Watched {
     let outcome: Outcome = 'ok'
     let failure: unknown
     try {
-      if ((await answerWithin(this.#run(), this.#timeout)) === false) throw new Error('it answered false')
+      if ((await answerWithin(this.#run(), this.#timeout)) === false) throw new Error('it returned false')
     } catch (error) {
       outcome = 'error'
       failure = error

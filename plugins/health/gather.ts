@@ -32,12 +32,12 @@ function checksIn({ definition }: Found['plugin']): Readonly<Record<string, Chec
   const place = new OptionPlace('health')
   const read = checksOf.read(definition.health, place)
   if (place.isFine) return read
-  throw HealthChecksError(`the plugin "${definition.name}" brings health checks that cannot be used: ${place.summary}`)
+  throw HealthChecksError(`the plugin "${definition.name}" has health checks that cannot be used: ${place.summary}`)
 }
 
 function clash(name: string, first: string, second: string): Error {
   return HealthChecksError(
-    `the plugins "${first}" and "${second}" both bring the health check "${name}". Rename it in one of them, or say in the options of health what it is: health: { checks: { ${JSON.stringify(name)}: … } }`,
+    `the plugins "${first}" and "${second}" both have the health check "${name}". Rename it in one of them, or define it in the options of health: health: { checks: { ${JSON.stringify(name)}: … } }`,
   )
 }
 

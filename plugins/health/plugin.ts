@@ -56,7 +56,7 @@ export const health = definePlugin({
 const tags = ['health']
 const liveDoc: ApiDoc = {
   tags,
-  summary: 'Says that the process answers',
+  summary: 'Reports that the process answers',
   responses: { 200: { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] } },
 }
 const readiness = (...statuses: string[]) => ({
@@ -69,7 +69,7 @@ const readiness = (...statuses: string[]) => ({
 })
 const readyDoc: ApiDoc = {
   tags,
-  summary: 'Says whether the server should be sent requests',
+  summary: 'Reports whether the server is ready for requests',
   responses: { 200: readiness('ok'), 503: readiness('error', 'starting', 'closing') },
 }
 

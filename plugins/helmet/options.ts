@@ -23,7 +23,7 @@ export type HelmetOptions = Omit<LibraryOptions, 'contentSecurityPolicy'> & {
 
 const flag = option.flag()
 const isText = (given: unknown) => typeof given === 'string'
-const words = option.value<string | readonly string[]>('a text or a list of texts', (given) =>
+const words = option.value<string | readonly string[]>('a string or a list of strings', (given) =>
   Array.isArray(given) ? [...given].every(isText) : isText(given),
 )
 const directives = option.value<object>('an object of sources by directive', isOptions)

@@ -23,7 +23,7 @@ export const json = definePlugin({
     const ofRoutes = new RouteValue<JsonSettings | false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.json))
     const parse = (bytes: Uint8Array, { maxDepth }: JsonSettings) => parseJson(bytes, maxDepth)
-    const format = { name: 'json', typeOf: jsonTypeOf, utf8Only: 'JSON is read in UTF-8 only', parse }
+    const format = { name: 'json', typeOf: jsonTypeOf, utf8Only: 'JSON must be in UTF-8', parse }
     ctx.use(bodyParser(format, ofServer, ofRoutes))
   },
 })

@@ -38,7 +38,7 @@ export const logOptions = option
   .into((given, place) => {
     const { redact = [] } = given
     const why = redact.length === 0 ? undefined : whyUnusable(redact)
-    if (why !== undefined) place.in('redact').wrong(quoted(redact), `paths as pino takes them: ${why}`)
+    if (why !== undefined) place.in('redact').wrong(quoted(redact), `paths in the syntax of pino: ${why}`)
     return {
       ...given,
       level: given.level ?? levelOfEnvironment(place),

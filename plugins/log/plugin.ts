@@ -35,7 +35,11 @@ export const log = definePlugin({
     } else {
       const [useless] = settings.ofLogger
       if (useless !== undefined) {
-        throw OptionError(`log.${useless}`, described('given'), `nothing beside the server's own option "logger"`)
+        throw OptionError(
+          `log.${useless}`,
+          described('given'),
+          `nothing together with the server's own option "logger"`,
+        )
       }
     }
     const quiet = new RouteValue<true>()

@@ -73,7 +73,7 @@ async function emptied(target: Target, waiting: () => number): Promise<void> {
 }
 
 const droppedLine = (count: number) =>
-  `${JSON.stringify({ level: 40, time: Date.now(), dropped: count, msg: `${count} entries were dropped: the destination did not take them` })}\n`
+  `${JSON.stringify({ level: 40, time: Date.now(), dropped: count, msg: `${count} entries were dropped: the destination did not accept them` })}\n`
 
 /** Commands keep standard output for their results, and say so before the application is imported. */
 const descriptor = () =>

@@ -69,7 +69,7 @@ function partsOf(where: string, given: unknown): { name: string; address: string
   }
   const { name = '', address } = (given ?? {}) as { name?: unknown; address?: unknown }
   if (typeof address !== 'string' || typeof name !== 'string')
-    throw MailAddressError(where, `is not text but ${typeof given}`)
+    throw MailAddressError(where, `is not a string but ${typeof given}`)
   return { name, address }
 }
 

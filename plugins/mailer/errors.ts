@@ -21,7 +21,7 @@ export const MailProviderError = defineError(
   'MailProviderError',
   500,
   (name: string, near: string | undefined, known: readonly string[]) =>
-    `there is no mail provider "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} There are ${known.join(', ')}`,
+    `there is no mail provider "${name}".${near === undefined ? '' : ` Did you mean "${near}"?`} Known providers: ${known.join(', ')}`,
 )
 export const MailSendError = defineError(
   'MailSendError',
@@ -31,9 +31,10 @@ export const MailSendError = defineError(
 export const MailQueueFullError = defineError(
   'MailQueueFullError',
   500,
-  (count: number) => `${count} mails wait already; they are sent one a second. Use a queue that lasts for so many`,
+  (count: number) =>
+    `${count} mails are already waiting; the mailer sends one a second. Use a persistent queue for so many`,
 )
-export const MailClosedError = defineError('MailClosedError', 500, () => 'the mailer is closed and takes no mail')
+export const MailClosedError = defineError('MailClosedError', 500, () => 'the mailer is closed and accepts no mail')
 
 /** In one line, for messages. */
 export function reasonOf(error: unknown): string {

@@ -20,7 +20,7 @@ const taken: ReadonlySet<string> = new Set([
 export function checkText(what: string, text: unknown): string {
   if (typeof text !== 'string') throw MailHeaderError(what, `takes text, not ${text === null ? 'null' : typeof text}`)
   if (text.length > longest) throw MailHeaderError(what, `is longer than ${longest} characters`)
-  if (wide.test(text)) throw MailHeaderError(what, 'has a word that no line of a mail can hold')
+  if (wide.test(text)) throw MailHeaderError(what, 'has a word that is too long for a line of a mail')
   if (control.test(text)) throw MailHeaderError(what, 'has a control character, a line break for example')
   return text
 }
@@ -29,10 +29,7 @@ export function checkText(what: string, text: unknown): string {
 export function checkHeader(name: string, value: unknown): string {
   if (!nameOfHeader.test(name)) throw MailHeaderError('the name of a header', 'takes letters, digits and "-"')
   if (taken.has(name.toLowerCase())) {
-    throw MailHeaderError(
-      `the header "${name}"`,
-      'is written by the mail itself: there is a method for it, or it is not yours to set',
-    )
+    throw MailHeaderError(`the header "${name}"`, 'is set by the mail itself: use its method, or leave it out')
   }
   checkText(`the header "${name}"`, value)
   return name
@@ -46,7 +43,7 @@ export function checkAttachment(given: MailAttachment): MailMessage['attachments
     throw MailHeaderError('an attachment', 'is { filename, content } or { path }')
   for (const name of Object.keys(given)) {
     if (!(fields as readonly string[]).includes(name)) {
-      throw MailHeaderError(`the attachment's "${name}"`, `is unknown; there are ${fields.join(', ')}`)
+      throw MailHeaderError(`the attachment's "${name}"`, `is unknown; the known ones are ${fields.join(', ')}`)
     }
   }
   const { content, path } = given
@@ -60,7 +57,7 @@ export function checkAttachment(given: MailAttachment): MailMessage['attachments
   }
   // Nodemailer takes addresses of the web and data there too.
   if (path !== undefined && (path === '' || /^[a-z][a-z0-9+.-]+:/i.test(path))) {
-    throw MailHeaderError("the attachment's path", 'is the path of a file: not empty, no URL')
+    throw MailHeaderError("the attachment's path", 'must be the path of a file, not a URL')
   }
   const { filename = path && basename(path), contentType, cid } = given
   return {

@@ -10,7 +10,7 @@ export const panels: readonly InspectorPanel[] = [
         name: 'Verify',
         run: async (services) => {
           await services.get('mailer').verify()
-          return 'The default provider can be reached, and lets this mailer in.'
+          return 'The default provider can be reached and accepts the login of this mailer.'
         },
       },
     ],

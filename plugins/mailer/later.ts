@@ -98,7 +98,7 @@ export class Later {
       else if (mail.failures > retries || this.#isDraining || isPermanent(error)) {
         this.#log().error(fields, `the mail ${mail.id} was not delivered`)
       } else {
-        this.#log().warn(fields, `the mail ${mail.id} failed and is tried again`)
+        this.#log().warn(fields, `the mail ${mail.id} failed and is retried`)
         this.#waiting.push(mail)
       }
     }

@@ -166,7 +166,7 @@ export class Mailer<const Providers extends MailProviders = MailProviders> imple
       return { id: mail.messageId }
     })
     // Few wait for it, and a mail with a mistake must not end the process.
-    queued.catch((error: unknown) => this.#log.error({ err: error }, 'a mail was not put into the queue'))
+    queued.catch((error: unknown) => this.#log.error({ err: error }, 'a mail could not be queued'))
     return queued
   }
 

@@ -15,7 +15,7 @@ export interface MailMatch {
 const maxSent = 1000
 
 const pattern = option.value<string | RegExp>(
-  'a text or a regular expression',
+  'a string or a regular expression',
   (given) => typeof given === 'string' || given instanceof RegExp,
 )
 const address = option.value<string>('an address', (given) => typeof given === 'string')
@@ -69,7 +69,7 @@ export class MemoryTransport implements MailTransporter {
   }
 
   /** Makes the next attempts fail, as a server that is down. */
-  failNext(times = 1, error: Error = new Error('the memory transport fails, as failNext asked')): this {
+  failNext(times = 1, error: Error = new Error('the memory transport fails because of failNext')): this {
     for (let i = 0; i < times; i++) this.#failures.push(error)
     return this
   }

@@ -105,7 +105,7 @@ export class MailBuilder {
   headers(headers: { readonly [name: string]: string }): this {
     // Not those of fetch, nor a Map: they have no members, and would be lost.
     if (Object.prototype.toString.call(headers) !== '[object Object]')
-      throw MailHeaderError('headers', 'takes an object of texts by name')
+      throw MailHeaderError('headers', 'takes an object of strings by name')
     for (const [name, value] of Object.entries(headers)) this.#headers[checkHeader(name, value)] = value
     return this
   }
@@ -157,7 +157,7 @@ export class MailBuilder {
     const text = this.#text
     if (this.#template === undefined) return { subject, ...defined({ html: this.#html, text }) }
     if (adapter === undefined) {
-      throw MailTemplateError('the template', 'its provider has no templateAdapter, such as new MustacheAdapter()')
+      throw MailTemplateError('the template', 'its provider needs a templateAdapter, such as new MustacheAdapter()')
     }
     const { data } = this.#template
     const file = 'file' in this.#template ? this.#template.file : undefined

@@ -145,7 +145,7 @@ export const mailerOptions = option
         if (!sendsNothing(transporter)) continue
         const { path } = place.in('providers').in(name).in('transporter')
         place.problem(
-          `${path} keeps mails here and would report them as sent: NODE_ENV=production needs a server, "smtp://…"`,
+          `${path} would keep mails in this process and report them as sent: NODE_ENV=production needs a server, "smtp://…"`,
         )
       }
     }
@@ -153,7 +153,7 @@ export const mailerOptions = option
   })
   .typed<MailerOptions>()
   .required(
-    'ways to send: { providers: { main: { transporter: "smtp://…", from: "shop@example.org" } }, defaultProvider: "main" }',
+    'at least one provider: { providers: { main: { transporter: "smtp://…", from: "shop@example.org" } }, defaultProvider: "main" }',
   )
 
 /** What a mailer works with. */

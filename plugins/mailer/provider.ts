@@ -65,7 +65,7 @@ export class OpenProvider {
   }
 
   async #send(mail: MailMessage): Promise<MailReceipt> {
-    const info = await this.#within('did not take the mail', async (transporter, signal) => {
+    const info = await this.#within('did not accept the mail', async (transporter, signal) => {
       // Once more: it may have waited in the queue.
       const why = await whyNoFile(mail.attachments)
       if (why !== undefined) throw new Error(why)

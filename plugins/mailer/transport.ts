@@ -86,7 +86,7 @@ export async function whyNoFile(attachments: MailMessage['attachments']): Promis
   for (const { path } of attachments) {
     if (path === undefined) continue
     const found = await stat(path).catch(() => undefined)
-    if (found !== undefined && !found.isFile()) return `${path} is ${kindOf(found)}, and a file is needed`
+    if (found !== undefined && !found.isFile()) return `${path} is ${kindOf(found)}, not a file`
   }
   return undefined
 }

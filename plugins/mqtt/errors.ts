@@ -5,25 +5,25 @@ export const MqttNotConnectedError = defineError(
   'MqttNotConnectedError',
   500,
   (what: string) =>
-    `${what} needs a connection, and there is none. Call await MqttService.connect({ host, port }) first, or give the server background: { mqtt: { connect: { host, port } } } and let it listen`,
+    `${what} needs a connection. Call await MqttService.connect({ host, port }) first, or give the server background: { mqtt: { connect: { host, port } } } and let it listen`,
 )
 export const MqttWorkersError = defineError(
   'MqttWorkersError',
   500,
   (clientId: string, { number, of }: WorkerPlace) =>
-    `mqtt.connect.clientId is "${clientId}" in worker ${number} of ${of}: a broker ends the connection of a client when another one of that name connects. Leave it out, or run one worker`,
+    `mqtt.connect.clientId is "${clientId}" in worker ${number} of ${of}: a broker closes the connection of a client when another client connects with the same name. Leave it out, or run one worker`,
 )
 export const MqttConnectedError = defineError(
   'MqttConnectedError',
   500,
-  () => 'this process is connected already. Call await MqttService.disconnect() before the next MqttService.connect()',
+  () => 'this process is already connected. Call await MqttService.disconnect() before the next MqttService.connect()',
 )
 export const MqttUnavailableError = defineError('MqttUnavailableError', 500, (why: string) => why)
 export const MqttFullError = defineError(
   'MqttFullError',
   500,
   (messages: number, limit: string) =>
-    `${messages} messages wait to be sent, as many as ${limit} lets. Wait for what publish returns, or raise ${limit}`,
+    `${messages} messages are waiting to be sent, the maximum of ${limit}. Await the promise of publish, or raise ${limit}`,
 )
 export const MqttTopicError = defineError('MqttTopicError', 500, (name: string, why: string) => `${name} ${why}`)
 export const MqttPayloadError = defineError(
@@ -34,7 +34,7 @@ export const MqttPayloadError = defineError(
 export const MqttPublishError = defineError(
   'MqttPublishError',
   500,
-  (topic: string, why: string) => `the broker does not take the message for the topic "${topic}": ${why}`,
+  (topic: string, why: string) => `the broker does not accept the message for the topic "${topic}": ${why}`,
 )
 export const MqttSubscribeError = defineError(
   'MqttSubscribeError',

@@ -73,7 +73,7 @@ export class Run {
 
   async #restore(resumed: boolean, isStrict: boolean): Promise<void> {
     if (this.#whyDown !== undefined) {
-      this.#log.warn(`the MQTT broker ${this.#settings.address.shown} is there again`)
+      this.#log.warn(`the MQTT broker ${this.#settings.address.shown} is connected again`)
     }
     this.#whyDown = undefined
     const refused = await this.subscriptions.up(resumed)
@@ -88,7 +88,10 @@ export class Run {
     this.#isUp = false
     if (this.#whyDown === undefined && !this.#isClosing) {
       const { shown } = this.#settings.address
-      this.#log.warn({ err: error }, `the MQTT broker ${shown} is gone; the connection is made again when it is back`)
+      this.#log.warn(
+        { err: error },
+        `the connection to the MQTT broker ${shown} was lost; the service reconnects when the broker is back`,
+      )
     }
     this.#whyDown = error
     this.subscriptions.down()
@@ -109,7 +112,7 @@ export class Run {
     await withinTime(this.leave(), Math.min(goodbye, left()))
     const isDone = await withinTime(this.subscriptions.idle(), left())
     if (!isDone && timeout > 0) {
-      this.#log.warn('closing does not wait any longer for handlers of MQTT messages: some are still running')
+      this.#log.warn('closing no longer waits for handlers of MQTT messages: some are still running')
     }
     this.subscriptions.close()
     // What waits for a broker that is gone would wait for its own time to be over.

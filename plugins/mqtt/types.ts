@@ -73,7 +73,7 @@ export type KnownName<Name extends string> = [Name] extends [never]
 export type ExactName<Name extends string> = [Name] extends [never]
   ? Name
   : IsPattern<Name> extends true
-    ? 'messages are published to one topic, without wildcards'
+    ? 'a message is published to one topic, without wildcards'
     : KnownName<Name>
 
 /** What arrived with a message. */

@@ -67,7 +67,7 @@ export function apidocOfRoute(
     const meant = misplacedIn(name, known)
     if (meant === undefined) continue
     const what = meant === name ? 'It' : `Did you mean "${meant}"? That`
-    place.problem(`"${name}" stands in its apidoc, where it does nothing. ${what} is an option of the route itself`)
+    place.problem(`"${name}" is in its apidoc, where it has no effect. ${what} is an option of the route itself`)
   }
   return given
 }

@@ -6,7 +6,7 @@ const OpenApiBeforeBootError = defineError(
   'OpenApiBeforeBootError',
   500,
   () =>
-    'the description of a server is asked for before boot. Call await server.ready() first, or describeServer(server) of framework/plugins/openapi',
+    'the description of a server is not available before boot. Call await server.ready() first, or use describeServer(server) of framework/plugins/openapi',
 )
 
 /** Describes one server: the service `openapi`. */

@@ -26,7 +26,7 @@ export function policyDecorator<Policies extends PolicyRecord>(
   return function policy(scope, handler, ...more) {
     // A further check that is dropped would let in whom it refuses.
     if (more.length > 0)
-      throw DecoratorError('policy', 'a class or a method', 'it takes one check; write one decorator for each')
+      throw DecoratorError('policy', 'a class or a method', 'it takes one check; write a decorator for each')
     manager.askOf(scope, handler)
     return routeDecorator<AnyClass, AnyMethod>('policy', { policy: { manager, scope, handler } }, { adds: true })
   }

@@ -33,7 +33,7 @@ const ResourcePolicyError = defineError(
   'ResourcePolicyError',
   500,
   (scope: string, handler: string, why: string) =>
-    `the check ${JSON.stringify(`${scope}.${handler}`)} cannot guard a route: ${why}, and a route asks it with (user, req). Ask it in the handler, about the resource: await policies.canAccess(${JSON.stringify(scope)}, ${JSON.stringify(handler)}, user, resource)`,
+    `the check ${JSON.stringify(`${scope}.${handler}`)} cannot guard a route: ${why}, but a route calls it with (user, req). Call it in the handler, with the resource: await policies.canAccess(${JSON.stringify(scope)}, ${JSON.stringify(handler)}, user, resource)`,
 )
 
 /** Says whether a user may do something; anything but `true` is a no. */
@@ -260,7 +260,7 @@ export class PolicyManager<
 
 /** Why a check cannot be asked by a route; `undefined` when it can. */
 function whyUnfit(check: Function): string | undefined {
-  if (isForResource(check)) return 'it is made by forResource()'
+  if (isForResource(check)) return 'it was created by forResource()'
   const count = parametersOf(check)
   return count > 2 ? `it has ${count} parameters` : undefined
 }

@@ -52,7 +52,7 @@ type CheckedHandler<Given, Checks> = Given extends { readonly handler: infer Han
 
 /** Checks the names in a `policy` option against its manager: an unknown one does not compile. */
 export type CheckedPolicy<Given> = Given extends undefined
-  ? 'undefined would leave the route open: leave the option out'
+  ? 'undefined would leave the route open; leave the option out'
   : Given extends readonly []
     ? 'an empty list would leave the route open'
     : Given extends readonly unknown[]

@@ -13,7 +13,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 /** Only `true` is a yes: a truthy rule would let in `'false'`, an error object, or a promise no one waited for. */
 function judge(answer: unknown, onFault: OnFault): boolean {
   if (answer === true) return true
-  if (answer !== false) onFault(`answered ${answer === null ? 'null' : `a ${typeof answer}`} and not a boolean`)
+  if (answer !== false) onFault(`answered ${answer === null ? 'null' : `a ${typeof answer}`}, not a boolean`)
   return false
 }
 

@@ -27,10 +27,10 @@ export function configureForServers(config: QueueConfigSettings): void {
 function configure(config: QueueConfigSettings, ofServer: boolean): void {
   if (current !== undefined) {
     const until = current.ofServer
-      ? 'It holds until every server with queues has closed'
-      : 'QueueService.stop() forgets it'
+      ? 'It stays in effect until every server with queues has closed'
+      : 'QueueService.stop() clears it'
     throw QueueConfigurationError(
-      `the queues of this process are configured already. Call defineQueueConfiguration once, or give one server background.queues.config. ${until}`,
+      `the queues of this process are already configured. Call defineQueueConfiguration once, or give one server background.queues.config. ${until}`,
     )
   }
   current = { config, ofServer }

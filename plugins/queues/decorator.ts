@@ -31,7 +31,7 @@ function absent(queue: string, method: PropertyKey): object {
     {},
     {
       get(_target, member) {
-        const why = `the method ${String(method)} uses this.${String(member)}, and there is no instance of its class. Make one at start-up: new …()`
+        const why = `the method ${String(method)} uses this.${String(member)}, but its class has no instance. Create one at startup: new …()`
         throw QueueHandlerError(queue, why)
       },
     },

@@ -51,7 +51,7 @@ const kinds = {
       (await import('./drivers/sqs.ts')).SqsDriver.load(config.sqs!, host),
     backend: (config: QueueConfigSettings): Backend => ({
       name: `SQS${config.sqs?.endpoint === undefined ? '' : ` at ${shownAddress(config.sqs.endpoint)}`}`,
-      remedy: 'Look at the network, the credentials and sqs.endpoint of the configuration',
+      remedy: 'Check the network, the credentials and sqs.endpoint of the configuration',
     }),
   },
 } as const
@@ -111,7 +111,7 @@ function hostOf(kind: string): DriverHost {
   const back = () => {
     returning = undefined
     away.delete(kind)
-    queueLog().warn({ queues: kind }, `the queues of "${kind}" go on: their engine can be used again`)
+    queueLog().warn({ queues: kind }, `the queues of "${kind}" continue: their engine works again`)
   }
   return {
     up() {
@@ -123,10 +123,7 @@ function hostOf(kind: string): DriverHost {
       clearTimeout(returning)
       returning = undefined
       if (!away.has(kind))
-        queueLog().warn(
-          { queues: kind, err: error },
-          `the queues of "${kind}" stand still: their engine cannot be used`,
-        )
+        queueLog().warn({ queues: kind, err: error }, `the queues of "${kind}" are stopped: their engine does not work`)
       away.set(kind, error)
     },
     warn: (message, error) => queueLog().warn({ queues: kind, err: error }, message),
@@ -181,7 +178,7 @@ const timedOut = Symbol('timed out')
 function unavailable({ kind }: EngineRef, queue: string, why: string): Error {
   const backend = isKind(kind)
     ? kinds[kind].backend(queueConfig())
-    : { name: `its engine "${kind}"`, remedy: 'Look at that engine' }
+    : { name: `its engine "${kind}"`, remedy: 'Check that engine' }
   return QueueUnavailableError(queue, backend.name, why, backend.remedy)
 }
 
@@ -193,5 +190,5 @@ export async function closeEngines(): Promise<void> {
 }
 
 function ignore(error: unknown): void {
-  queueLog().debug({ err: error }, 'an engine of queues did not close in good order')
+  queueLog().debug({ err: error }, 'an engine of queues did not close cleanly')
 }

@@ -28,25 +28,25 @@ export const QueueFullError = defineError(
   'QueueFullError',
   500,
   (queue: string, size: number) =>
-    `the queue "${queue}" holds ${size} messages, as many as memory.maxSize lets it. Subscribe a handler that keeps up, or raise memory.maxSize`,
+    `the queue "${queue}" holds ${size} messages, the maximum of memory.maxSize. Subscribe a handler that keeps up, or raise memory.maxSize`,
 )
 export const QueueIdleError = defineError(
   'QueueIdleError',
   500,
   (queue: string, size: number) =>
-    `the queue "${queue}" will not be drained: ${size === 1 ? 'a message waits' : `${size} messages wait`} and no subscriber is at work. Subscribe a handler; beside a server with queues let that listen with run: true, or call QueueService.run()`,
+    `the queue "${queue}" will not be drained: ${size === 1 ? 'a message waits' : `${size} messages wait`} and no subscriber is running. Subscribe a handler; in a process that has a server with queues, let it listen with run: true, else call QueueService.run()`,
 )
 export const QueueMissingError = defineError(
   'QueueMissingError',
   500,
   (queue: string) =>
-    `SQS has no queue "${queue}" for these credentials in this region. Create it, or name its address in sqs.queueUrls`,
+    `SQS has no queue "${queue}" for these credentials in this region. Create it, or set its address in sqs.queueUrls`,
 )
 export const QueueBatchError = defineError(
   'QueueBatchError',
   500,
   (queue: string, failed: number, all: number, why: string) =>
-    `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error says which`,
+    `${failed} of ${all} messages for the queue "${queue}" were refused: ${why}. The others are published; \`ids\` of this error lists them`,
 )
 export const QueueHandlerError = defineError(
   'QueueHandlerError',

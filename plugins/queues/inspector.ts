@@ -44,7 +44,7 @@ export const panels: readonly InspectorPanel[] = [
         confirm: 'Publish this message once more?',
         async run(_services, id) {
           const found = deadLetters().find((one) => one.id === id)
-          if (found === undefined) throw new Error('this message is no longer kept')
+          if (found === undefined) throw new Error('this message no longer exists')
           const queue = new MemoryQueue<unknown>({ name: found.queue, kind: 'memory' })
           const made = await queue.publish(found.message.payload)
           return `Published as ${made.id}.`

@@ -125,7 +125,7 @@ const pgboss = option.shape({
   connectionString: addressOption('postgres'),
   schema: option.name().default('pgboss'),
   max: option.int({ min: 2, max: 1000, unit: 'connections' }).default(10),
-  ssl: option.value<unknown>('what pg-boss takes').secret(),
+  ssl: option.value<unknown>('an option value of pg-boss').secret(),
   pollInterval: option.ms({ min: 1 }).default(1000),
   options: option.record(option.value<unknown>('anything'), 'an object').secret(),
 })

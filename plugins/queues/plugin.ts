@@ -37,14 +37,9 @@ export const queues = definePlugin({
       oldest === undefined ? [] : [{ value: oldest / 1_000, labels: { queue, kind } }],
     )
     return [
-      figure('gauge', 'queue_messages', 'Messages in queues, by what they wait for', messages),
+      figure('gauge', 'queue_messages', 'Messages in queues, by state', messages),
       {
-        ...figure(
-          'gauge',
-          'queue_oldest_message_seconds',
-          'How long the oldest message that is ready has waited',
-          ages,
-        ),
+        ...figure('gauge', 'queue_oldest_message_seconds', 'Age of the oldest message that is ready', ages),
         unit: 'seconds',
       },
     ]
@@ -75,10 +70,10 @@ export const queues = definePlugin({
 /** Messages in memory end with the process. Another server of it may still take them, so this is a warning. */
 function warnOfLeft(log: Logger): void {
   for (const [queue, messages] of memory.left()) {
-    const [what, end] = messages === 1 ? ['1 message is', 'ends'] : [`${messages} messages are`, 'end']
+    const [what, are] = messages === 1 ? ['1 message is', 'is'] : [`${messages} messages are`, 'are']
     log.warn(
       { queue, messages },
-      `${what} left in the queue "${queue}", which is in memory, and ${end} with the process`,
+      `${what} left in the queue "${queue}", which is in memory, and ${are} lost with the process`,
     )
   }
 }

@@ -102,7 +102,7 @@ const repeat = option
 const bullmq = {
   ...memory,
   // BullMQ builds the keys of Redis with it, and numbers jobs without one by itself.
-  jobId: option.name(/^(?!\d+$)[^:]+$/, 'a text without ":" that is not a number'),
+  jobId: option.name(/^(?!\d+$)[^:]+$/, 'a string without ":" that is not a number'),
   lifo: option.flag(),
   removeOnComplete: keptJobs,
   removeOnFail: keptJobs,

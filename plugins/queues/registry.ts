@@ -40,7 +40,7 @@ export class Holder implements Runner<Subscription> {
   }
 
   refused({ queue: { name } }: Subscription, error: unknown): void {
-    queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not begin`)
+    queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
   }
 
   /** Puts it in charge: nothing works until it, or another one, runs. */
@@ -95,14 +95,16 @@ async function endAll(limit: number): Promise<void> {
   const running = all.reduce((sum, one) => sum + one.running, 0)
   const inMemory = all.reduce((sum, one) => sum + (one.queue.kind === 'memory' ? one.running : 0), 0)
   const what =
-    running > 0 ? `${running} handlers of queues still ran` : 'an engine of queues did not hear which messages are done'
+    running > 0
+      ? `${running} handlers of queues were still running`
+      : 'an engine of queues did not learn which messages are handled'
   queueLog().warn({ running }, `${what} after ${Math.round(limit)} ms; ${fateOf(running, inMemory)}`)
   for (const one of all) one.abandon()
 }
 
 /** What becomes of messages whose handlers closing no longer waits for. */
 function fateOf(running: number, inMemory: number): string {
-  if (inMemory === 0) return 'the messages come again'
-  if (inMemory < running) return `the messages come again, but not the ${inMemory} of queues in memory`
-  return 'the messages do not come again: their queues are in memory'
+  if (inMemory === 0) return 'the messages will be delivered again'
+  if (inMemory < running) return `the messages will be delivered again, but not the ${inMemory} of queues in memory`
+  return 'the messages will not be delivered again: their queues are in memory'
 }

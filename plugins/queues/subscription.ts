@@ -139,7 +139,7 @@ export class Subscription {
   #notBegun(work: Work, error: unknown): void {
     if (this.#work === work) this.#work = undefined
     const { name } = this.queue
-    queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not begin`)
+    queueLog().error({ err: error, queue: name }, `a subscriber of the queue "${name}" could not start`)
   }
 
   /** Ends its work: `quiet` when no more messages come to the handler, `ended` when none is in work either. */
@@ -204,7 +204,7 @@ export class Subscription {
       queueLog().error({ err: thrown, queue, id }, `the error handler of the queue "${queue}" failed`)
     }
     const which = attempts === undefined ? `attempt ${attempt}` : `attempt ${attempt} of ${attempts}`
-    const end = final ? '; it is given up' : ''
+    const end = final ? '; no attempts are left' : ''
     queueLog().error({ err: error, queue, id, attempt }, `a message of the queue "${queue}" failed in ${which}${end}`)
   }
 

@@ -70,7 +70,7 @@ async function openStore(
   if (given === 'memory') return memory
   const store = isStore(given) ? given : await openRedisStore(given)
   return new InsuredStore(store, memory, (isDown, error) => {
-    if (isDown) log.warn({ err: error }, 'the store of the rate limits fails; this process counts for itself')
+    if (isDown) log.warn({ err: error }, 'the store of the rate limits fails; each process counts on its own')
     else log.warn('the store of the rate limits works again')
   })
 }

@@ -71,7 +71,7 @@ class Writer {
 
   #body(node: unknown): string {
     if (node === true) return 'return v'
-    if (!isObject(node)) return `fail('must not be there')`
+    if (!isObject(node)) return `fail('is not allowed')`
     const types = typesOf(node)
     if (isReference(node, types)) return `return ${this.#call(referred(node, this.#root))}(v)`
     let code = 'let r=v;'
@@ -214,7 +214,7 @@ class Writer {
     }
     const heads = tuple.map((one, index) => `if(a.length>${index}){i=${index};a[i]=${this.#call(one)}(v[i])}`)
     const tail =
-      isObject(rest) || rest === true ? `a[i]=${this.#call(rest)}(v[i])` : `fail('is more than the schema has')`
+      isObject(rest) || rest === true ? `a[i]=${this.#call(rest)}(v[i])` : `fail('exceeds the items of the schema')`
     return `${start}${heads.join('')}for(i=${tuple.length};i<a.length;i++){${tail}}${end}`
   }
 }
@@ -235,7 +235,7 @@ const isNull = (node: unknown) => isObject(node) && (node.type === 'null' || nod
 /** What the reference of a schema leads to. */
 export function referred({ $ref }: Node, root: Node): unknown {
   const target = targetOf($ref, root)
-  if (target === undefined) throw new TypeError(`the reference ${JSON.stringify($ref)} leads out of the schema`)
+  if (target === undefined) throw new TypeError(`the reference ${JSON.stringify($ref)} points outside the schema`)
   return target
 }
 
@@ -283,7 +283,7 @@ function write(schema: object, strictness: Strictness, entryOf: (writer: Writer,
 /**
  * Compiles a JSON Schema into a function that picks what the schema names.
  *
- * @throws for a reference that leads nowhere and a type that does not exist.
+ * @throws for a reference that cannot be resolved and a type that does not exist.
  */
 export function compileShape(schema: object, strictness: Strictness): Shape {
   return write(schema, strictness, (writer, root) => writer.name(root)) as Shape

@@ -73,7 +73,7 @@ export class LenientShape {
 
   /** The same check that answers go through first, for a part of the schema. */
   #strictly(node: unknown): Shape {
-    return this.#strict.get(node) ?? (() => helpers.fail('must not be there'))
+    return this.#strict.get(node) ?? (() => helpers.fail('is not allowed'))
   }
 
   /** With two schemas that could be meant, what one of them names may be what the other is there to keep back. */

@@ -17,7 +17,7 @@ const ResponseMismatchError = defineError(
   'ResponseMismatchError',
   500,
   (route: string, status: number, why: string, sent: string) =>
-    `the answer ${status} of ${route} is not what its schema says: ${why}. ${sent}`,
+    `the answer ${status} of ${route} does not match its schema: ${why}. ${sent}`,
 )
 
 /** Writes the answers of one schema. */
@@ -78,7 +78,7 @@ export function serializerOf(
   return onMismatch === undefined ? strict : lenient(schema, route, strictness, strict, onMismatch)
 }
 
-const nothingSent = 'Nothing of it was sent'
+const nothingSent = 'It was not sent'
 
 function reasonOf(error: unknown): string {
   return error instanceof Mismatch || error instanceof Error ? error.message : String(error)
@@ -114,7 +114,7 @@ function lenient(
         throw error
       }
       if (text === undefined) throw error
-      const why = 'What the schema names of it was sent'
+      const why = 'Only the members that match the schema were sent'
       onMismatch(Object.assign(ResponseMismatchError(route, status, cause.message, why), { cause }))
       return text
     }

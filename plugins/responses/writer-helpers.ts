@@ -39,12 +39,12 @@ export const helpers = {
   member: (value: Record<string, unknown>, key: string) =>
     key in Object.prototype ? helpers.own(value, key) : value[key],
   among(value: unknown, values: ReadonlySet<unknown>) {
-    return values.has(value) ? value : fail('is none of the values that the schema lists')
+    return values.has(value) ? value : fail('is not one of the values that the schema lists')
   },
   /** The same where objects are among the values, as they are written: a date is its text. */
   alike(value: unknown, has: (value: unknown) => boolean) {
     const text = JSON.stringify(value) as string | undefined
-    if (text === undefined || !has(JSON.parse(text))) fail('is none of the values that the schema lists')
+    if (text === undefined || !has(JSON.parse(text))) fail('is not one of the values that the schema lists')
   },
   /** What two schemas pick of one value, put together anew; the whole value only when neither of them picks. */
   merge(known: unknown, more: unknown, value: unknown): unknown {
@@ -75,7 +75,7 @@ export const helpers = {
         if (!(error instanceof Mismatch)) throw error
       }
     }
-    return fail('fits none of the schemas in its list')
+    return fail('matches none of the listed schemas')
   },
   fits(value: unknown, shape: Shape) {
     try {

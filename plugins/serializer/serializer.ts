@@ -11,7 +11,7 @@ const UnknownVariantError = defineError('UnknownVariantError', 500, (name: strin
 const DuplicateVariantError = defineError(
   'DuplicateVariantError',
   500,
-  (name: string) => `the variant ${JSON.stringify(name)} is defined already. Choose another name`,
+  (name: string) => `the variant ${JSON.stringify(name)} is already defined. Choose another name`,
 )
 const VariantMismatchError = defineError(
   'VariantMismatchError',
@@ -23,7 +23,7 @@ const VariantWithoutSchemaError = defineError(
   'VariantWithoutSchemaError',
   500,
   (name: string) =>
-    `the variant ${JSON.stringify(name)} has no schema to validate with. Pass one as the third argument of defineVariant`,
+    `the variant ${JSON.stringify(name)} has no schema for validation. Pass one as the third argument of defineVariant`,
 )
 
 /** What is known of the variants: by name, what each returns and the context it takes. */

@@ -11,7 +11,7 @@ const SessionUnavailableError = defineError(
   'SessionUnavailableError',
   500,
   () =>
-    'req.session was read where it is not loaded: before the session plugin, outside of its scope, or after its store had failed. Register session earlier, or around',
+    'req.session was read where it is not loaded: before the session plugin, outside its scope, or after its store failed. Register session earlier, or in an outer scope',
 )
 
 /** Gives a request its session. */

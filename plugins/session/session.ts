@@ -45,7 +45,7 @@ export const SessionEndedError = defineError(
   'SessionEndedError',
   409,
   () =>
-    'the session ended while this request was at work: another one has logged out or renewed its id, or it expired. Send the request again',
+    'the session ended during this request: another request logged out or renewed the session id, or the session expired. Send the request again',
 )
 
 const empty = '{}'

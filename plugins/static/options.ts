@@ -72,7 +72,7 @@ export const staticOptions = option
     option.list(folder, { min: 1 }),
     folder.into((one): readonly StaticSettings[] => [one]),
   )
-  .says('one folder or more: { root } or a list of such objects')
+  .says('one or more folders: { root } or a list of such objects')
   .required()
 
 function rootOf(given: unknown, place: OptionPlace): string | undefined {

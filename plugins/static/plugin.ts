@@ -18,7 +18,7 @@ export const staticFiles = definePlugin({
   options: staticOptions,
   async setup(ctx, folders) {
     if (ctx.prefix.includes(':'))
-      throw OptionError('static.prefix', quoted(ctx.prefix), 'no scope whose prefix has parameters')
+      throw OptionError('static.prefix', quoted(ctx.prefix), 'a scope without parameters in its prefix')
     // Only who serves files loads what that needs.
     const { fileServer } = await import('./serve.ts')
     for (const settings of folders) {
@@ -30,7 +30,7 @@ export const staticFiles = definePlugin({
       ctx.onRoute(function warnOfHiding(route) {
         if (route.method !== 'GET' || !route.path.endsWith('/*') || !`${prefix}/`.startsWith(route.path.slice(0, -1)))
           return
-        ctx.log.warn(`GET ${route.path} answers before the files of ${settings.root}: none of them is served`)
+        ctx.log.warn(`GET ${route.path} handles these requests before the files of ${settings.root}: no file is served`)
       })
     }
   },

@@ -30,11 +30,11 @@ export async function bodyOf(data: unknown): Promise<StorageBody> {
     return readable(data.stream() as unknown as AsyncIterable<unknown>)
   }
   if (data instanceof Readable) {
-    if (data.destroyed || data.readableEnded) throw StorageDataError('a stream that was read or destroyed already')
+    if (data.destroyed || data.readableEnded) throw StorageDataError('a stream that was already read or destroyed')
     return readable(data)
   }
   if (data instanceof ReadableStream) {
-    if (isInUse(data)) throw StorageDataError('a stream that was read already, or has another reader')
+    if (isInUse(data)) throw StorageDataError('a stream that was already read or has another reader')
     return readable(Readable.fromWeb(data as WebStream))
   }
   if (typeof (data as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === 'function') {

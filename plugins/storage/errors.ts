@@ -13,7 +13,7 @@ export const StorageProviderError = defineError(
   'StorageProviderError',
   500,
   (name: string, names: readonly string[]) =>
-    `there is no storage provider "${name}". There are ${names.join(', ')}; name it in the map of providers`,
+    `there is no storage provider "${name}". Known providers: ${names.join(', ')}; add it to the option providers`,
 )
 export const StorageDataError = defineError(
   'StorageDataError',

@@ -26,11 +26,11 @@ export function checkPrefix(prefix: unknown): asserts prefix is string {
 }
 
 function whyUnusable(key: unknown): string | undefined {
-  if (typeof key !== 'string' || key === '') return 'be text that is not empty'
+  if (typeof key !== 'string' || key === '') return 'be a non-empty string'
   if (key.length > maxBytes || Buffer.byteLength(key) > maxBytes) return `have at most ${maxBytes} bytes`
   if (key.startsWith('/')) return 'not begin with "/"'
   // Backslashes lead out of the root on Windows; line breaks forge lists in XML and headers of requests.
-  if (key.includes('\\')) return 'have "/" between its segments, and no backslash'
+  if (key.includes('\\')) return 'have "/" between its segments, not a backslash'
   // The last two cannot stand in XML: one such key, and its bucket cannot be listed any more.
   if (/[\p{Cc}\ufffe\uffff]/u.test(key)) return 'have no control characters, and neither U+FFFE nor U+FFFF'
   if (key !== Buffer.from(key, 'utf8').toString('utf8')) return 'be well-formed Unicode'

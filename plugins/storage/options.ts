@@ -49,7 +49,7 @@ export const storageOptions = option
     return { providers, defaultProvider: name! }
   })
   .typed<StorageOptions>()
-  .required('a place for its objects: { providers: { files: new LocalStorageProvider({ root: "files" }) } }')
+  .required('at least one provider: { providers: { files: new LocalStorageProvider({ root: "files" }) } }')
 
 /** What a storage works with. */
 export type StorageConfiguration = SettingsOf<typeof storageOptions>

@@ -19,7 +19,7 @@ const StorageOrderError = defineError(
   'StorageOrderError',
   500,
   () =>
-    'the body of an upload was read already. List the plugin storage before json and of everything else that reads bodies',
+    'the body of an upload was already read. List the plugin storage before json and every other plugin that reads bodies',
 )
 
 /** Answers the signed addresses of a disk: downloads by GET and HEAD, uploads by PUT. */
@@ -36,7 +36,7 @@ export function addressServer(provider: LocalStorageProvider, urls: SignedUrls):
 function granted(urls: SignedUrls, method: 'GET' | 'PUT', req: Request): Grant {
   const key = decoded(req.path.slice(urls.path.length + 1))
   const grant = key === undefined ? undefined : urls.grant(method, key, req.query)
-  if (grant === undefined) throw StorageAddressError('is not valid, or not any more')
+  if (grant === undefined) throw StorageAddressError('is not valid or has expired')
   checkKey(grant.key)
   return grant
 }
@@ -120,7 +120,7 @@ async function upload(
   if (req.body !== undefined) throw StorageOrderError()
   const given = req.raw.header('content-type')
   if (contentType !== undefined && given !== contentType) {
-    throw StorageAddressError(`takes the content type ${contentType} alone`)
+    throw StorageAddressError(`accepts the content type ${contentType} only`)
   }
   if (Number(req.raw.header('content-length')) > maxUploadSize) throw PayloadTooLargeError(`${maxUploadSize} bytes`)
   async function* counted(): AsyncGenerator<Uint8Array> {

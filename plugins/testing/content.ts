@@ -27,7 +27,9 @@ export function bodyOf(bytes: Uint8Array, contentType: string): unknown {
     try {
       return JSON.parse(text)
     } catch (error) {
-      throw new Error(`the answer calls itself ${type}, and is none: ${shorten(text)}`, { cause: error })
+      throw new Error(`the content type of the answer is ${type}, but the body is not: ${shorten(text)}`, {
+        cause: error,
+      })
     }
   }
   const isText =

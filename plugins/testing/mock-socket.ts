@@ -28,7 +28,7 @@ export const mockSocketOptions = option
     query: named,
     cookies: named,
     protocols: option.list(option.name()),
-    ip: option.value<string>('an address, or an empty text where none is known', (given) => typeof given === 'string'),
+    ip: option.value<string>('an address, or an empty string if it is unknown', (given) => typeof given === 'string'),
   })
   .into((given) => given as MockSocketOptions)
   .typed<MockSocketOptions>()

@@ -52,7 +52,7 @@ export const mockOptions = option
     query: named,
     cookies: named,
     // Not every runtime tells the address of every peer.
-    ip: option.value<string>('an address, or an empty text where none is known', (given) => typeof given === 'string'),
+    ip: option.value<string>('an address, or an empty string if it is unknown', (given) => typeof given === 'string'),
     signal: option.value<AbortSignal>('an AbortSignal', (given) => given instanceof AbortSignal),
   })
   .into((given) => given as MockOptions<unknown, object>)

@@ -173,7 +173,7 @@ export class MockResponse<Answer = unknown> {
   assertCustom(check: (response: this) => void | boolean): this {
     const actual: unknown = check(this)
     if (typeof (actual as { then?: unknown } | undefined)?.then === 'function') {
-      throw new TypeError('assertCustom takes a function that is not async: no one would wait for it')
+      throw new TypeError('assertCustom takes a synchronous function: an async one would not be awaited')
     }
     return this.#judge(actual !== false, `the check ${check.name || '(anonymous)'} to hold`, {
       actual,

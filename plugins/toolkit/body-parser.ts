@@ -23,7 +23,7 @@ export interface BodyFormat<Settings> {
   readonly name: string
   /** What a content type says: another format, this one in UTF-8, or this one in a charset that is not read. */
   typeOf(contentType: string | undefined): 'none' | 'charset' | 'read'
-  /** The refusal of another charset: `JSON is read in UTF-8 only`. */
+  /** The refusal of another charset: `JSON must be in UTF-8`. */
   readonly utf8Only: string
   parse(bytes: Uint8Array, settings: Settings): unknown
 }
@@ -55,6 +55,6 @@ export function bodyParser<Settings extends { readonly sizeLimit: number }>(
 function refuseEncoded(raw: RawRequest): void {
   const encoding = raw.header('content-encoding')
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw UnsupportedMediaTypeError('a body with a content-encoding is not read')
+    throw UnsupportedMediaTypeError('a body with a content-encoding is not supported')
   }
 }

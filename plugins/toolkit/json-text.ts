@@ -1,6 +1,6 @@
 const kindOf = (value: unknown) =>
   typeof value === 'object'
-    ? 'an object whose toJSON gives nothing'
+    ? 'an object whose toJSON returns undefined'
     : value === undefined
       ? 'undefined'
       : `a ${typeof value}`
@@ -15,7 +15,7 @@ export function jsonText(value: unknown, fail: (why: string) => Error): string {
     throw Object.assign(fail(`cannot be written as JSON: ${why}`), { cause: error })
   }
   if (text === undefined) {
-    throw fail(`is ${kindOf(value)}, which JSON has no form for. Use null, or a plain object`)
+    throw fail(`is ${kindOf(value)}, which JSON cannot represent. Use null or a plain object`)
   }
   return text
 }

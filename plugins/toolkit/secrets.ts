@@ -4,7 +4,7 @@ import { option } from './options/index.ts'
 
 /** From this many characters on a secret is taken in production. */
 export const enough = 16
-const takes = `a random text of ${enough} characters or more, or a list of them: node -p "crypto.randomBytes(32).toString('base64url')"`
+const takes = `a random string of ${enough} characters or more, or a list of them: node -p "crypto.randomBytes(32).toString('base64url')"`
 
 /** What signs: one secret or a list, the first of which signs. No message and no listing shows one. */
 export const secrets = option
@@ -19,7 +19,7 @@ export const secrets = option
 
 function problemOf(secret: unknown): string | undefined {
   if (typeof secret !== 'string') return secret === null ? 'null' : typeof secret
-  if (secret.trim() === '') return 'an empty text'
+  if (secret.trim() === '') return 'an empty string'
   return isWeak(secret) && nodeEnv() === 'production' ? `${secret.length} characters long` : undefined
 }
 
@@ -30,6 +30,6 @@ function isWeak(secret: string): boolean {
 /** In production it is an error; elsewhere a short one is handy, and said to be one. */
 export function warnOfWeak(name: string, all: readonly string[], log: Logger): void {
   if (all.some(isWeak)) {
-    log.warn(`${name} is short enough to be guessed, and will be refused in production: use ${takes}`)
+    log.warn(`${name} is short enough to guess and will be refused in production: use ${takes}`)
   }
 }

@@ -76,7 +76,7 @@ export async function loadServiceClasses<Instance>(
     take(exported, file) {
       for (const value of exported) {
         if (take(value) || other?.(value, file) || !hasMethods(kind.notes, value)) continue
-        throw kind.classError(nameOf(value), `it has ${kind.decorator} methods and does not extend ${kind.base.name}`)
+        throw kind.classError(nameOf(value), `it has ${kind.decorator} methods but does not extend ${kind.base.name}`)
       }
     },
   })
@@ -104,7 +104,10 @@ export function makeInstance<Instance>(
   logger: Logger,
 ): Instance {
   if (cls.length > 0) {
-    throw kind.classError(cls.name, 'its constructor takes arguments; an instance is made without any')
+    throw kind.classError(
+      cls.name,
+      'its constructor takes arguments; the framework constructs an instance without arguments',
+    )
   }
   loggerNow = logger
   try {

@@ -7,7 +7,7 @@ export const BodyParsedError = defineError(
   'BodyParsedError',
   500,
   (route: string, plugin: string) =>
-    `${route} hands on a body that was parsed already. Give the route the option ${plugin}: false`,
+    `${route} forwards a body that was already parsed. Give the route the option ${plugin}: false`,
 )
 
 /**

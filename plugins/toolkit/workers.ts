@@ -11,7 +11,7 @@ const WorkerMemoryError = defineError(
 const WorkerLeadError = defineError(
   'WorkerLeadError',
   503,
-  (topic: string, why: string) => `the worker that leads has not answered "${topic}": ${why}`,
+  (topic: string, why: string) => `the leading worker has not answered "${topic}": ${why}`,
 )
 
 /**
@@ -21,7 +21,7 @@ const WorkerLeadError = defineError(
  */
 export async function askLeader(topic: string, question?: unknown): Promise<unknown> {
   const asked = supervisor()?.ask(topic, question)
-  if (asked === undefined) throw WorkerLeadError(topic, 'nothing connects this process with it')
+  if (asked === undefined) throw WorkerLeadError(topic, 'this process has no connection to it')
   try {
     return await asked
   } catch (error) {

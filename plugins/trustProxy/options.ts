@@ -16,7 +16,7 @@ export interface TrustProxyOptions {
 }
 
 const takes =
-  'addresses and ranges in a list (["10.0.0.0/8"]), the number of proxies in front of the server (1 to 64), or true'
+  'addresses and ranges in a list (["10.0.0.0/8"]), the number of proxies before the server (1 to 64), or true'
 const named: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],

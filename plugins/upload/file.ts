@@ -92,7 +92,7 @@ export class StoredFile implements UploadedFile {
   /** A temporary file goes with its request. */
   #explained(member: string, error: unknown): unknown {
     if (this.#moved || (error as { code?: unknown }).code !== 'ENOENT') return error
-    const gone = UploadContentError(member, this.field, 'removed, because its request was answered', 'it before')
+    const gone = UploadContentError(member, this.field, 'removed because its request was answered', 'it before')
     return Object.assign(gone, { cause: error })
   }
 

@@ -35,7 +35,7 @@ export interface UploadLimits {
 
 const megabyte = 1024 ** 2
 
-const sink = '"memory", "disk" or a sink: { write(file) } with, if it can, discard(result)'
+const sink = '"memory", "disk" or a sink: { write(file) }, optionally with discard(result)'
 
 // Whatever else is in it: a sink may have the password of its bucket.
 const ownSink = option
@@ -102,6 +102,6 @@ function whyUnusable(folder: string): string | undefined {
     return undefined
   } catch (error) {
     // Its code, for the message has the path, and a path that is none may be an address with its password.
-    return (error as NodeJS.ErrnoException).code ?? 'it cannot be looked at'
+    return (error as NodeJS.ErrnoException).code ?? 'it cannot be read'
   }
 }

@@ -36,10 +36,10 @@ export function readPartHeader(header: RawHeader): PartHeader {
   const given = extended === undefined ? parameters.get('filename') : decodeExtended(extended)
   const mimeType = (type ?? '').split(';', 1)[0]!.trim()
   if (given === undefined) {
-    if (mimeType.startsWith('multipart/')) throw BadRequestError('a part of the form is a form itself')
+    if (mimeType.startsWith('multipart/')) throw BadRequestError('a part of the form is itself a form')
     const charset = /;[\t ]*charset="?([^";\t ]*)/.exec(type ?? '')?.[1]
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'us-ascii') {
-      throw UnsupportedMediaTypeError('fields are read in UTF-8 only')
+      throw UnsupportedMediaTypeError('fields must be in UTF-8')
     }
   }
   return {
@@ -61,7 +61,7 @@ function single(header: RawHeader, name: string): string | undefined {
 function refuseEncodings(header: RawHeader, type: string | undefined): void {
   const encoding = single(header, 'content-transfer-encoding')?.trim().toLowerCase()
   if (encoding !== undefined && !['7bit', '8bit', 'binary'].includes(encoding)) {
-    throw UnsupportedMediaTypeError('a part with a content-transfer-encoding is not read')
+    throw UnsupportedMediaTypeError('a part with a content-transfer-encoding is not supported')
   }
   if (type !== undefined && type.length > 1024) throw BadRequestError('the content type of a part is too long')
 }

@@ -46,8 +46,7 @@ export function receiver(
     if (!raw.hasBody) return next()
     const type = formTypeOf(raw.header('content-type'))
     if (type.kind === 'none') return next()
-    if (type.kind === 'malformed')
-      throw BadRequestError('the content type of the form has no boundary that can be used')
+    if (type.kind === 'malformed') throw BadRequestError('the content type of the form has no valid boundary')
     refuseEncoding(raw)
     if (Number(raw.header('content-length')) > limits.totalSize) return refuseUnread(raw, limits.totalSize)
     const form = new FormReceiver(type.boundary, limits, store)
@@ -62,7 +61,7 @@ export function receiver(
 function refuseEncoding(raw: RawRequest): void {
   const encoding = raw.header('content-encoding')
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw UnsupportedMediaTypeError('a body with a content-encoding is not read')
+    throw UnsupportedMediaTypeError('a body with a content-encoding is not supported')
   }
 }
 
@@ -90,7 +89,7 @@ async function receive(form: FormReceiver, { raw, signal }: Request): Promise<Re
   const onAbort = () => {
     const reason: unknown = signal.reason
     const left = reason instanceof DOMException && reason.name === 'AbortError'
-    form.fail(left ? BadRequestError('the client left before the form was complete') : reason)
+    form.fail(left ? BadRequestError('the client disconnected before the form was complete') : reason)
   }
   if (signal.aborted) onAbort()
   signal.addEventListener('abort', onAbort, { once: true })

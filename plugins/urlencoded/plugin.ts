@@ -23,7 +23,7 @@ export const urlencoded = definePlugin({
     const ofRoutes = new RouteValue<UrlencodedSettings | false>()
     ctx.onRoute((route) => ofRoutes.set(route, route.settings.urlencoded))
     const parse = (bytes: Uint8Array) => parseQuery(decode(bytes), 'the form')
-    const format = { name: 'urlencoded', typeOf: formTypeOf, utf8Only: 'forms are read in UTF-8 only', parse }
+    const format = { name: 'urlencoded', typeOf: formTypeOf, utf8Only: 'forms must be in UTF-8', parse }
     ctx.use(bodyParser(format, ofServer, ofRoutes))
   },
 })

@@ -56,7 +56,7 @@ function compile(route: string, part: Part, schema: object): Step['run'] {
       return (req) => merge(req, check)
     }
   }
-  throw SchemaError(route, part, 'there is no such part')
+  throw SchemaError(route, part, 'the request has no such part')
 }
 
 /**
@@ -145,7 +145,7 @@ export function inputMiddleware(
 
   return function validation(req, res, next) {
     if (needsBody && req.body === undefined && req.raw.hasBody) {
-      throw UnsupportedMediaTypeError('no active body parser takes the content type of this request')
+      throw UnsupportedMediaTypeError('no active body parser supports the content type of this request')
     }
     const failed = runSteps(steps, 0, req, undefined)
     if (!(failed instanceof Promise)) return failed === undefined ? next() : refuse(failed, req, res)

@@ -15,7 +15,7 @@ export function paramsSchemaOfRoute(given: unknown, place: OptionPlace, { path }
   const names: readonly string[] = path.match(/(?<=\/:)[\w$]+|(?<=\/)\*/g) ?? []
   for (const key of keysOf(schema) ?? []) {
     if (names.includes(key)) continue
-    const there = names.length === 0 ? 'It has none' : `Its parameters are ${names.join(', ')}`
+    const there = names.length === 0 ? 'The path has no parameters' : `Its parameters are ${names.join(', ')}`
     place.problem(`the option "${place.path}" names "${key}", which is not a parameter of ${path}. ${there}`)
   }
   return schema

@@ -16,7 +16,7 @@ const SchemaIdError = defineError(
   'SchemaIdError',
   500,
   (id: string, first: string, second: string) =>
-    `the schemas of ${first} and of ${second} share the $id "${id}" and differ. Give one of them another $id`,
+    `the schemas of ${first} and of ${second} share the $id "${id}" but differ. Change the $id of one of them`,
 )
 
 /** Those that are written by hand, and misspelt. */

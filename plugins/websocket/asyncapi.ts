@@ -24,7 +24,7 @@ const issue = {
 /** What answers a message that is not valid. */
 const errorFrame: AsyncApiMessage = {
   name: errorType,
-  summary: 'A message of the client was not valid and has reached no handler.',
+  summary: 'A message of the client was not valid, so no handler received it.',
   data: {
     $id: 'InvalidMessage',
     type: 'object',

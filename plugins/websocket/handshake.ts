@@ -4,7 +4,7 @@ const OriginRefusedError = defineError(
   'OriginRefusedError',
   403,
   (origin: string) =>
-    `pages of ${origin} may not open this websocket. The option origins of the plugin websocket names those that may`,
+    `pages of ${origin} may not open this websocket. The option origins of the plugin websocket lists the allowed origins`,
 )
 
 /** The version of RFC 6455, the only one in use. */
@@ -73,7 +73,8 @@ export function chooseProtocol(offered: string | undefined, known: readonly stri
     throw BadRequestError('the header Sec-WebSocket-Protocol is not a list of different names')
   if (known === undefined) return ''
   const chosen = known.find((one) => all.includes(one))
-  if (chosen === undefined) throw BadRequestError(`the client offers none of the sub-protocols: ${known.join(', ')}`)
+  if (chosen === undefined)
+    throw BadRequestError(`the client does not offer any of the sub-protocols: ${known.join(', ')}`)
   return chosen
 }
 

@@ -21,7 +21,7 @@ export const errorType = 'error'
 /** The code in it. */
 export const invalidMessageCode = 'InvalidMessageError'
 const reserved =
-  'the framework sends messages of this type itself, in answer to what is not valid. Give yours another type'
+  'the framework itself sends messages of this type, as the answer to invalid messages. Choose another type'
 
 /** As of a body of JSON; the first level is the message itself. */
 const maxDepth = 65
@@ -107,7 +107,7 @@ function told(type: string, verdict: Awaited<ReturnType<Check>>): ReadMessage {
 
 /** The message of a text, or what is wrong with it. */
 function parse(text: string | Uint8Array): Message | string {
-  if (typeof text !== 'string') return 'a message is a text of JSON, not bytes'
+  if (typeof text !== 'string') return 'a message must be JSON text, not bytes'
   if (nestsDeeperThan(maxDepth, text)) return `the message nests deeper than ${maxDepth} levels`
   let value: unknown
   try {
@@ -138,14 +138,17 @@ export function writerOf(schemas: MessageSchemas | undefined): Write {
     if (check === undefined) throw OutgoingMessageError('a message', `${described(type)} is not one of ${known}`)
     const verdict = check(data)
     if (verdict instanceof Promise)
-      throw OutgoingMessageError(`"${type}"`, 'its schema is asynchronous; one that checks what is sent cannot be')
+      throw OutgoingMessageError(
+        `"${type}"`,
+        'its schema is asynchronous; the schema of a sent message must be synchronous',
+      )
     if (!verdict.ok) throw OutgoingMessageError(`"${type}"`, tellFirst(verdict.issues))
     return toText({ type, data: verdict.value })
   }
 }
 
 const described = (type: unknown) =>
-  typeof type === 'string' ? `its type "${type}"` : 'its type, which is not a text,'
+  typeof type === 'string' ? `its type "${type}"` : 'its type, which is not a string,'
 
 function toText(message: unknown): string {
   let text: string | undefined
@@ -155,6 +158,6 @@ function toText(message: unknown): string {
     const why = error instanceof Error ? error.message : String(error)
     throw Object.assign(OutgoingMessageError('a message', `it cannot be written as JSON: ${why}`), { cause: error })
   }
-  if (text === undefined) throw OutgoingMessageError('a message', `JSON has no form for ${typeof message}`)
+  if (text === undefined) throw OutgoingMessageError('a message', `JSON cannot represent ${typeof message}`)
   return text
 }

@@ -22,12 +22,12 @@ import { wireOf } from './wire/open.ts'
 const TooManySocketsError = defineError(
   'TooManySocketsError',
   503,
-  (most: number) => `the server has ${most} websockets, the most that it takes`,
+  (most: number) => `the server has ${most} websockets, the maximum`,
 )
 const TooManySocketsOfAddressError = defineError(
   'TooManySocketsOfAddressError',
   429,
-  (most: number) => `the address of the client has ${most} websockets, the most that it may have`,
+  (most: number) => `the address of the client has ${most} websockets, the maximum`,
 )
 /** The kernel names the route and its place around it. */
 const WebsocketRouteError = defineError('WebsocketRouteError', 500, (why: string) => why)
@@ -117,7 +117,7 @@ export const websocket = definePlugin({
         )
         if (unused !== undefined)
           throw WebsocketRouteError(
-            `the option ${unused[0]} is for a websocket, and the route has none: router.ws(path, options, handlers)`,
+            `the option ${unused[0]} is for websockets only: use router.ws(path, options, handlers)`,
           )
         return
       }

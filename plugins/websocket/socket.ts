@@ -283,7 +283,7 @@ export class Socket implements ServerSocket, WireEvents {
 
   #enqueue(message: string | Uint8Array): void {
     if (!this.#strained().enqueue(message, this.#route.maxMessageSize)) return
-    if (this.#wire?.pause === undefined) this.close(1008, 'too many messages wait for their handler')
+    if (this.#wire?.pause === undefined) this.close(1008, 'too many messages are waiting for their handler')
     else this.#pause()
   }
 

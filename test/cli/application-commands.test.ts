@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Runner, startRunner } from '../support/cli/many.ts'
 import { type Ended, framework, makeProject, type Project } from '../support/cli.ts'
 
-const notBooted = 'Not booted: routes that plugins register in their setup are left out (--boot has them).\n'
+const notBooted = 'Not booted: routes that plugins register in their setup are not included (use --boot).\n'
 
 let project: Project
 let runner: Runner
@@ -94,7 +94,7 @@ describe.concurrent('routes', () => {
     expect(stdout).toBe('GET  /books/:id  handler\n')
     const none = await run('routes', '--method', 'PUT')
     expect([none.code, none.stdout]).toEqual([0, ''])
-    expect(none.stderr).toContain('none of the 4 routes of src/server.js is one of these\n')
+    expect(none.stderr).toContain('none of the 4 routes of src/server.js matches\n')
   })
 
   test('--json is for programs', async () => {
@@ -150,7 +150,10 @@ describe.concurrent('plugins', () => {
 
   test('--no-boot draws what is declared', async () => {
     const { code, stdout, stderr } = await run('plugins', '--no-boot')
-    expect([code, stderr]).toEqual([0, 'imported\nNot booted: what plugins register in their setup is left out.\n'])
+    expect([code, stderr]).toEqual([
+      0,
+      'imported\nNot booted: registrations that plugins make in their setup are not included.\n',
+    ])
     expect(stdout).toMatch(/^└─ audit 1\.2\.0 {2}provides audit · options url, keep$/m)
     expect(stdout).not.toMatch(/boot|ms/)
   })
@@ -206,7 +209,7 @@ describe.concurrent('explain', () => {
     [['GET', '/boks/5'], 'GET /boks/5 is answered with 404: no route has this path; did you mean GET /books/:id?'],
     [['GET', '/zzzzzzzzzzzz'], 'GET /zzzzzzzzzzzz is answered with 404: no route has this path'],
     [['GET', '/old/page'], 'GET /old/page has no route: the plugin audit may answer it, else it is a 404'],
-    [['GET', '/books/%zz'], 'GET /books/%zz is answered with 400: no URL has such a path'],
+    [['GET', '/books/%zz'], 'GET /books/%zz is answered with 400: the path is not valid in a URL'],
   ])('%j is exit code 1', async (argv, message) => {
     const { code, stdout, stderr } = await run('explain', ...argv)
     expect([code, stderr]).toEqual([1, `imported\nbooted\nclosed\n${message}\n`])
@@ -227,7 +230,7 @@ describe('what cannot be meant is exit code 2, and nothing is imported', () => {
     [['explain', 'GET', 'books'], 'explain: <path> begins with "/"; "books" does not'],
     [
       ['explain', '__proto__', '/'],
-      'explain: <method> is one of GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS; "__proto__" is none',
+      'explain: <method> is one of GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS, not "__proto__"',
     ],
     [['plugins', '--timeout', '0'], '--timeout takes seconds, more than 0 and at most a day; 0 is not'],
     [['cron-start', '--entry'], 'cron-start: --entry needs a value'],

@@ -53,7 +53,7 @@ class Running {
   }
 }
 
-const stopping = (signal: string) => `${signal}: waiting for what runs; once more ends it at once\n`
+const stopping = (signal: string) => `${signal}: waiting for running work; send it again to stop immediately\n`
 
 /** Tells of its life, and would tell if someone had bound a socket. */
 const store = `import { definePlugin } from 'framework'
@@ -155,9 +155,9 @@ export const server = new Server({ background: { crons: ['broken/*.js'] } })
   test.each([
     [
       'none.js',
-      'none.js has no cron jobs: none in the files of its option "crons" (default src/crons/**/*.{ts,js}), and no cron(pattern) was started\n',
+      'none.js has no cron jobs: the files of its option "crons" (default src/crons/**/*.{ts,js}) have none, and no cron(pattern) was started\n',
     ],
-    ['booted.js', 'booted.js has booted its server while it was imported: add the plugin "cron" to it\n'],
+    ['booted.js', 'booted.js booted its server during the import: add the plugin "cron" to it\n'],
     ['wrong.js', /^CRON_FILE: the job file \S+broken\/job\.js cannot be loaded: no key\n$/],
     ['missing.js', 'the entry missing.js does not exist\n'],
   ])('%s: nothing to start is exit code 1', async (entry, message) => {
@@ -237,7 +237,7 @@ export const server = new Server()
       QUEUE: 'redis://127.0.0.1:1',
     })
     await running.says(
-      /^QUEUE_UNAVAILABLE: .*Redis at redis:\/\/127\.0\.0\.1:1 did not answer within 500 ms.* The workers wait for it\.$/m,
+      /^QUEUE_UNAVAILABLE: .*Redis at redis:\/\/127\.0\.0\.1:1 did not answer within 500 ms.* The workers wait until it is available\.$/m,
     )
     running.signal('SIGTERM')
     expect(await running.end()).toBe(0)
@@ -245,7 +245,7 @@ export const server = new Server()
 
   test.concurrent('queues in memory only have messages of this process', async () => {
     const running = new Running(project.folder, ['queue-start', '--entry', 'memory.js'])
-    await running.says('Queues in memory only have messages that this process publishes itself.')
+    await running.says('Queues in memory only receive messages that this process itself publishes.')
     running.signal('SIGINT')
     expect(await running.end()).toBe(0)
   })

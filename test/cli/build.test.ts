@@ -184,7 +184,7 @@ parentPort!.postMessage('worked' as string)
     stderr: '',
   })
   const broken = await framework(app.folder, ['build'])
-  expect(broken).toEqual({ code: 1, stdout: '', stderr: 'src/linked is a link that leads nowhere\n' })
+  expect(broken).toEqual({ code: 1, stdout: '', stderr: 'src/linked is a link to a file that does not exist\n' })
 })
 
 test('mistakes are told with their lines, all of them, and the last build stays', async () => {
@@ -224,21 +224,25 @@ describe('what was typed and what is there', () => {
     symlinkSync('src', join(app.folder, 'behind'))
   })
   test.concurrent.each([
-    [['--out', '.'], 2, '--out . holds the sources: name a folder for the build alone, dist for one'],
-    [['--out', '..'], 2, '--out .. holds the sources: name a folder for the build alone, dist for one'],
-    [['--out', 'src'], 2, '--out src holds the sources: name a folder for the build alone, dist for one'],
-    [['--out', 'behind'], 2, '--out behind holds the sources: name a folder for the build alone, dist for one'],
+    [['--out', '.'], 2, '--out . contains the sources: choose a separate folder for the build, for example dist'],
+    [['--out', '..'], 2, '--out .. contains the sources: choose a separate folder for the build, for example dist'],
+    [['--out', 'src'], 2, '--out src contains the sources: choose a separate folder for the build, for example dist'],
+    [
+      ['--out', 'behind'],
+      2,
+      '--out behind contains the sources: choose a separate folder for the build, for example dist',
+    ],
     [
       ['--out', 'src/out', '--force'],
       2,
-      '--out src/out lies among the sources, and the next build would take it for some: name another',
+      '--out src/out is inside the sources, so the next build would treat it as source: choose another folder',
     ],
-    [['--out', 'node_modules/out'], 2, '--out node_modules/out lies in a folder that others write: name another'],
+    [['--out', 'node_modules/out'], 2, '--out node_modules/out is in a folder that other tools write: choose another'],
     [['--out', 'file.txt'], 2, '--out file.txt is a file'],
     [
       ['--out', 'taken'],
       1,
-      'taken has files that this command has not made: --force writes between them, --out names another folder',
+      'taken has files that this command did not create: --force writes next to them, --out chooses another folder',
     ],
     [['--target', 'es5'], 2, '--target takes a version of Node.js, node20 or node22.12; "es5" is none'],
     [['--entry', '../no such.ts'], 1, 'the entry ../no such.ts does not exist'],
@@ -248,7 +252,7 @@ describe('what was typed and what is there', () => {
     [
       [],
       1,
-      'a build is for Node.js, and this project runs on Bun, which takes src/index.ts as it is: bun src/index.ts. --force builds all the same',
+      'a build is for Node.js, and this project runs on Bun, which takes src/index.ts as it is: bun src/index.ts. --force builds anyway',
       'bun',
     ],
     [[], 1, expect.stringMatching(/^\S+list\/package\.json cannot be read: it is not an object\n$/), 'list'],

@@ -75,7 +75,7 @@ describe('what cannot be meant is exit code 2 and one line on standard error', (
   test.each([
     [['lst'], 'there is no command "lst"; did you mean "list"?'],
     [['generate_sdk'], 'there is no command "generate_sdk"; did you mean "generate-sdk"?'],
-    [['--colors'], 'there is no --colors before a command; "framework --help" shows what there is'],
+    [['--colors'], 'there is no --colors before a command; "framework --help" lists the commands'],
     [['--versoin'], 'there is no --versoin before a command; did you mean --version?'],
     [['list', '--jso'], 'list: there is no --jso; did you mean --json?'],
     [['list', '--__proto__'], 'list: there is no --__proto__'],
@@ -91,7 +91,7 @@ describe('what cannot be meant is exit code 2 and one line on standard error', (
     const { code, stdout, stderr } = await runner.run(empty.folder, [name])
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toBe(
-      `there is no command "${name}"; "framework list" shows what there is. No plugin was asked: no server found in ${empty.folder}: looked for src/server.ts, server.ts, src/app.ts, app.ts (also .mts, .js, .mjs), dist/server.js\n`,
+      `there is no command "${name}"; "framework list" lists the commands. The commands of plugins are unknown: no server found in ${empty.folder}: looked for src/server.ts, server.ts, src/app.ts, app.ts (also .mts, .js, .mjs), dist/server.js\n`,
     )
   })
 })
@@ -250,8 +250,8 @@ export const server = new Server({ plugins: [${one('mine', 'list')}, ${one('a', 
     expect([ended.code, ended.stderr.split('\n')]).toEqual([
       0,
       [
-        'the plugin c: a command has the name "a b", which is not letters, digits, "-", "_", "." and ":" after a letter',
-        'the plugin mine: the command "list" is one of the framework already: rename it',
+        'the plugin c: a command has the name "a b", which needs a letter first, then letters, digits, "-", "_", "." and ":"',
+        'the plugin mine: the command "list" is already a command of the framework: rename it',
         'the command "twice" is in the plugin a and in the plugin b: rename one',
         '',
       ],

@@ -50,7 +50,7 @@ describe.each(
     if (name.startsWith('node')) expect(stderr).toMatch(/^src\/server\.ts has no cron jobs/)
     else
       expect(stderr).toMatch(
-        /scheduled jobs run on Node\.js only, and this is (Bun|Deno)\. Run them in a process of Node\.js/,
+        /scheduled jobs run on Node\.js only, and this is (Bun|Deno)\. Run them in a separate Node\.js process/,
       )
   })
 })

@@ -211,9 +211,9 @@ export const env = createEnvSchema((s) => ({
     await withProject(files, async (folder, run) => {
       const { stderr } = await run('init-queue', '-t', 'bullmq')
       expect(stderr).toContain(
-        'src/env.ts has a form of its own. What was written reads these from it:\n  REDIS_URL: schema.',
+        'src/env.ts has its own form. The written code reads these variables from it:\n  REDIS_URL: schema.',
       )
-      expect(stderr).toContain('.env has a form of its own. What was written reads these from it:\n  REDIS_URL\n')
+      expect(stderr).toContain('.env has its own form. The written code reads these variables from it:\n  REDIS_URL\n')
       expect([read(folder, 'src/env.ts'), read(folder, '.env')]).toEqual(Object.values(files))
     })
   })

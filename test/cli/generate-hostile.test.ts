@@ -64,7 +64,7 @@ describe.each(all)('%s', (command) => {
     const outside = await runner.run('/', [command, ...argv])
     expect([outside.code, outside.stdout]).toEqual([1, ''])
     expect(outside.stderr).toBe(
-      '/ is in no project: there is no package.json here or above; "framework init" makes one\n',
+      '/ is not in a project: there is no package.json here or above; "framework init" creates one\n',
     )
     write('package.json', '{ "name": ')
     const broken = await run(command, ...argv)
@@ -80,7 +80,7 @@ describe.each(all)('%s', (command) => {
     expect(await run(command, ...argv)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `${first} is there already: nothing was written; --force overwrites\n`,
+      stderr: `${first} already exists: nothing was written; --force overwrites\n`,
     })
     expect(files()).toEqual(before)
     const forced = await run(command, ...argv, '--force')
@@ -95,11 +95,11 @@ describe.each(all)('%s', (command) => {
     write('file', '')
     symlinkSync(beside, join(folder, 'elsewhere'))
     for (const [dir, why] of [
-      ['..', `is outside of ${folder}`],
-      ['/etc', `is outside of ${folder}`],
-      ['a/../../b', `is outside of ${folder}`],
-      ['', 'names no folder'],
-      ['a\u0000b', 'names no folder'],
+      ['..', `is outside ${folder}`],
+      ['/etc', `is outside ${folder}`],
+      ['a/../../b', `is outside ${folder}`],
+      ['', 'needs a folder'],
+      ['a\u0000b', 'needs a folder'],
       ['node_modules/framework', 'is among the installed packages'],
       ['file', 'is a file'],
     ]) {
@@ -107,7 +107,7 @@ describe.each(all)('%s', (command) => {
       expect([code, stderr]).toEqual([2, `--dir ${JSON.stringify(dir)} ${why}\n`])
     }
     const linked = await run(command, ...bare, '--dir', 'elsewhere')
-    expect([linked.code, linked.stderr]).toEqual([1, expect.stringMatching(/^elsewhere\/.* leads out of /)])
+    expect([linked.code, linked.stderr]).toEqual([1, expect.stringMatching(/^elsewhere\/.* is outside /)])
     expect(files()).toEqual(['elsewhere', 'file', 'package.json'])
     expect((await run(command, ...bare, '--dir', 'lib/a b')).stdout).toMatch(/^created {2}lib\/a b\//)
   })
@@ -118,19 +118,19 @@ const tooLong = 'x'.repeat(81)
 test.each(named)('%s: a name that is none is refused, with the reason', async (command) => {
   const kind = command.replace('generate-', '')
   for (const [name, why] of [
-    ['../x', 'it is a path; the folder is always the same'],
-    ['a/b', 'it is a path; the folder is always the same'],
-    ['a\\b', 'it is a path; the folder is always the same'],
+    ['../x', 'it is a path; the folder is fixed'],
+    ['a/b', 'it is a path; the folder is fixed'],
+    ['a\\b', 'it is a path; the folder is fixed'],
     ['a b', 'it takes letters, digits, - and _, a letter first'],
     ['', 'it takes letters, digits, - and _, a letter first'],
     ['__proto__', 'it takes letters, digits, - and _, a letter first'],
     ['2nd', 'it takes letters, digits, - and _, a letter first'],
     ['naïve', 'it takes letters, digits, - and _, a letter first'],
     ['a\u0000b', 'it takes letters, digits, - and _, a letter first'],
-    ["a';alert(1)//", 'it is a path; the folder is always the same'],
-    ['constructor', 'JavaScript has a meaning of its own for it'],
-    ['class', 'JavaScript has a meaning of its own for it'],
-    ['con', 'Windows has no file of that name'],
+    ["a';alert(1)//", 'it is a path; the folder is fixed'],
+    ['constructor', 'it is a reserved word of JavaScript'],
+    ['class', 'it is a reserved word of JavaScript'],
+    ['con', 'Windows does not allow a file of that name'],
   ]) {
     const { code, stdout, stderr } = await run(command, name!)
     expect([code, stdout, stderr]).toEqual([2, '', `${JSON.stringify(name)} cannot be the name of a ${kind}: ${why}\n`])
@@ -144,12 +144,12 @@ test.each(named)('%s: a name that is none is refused, with the reason', async (c
 test('generate-mqtt takes the topics that brokers take, and names a file of none', async () => {
   for (const [topic, why] of [
     ['', 'the subscription "" is empty'],
-    ['a/#/b', 'the subscription "a/#/b" has levels after "#", which stands for all that follow'],
-    ['a+/b', 'the subscription "a+/b" has a "+" beside other characters: it stands for a whole level'],
+    ['a/#/b', 'the subscription "a/#/b" has levels after "#", which matches all further levels'],
+    ['a+/b', 'the subscription "a+/b" has a "+" next to other characters: it must be a whole level'],
     ['a\u0000', 'the subscription "a\\u0000" has a NUL character'],
     ['$share/g', 'the subscription "$share/g" has no filter after the group: "$share/<group>/<filter>"'],
-    ['новини/+', 'no name of a file can be made of the topic "новини/+": --name <name> gives one'],
-    ['///', 'no name of a file can be made of the topic "///": --name <name> gives one'],
+    ['новини/+', 'the topic "новини/+" cannot be turned into a file name: pass one with --name <name>'],
+    ['///', 'the topic "///" cannot be turned into a file name: pass one with --name <name>'],
   ]) {
     expect(await run('generate-mqtt', topic!)).toEqual({ code: 2, stdout: '', stderr: `${why}\n` })
   }
@@ -189,7 +189,7 @@ test('generate-cron: patterns and zones that cannot be meant, and runtimes witho
   const zone = await run('generate-cron', 'a', '--timezone', "Europe/'; x")
   expect([zone.code, zone.stderr]).toEqual([
     2,
-    `--timezone takes a zone of the IANA database, Europe/Rome for one; "Europe/'; x" is none\n`,
+    `--timezone takes a zone of the IANA database, for example Europe/Rome, not "Europe/'; x"\n`,
   ])
   write('bun.lock', '')
   const bun = await run('generate-cron', 'a')
@@ -201,10 +201,10 @@ test('generate-cron: patterns and zones that cannot be meant, and runtimes witho
 test('what belongs to the framework is not taken', async () => {
   for (const name of ['cache', 'rate-limit', 'validation', 'mqtt']) {
     const { code, stderr } = await run('generate-plugin', name)
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^the framework has a plugin \w+: call yours otherwise/)])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^the framework has a plugin \w+: choose another name/)])
   }
   const { code, stderr } = await run('generate-command', 'list')
-  expect([code, stderr]).toEqual([2, '"list" is a command of the framework: call yours otherwise\n'])
+  expect([code, stderr]).toEqual([2, '"list" is a command of the framework: choose another name\n'])
 })
 
 test('an import of anyone is not forged: topics and zones stand in their files as text', async () => {
@@ -222,7 +222,7 @@ describe('a folder that cannot be written', () => {
     write('src', 'no folder')
     const { code, stdout, stderr } = await run('generate-controller', 'users')
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toBe('src is a file, and a folder is needed: nothing was written\n')
+    expect(stderr).toBe('src is a file, not a folder: nothing was written\n')
   })
 
   test('a folder that is read-only leaves nothing behind', async () => {
@@ -246,10 +246,7 @@ describe('a folder that cannot be written', () => {
   test('a folder in the place of the second file takes the first one back', async () => {
     mkdirSync(join(folder, 'src/controllers/users.test.ts'), { recursive: true })
     const { code, stderr } = await run('generate-controller', 'users')
-    expect([code, stderr]).toEqual([
-      1,
-      'src/controllers/users.test.ts is there and is not a file: nothing was written\n',
-    ])
+    expect([code, stderr]).toEqual([1, 'src/controllers/users.test.ts exists and is not a file: nothing was written\n'])
     expect(files().filter((file) => file.endsWith('users.ts'))).toEqual([])
   })
 })

@@ -24,7 +24,7 @@ test('without an entry it tells what it looked for', async () => {
   const ended = await framework(empty.folder, ['generate-sdk'])
   expect(ended.code).toBe(1)
   expect(ended.stderr).toBe(
-    `no server found in ${empty.folder}: looked for src/server.ts, server.ts, src/app.ts, app.ts (also .mts, .js, .mjs), dist/server.js. Name the module that exports it: --entry <file>\n`,
+    `no server found in ${empty.folder}: looked for src/server.ts, server.ts, src/app.ts, app.ts (also .mts, .js, .mjs), dist/server.js. Pass the module that exports it: --entry <file>\n`,
   )
   expect(existsSync(join(empty.folder, 'sdk.ts'))).toBe(false)
   empty.remove()
@@ -132,7 +132,7 @@ describe.concurrent('an entry that does something wrong is told by name, file an
   test('a folder', async () => {
     project.write({ 'folder/server.ts': head })
     const ended = await framework(project.folder, ['generate-sdk', '--entry', 'folder'])
-    expect([ended.code, ended.stderr]).toEqual([1, 'the entry folder is a folder: name the file in it\n'])
+    expect([ended.code, ended.stderr]).toEqual([1, 'the entry folder is a folder: pass the file in it\n'])
   })
 
   test('and with its stack when DEBUG asks for it', async () => {

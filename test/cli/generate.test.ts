@@ -270,7 +270,7 @@ test.concurrent('names that templates or the language use themselves compile too
     for (const name of awkwardNames) {
       const { code, stderr } = await runner.run(other.folder, [command, name])
       // A plugin may not take the place of one of the framework's, and neither may a command.
-      if (code !== 0) expect(stderr).toMatch(/^the framework has a plugin \w+: call yours otherwise/)
+      if (code !== 0) expect(stderr).toMatch(/^the framework has a plugin \w+: choose another name/)
     }
   }
   for (const name of awkwardNames)

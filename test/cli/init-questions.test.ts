@@ -97,7 +97,7 @@ test('a folder whose name is not a name of a package, or that has a project, is 
   ]
   const { shown, ...answers } = await answer(keys, { folder: undefined })
   expect(answers).toMatchObject({ folder: join(folder, 'My App'), name: 'my-app' })
-  expect(shown).toContain('There is a src/server.ts already.')
+  expect(shown).toContain('src/server.ts already exists.')
   expect(shown).toContain('it has upper-case letters')
 })
 

@@ -171,7 +171,7 @@ describe('a folder that is not empty', () => {
     writeFileSync(join(folder, 'src/server.ts'), 'mine')
     const { code, stdout, stderr } = await init('--name', 'app')
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toBe('src/server.ts, src/env.ts are there already: nothing was written; --force overwrites\n')
+    expect(stderr).toBe('src/server.ts, src/env.ts already exist: nothing was written; --force overwrites\n')
     expect([filesIn(), read('package.json')]).toEqual([['package.json', 'src/env.ts', 'src/server.ts'], '{}'])
     expect((await init('--name', 'app', '--force')).code).toBe(0)
     expect(read('src/server.ts')).toContain('new Server')
@@ -251,7 +251,7 @@ describe('a folder that is not empty', () => {
     const { code, stdout, stderr } = await init('.', '--container', '--editor')
     expect([code, stderr]).toEqual([
       0,
-      'src/server.ts is there already: the files of --container and --editor are added, and nothing else is.\n',
+      'src/server.ts already exists: only the files of --container and --editor are added.\n',
     ])
     expect(stdout.match(/^(created|kept) .*$/gm)).toEqual([
       ...['Dockerfile', '.dockerignore', 'compose.yaml'].map((file) => `created  ${file}`),
@@ -263,7 +263,7 @@ describe('a folder that is not empty', () => {
     expect(read('Dockerfile')).toContain('COPY vendor ./vendor\nRUN corepack enable && pnpm install')
     expect(read('compose.yaml')).toContain('mosquitto')
     // A part is more than its folder: it would be in the server.
-    expect((await init('.', '--container', '-g')).stderr).toContain('are there already: nothing was written')
+    expect((await init('.', '--container', '-g')).stderr).toContain('already exist: nothing was written')
   })
 
   test('a file in its place, a link out of it and a place that cannot be written are told', async () => {
@@ -271,9 +271,9 @@ describe('a folder that is not empty', () => {
     mkdirSync(join(folder, 'app'))
     symlinkSync(tmpdir(), join(folder, 'app/src'))
     for (const [place, told] of [
-      ['file', /^file is a file, and a folder is needed: nothing was written\n$/],
-      ['file/app', /^file is a file, and a folder is needed: nothing was written\n$/],
-      ['app', /^src\/index\.ts leads out of .*app: nothing was written\n$/],
+      ['file', /^file is a file, not a folder: nothing was written\n$/],
+      ['file/app', /^file is a file, not a folder: nothing was written\n$/],
+      ['app', /^src\/index\.ts is outside .*app: nothing was written\n$/],
       ['/proc/app', /^nothing was written: E.*\n$/],
     ] as const) {
       const { code, stderr } = await init(place)
@@ -311,17 +311,17 @@ describe('what cannot be meant is told in one line, and nothing is written', () 
     [['日本'], 2, /^"日本" cannot be the name of a package: .*; --name <name> gives another$/],
     [['app', '--name', '../x'], 2, /^"\.\.\/x" cannot be the name of a package: /],
     [['app', '--name', manifest.name], 2, new RegExp(`"${manifest.name}" is taken`)],
-    [['app', '--pm', 'cargo'], 2, '--pm takes npm, pnpm, yarn, bun, deno; "cargo" is none of them'],
+    [['app', '--pm', 'cargo'], 2, '--pm takes npm, pnpm, yarn, bun, deno, not "cargo"'],
     [
       ['app', '-c', '--pm', 'bun'],
       2,
-      'scheduled jobs run on Node.js only: leave --cron out, or take another package manager than bun (--pm npm)',
+      'scheduled jobs run on Node.js only: leave --cron out, or choose a package manager other than bun (--pm npm)',
     ],
     [['app', '--framework', './no.tgz'], 2, '--framework: ./no.tgz does not exist'],
     [
       ['app', '--framework', './a.tgz', '--pm', 'deno'],
       2,
-      /^--framework: Deno takes no tarball such as .\/a.tgz: name the folder of the package$/,
+      /^--framework: Deno does not support a tarball such as .\/a.tgz: pass the folder of the package$/,
     ],
     [['app', '--framework', '1;rm'], 2, '--framework takes a version, a tarball or a folder; "1;rm" is none'],
     [['app', 'more'], 2, 'init: "more" is one argument too many'],

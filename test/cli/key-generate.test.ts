@@ -108,7 +108,7 @@ describe('files', () => {
     const before = [read('keys/app-private.pem'), read('keys/app-public.pem')]
     const again = await generate()
     expect([again.code, again.stdout]).toEqual([1, ''])
-    expect(again.stderr).toContain('keys/app-private.pem, keys/app-public.pem are there already: nothing was written')
+    expect(again.stderr).toContain('keys/app-private.pem, keys/app-public.pem already exist: nothing was written')
     rmSync(join(folder, 'keys/app-private.pem'))
     expect((await generate()).code).toBe(1)
     expect([readdirSync(join(folder, 'keys')), read('keys/app-public.pem')]).toEqual([['app-public.pem'], before[1]])
@@ -128,13 +128,13 @@ describe('files', () => {
     write('file', '')
     const run = (...argv: string[]) => runner.run(join(folder, 'project'), ['key-generate', '-t', 'ed25519', ...argv])
     for (const [argv, told] of [
-      [['--force'], 'keys/app-private.pem is there and is not a file: nothing was written\n'],
-      [['--out', 'out'], /^out\/app-private\.pem leads out of .*: nothing was written\n$/],
-      [['--out', '../file'], /^\.\.\/file is a file, and a folder is needed: nothing was written\n$/],
+      [['--force'], 'keys/app-private.pem exists and is not a file: nothing was written\n'],
+      [['--out', 'out'], /^out\/app-private\.pem is outside .*: nothing was written\n$/],
+      [['--out', '../file'], /^\.\.\/file is a file, not a folder: nothing was written\n$/],
       [['--out', '/proc/no-keys'], /^nothing was written: E.*\n$/],
       [
         ['--env', '--out', 'keys/app-private.pem'],
-        /^keys\/app-private\.pem is a link to .*elsewhere\/stolen: name the file itself with --out; nothing was written\n$/,
+        /^keys\/app-private\.pem is a link to .*elsewhere\/stolen: pass the file itself with --out; nothing was written\n$/,
       ],
     ] as const) {
       const { code, stderr } = await run(...argv)
@@ -222,7 +222,7 @@ describe('variables', () => {
     chmodSync(join(folder, '.env'), 0o640)
     const first = await generate('--env', '--name', 'web-push')
     expect([first.code, modeOf('.env')]).toEqual([0, '600'])
-    expect(first.stderr).toContain('Others can read .env or write to it (mode 640): it gets the mode 600')
+    expect(first.stderr).toContain('Others can read .env or write to it (mode 640): the command sets its mode to 600')
     const text = read('.env')
     expect(text.startsWith(`${others}\r\nWEB_PUSH_PRIVATE_KEY="-----BEGIN`)).toBe(true)
     const again = await generate('--env', '--name', 'web_push')
@@ -262,8 +262,8 @@ describe('variables', () => {
   test('are not written into what is no such text', async () => {
     const latin = Buffer.from([0x41, 0x3d, 0xe4])
     for (const [content, told] of [
-      [latin, '.env is not a text in UTF-8: nothing was written'],
-      ['{ "A": 1 }', '.env is JSON: --env writes the form of dotenv'],
+      [latin, '.env is not UTF-8 text: nothing was written'],
+      ['{ "A": 1 }', '.env is JSON, but --env writes the dotenv format'],
       ['A'.repeat(100_001), '.env has more than 100 kB: nothing was written'],
     ] as const) {
       writeFileSync(join(folder, '.env'), content)
@@ -284,10 +284,10 @@ describe('variables', () => {
       const dry = await generate('--env', '-t', 'secret', '--dry-run')
       expect([dry.stderr.includes(told), statSync(join(folder, '.env')).mode & 0o777]).toEqual([true, mode])
       const { code, stderr } = await generate('--env', '-t', 'secret')
-      expect([code, stderr.includes(`Others can read .env or write to it (${told}): it gets the mode 600`)]).toEqual([
-        0,
-        true,
-      ])
+      expect([
+        code,
+        stderr.includes(`Others can read .env or write to it (${told}): the command sets its mode to 600`),
+      ]).toEqual([0, true])
       expect([modeOf('.env'), read('.env')]).toEqual(['600', expect.stringMatching(/^A=1\nAPP_SECRET=\S{43}\n$/)])
       const { stderr: quiet } = await generate('--env', '-t', 'secret', '--force')
       expect(quiet).not.toContain('Others can read')
@@ -295,10 +295,10 @@ describe('variables', () => {
   })
 
   test.each([
-    ['a link', '.env is a link to shared: name the file itself with --out; nothing was written\n'],
-    ['a folder', '.env is a folder: name a file with --out; nothing was written\n'],
-    ['read-only', '.env is read-only: chmod u+w .env, or name another file with --out; nothing was written\n'],
-    ['a pipe', '.env is not a regular file: name one with --out; nothing was written\n'],
+    ['a link', '.env is a link to shared: pass the file itself with --out; nothing was written\n'],
+    ['a folder', '.env is a folder: pass a file with --out; nothing was written\n'],
+    ['read-only', '.env is read-only: chmod u+w .env, or pass another file with --out; nothing was written\n'],
+    ['a pipe', '.env is not a regular file: pass one with --out; nothing was written\n'],
   ])('are not written into what is %s', async (kind, told) => {
     const file = join(folder, '.env')
     write('shared', 'A=1\n')
@@ -318,7 +318,7 @@ describe('variables', () => {
     try {
       const change = () => envFile(join(folder, '.env'), '.env', { B: '1' }, true)
       expect(change).toThrow(
-        `.env belongs to another user (uid ${uid}): run this as that user, or name another file with --out; nothing was written`,
+        `.env belongs to another user (uid ${uid}): run this as that user, or pass another file with --out; nothing was written`,
       )
       getuid.mockReturnValue(0)
       expect(change().file.text).toBe('A=1\nB=1\n')
@@ -341,9 +341,9 @@ describe('.gitignore', () => {
     const { code, stderr } = await generate()
     expect([code, stderr]).toEqual([
       0,
-      `${folder} is not in a git repository: before it is, put the line keys/ into its .gitignore\n`,
+      `${folder} is not in a git repository: before you create one, add the line keys/ to its .gitignore\n`,
     ])
-    expect((await generate('--env', '-t', 'secret')).stderr).toContain('put the line .env into its .gitignore\n')
+    expect((await generate('--env', '-t', 'secret')).stderr).toContain('add the line .env to its .gitignore\n')
     expect(readdirSync(folder).sort()).toEqual(['.env', 'keys'])
   })
 
@@ -372,19 +372,19 @@ describe('.gitignore', () => {
     await published()
     const tracked = await generate('--env', '-t', 'secret')
     expect(tracked.stderr).toContain(
-      'Warning: git has .env already, and .gitignore changes nothing about that: git rm --cached .env\n',
+      'Warning: git already tracks .env, so .gitignore has no effect on it: git rm --cached .env\n',
     )
     mkdirSync(join(folder, 'api'))
     write('api/.gitignore', '!.env\n')
     const back = await generate('--env', '-t', 'secret', '--out', 'api/.env')
-    const line = `put the line .env at the end of ${folder}/api/.gitignore\n`
-    expect(back.stderr).toContain(`Warning: git does not leave api/.env out: ${line}`)
+    const line = `add the line .env to the end of ${folder}/api/.gitignore\n`
+    expect(back.stderr).toContain(`Warning: git does not ignore api/.env: ${line}`)
     rmSync(join(folder, '.gitignore'))
     symlinkSync('api/.gitignore', join(folder, '.gitignore'))
     const linked = await generate('-t', 'secret')
     expect([linked.code, linked.stderr]).toEqual([
       0,
-      `Warning: ${folder}/.gitignore is not a regular file, so nothing keeps keys/ out of git: make it one, with the line keys/\n`,
+      `Warning: ${folder}/.gitignore is not a regular file, so git does not ignore keys/: make it a regular file with the line keys/\n`,
     ])
     expect(read('api/.gitignore')).toBe('!.env\n')
   })
@@ -396,7 +396,7 @@ describe('.gitignore', () => {
     const run = () =>
       runner.run(join(folder, 'here'), ['key-generate', '-t', 'secret', '--force', '--out', '../other/keys'])
     expect((await run()).stderr).toBe(
-      `In ${folder}/other/keys\nWarning: git does not leave app-secret out: put the line app-secret at the end of ${folder}/other/keys/.gitignore\n`,
+      `In ${folder}/other/keys\nWarning: git does not ignore app-secret: add the line app-secret to the end of ${folder}/other/keys/.gitignore\n`,
     )
     expect([existsSync(join(folder, 'other/.gitignore')), existsSync(join(folder, 'here/.gitignore'))]).toEqual([
       false,
@@ -445,14 +445,14 @@ describe('.gitignore', () => {
 })
 
 test.each([
-  [['--type', 'dsa'], 2, '--type takes rsa, ed25519, secret; "dsa" is none of them'],
+  [['--type', 'dsa'], 2, '--type takes rsa, ed25519, secret, not "dsa"'],
   [['--bits', '1024'], 2, '--bits takes 2048 to 8192, not 1024'],
   [['--bits', '2048.5'], 2, '--bits takes 2048 to 8192, not 2048.5'],
-  [['-t', 'secret', '--bits', '4096'], 2, '--bits is for RSA; the size of secret is always the same'],
-  [['--name', '../x'], 2, '--name takes up to 64 letters, digits, - and _, a letter first; "../x" is no such name'],
-  [['--name', 'schlüssel'], 2, /"schlüssel" is no such name$/],
-  [['--name', '__proto__'], 2, /"__proto__" is no such name$/],
-  [['--out', ' '], 2, '--out names no folder'],
+  [['-t', 'secret', '--bits', '4096'], 2, '--bits is for RSA; the size of secret is fixed'],
+  [['--name', '../x'], 2, '--name takes up to 64 letters, digits, - and _, a letter first, not "../x"'],
+  [['--name', 'schlüssel'], 2, /not "schlüssel"$/],
+  [['--name', '__proto__'], 2, /not "__proto__"$/],
+  [['--out', ' '], 2, '--out needs a folder'],
   [
     ['--passphrase-env', 'NOT_SET_ANYWHERE'],
     1,

@@ -20,10 +20,10 @@ afterAll(() => {
 })
 
 test.each([
-  ['routes', /the entry src\/server\.ts is a named pipe, and a file is needed/],
-  ['serve --entry src/server.ts', /the entry src\/server\.ts is a named pipe, and a file is needed/],
-  ['build --entry src/server.ts', /the entry src\/server\.ts is a named pipe, and a file is needed/],
-  ['init-storage --type local', /\.gitignore is a named pipe, and a file is needed/],
+  ['routes', /the entry src\/server\.ts is a named pipe, not a file/],
+  ['serve --entry src/server.ts', /the entry src\/server\.ts is a named pipe, not a file/],
+  ['build --entry src/server.ts', /the entry src\/server\.ts is a named pipe, not a file/],
+  ['init-storage --type local', /\.gitignore is a named pipe, not a file/],
   ['key-generate --type ed25519 --env', /\.env is not a regular file/],
 ])('framework %s waits for no named pipe', async (command, message) => {
   const ended = await runner.run(folder, command.split(' '))

@@ -93,7 +93,7 @@ test.concurrent('packages that are installed anew are found, though a process go
   const manifest = join(project.folder, 'node_modules/framework/package.json')
   renameSync(manifest, `${manifest}.away`)
   project.write({ 'package.json': '{ "name": "app", "type": "module" }' })
-  await serving.says('the version before goes on answering')
+  await serving.says('the previous version keeps answering')
   for (const count of [2, 1]) await until(`${count} processes`, () => serving.processes().length === count)
   renameSync(`${manifest}.away`, manifest)
   edit('four')
@@ -148,7 +148,7 @@ test.concurrent('a version that does not boot is told of, and the one before goe
   const first = await pidOf(serving)
   const goesOn = async (...said: (string | RegExp)[]) => {
     for (const one of said) await serving.says(one)
-    await serving.says('the version before goes on answering; the next change tries again')
+    await serving.says('the previous version keeps answering; the next change starts a new attempt')
     expect(await serving.get()).toMatchObject({ text: 'one', pid: first })
     await until('the end of the other', () => serving.versions().length === 1)
   }
@@ -182,9 +182,9 @@ test.concurrent('a version that does not boot is told of, and the one before goe
   })
   await goesOn(/did not start: .*teapot.*no water/)
   project.write({ ...files, 'src/text.ts': 'export const text = await new Promise<string>(() => {})\n' })
-  await goesOn('did not start: something that it awaits never comes (code 13); ')
+  await goesOn('did not start: it awaits something that never settles (code 13); ')
   project.write({ 'src/text.ts': 'process.exit(0)\nexport const text = 1\n' })
-  await goesOn('it ended by itself, with code 0')
+  await goesOn('it exited on its own with code 0')
   // It neither ends nor listens: the next change does not wait for it.
   project.write({ 'src/text.ts': "console.log('in the loop')\nfor (;;) {}\nexport const text = 1\n" })
   await serving.says('in the loop')
@@ -225,7 +225,7 @@ function boom(thing: any): string {
   expect(await who()).toEqual({ user: 'ada' })
   await serving.get('/crash')
   await serving.says(/^Error: later\n {2}.*src\/server\.ts:8:\d+\n/m)
-  await serving.says('it ended with code 1; the next change starts it again')
+  await serving.says('it exited with code 1; the next change starts it again')
   edit('three')
   await serving.answers('three')
   expect(await who()).toEqual({ user: 'ada' })
@@ -321,7 +321,7 @@ await server.listen()
     await serving.answers('one')
     edit('two')
     await serving.answers('two')
-    await serving.says('has not ended within 2000 ms and was stopped by force')
+    await serving.says('did not exit within 2000 ms and was killed')
     const pid = await pidOf(serving)
     serving.child.kill('SIGINT')
     await serving.says('ignored')
@@ -369,26 +369,26 @@ server.get('/leave', () => void setTimeout(() => process.exit(0)))
   await serving.answers('one')
   await serving.get('/crash')
   await serving.says('Error: later')
-  await serving.says('src/index.ts: it ended with code 1; the next change starts it again')
+  await serving.says('src/index.ts: it exited with code 1; the next change starts it again')
   edit('two')
   await serving.answers('two')
   await serving.get('/leave')
-  await serving.says('it ended by itself, with code 0; the next change starts it again')
+  await serving.says('it exited on its own with code 0; the next change starts it again')
   project.write({ 'src/index.ts': "console.log('no listen')\n" })
   await serving.says('no listen')
-  await serving.says('did not start: it ended by itself, with code 0')
+  await serving.says('did not start: it exited on its own with code 0')
   project.write(files)
   await serving.answers('one')
   expect(serving.versions()).toHaveLength(1)
   await serving.end()
 })
 
-test.concurrent('a port that is taken is named, and the next change tries again', async () => {
+test.concurrent('a port that is taken is named, and the next change starts a new attempt', async () => {
   const blocker = createServer()
   await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
   const { port } = blocker.address() as { port: number }
   const { serving, edit } = await serveProject({}, [], { port })
-  await serving.says(`127.0.0.1:${port} is taken by another process`)
+  await serving.says(`127.0.0.1:${port} is in use by another process`)
   await serving.says('src/index.ts did not start')
   await new Promise((resolve) => blocker.close(resolve))
   edit('two')
@@ -413,7 +413,7 @@ await server.listen()
   await serving.answers('three')
   // Nothing is left that could go on.
   project.write({ 'src/text.ts': "throw new Error('at import')\nexport const text = ''\n" })
-  await serving.says('src/index.ts did not start; the next change tries again')
+  await serving.says('src/index.ts did not start; the next change starts a new attempt')
   edit('four')
   await serving.answers('four')
   expect(serving.output().match(/EADDRINUSE|opens a port/g)).toHaveLength(2)
@@ -472,7 +472,7 @@ test.concurrent('an application that writes among its sources at every start is 
 ${files['src/server.ts']}setTimeout(() => writeFileSync('src/state.json', String(Date.now())), 100)
 `,
   })
-  await serving.says('src/state.json: changed by every start of the application, which starts it again')
+  await serving.says('src/state.json: every start of the application changes these files, which restarts it again')
   await serving.end()
 })
 
@@ -489,10 +489,10 @@ describe('what was typed', () => {
     [['src/app.mts'], 2, 'serve: "src/app.mts" is one argument too many; did you mean --entry src/app.mts?'],
     [['--port', 'x'], 2, 'serve: --port takes a number, "x" is none'],
     [['--port', '70000'], 2, '--port takes a whole number from 0 to 65535; 70000 is none'],
-    [['--runtime', '__proto__'], 2, '--runtime takes node, bun, deno; "__proto__" is none of them'],
+    [['--runtime', '__proto__'], 2, '--runtime takes node, bun, deno, not "__proto__"'],
     [['--runtime', 'bun'], 1, 'Bun is not installed: there is no "bun" on the PATH'],
     [['--entry', '../x.ts'], 1, 'the entry ../x.ts does not exist'],
-    [['--entry', 'src'], 1, 'the entry src is a folder: name the file in it'],
+    [['--entry', 'src'], 1, 'the entry src is a folder: pass the file in it'],
     [['--watch', 'views,nowhere'], 1, '--watch: views does not exist'],
     [[], 1, /^no start file found in .*: looked for src\/index\.ts, index\.ts .*Name the module/],
   ])('%j', async (args, code, message) => {

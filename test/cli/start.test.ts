@@ -122,7 +122,7 @@ test.concurrent('on Node.js: what ends is replaced, and a rolling restart loses 
     const [again] = await workersOf(serving, 2)
     expect([again!.leads, again!.pid === first!.pid]).toEqual([false, false])
     await serving.get('/loop')
-    await serving.says('has given no sign of life for 1 s, and is ended by force')
+    await serving.says('has been unresponsive for 1 s and is killed')
     const before = await workersOf(serving, 2)
     // Under load, a version that does not boot leaves those that work, and one that does takes their place.
     const stop = load(serving.port, 6)
@@ -167,7 +167,7 @@ test.concurrent.each([
     const before = await workersOf(serving, 2)
     expect(before.map(({ leads }) => leads)).toEqual([true, false])
     const other = await framework(project.folder, ['start', '--runtime', name], { ...env, PORT: String(serving.port) })
-    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining(`127.0.0.1:${serving.port} is taken by`)])
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining(`127.0.0.1:${serving.port} is in use by`)])
     serving.child.kill('SIGHUP')
     await serving.says('2 workers were replaced')
     const after = await workersOf(serving, 2)
@@ -188,7 +188,7 @@ test.concurrent('the first worker that does not start ends the command, with its
   const inUse = await framework(project.folder, ['start', '--workers', '2'], { PORT: String(port) })
   taken.close()
   expect(inUse.code).toBe(1)
-  expect(inUse.stderr).toContain(`127.0.0.1:${port} is taken by another process`)
+  expect(inUse.stderr).toContain(`127.0.0.1:${port} is in use by another process`)
   expect(inUse.stderr).toContain('worker 1 ended with exit code 1 before it listened')
   // Shown once, and not by each worker.
   expect(inUse.stderr.split('PORT_IN_USE')).toHaveLength(2)
@@ -218,7 +218,7 @@ test.concurrent('what cannot be meant is said', async () => {
     [project, ['--stuck-after', '0.5'], 2, '--stuck-after takes whole seconds'],
     [project, ['--runtime', 'rhino'], 2, '--runtime takes node, bun, deno'],
     [project, ['--entry', 'nowhere.js'], 1, 'the entry nowhere.js does not exist'],
-    [bare, [], 1, 'src/index.ts is not built: "framework build" makes dist/index.js'],
+    [bare, [], 1, 'src/index.ts is not built: "framework build" creates dist/index.js'],
   ]
   const outcomes = await Promise.all(
     cases.map(([where, args]) => framework(where.folder, ['start', ...args], { PORT: '0' })),

@@ -240,7 +240,7 @@ describe.concurrent('what is wrong with a command is told by file, and keeps no 
     ],
     'g-constructor.js': [
       cls(`${named}; constructor(a) { super() }`),
-      'commands/g-constructor.js: the constructor of Wrong takes arguments; it is called without any',
+      'commands/g-constructor.js: the constructor of Wrong takes arguments, but the framework calls it without arguments',
     ],
     'h-throws.js': [
       cls(`${named}; constructor() { super(); throw new Error('no') }`),
@@ -252,17 +252,17 @@ describe.concurrent('what is wrong with a command is told by file, and keeps no 
     ],
     'j-path.js': [
       command("'../x'"),
-      'commands/j-path.js: a command has the name "../x", which is not letters, digits, "-", "_", "." and ":" after a letter',
+      'commands/j-path.js: a command has the name "../x", which needs a letter first, then letters, digits, "-", "_", "." and ":"',
     ],
     'k-unicode.js': [
       command("'größe'"),
-      /^commands\/k-unicode\.js: a command has the name "größe", which is not letters/,
+      /^commands\/k-unicode\.js: a command has the name "größe", which needs a letter first/,
     ],
     'l-proto.js': [command("'__proto__'"), /^commands\/l-proto\.js: a command has the name "__proto__"/],
     'm-help.js': [command("'help'"), 'commands/m-help.js: a command has the name "help", which "framework help" has'],
     'n-order.js': [
       command("'n'", "arguments: [{ name: 'a' }, { name: 'b', required: true }],"),
-      'commands/n-order.js: a command has the required argument "b" after "a", which may be left out',
+      'commands/n-order.js: a command has the required argument "b" after "a", which is optional',
     ],
     'o-twice.js': [
       command("'o'", "arguments: [{ name: 'a' }, { name: 'a' }],"),
@@ -270,7 +270,7 @@ describe.concurrent('what is wrong with a command is told by file, and keeps no 
     ],
     'o-variadic.js': [
       command("'ov'", "arguments: [{ name: 'all', variadic: true }, { name: 'last' }],"),
-      'commands/o-variadic.js: a command has the variadic argument "all" before others, for which it leaves nothing',
+      'commands/o-variadic.js: a command has the variadic argument "all" before others, which would never receive a value',
     ],
     'p-flag.js': [
       command("'p'", "flags: { help: { type: 'boolean' } },"),
@@ -282,19 +282,19 @@ describe.concurrent('what is wrong with a command is told by file, and keeps no 
     ],
     'r-default.js': [
       command("'r'", "flags: { a: { type: 'number', default: '1' } },"),
-      'commands/r-default.js: a command has the flag "a" of type number with a default that is none',
+      'commands/r-default.js: a command has the flag "a" of type number with a default of another type',
     ],
     's-short.js': [
       command("'s'", "flags: { a: { type: 'boolean', short: 'h' } },"),
-      'commands/s-short.js: a command has the flag "a" with the short form -h, which is that of the help',
+      'commands/s-short.js: a command has the flag "a" with the short form -h, which belongs to the help',
     ],
     't-no.js': [
       command("'t'", "flags: { 'no-a': { type: 'boolean' } },"),
-      'commands/t-no.js: a command has the flag "no-a"; what begins with "no-" turns another off',
+      'commands/t-no.js: a command has the flag "no-a"; the prefix "no-" turns another flag off',
     ],
     'u-own.js': [
       command("'routes'"),
-      'commands/u-own.js: the command "routes" is one of the framework already: rename it',
+      'commands/u-own.js: the command "routes" is already a command of the framework: rename it',
     ],
     'v-one.js': [
       command("'same'"),

@@ -14,8 +14,8 @@ const expected = {
   values: [2, 'b # b', 'real', { hosts: ['a'], port: 5 }, [1, 2], null, null],
   problems: [
     'the file bad.json is not a JSON object: line 1, column 15, where "," or "}" is expected',
-    'A (of .env.staging) is not usable; it takes "true" or "false" (or 1, 0, yes, no, on, off)',
-    'C is not usable; it takes a number',
+    'A (of .env.staging) is not valid; it takes "true" or "false" (or 1, 0, yes, no, on, off)',
+    'C is not valid; it takes a number',
   ],
   boot: ['GONE is missing; it takes text'],
   process: ['2', 'b # b', 'real', '{"hosts":["a"],"port":"5"}', '1,2'],

@@ -15,7 +15,7 @@ const gaps: Readonly<Record<string, readonly Gap[]>> = {
     {
       vector: 'HTTP/1.0 without Host',
       statuses: [400],
-      reason: 'Deno does not tell the version, so a Host is always asked for',
+      reason: 'Deno does not expose the version, so a Host is always asked for',
     },
     { vector: 'blank behind the size', statuses: [200, 200], reason: 'Deno reads `2 ` as a chunk size' },
     { vector: 'bare line feed between headers', statuses: [200], reason: 'Deno takes a bare line feed as a line end' },

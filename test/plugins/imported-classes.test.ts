@@ -21,7 +21,7 @@ test('a job that was started and that nothing will ever run is reported once, by
       level: 'warn',
       fields: {},
       message: expect.stringMatching(
-        /^the cron job "never run" \(\S*imported-classes\.test\.ts:\d+:\d+\) was started, and nothing in this process runs it: .*CronService\.run\(\)$/,
+        /^the cron job "never run" \(\S*imported-classes\.test\.ts:\d+:\d+\) was started, but nothing in this process runs it: .*CronService\.run\(\)$/,
       ),
     },
   ])

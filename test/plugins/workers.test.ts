@@ -94,7 +94,7 @@ function second(of = 2): () => void {
       return leads
     },
     onLead: (run) => void waiting.push(run),
-    ask: () => Promise.reject(new Error('there is none at this moment')),
+    ask: () => Promise.reject(new Error('no worker is running at the moment')),
     answer() {},
   })
   return () => {
@@ -113,7 +113,7 @@ describe('scheduled jobs', () => {
     const url = `http://127.0.0.1:${port}/crons`
     expect(server.services.get('cron').jobs()).toEqual([])
     expect(await (await fetch(url)).text()).toContain(
-      'Worker 2 of 2 has answered. The jobs run in another one, which does not answer',
+      'Worker 2 of 2 answered. The jobs run in another worker, which does not answer',
     )
     const headers = { 'sec-fetch-site': 'same-origin' }
     expect((await fetch(`${url}?run=nightly`, { method: 'POST', headers })).status).toBe(503)

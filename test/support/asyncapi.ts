@@ -38,7 +38,7 @@ export function messageProblemsOf(document: AsyncApiDocument): string[] {
     problems.push(...(isAsyncApi.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`))
   }
   for (const ref of references(document))
-    if (resolve(document, ref) === undefined) problems.push(`${ref} leads nowhere`)
+    if (resolve(document, ref) === undefined) problems.push(`${ref} cannot be resolved`)
   for (const [id, channel] of Object.entries(document.channels)) {
     const inAddress = [...channel.address.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name).sort()
     const named = Object.keys(channel.parameters ?? {}).sort()

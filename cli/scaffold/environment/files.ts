@@ -84,15 +84,15 @@ function changed(
 }
 
 const secretFiles = ['.env', '.env.local', '.env.*.local']
-const ownNote = '# Git leaves this file out. The environment of the process wins.\n'
-const exampleNote = '# What .env may have, for people who clone this: copy it there.\n'
+const ownNote = '# Git leaves this file out. The environment of the process takes precedence.\n'
+const exampleNote = '# A template of .env for people who clone this: copy it to .env.\n'
 
 const moduleWith = (text: string | undefined, variables: readonly Variable[]) =>
   text === undefined ? envModule(variables.map((one) => declaration(one))) : withDeclarations(text, variables)
 
 /** What is to be added by hand to a file of a form that nothing can be added to. */
 const leftFor = (path: string, variables: readonly Variable[], isModule: boolean): string[] => [
-  `${path} has a form of its own. What was written reads these from it:`,
+  `${path} has its own form. The written code reads these variables from it:`,
   ...variables.map((one) => (isModule ? `  ${declaration(one)}` : `  ${one.name}`)),
 ]
 

@@ -67,7 +67,7 @@ function source(kind: QueueKind, env: ReturnType<typeof envImport>): string {
 
 ${declared === undefined ? '' : `${declared}\n\n`}/** Told of every failed attempt; after a final one the message is parked by the engine. */
 const errorHandler: QueueErrorHandler = (error, { queue, id, attempt, final }) => {
-  logger[final ? 'error' : 'warn']({ err: error, queue, id, attempt }, final ? 'given up' : 'failed, is tried again')
+  logger[final ? 'error' : 'warn']({ err: error, queue, id, attempt }, final ? 'given up' : 'failed, is retried')
 }
 
 /** Where the queues of this application are. */

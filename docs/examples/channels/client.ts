@@ -19,7 +19,7 @@ export function watch(url: string, channel: string, { message, gap, refused }: W
     socket.onopen = () => socket?.send(JSON.stringify({ type: 'channel:join', data: { channel, after } }))
     socket.onmessage = ({ data: text }) => {
       const { type, data } = JSON.parse(String(text))
-      // Each of these has the place from which on messages follow, where it has one to tell.
+      // Each of these has the position after which messages follow, if it is known.
       if (data?.id !== undefined) after = data.id
       if (type === 'channel:joined') wait = 500
       else if (type === 'channel:message') message(data.payload)

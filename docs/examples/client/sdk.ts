@@ -1,4 +1,4 @@
-// Written by `framework generate-sdk --entry server.ts --out sdk.ts`. Changes made by hand are lost: run that again.
+// Written by `framework generate-sdk --entry server.ts --out sdk.ts`. Manual changes are lost: run the command again instead.
 /* eslint-disable */
 // biome-ignore-all lint: generated
 // biome-ignore-all format: generated
@@ -74,7 +74,7 @@ export interface Client {
       readonly cover: {
         put(input: {
           body: {
-            /** Up to 1 file; fields of other names are taken as well. */
+            /** Up to 1 file; fields with other names are accepted as well. */
             files?: Blob[] | undefined
             [name: string]: unknown
           } | FormData
@@ -345,7 +345,7 @@ function search(query: object | undefined): string {
 
 function plain(name: string, value: unknown): string {
   if (value instanceof Date) return value.toISOString()
-  if (typeof value === 'object') throw new TypeError(name + ' is an object, which has no form as text')
+  if (typeof value === 'object') throw new TypeError(name + ' is an object, which cannot be written as text')
   return String(value)
 }
 

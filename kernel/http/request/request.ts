@@ -181,7 +181,7 @@ export class KernelRequest {
     if (this.#abort === undefined) {
       const abort = new AbortController()
       this.#abort = abort
-      this.raw.onAbort(() => abort.abort(new DOMException('the client went away', 'AbortError')))
+      this.raw.onAbort(() => abort.abort(new DOMException('the client disconnected', 'AbortError')))
     }
     return this.#abort.signal
   }

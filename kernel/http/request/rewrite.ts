@@ -98,7 +98,7 @@ export function rewriteRequest(raw: RawRequest, rewriters: readonly Rewriter[]):
       // An async rewriter would count as one that changes nothing, and its guard would never hold.
       if (rewrite instanceof Promise) {
         rewrite.catch(() => {})
-        throw new TypeError('a rewriter returned a promise; it decides at once')
+        throw new TypeError('a rewriter returned a promise; it must be synchronous')
       }
       current = new RewrittenRequest(current, rewrite)
     } catch (error) {

@@ -22,9 +22,9 @@ const framing = new Map([
   // Beside a content-length it would be read by one client this way and by the next one that way (RFC 9112 section 6.3).
   [
     'transfer-encoding',
-    'the server itself sends what has no length in chunks. Leave it out; res.stream sends a stream',
+    'the server itself sends bodies of unknown length in chunks. Leave the header out; res.stream sends a stream',
   ],
-  ['trailer', 'an answer has no headers after its body. Leave it out, and set them before the body'],
+  ['trailer', 'an answer cannot have headers after its body. Leave it out, and set the headers before the body'],
 ])
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -117,7 +117,7 @@ export class HeaderBag {
     } else if (value === undefined || value === null || typeof value === 'object') {
       throw HeaderValueError(
         key,
-        `is ${value ? 'an object' : value}: it takes a text, a number or a list of texts; removeHeader takes a header away`,
+        `is ${value ? 'an object' : value}: it takes a string, a number or a list of strings; removeHeader removes a header`,
       )
     } else checked = checkValue(key, String(value))
     const index = this.#indexOf(key)
@@ -180,7 +180,7 @@ export class HeaderBag {
 
 /** Encodes what a header cannot carry, and leaves escapes that are there alone. */
 export function encodeLocation(url: string): string {
-  if (typeof url !== 'string') throw new TypeError('res.redirect takes the URL as a text')
+  if (typeof url !== 'string') throw new TypeError('res.redirect takes the URL as a string')
   return url.replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(wellFormed(part)))
 }
 

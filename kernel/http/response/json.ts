@@ -3,7 +3,7 @@ import { defineError } from '../../support/errors.ts'
 const UnserializableError = defineError(
   'UnserializableError',
   500,
-  (why: string) => `the body cannot be written as JSON: ${why}. Answer with plain data`,
+  (why: string) => `the body cannot be serialized as JSON: ${why}. Answer with plain data`,
 )
 
 /** Turns a value into JSON text; a serialiser made from a schema takes the place of {@link toJson}. */

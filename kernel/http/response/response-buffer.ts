@@ -181,7 +181,7 @@ export class KernelResponse {
   }
 
   bytes(body: Uint8Array): this {
-    if (!(body instanceof Uint8Array)) throw new TypeError('res.bytes takes a Uint8Array; res.text sends a text')
+    if (!(body instanceof Uint8Array)) throw new TypeError('res.bytes takes a Uint8Array; res.text sends a string')
     return this.answer('bytes', body)
   }
 
@@ -281,7 +281,7 @@ function warnOfSecondAnswer(res: KernelResponse): void {
   const route = `${request.method} ${request.route ?? request.path}`
   const why =
     isDefault && sent
-      ? `answered too late: ${route} had returned without a value, and was answered with nothing. Return a promise that settles when the answer is there`
+      ? `answered too late: ${route} had already returned without a value, so an empty answer was sent. Return a promise that settles when the answer is ready`
       : `answered twice: ${route} keeps its first answer (${statusCode}); return after answering`
   request.log.warn({ route }, why)
 }

@@ -83,11 +83,11 @@ function sendResponse(res: KernelResponse, response: globalThis.Response, status
 
 function checkSendable({ bodyUsed, body, status }: globalThis.Response, shorthand: number): void {
   if (bodyUsed || body?.locked) {
-    throw UnsendableResponseError('its body was read already. Send response.clone(), or what was read')
+    throw UnsendableResponseError('its body was already read. Send response.clone(), or what you have read')
   }
   if (shorthand === 0 && !(status >= 200 && status <= 599)) {
     throw UnsendableResponseError(
-      `its status is ${status}, and an answer has one from 200 to 599. Look at response.type and response.ok first`,
+      `its status is ${status}, but an answer needs one from 200 to 599. Check response.type and response.ok first`,
     )
   }
 }

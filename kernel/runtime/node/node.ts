@@ -225,7 +225,7 @@ function requestListener(context: NodeContext, handler: RequestHandler, expects:
 /** The same port as the other workers have. */
 async function sharedPort(share: NonNullable<ListenOptions['share']>, { host, port }: ListenOptions): Promise<number> {
   if (isBun) {
-    throw ListenError(host, port, 'node:http of Bun shares no port with other workers. Leave out adapter: "node"')
+    throw ListenError(host, port, 'node:http on Bun cannot share a port with other workers. Leave out adapter: "node"')
   }
   try {
     return await share(host, port)

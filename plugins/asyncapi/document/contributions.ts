@@ -5,7 +5,7 @@ import type { AsyncApiChannel, AsyncApiExchange, AsyncApiFragment } from '../fra
 const AsyncApiFragmentError = defineError(
   'AsyncApiFragmentError',
   500,
-  (owner: string, what: string) => `the plugin "${owner}" describes messages in a way that no one reads: ${what}`,
+  (owner: string, what: string) => `the plugin "${owner}" describes messages incorrectly: ${what}`,
 )
 
 /** What one plugin says of its channels, or why it does not. */
@@ -51,9 +51,9 @@ export function contributionsOf(server: Kernel): Contribution[] {
         Array.isArray(channels) &&
         channels.every((one) => isObject(one) && typeof one.address === 'string' && isExchange(one))
       if (isList) return [{ plugin, channels }]
-      return [{ plugin, channels: [], why: 'what it says of its channels is not a list of them' }]
+      return [{ plugin, channels: [], why: 'its description of the channels is not a list' }]
     } catch (error) {
-      return [{ plugin, channels: [], why: `it fails to say which channels it has: ${messageOf(error)}` }]
+      return [{ plugin, channels: [], why: `it failed to list its channels: ${messageOf(error)}` }]
     }
   })
 }
@@ -66,9 +66,11 @@ export function exchangesOf({ record, reachedBy }: ListedRoute, note: (why: stri
       const said: unknown = definition.asyncapi?.exchange?.({ method, path, options, settings })
       if (said === undefined) return []
       if (isExchange(said)) return [said]
-      note(`what the plugin "${definition.name}" says of its messages is not an object with a protocol`)
+      note(
+        `the description that the plugin "${definition.name}" gives of its messages is not an object with a protocol`,
+      )
     } catch (error) {
-      note(`the plugin "${definition.name}" fails to describe it: ${messageOf(error)}`)
+      note(`the plugin "${definition.name}" failed to describe it: ${messageOf(error)}`)
     }
     return []
   })

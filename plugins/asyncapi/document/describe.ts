@@ -191,13 +191,13 @@ class Channels {
   #put(key: string, entry: Entry): void {
     const { protocol } = entry.exchanges[0]!
     if (this.#entries.has(key)) {
-      this.note(String(entry.channel.address), 'there are two of this address and protocol')
+      this.note(String(entry.channel.address), 'two channels have this address and protocol')
       return
     }
     if (this.servers.lacks(protocol)) {
       this.note(
         String(entry.channel.address),
-        `the option servers of asyncapi names none that has channels of ${protocol}`,
+        `the option servers of asyncapi lists no server for the protocol ${protocol}`,
       )
     }
     this.#entries.set(key, entry)
@@ -268,7 +268,9 @@ function extensionsOf(given: Json, note: (why: string) => void): Json {
   const own = Object.entries(given).filter(([name]) => name.startsWith('x-'))
   const isTaken = ([name]: [string, unknown]) => /^x-[\w.-]+$/.test(name)
   for (const [name] of own.filter((one) => !isTaken(one)))
-    note(`the name ${JSON.stringify(name)} has more than letters, digits, ".", "-" and "_", so it is left out`)
+    note(
+      `the name ${JSON.stringify(name)} has characters other than letters, digits, ".", "-" and "_", so it is left out`,
+    )
   return toPlain(Object.fromEntries(own.filter(isTaken))) as Json
 }
 
@@ -280,7 +282,7 @@ function parametersIn(
 ): Json | undefined {
   const names = [...address.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!)
   for (const name of Object.keys(said))
-    if (!names.includes(name)) note(`its address has no parameter "${name}", so what is said of it is left out`)
+    if (!names.includes(name)) note(`its address has no parameter "${name}", so its description is left out`)
   if (names.length === 0) return undefined
   const parameters: Json = {}
   for (const name of names) put(parameters, name, toPlain((Object.hasOwn(said, name) ? said[name] : undefined) ?? {}))

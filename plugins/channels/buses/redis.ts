@@ -136,8 +136,7 @@ export class RedisBus implements Bus {
     this.#space = `${keyPrefix}${prefix}:${db}:`
     this.#presence = new RedisPresence(this.#commands, prefix, {
       noticeOf: (name, text) => [this.#space + name, `p${text}`],
-      failed: (error) =>
-        this.#log.warn({ err: error }, 'the presence of channels in Redis has failed; it is tried again'),
+      failed: (error) => this.#log.warn({ err: error }, 'the presence of channels in Redis failed; it is retried'),
     })
     let isDown = false
     this.#subscriber = await connectRedis<Subscriber>(
@@ -150,7 +149,7 @@ export class RedisBus implements Bus {
           if (error === undefined) {
             // Not at the first connection, when there is nothing yet.
             if (this.#subscriber !== undefined) void this.#resubscribe()
-            if (isDown) this.#log.warn('the Redis of the channels is reached again')
+            if (isDown) this.#log.warn('the connection to the Redis of the channels is restored')
             isDown = false
           } else if (!isDown) {
             isDown = true
@@ -175,7 +174,7 @@ export class RedisBus implements Bus {
       this.#events?.resumed()
     } catch (error) {
       // The connection is cut again, or hangs: when it is ready the next time, this is done again.
-      this.#log.warn({ err: error }, 'channels could not be subscribed to again in Redis')
+      this.#log.warn({ err: error }, 'channels could not be resubscribed in Redis')
     }
   }
 
@@ -184,7 +183,7 @@ export class RedisBus implements Bus {
       this.#read(name, text)
     } catch (error) {
       // Thrown on, it would end the process. The next message shows that this one is missing.
-      this.#log.error({ err: error, channel: name }, 'Redis has passed on what is not a message of a channel')
+      this.#log.error({ err: error, channel: name }, 'Redis delivered something that is not a message of a channel')
     }
   }
 

@@ -83,7 +83,7 @@ export function classlessJob({ note, label, value }: ImportedMethod<CronNote>, l
   const instance = instanceStandIn(applicationLogger(logger).child({ cron: text }), (member) =>
     CronClassError(
       text,
-      `it uses this.${member}, and there is no instance of its class. List the class (crons: [TheClass]), or export it from a file of crons`,
+      `it uses this.${member}, but its class has no instance. List the class (crons: [TheClass]), or export it from a file of crons`,
     ),
   )
   const handler: CronHandler = (run) => Reflect.apply(value as CronHandler, instance, [run])

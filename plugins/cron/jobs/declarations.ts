@@ -59,6 +59,6 @@ export function reportStarted(log: Logger, remedy: string): void {
   declarations.reportIdle(({ ofHandle }) => {
     if (ofHandle === undefined) return
     const { name, place } = ofHandle()
-    log.warn(`the cron job "${name}" (${place}) was started, and nothing in this process runs it: ${remedy}`)
+    log.warn(`the cron job "${name}" (${place}) was started, but nothing in this process runs it: ${remedy}`)
   })
 }

@@ -10,6 +10,6 @@ export function reportIdleJobs(server: Kernel): void {
   reportStarted(server.logger, remedy)
   importedJobs.report(
     server.logger,
-    (method) => `${shownJob(method)} was imported, and nothing in this process runs it: ${remedy}`,
+    (method) => `${shownJob(method)} was imported, but nothing in this process runs it: ${remedy}`,
   )
 }

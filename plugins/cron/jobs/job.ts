@@ -177,7 +177,7 @@ export class Job {
     this.#counts.missed += count
     const many = count === 1000 ? '1000 or more ticks' : count === 1 ? 'a tick' : `${count} ticks`
     this.#logger.warn(
-      `the cron job "${this.declared.name}" missed ${many}: the process was blocked, or the clock went on`,
+      `the cron job "${this.declared.name}" missed ${many}: the process was blocked, or the clock jumped ahead`,
     )
   }
 

@@ -20,7 +20,7 @@ export async function loadCrons({ crons, isDefaultGlob }: CronSettings, log: Log
     other(value: unknown, where: string) {
       const handle = handleOf(value)
       if (handle?.wasStarted() === false) {
-        log.warn({ where }, `the cron job "${nameOf(value)}" has no handler: call its start(handler)`)
+        log.warn({ where }, `the cron job "${nameOf(value)}" has no handler. Call start(handler) on it`)
       }
       return handle !== undefined
     },
@@ -35,7 +35,7 @@ export async function loadCrons({ crons, isDefaultGlob }: CronSettings, log: Log
 
 const whyLeft = ({ owner }: ImportedMethod<CronNote>) =>
   owner === undefined || owner.prototype instanceof BaseCron
-    ? 'its class is neither exported by a file of crons nor listed there'
+    ? 'no file of the option crons exports its class, and the option does not list it'
     : 'its class does not extend BaseCron'
 
 /** The jobs of classes that the application has imported by itself. */

@@ -8,7 +8,7 @@ export const CronLockLostError = defineError(
   'CronLockLostError',
   500,
   (job: string) =>
-    `the lock of the cron job "${job}" was lost while it ran: this process was blocked for too long, and another instance has begun`,
+    `the lock of the cron job "${job}" was lost while the job ran: this process was blocked for too long, and another instance started the job`,
 )
 
 /** A tick that may be served. */
@@ -41,7 +41,7 @@ export class LockGuard {
   readonly #clock: CronClock
   readonly #logger: Logger
   readonly #availability = new Availability((isDown, error) => {
-    const why = 'the lock of the cron jobs cannot be reached: their ticks wait for it, and do not run'
+    const why = 'the lock of the cron jobs cannot be reached: their ticks wait for it and do not run'
     if (isDown) this.#logger.error({ err: error }, why)
     else this.#logger.warn('the lock of the cron jobs can be reached again')
   })

@@ -4,7 +4,7 @@ export const CronPatternError = defineError(
   'CronPatternError',
   500,
   (pattern: string, why: string) =>
-    `the cron pattern ${JSON.stringify(pattern)} ${why}. It has five fields, minute hour day-of-month month day-of-week, or six with the second in front`,
+    `the cron pattern ${JSON.stringify(pattern)} ${why}. It has five fields, minute hour day-of-month month day-of-week, or six with the second first`,
 )
 
 /** A pattern as the values that each field allows. */
@@ -66,7 +66,7 @@ export function parsePattern(given: unknown): CronPattern {
   if (typeof given !== 'string') {
     throw CronPatternError(
       String(given),
-      'is not text: cron(pattern, options) declares a job, and the plugin of that name is exported by framework/plugins',
+      'is not a string: cron(pattern, options) declares a job; the plugin of the same name comes from framework/plugins',
     )
   }
   if (given.length > maxLength) {
@@ -76,7 +76,7 @@ export function parsePattern(given: unknown): CronPattern {
   if (text === '') throw CronPatternError(given, 'is empty')
   const spelled = text.startsWith('@') ? macros[text.toLowerCase()] : text
   if (spelled === undefined) {
-    throw CronPatternError(text, `is not a shorthand; there are ${Object.keys(macros).join(', ')}`)
+    throw CronPatternError(text, `is not a shorthand; the shorthands are ${Object.keys(macros).join(', ')}`)
   }
   const fields = spelled.split(/\s+/)
   if (fields.length !== 5 && fields.length !== 6) {
@@ -103,7 +103,7 @@ export function parsePattern(given: unknown): CronPattern {
     isAnyWeekday: weekdayValues.size === 7,
     isEveryHour: hours.length === 24,
   }
-  if (neverComes(pattern)) throw CronPatternError(text, 'names a day-of-month that none of its months has')
+  if (neverComes(pattern)) throw CronPatternError(text, 'has a day-of-month that does not exist in any of its months')
   return pattern
 }
 
@@ -134,7 +134,7 @@ function readField(pattern: string, field: Field, value: string): number[] {
 function rangeOf(range: string, field: Field, hasStep: boolean, fail: (why: string) => Error): [number, number] {
   if (range === '*') return [field.min, field === dayOfWeek ? 6 : field.max]
   const ends = range.split('-')
-  if (ends.length > 2) throw fail('a range has two ends')
+  if (ends.length > 2) throw fail('a range needs a start and an end')
   const [from = Number.NaN, to] = ends.map((end) => numberOf(end, field))
   if (ends.some((_, i) => Number.isNaN([from, to][i]))) {
     const names = field.names === undefined ? '' : `, or one of ${field.names.join(' ')}`
@@ -143,7 +143,7 @@ function rangeOf(range: string, field: Field, hasStep: boolean, fail: (why: stri
   if (to === undefined) return [from, hasStep ? field.max : from]
   // `fri-sun`: Sunday has two numbers.
   const end = field === dayOfWeek && to === 0 && from > 0 ? 7 : to
-  if (from > end) throw fail('the range runs backwards')
+  if (from > end) throw fail('the range ends before it starts')
   return [from, end]
 }
 

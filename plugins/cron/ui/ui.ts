@@ -29,7 +29,7 @@ export const cronUi = definePlugin({
     const isGuarded = middlewares.length > 0
     if (!isGuarded && nodeEnv() === 'production') {
       ctx.log.warn(
-        `everyone can see the cron jobs at ${ctx.prefix}${path}: guard the page by its option middlewares, cron: { ui: { middlewares: […] } } or cronUi({ middlewares: […] })`,
+        `the cron jobs at ${ctx.prefix}${path} are open to everyone: protect the page with its option middlewares, cron: { ui: { middlewares: […] } } or cronUi({ middlewares: […] })`,
       )
     }
     const [describe, { contentSecurityPolicy, ofProcess, renderPage }] = await Promise.all([
@@ -59,7 +59,7 @@ export const cronUi = definePlugin({
       const notice = named(ran)
         ? `${String(ran)} was started.`
         : named(busy)
-          ? `${String(busy)} was not started: it is running already, or its lock cannot be reached.`
+          ? `${String(busy)} was not started: it is already running, or its lock cannot be reached.`
           : failure
       const view = {
         now: service.now(),
@@ -77,7 +77,7 @@ export const cronUi = definePlugin({
     if (!isGuarded) return
     ctx.post(path, { middlewares: [...middlewares], apidoc: { tags: ['cron'] } }, async function runCron(req, res) {
       if (!isFromHere(req))
-        return sendFailure(req, res, new HttpError(403, { message: 'this comes from another site' }))
+        return sendFailure(req, res, new HttpError(403, { message: 'the request comes from another site' }))
       const name = String((req.query as Record<string, unknown>).run ?? '')
       const began = await shown.run(name)
       if (began === undefined) return sendFailure(req, res, new HttpError(404, { message: 'there is no such job' }))
@@ -90,7 +90,7 @@ export const cronUi = definePlugin({
 
 function elsewhere(worker: WorkerPlace | undefined): string {
   if (worker === undefined) return 'The jobs have not started.'
-  return `Worker ${worker.number} of ${worker.of} has answered. The jobs run in another one, which does not answer at this moment.`
+  return `Worker ${worker.number} of ${worker.of} answered. The jobs run in another worker, which does not answer now.`
 }
 
 /** Whether a click was made on this very page: the cookies of whoever made it would come along from any other, too. */

@@ -151,8 +151,7 @@ export class Estimate {
 
   #collect(set: SelectionSetNode, type: GraphQLObjectType, level: Map<string, FieldNode[]>): void {
     for (const selection of set.selections) {
-      if (++this.#visits > mostVisits)
-        throw new Uncountable('The operation asks for too many fields to count its cost.')
+      if (++this.#visits > mostVisits) throw new Uncountable('The operation has too many fields to calculate its cost.')
       if (this.#isLeftOut(selection)) continue
       if (selection.kind === 'Field') {
         const name = (selection.alias ?? selection.name).value
@@ -172,8 +171,7 @@ export class Estimate {
   #conditionsOf(set: SelectionSetNode, conditions: Set<string>): void {
     for (const selection of set.selections) {
       if (selection.kind === 'Field') continue
-      if (++this.#visits > mostVisits)
-        throw new Uncountable('The operation asks for too many fields to count its cost.')
+      if (++this.#visits > mostVisits) throw new Uncountable('The operation has too many fields to calculate its cost.')
       const fragment = selection.kind === 'FragmentSpread' ? this.#fragments.get(selection.name.value) : selection
       if (fragment === undefined) continue
       if (fragment.typeCondition) conditions.add(fragment.typeCondition.name.value)

@@ -66,7 +66,7 @@ export class CostLimit {
 
 function tooDear(cost: number, max: number): Refusal {
   const told = Math.min(cost, Number.MAX_SAFE_INTEGER)
-  const message = `The operation costs ${told}, and may cost ${max} at most. Ask for fewer fields or shorter lists.`
+  const message = `The operation costs ${told}, and the limit is ${max}. Request fewer fields or shorter lists.`
   const refusal = refuse(400, message, 'COST_LIMIT_EXCEEDED')
   return { ...refusal, errors: [{ message, extensions: { code: 'COST_LIMIT_EXCEEDED', cost: told, max } }] }
 }

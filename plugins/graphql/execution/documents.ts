@@ -139,7 +139,7 @@ export function chooseOperation(operations: Operations, name: string | undefined
     const message =
       named.size === 0
         ? 'The document has no operation.'
-        : 'The document has several operations: operationName must name one.'
+        : 'The document has several operations: operationName must select one.'
     return refuseDocument([{ message, extensions: { code } }])
   }
   const operation = named.get(name)

@@ -56,7 +56,7 @@ export async function openHandler(
         hints: introspection,
       }
     } catch (error) {
-      log.error({ err: error }, 'GraphQL: every request is answered 500, for the schema cannot be built')
+      log.error({ err: error }, 'GraphQL: the schema cannot be built, so every request is answered with 500')
       const message = exposesMistakes() && error instanceof Error ? error.message : 'Internal server error'
       return refuse(500, message, 'INTERNAL_SERVER_ERROR')
     }

@@ -87,7 +87,7 @@ class Counter {
     for (const selection of set.selections) {
       if (this.#excess !== undefined) return
       if (++this.#visits > mostVisits) {
-        this.#refuse('asks for too many fields')
+        this.#refuse('requests too many fields')
         return
       }
       this.#countDirectives(selection.directives?.length)

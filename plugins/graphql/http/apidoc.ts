@@ -25,7 +25,7 @@ const answer = (description: string, schema: object) => ({
   content: { 'application/json': { schema }, 'application/graphql-response+json': { schema } },
 })
 const about = { tags: ['graphql'], summary: 'Answers GraphQL' }
-const notAcceptable = answer('Nothing that the client accepts.', refused)
+const notAcceptable = answer('The client accepts no media type that the server can send.', refused)
 
 /** What the description of an API says of GET. */
 export const getDoc: ApiDoc = {

@@ -119,7 +119,7 @@ export class GraphqlHandler {
 
 const crossSite = refuse(
   400,
-  'This request could have been sent by a page of another site. Send it with the content-type application/json, or with a header such as graphql-require-preflight: 1.',
+  'A page of another site could have sent this request. Send it with the content-type application/json, or with a header such as graphql-require-preflight: 1.',
 )
 const notAcceptable = refuse(
   406,

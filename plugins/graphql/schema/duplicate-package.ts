@@ -7,7 +7,7 @@ export const GraphqlCopiesError = defineError(
   'GraphqlCopiesError',
   500,
   (what: string, ours: string, other: string) =>
-    `${what} comes from another copy of the package "graphql" than the one the plugin has loaded: ${ours} here, ${other} there. Both must be one: "npm ls graphql" shows who brings which, and "npm dedupe" or one version in package.json joins them`,
+    `${what} comes from a different copy of the package "graphql" than the one that the plugin loaded: ${ours} here, ${other} there. They must be the same: "npm ls graphql" shows which package depends on which, and "npm dedupe" or a single version in package.json merges them`,
 )
 
 function resolved(from: string): string | undefined {

@@ -60,7 +60,7 @@ export function buildSchema(packages: SchemaPackages, parts: SchemaParts): Graph
 
 function make({ graphql, tools }: SchemaPackages, given: SchemaSource, parts: SchemaParts): GraphQLSchema {
   const typeDefs = [...listOf(given.typeDefs), ...parts.files, ...parts.typeDefs]
-  if (typeDefs.length === 0) throw new Error('there are no type definitions. Give schema.typeDefs, or add some')
+  if (typeDefs.length === 0) throw new Error('there are no type definitions. Set schema.typeDefs, or add some')
   return tools!.makeExecutableSchema({
     typeDefs: [...typeDefs, ...missingDefinitions(graphql, typeDefs)] as (string | DocumentNode)[],
     resolvers: [...listOf(given.resolvers), ...parts.resolvers] as [],
@@ -70,8 +70,7 @@ function make({ graphql, tools }: SchemaPackages, given: SchemaSource, parts: Sc
 function extend({ graphql, tools }: SchemaPackages, given: ReadySchema, parts: SchemaParts): GraphQLSchema {
   if (!(given instanceof graphql.GraphQLSchema)) throw copiesError(graphql, 'the schema')
   if (parts.typeDefs.length === 0 && parts.resolvers.length === 0) return given
-  if (tools === undefined)
-    throw new Error('a ready schema is extended by the package "@graphql-tools/schema": install it')
+  if (tools === undefined) throw new Error('to extend a ready schema, install the package "@graphql-tools/schema"')
   return tools.mergeSchemas({
     schemas: [given],
     typeDefs: [...parts.typeDefs, ...missingDefinitions(graphql, parts.typeDefs, given)],

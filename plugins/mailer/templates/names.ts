@@ -9,7 +9,7 @@ const shown = (tag: string) => JSON.stringify(tag.length > 60 ? `${tag.slice(0, 
 /** For what is code of the engine. */
 export function refusal(tag: string): Error {
   return new Error(
-    `${shown(tag)} is not a name of the data. Subjects and texts run no code: put what the code gives into the data`,
+    `${shown(tag)} is not a name of the data. Subjects and texts run no code: put the result of the code into the data`,
   )
 }
 
@@ -27,7 +27,7 @@ export function valueAt(data: object, tag: string, name: string): string {
   const names = name.trim().split('.')
   if (!path.test(name.trim()) || names.some((one) => hidden.has(one))) throw refusal(tag)
   const [first, ...members] = names
-  if (!Object.hasOwn(data, first!)) throw new Error(`the data has no "${first}", for which ${shown(tag)} asks`)
+  if (!Object.hasOwn(data, first!)) throw new Error(`the data has no "${first}", which ${shown(tag)} needs`)
   let value: unknown = (data as Record<string, unknown>)[first!]
   for (const member of members) value = (value as Record<string, unknown> | null | undefined)?.[member]
   if (typeof value === 'function') throw refusal(tag)

@@ -56,7 +56,8 @@ export function addressOf({ url, ...options }: ConnectionSettings, place: Option
   const fromUrl: Partial<Address> = url ?? {}
   if (url !== undefined) {
     for (const name of ['protocol', 'host', 'port', 'path'] as const) {
-      if (options[name] !== undefined) place.in(name).wrong(options[name], `nothing beside ${place.in('url').path}`)
+      if (options[name] !== undefined)
+        place.in(name).wrong(options[name], `nothing together with ${place.in('url').path}`)
     }
   }
   const protocol = fromUrl.protocol ?? options.protocol ?? 'mqtt'

@@ -65,7 +65,7 @@ const will = option
     topic: topicName.required(),
     message: option
       .value<unknown>(
-        'what the broker publishes: text, bytes, or what JSON has a form for',
+        'the payload that the broker publishes: text, bytes, or a JSON value',
         (given) => given !== undefined,
       )
       .required()
@@ -126,11 +126,13 @@ export function withAddress<Given extends ConnectionSettings>(
   place: OptionPlace,
 ): Given & { address: Address } {
   if (!given.clean && given.clientId === undefined) {
-    place.in('clientId').wrong(undefined, 'a name beside clean: false, by which the broker knows the session')
+    place
+      .in('clientId')
+      .wrong(undefined, 'a client id together with clean: false, which names the session at the broker')
   }
   if ((given.cert === undefined) !== (given.key === undefined)) {
     const [there, missing] = given.cert === undefined ? (['key', 'cert'] as const) : (['cert', 'key'] as const)
-    place.in(missing).wrong(undefined, `the one that belongs to ${place.in(there).path}`)
+    place.in(missing).wrong(undefined, `the one that matches ${place.in(there).path}`)
   }
   return { ...given, address: addressOf(given, place) }
 }

@@ -58,7 +58,7 @@ export class MemoryLink implements Link {
 
   #drivenOut(): void {
     this.#session = undefined
-    const why = `another client of the name "${this.#hello.clientId}" has connected to the broker ${this.#shown}; this one stays away. Give each a clientId of its own`
+    const why = `another client with the name "${this.#hello.clientId}" connected to the broker ${this.#shown}, so this one does not reconnect. Give each client its own clientId`
     this.#events.down(MqttUnavailableError(why))
   }
 

@@ -101,7 +101,7 @@ export class NetworkLink implements Link {
     client.on('disconnect', ({ reasonCode }) => {
       if (!reasonCode) return
       const why = this.#mqtt.ReasonCodes[reasonCode]
-      this.#lastError = Object.assign(new Error(`it has ended the connection: ${why}`), { code: reasonCode })
+      this.#lastError = Object.assign(new Error(`it closed the connection: ${why}`), { code: reasonCode })
     })
     client.on('connect', ({ sessionPresent }) => {
       if (client !== this.#client) return

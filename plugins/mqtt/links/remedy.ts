@@ -2,22 +2,22 @@
 const remedies: readonly (readonly [code: RegExp, remedy: string])[] = [
   [
     /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED|UnknownIssuer/,
-    'No one who is known here has signed its certificate: give that of its authority as ca',
+    'Its certificate is not signed by a known authority: pass the certificate of its authority as ca',
   ],
-  [/^CERT_HAS_EXPIRED/, 'Renew its certificate, and look at the clock of this machine'],
-  [/^CERT_NOT_YET_VALID/, 'Look at the clock of this machine'],
-  [/ALTNAME_INVALID/, 'Connect to a name that its certificate has, or give one of those as servername'],
-  [/ALERT_CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE/, 'It wants a certificate of this client: give cert and key'],
+  [/^CERT_HAS_EXPIRED/, 'Renew its certificate, and check the clock of this machine'],
+  [/^CERT_NOT_YET_VALID/, 'Check the clock of this machine'],
+  [/ALTNAME_INVALID/, 'Connect to a name in its certificate, or pass one of those names as servername'],
+  [/ALERT_CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE/, 'It asks for a client certificate: pass cert and key'],
   [
     /ALERT_(UNKNOWN_CA|BAD_CERT|(UNSUPPORTED_)?CERT|ACCESS_DENIED|DECRYPT)/,
-    'It does not accept the certificate of this client: give one as cert that its authority has signed and that has not expired',
+    'It does not accept the client certificate: pass one as cert that its authority signed and that has not expired',
   ],
-  [/KEY_VALUES_MISMATCH/, 'Give the key that belongs to cert'],
-  [/^ERR_OSSL_/, 'Look at ca, cert and key: one of them cannot be read'],
-  [/WRONG_VERSION|^EPROTO$/, 'Another protocol is spoken at this port: look at protocol and port'],
+  [/KEY_VALUES_MISMATCH/, 'Pass the key that matches cert'],
+  [/^ERR_OSSL_/, 'Check ca, cert and key: one of them cannot be read'],
+  [/WRONG_VERSION|^EPROTO$/, 'This port speaks another protocol: check protocol and port'],
   [
     /^ECONNRESET$/,
-    'Is it running? It also ends a connection at whose port it speaks another protocol: look at protocol and port',
+    'Is it running? A broker also closes the connection if the port speaks another protocol: check protocol and port',
   ],
 ]
 
@@ -30,5 +30,5 @@ export function explainFailure(error: Error & { code?: unknown; reason?: unknown
   const why = told === '' ? code || error.name : told
   const remedy = remedies.find(([pattern]) => pattern.test(code))?.[1]
   const number = typeof error.code === 'number' ? ` (${code})` : ''
-  return `${why.replace(/\.$/, '')}${number}. ${remedy ?? 'Is it running, and are address and credentials right?'}`
+  return `${why.replace(/\.$/, '')}${number}. ${remedy ?? 'Is it running, and are the address and the credentials right?'}`
 }

@@ -72,7 +72,7 @@ export const messageMembers = {
   qos,
   retain: option.flag(),
   messageExpiryInterval: seconds,
-  userProperties: option.record(option.either(text, option.list(text)), 'an object of texts, or of lists of texts'),
+  userProperties: option.record(option.either(text, option.list(text)), 'an object of strings, or of lists of strings'),
   contentType: text,
   responseTopic: topicName,
   correlationData: option.value<Uint8Array>(
@@ -107,7 +107,9 @@ export const subscribeOptions = option
   })
   .into((given, place) => {
     if (given.raw && given.schema !== undefined) {
-      place.in('schema').wrong(given.schema, 'no bytes: leave out raw, or check the bytes in the handler')
+      place
+        .in('schema')
+        .wrong(given.schema, 'nothing together with raw: leave out raw, or check the bytes in the handler')
     }
     return given
   })

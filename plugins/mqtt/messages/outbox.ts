@@ -71,7 +71,7 @@ export class Outbox {
   /** Rejects everything that is left. */
   close(): void {
     this.#isUp = false
-    const why = MqttUnavailableError('the service has stopped before the broker has acknowledged the message')
+    const why = MqttUnavailableError('the service stopped before the broker acknowledged the message')
     for (const entry of [...this.#waiting.splice(0), ...this.#underWay]) {
       this.#end(entry, why)
       giveUp(entry)
@@ -111,9 +111,9 @@ export class Outbox {
     const { publishTimeout, address } = this.#settings
     const wasSent = this.#underWay.has(entry)
     const why = this.#whyDown !== undefined && !this.#isUp ? `: ${this.#whyDown.message}` : ''
-    const known = wasSent ? 'It was sent, and may have arrived' : 'It was not sent, and will not be'
+    const known = wasSent ? 'It was sent and may have arrived' : 'It was not sent and will not be'
     const error = MqttUnavailableError(
-      `the broker ${address.shown} has not taken the message for the topic "${entry.message.topic}" within ${publishTimeout} ms. ${known}${why}`,
+      `the broker ${address.shown} has not accepted the message for the topic "${entry.message.topic}" within ${publishTimeout} ms. ${known}${why}`,
     )
     const index = this.#waiting.indexOf(entry)
     if (index !== -1) this.#waiting.splice(index, 1)

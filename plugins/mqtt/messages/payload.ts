@@ -13,7 +13,7 @@ const largest = 268_435_455 - 65_535 - 16
 export function bytesOf(topic: string, message: unknown): Buffer {
   const bytes = encode(topic, message)
   if (bytes.byteLength > largest) {
-    throw MqttPayloadError(topic, `has ${bytes.byteLength} bytes; MQTT has room for ${largest}`)
+    throw MqttPayloadError(topic, `has ${bytes.byteLength} bytes; MQTT allows ${largest}`)
   }
   return bytes
 }

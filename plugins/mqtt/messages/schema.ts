@@ -16,7 +16,7 @@ export type CheckMessage = (topic: string, message: unknown) => Promise<unknown>
 export function messageCheck(schema: object): CheckMessage {
   let check: Check | undefined
   return async (topic, message) => {
-    check ??= lazyCheckOf(schema, 'body', (why) => MqttPayloadError(topic, `has no schema that could be used: ${why}`))
+    check ??= lazyCheckOf(schema, 'body', (why) => MqttPayloadError(topic, `has a schema that cannot be used: ${why}`))
     return passed(check(message), (why) => MqttPayloadError(topic, why))
   }
 }

@@ -98,7 +98,7 @@ export function subscribeClassless({ note, label, value }: ImportedMethod<MqttNo
   const instance = instanceStandIn(applicationLogger(logger).child({ mqtt: label }), (member) =>
     MqttClassError(
       label,
-      `it uses this.${member}, and there is no instance of its class. Make one: new TheClass(), or list it: subscribe: [TheClass]`,
+      `it uses this.${member}, but its class has no instance. Create one (new TheClass()), or list the class: subscribe: [TheClass]`,
     ),
   )
   return declareMethod(note, (...args) => Reflect.apply(value, instance, args as never))

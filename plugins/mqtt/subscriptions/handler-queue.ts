@@ -112,7 +112,7 @@ export class HandlerQueue {
     if (this.#isDropping) return
     this.#isDropping = true
     const { filter } = this.declared
-    const why = `messages of QoS 0 come faster than they are handled, and ${this.#waiting.length} with ${this.#size} bytes wait already: further ones are dropped. Raise concurrency or maxWaiting, or subscribe with qos: 1`
+    const why = `messages of QoS 0 arrive faster than the handler finishes, and ${this.#waiting.length} with ${this.#size} bytes are waiting: further messages are dropped. Raise concurrency or maxWaiting, or subscribe with qos: 1`
     void tellFailure(MqttHandlerError(filter.text, why), { subscription: filter.text, topic, payload }, this.#log)
   }
 
@@ -153,7 +153,7 @@ export class HandlerQueue {
     const call = () => messageTrace.run(event, handle)
     try {
       await within(call(), this.#timeout, () => {
-        const why = `the handler has not finished within ${this.#timeout} ms. It may go on, but the next message does not wait for it; handlerTimeout is the option`
+        const why = `the handler has not finished within ${this.#timeout} ms. It may continue, but the next message does not wait for it. The option handlerTimeout sets this limit`
         throw MqttHandlerError(filter.text, why)
       })
     } catch (error) {

@@ -9,6 +9,6 @@ export function reportIdleSubscriptions(server: Kernel): void {
   if (declarations.expected.size > 0) return
   importedSubscriptions.report(
     server.logger,
-    (method) => `${shownSubscription(method)} was imported, and nothing in this process handles it: ${remedy}`,
+    (method) => `${shownSubscription(method)} was imported, but nothing in this process handles it: ${remedy}`,
   )
 }

@@ -27,7 +27,7 @@ export async function loadSubscriptions({ isOn, sources, isDefault }: Sources, l
 
 const whyLeft = ({ owner }: ImportedMethod<MqttNote>) =>
   owner === undefined || owner.prototype instanceof BaseMqtt
-    ? 'its class is neither exported by a file of subscribe nor listed there, and the application has made no instance'
+    ? 'no file of the option subscribe exports its class, the option does not list it, and the application has not created an instance'
     : 'its class does not extend BaseMqtt'
 
 /** The classes that the application has imported by itself. */

@@ -21,18 +21,18 @@ function shown(name: unknown): string {
 
 /** What holds for names and filters alike (section 4.7.3). */
 function problemOf(name: unknown): string | undefined {
-  if (typeof name !== 'string') return 'is not text'
+  if (typeof name !== 'string') return 'is not a string'
   if (name === '') return 'is empty'
   if (name.includes('\0')) return 'has a NUL character'
-  if (/\p{Cs}/u.test(name)) return 'has half of a surrogate pair, which UTF-8 cannot write'
+  if (/\p{Cs}/u.test(name)) return 'has an unpaired surrogate, which UTF-8 cannot encode'
   const bytes = name.length * 3 <= longest ? 0 : Buffer.byteLength(name)
-  return bytes > longest ? `is ${bytes} bytes long; MQTT has room for ${longest}` : undefined
+  return bytes > longest ? `is ${bytes} bytes long; MQTT allows ${longest}` : undefined
 }
 
 /** Why nothing can be published to a topic of that name. */
 export function topicProblem(name: unknown): string | undefined {
   const hasWildcard = typeof name === 'string' && /[+#]/.test(name)
-  return problemOf(name) ?? (hasWildcard ? 'has a wildcard: messages are published to one topic' : undefined)
+  return problemOf(name) ?? (hasWildcard ? 'has a wildcard: a message is published to exactly one topic' : undefined)
 }
 
 /**
@@ -69,9 +69,9 @@ export function parseFilter(text: unknown): Filter {
   const levels = all[0] === '$share' ? all.slice(2) : all
   for (const [i, level] of levels.entries()) {
     if (level === '+' || level === '#') {
-      if (level === '#' && i < levels.length - 1) throw fail('has levels after "#", which stands for all that follow')
-    } else if (level.includes('+')) throw fail('has a "+" beside other characters: it stands for a whole level')
-    else if (level.includes('#')) throw fail('has a "#" beside other characters: it stands for all levels that follow')
+      if (level === '#' && i < levels.length - 1) throw fail('has levels after "#", which matches all further levels')
+    } else if (level.includes('+')) throw fail('has a "+" next to other characters: it must be a whole level')
+    else if (level.includes('#')) throw fail('has a "#" next to other characters: it must be a whole level')
   }
   return { text: filter, levels, isPattern: levels.some((level) => level === '+' || level === '#') }
 }

@@ -102,7 +102,7 @@ function referenceOf(scene: Scene, status: string, { $ref, description }: Json):
   const ref = String($ref)
   const own = typeof description === 'string' ? { description } : undefined
   if (scene.hasComponent(ref)) return { $ref: ref, ...own }
-  scene.note(`apidoc.responses[${status}]: the reference ${JSON.stringify(ref)} leads nowhere`)
+  scene.note(`apidoc.responses[${status}]: the reference ${JSON.stringify(ref)} cannot be resolved`)
   return own ?? { description: describeStatus(status) }
 }
 

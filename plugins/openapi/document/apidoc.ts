@@ -34,7 +34,7 @@ export function plainMembers(apidoc: Json, note: (why: string) => void): Json {
   const members = formed(operationForm, apidoc)
   for (const name of Object.keys(operationForm)) {
     if (apidoc[name] !== undefined && members[name] === undefined) {
-      note(`apidoc.${name} is not of the form that OpenAPI has`)
+      note(`apidoc.${name} does not have the form that OpenAPI defines`)
     }
   }
   return members
@@ -47,7 +47,7 @@ export function mergeParameters(scene: Scene, below: readonly OpenApiParameter[]
   const merged = new Map(below.map((one) => [key(one), one]))
   for (const one of list(given)) {
     if (!isObject(one) || typeof one.name !== 'string' || !Object.hasOwn(parameterForms, String(one.in))) {
-      scene.note('apidoc.parameters has one without a name or a place')
+      scene.note('apidoc.parameters has a parameter without name or in')
       continue
     }
     const place = one.in as OpenApiParameter['in']
@@ -91,7 +91,7 @@ export function mergeBody(
   if (!isObject(given)) return below
   if (typeof given.$ref === 'string') {
     if (scene.hasComponent(given.$ref)) return { $ref: given.$ref } as unknown as OpenApiRequestBody
-    scene.note(`apidoc.requestBody: the reference ${JSON.stringify(given.$ref)} leads nowhere`)
+    scene.note(`apidoc.requestBody: the reference ${JSON.stringify(given.$ref)} cannot be resolved`)
     return below
   }
   const { content, schema } = given

@@ -93,7 +93,7 @@ function formOf(fields: OpenApiSchema | undefined, { maxFiles = 10 }: Upload): O
         type: 'array',
         items: file,
         maxItems: maxFiles,
-        description: `Up to ${maxFiles} ${maxFiles === 1 ? 'file' : 'files'}; fields of other names are taken as well.`,
+        description: `Up to ${maxFiles} ${maxFiles === 1 ? 'file' : 'files'}; fields with other names are accepted as well.`,
       },
     },
   }

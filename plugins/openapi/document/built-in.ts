@@ -22,12 +22,12 @@ const problem = {
     type: {
       ...text,
       format: 'uri-reference',
-      description: 'The kind of problem; about:blank where the status says it.',
+      description: 'The kind of problem; about:blank if the status is enough.',
     },
     title: { ...text, description: 'The phrase of the status.' },
     status: { type: 'integer' },
     detail: { ...text, description: 'What happened this time.' },
-    instance: { ...text, format: 'uri-reference', description: 'The request, by its id.' },
+    instance: { ...text, format: 'uri-reference', description: 'The id of the request.' },
     code: { ...text, description: 'The name of the error.' },
   },
   required: ['type', 'title', 'status', 'code'],
@@ -46,20 +46,20 @@ const builtIns: { readonly [name: string]: OpenApiResponse } = {
   BadRequest: {
     description: 'The request cannot be read: `JsonNotValidError` for a body that is not JSON, else `BadRequestError`.',
   },
-  Unauthorized: { description: 'A policy did not let the caller in.' },
-  Forbidden: { description: 'A policy did not let the caller in, whoever it is.' },
+  Unauthorized: { description: 'A policy rejected the caller.' },
+  Forbidden: { description: 'A policy rejected the caller, regardless of its identity.' },
   PayloadTooLarge: {
     description: 'The body is too large: `PayloadTooLargeError`, or `FileTooLargeError` for a file in a form.',
   },
   UnsupportedMediaType: {
-    description: 'The body has a type, a charset or an encoding that is not read: `UnsupportedMediaTypeError`.',
+    description: 'The body has a type, a charset or an encoding that is not supported: `UnsupportedMediaTypeError`.',
   },
   ValidationError: { description: 'The request is not valid.' },
   TooManyRequests: {
-    description: 'The caller asks too often.',
+    description: 'The caller sends too many requests.',
     headers: { 'Retry-After': { description: 'Seconds until the next try.', schema: { type: 'integer' } } },
   },
-  ServiceUnavailable: { description: 'The answer takes too long, or is being computed for someone else.' },
+  ServiceUnavailable: { description: 'The answer takes too long, or is being computed for another request.' },
 }
 
 /** Bodies of the default format that are not those of every other failure. */

@@ -130,9 +130,9 @@ function contributionOf({ name, openapi }: ListedPlugin['definition'], options: 
   try {
     const sets: unknown = openapi?.describe?.(options) ?? []
     if (Array.isArray(sets) && sets.every(isObject)) return sets as RouteOptions[]
-    note(`what the plugin "${name}" says of it is not a list of route options`)
+    note(`the description that the plugin "${name}" gives of it is not a list of route options`)
   } catch (error) {
-    note(`the plugin "${name}" fails to describe it: ${error instanceof Error ? error.message : String(error)}`)
+    note(`the plugin "${name}" failed to describe it: ${error instanceof Error ? error.message : String(error)}`)
   }
   return []
 }
@@ -182,7 +182,7 @@ class Operations {
         .find((id) => typeof id === 'string')
       const operation = operationOf(scene, tagOf(path), this.#around.policies)
       if (this.#taken.size === this.#taken.add(`${method} ${path.template}`).size) {
-        note(`${method} ${path.template} is described already: a parameter and a wildcard are one in OpenAPI`)
+        note(`${method} ${path.template} is already described: OpenAPI cannot tell a parameter from a wildcard`)
         continue
       }
       this.#entries.push({ method, path, wanted, operation })

@@ -38,17 +38,17 @@ function declaredBy({ definition, settings }: ListedPlugin, scene: Scene): [stat
       const declared: unknown = declare({ method, path, options: { ...options, ...set }, settings })
       if (isObject(declared))
         told.push(...Object.entries(declared as { [status: string]: string }).filter(([, name]) => name !== undefined))
-      else scene.note(`what the plugin "${definition.name}" says of its failures is not an object`)
+      else scene.note(`the description that the plugin "${definition.name}" gives of its failures is not an object`)
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    scene.note(`the plugin "${definition.name}" fails to say how it fails: ${why}`)
+    scene.note(`the plugin "${definition.name}" failed to describe its failures: ${why}`)
   }
   return told.filter(([status, name]) => {
     const isKnown = /^[45]\d\d$/.test(status) && typeof name === 'string' && scene.responses.has(name)
     if (!isKnown)
       scene.note(
-        `the plugin "${definition.name}" says that it answers ${status} with ${JSON.stringify(name)}, which is not a response`,
+        `the plugin "${definition.name}" describes its answer ${status} as ${JSON.stringify(name)}, which is not a response`,
       )
     return isKnown
   })

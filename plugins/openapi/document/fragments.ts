@@ -9,13 +9,13 @@ const OpenApiConflictError = defineError(
   'OpenApiConflictError',
   500,
   (what: string, first: string, second: string) =>
-    `the plugins "${first}" and "${second}" describe ${what} and differ. Rename it in one of them, or name it in the option openapi of the application, which holds over both`,
+    `the plugins "${first}" and "${second}" describe ${what} differently. Rename it in one of them, or define it in the option openapi of the application, which overrides both`,
 )
 
 const OpenApiFragmentError = defineError(
   'OpenApiFragmentError',
   500,
-  (owner: string, what: string) => `the plugin "${owner}" describes what no document can hold: ${what}`,
+  (owner: string, what: string) => `the plugin "${owner}" has an invalid description: ${what}`,
 )
 
 /** What the definitions of plugins add to a description. */

@@ -45,7 +45,7 @@ export function missingHtml({ title, path }: Pick<Page, 'title' | 'path'>, why: 
   return `${head(title, style)}<body>
 <h1>${escapeHtml(title)}</h1>
 <p>${escapeHtml(why)}</p>
-<p>The description itself is there: <a href="${from}json">JSON</a>, <a href="${from}yaml">YAML</a>.</p>
+<p>The description itself is available: <a href="${from}json">JSON</a>, <a href="${from}yaml">YAML</a>.</p>
 </body>
 </html>
 `

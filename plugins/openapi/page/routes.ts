@@ -46,7 +46,7 @@ export async function pageRoutes(
     why = error instanceof Error ? error.message.replace(/^[A-Z_]+: /, '') : String(error)
     // A package that is not installed is not a failure of the code: nothing in its stack helps.
     const missing = error instanceof Error && error.name === 'PeerMissingError'
-    log.warn(missing ? {} : { err: error }, `there is no page at ${path}: ${why}`)
+    log.warn(missing ? {} : { err: error }, `the page at ${path} is not available: ${why}`)
   }
   const version = `${assets?.version ?? ''}-${ownVersion}`
 

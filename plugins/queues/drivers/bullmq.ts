@@ -197,13 +197,13 @@ export class BullmqDriver implements QueueDriver<BullmqPublishOptions> {
   }
 
   #notEnded(topic: string, error: unknown): void {
-    if (!this.#closed) this.#host.warn(`a worker of the queue "${topic}" did not end in good order`, error)
+    if (!this.#closed) this.#host.warn(`a worker of the queue "${topic}" did not stop cleanly`, error)
   }
 
   #workerFailed(topic: string, error: Error): void {
     if (this.#closed) return
     if (/lock|stalled/i.test(error.message)) {
-      this.#host.warn(`the queue "${topic}": a job was given to another worker while its handler still ran`, error)
+      this.#host.warn(`the queue "${topic}": another worker received a job while its handler was still running`, error)
     } else if (this.#consumer?.status !== 'ready' || isUnreachable(error)) this.#host.down(error)
     else this.#tellRefused(topic, error)
   }

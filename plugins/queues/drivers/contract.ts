@@ -57,7 +57,7 @@ export interface QueueDriver<Options = never> {
     signal: AbortSignal,
     carrier?: Readonly<Carrier>,
   ): Promise<string[]>
-  /** Returns at once; what cannot be reached yet is tried again until it can. */
+  /** Returns at once; what cannot be reached yet is retried until it can. */
   consume(topic: string, deliver: Deliver, options: { readonly concurrency: number }): Consumer
   counts(topic: string, signal: AbortSignal): Promise<QueueCounts>
   /** Ends what a publish option has made repeat, where the engine can; whether there was something. */

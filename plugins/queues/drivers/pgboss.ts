@@ -194,7 +194,10 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
         return
       } catch (error) {
         if (!isUnreachable(error)) {
-          this.#host.warn(`the queue "${topic}": the outcome of a job could not be noted, so it will run again`, error)
+          this.#host.warn(
+            `the queue "${topic}": the outcome of a job could not be saved, so the job will run again`,
+            error,
+          )
           return
         }
         this.#host.down(error)

@@ -78,7 +78,7 @@ export class Poller implements Consumer {
     if (isUnreachable(error)) host.down(error)
     else if (!this.#isRefused) {
       this.#isRefused = true
-      host.warn(`the queue "${topic}" stands still: its engine refuses to give messages`, error)
+      host.warn(`the queue "${topic}" is stopped: its engine refuses to deliver messages`, error)
     }
   }
 

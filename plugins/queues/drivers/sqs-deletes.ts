@@ -13,7 +13,7 @@ interface Done {
   tries: number
 }
 
-/** Deletes messages that are done, up to ten with one call; what fails of a lot is tried again. */
+/** Deletes messages that are done, up to ten with one call; what fails of a lot is retried. */
 export class SqsDeletes {
   readonly #sdk: Sdk
   readonly #client: SqsClient
@@ -72,7 +72,7 @@ export class SqsDeletes {
       if (!failed.has(i)) done.settled()
       else if (++done.tries < maxTries) this.#push(done)
       else {
-        this.#host.warn('a message that is done could not be deleted from SQS, so it will come again', failed.get(i))
+        this.#host.warn('a handled message could not be deleted from SQS, so it will be delivered again', failed.get(i))
         done.settled()
       }
     })

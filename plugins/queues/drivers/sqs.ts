@@ -100,7 +100,7 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
     const sizes = bodies.map((body, i) => sizeOf(body, options[i]))
     const tooLarge = sizes.find((size) => size > most)
     if (tooLarge !== undefined) {
-      const why = `has ${tooLarge} bytes with its attributes, and the queue takes ${most} (its MaximumMessageSize). Store it elsewhere, and publish where it is`
+      const why = `has ${tooLarge} bytes with its attributes, and the queue takes ${most} (its MaximumMessageSize). Store it elsewhere, and publish a reference to it`
       throw QueuePayloadError(topic, why)
     }
     signal.throwIfAborted()
@@ -208,7 +208,10 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
       await this.#client.send(command, this.#within)
       return true
     } catch (error) {
-      this.#host.warn('a message could not be moved to its dead letter queue of SQS, so it comes again', error)
+      this.#host.warn(
+        'a message could not be moved to its dead-letter queue in SQS, so it will be delivered again',
+        error,
+      )
       return false
     }
   }
@@ -222,7 +225,10 @@ export class SqsDriver implements QueueDriver<SqsPublishOptions> {
       })
       await this.#client.send(command, this.#within)
     } catch (error) {
-      this.#host.warn('SQS could not be told when to give out a message again; it does so after its own time', error)
+      this.#host.warn(
+        'the retry delay of a message could not be set in SQS; SQS redelivers it after the visibility timeout of the queue',
+        error,
+      )
     }
   }
 

@@ -99,7 +99,7 @@ export class GuardedStore {
 
   /** Whether there was a session to forget. */
   async destroy(id: string): Promise<boolean> {
-    const what = 'cannot forget a session'
+    const what = 'cannot delete a session'
     const destroyed = await this.#guard(what, () => this.#store.destroy(id))
     return this.#answerOf('destroy', what, destroyed)
   }
@@ -116,14 +116,14 @@ export class GuardedStore {
   /** Nothing in place of an answer would be a session that has ended for one, and one that has not for the other. */
   #answerOf(method: string, what: string, answer: unknown): boolean {
     if (typeof answer === 'boolean') return answer
-    throw this.#failure(what, new TypeError(`${method}() gave ${answer}, and not whether the session was there`))
+    throw this.#failure(what, new TypeError(`${method}() returned ${answer} in place of whether the session existed`))
   }
 
   /** A store of strings is an easy mistake, and each letter would become a member of the session. */
   #dataOf(data: unknown): object | undefined {
     if (data === undefined || data === null) return undefined
     if (typeof data === 'object' && !Array.isArray(data)) return data
-    throw this.#failure('cannot be read', new TypeError(`get() gave a ${typeof data}, and no object`))
+    throw this.#failure('cannot be read', new TypeError(`get() returned a ${typeof data}, not an object`))
   }
 
   /** Stays synchronous for a store that is. */

@@ -38,12 +38,14 @@ function redisStore(store: ExactStore & { stop(): void }, disconnect?: () => voi
 async function memoryStore(max: number, owner: string, log: Logger): Promise<NamedStore['store']> {
   const { MemoryStore } = await import('./memory.ts')
   if (nodeEnv() === 'production') {
-    log.warn('sessions are kept in memory: they end with this process, and no other one sees them. Set session.store')
+    log.warn(
+      'sessions are kept in memory: they are lost when this process ends, and other processes do not see them. Set session.store',
+    )
   }
   const onFull = () =>
     log.warn(
       { max },
-      'the session store is full: who was away longest is forgotten. Raise session.store.memory.max, or use Redis',
+      'the session store is full: it drops the sessions that were unused for the longest time. Raise session.store.memory.max, or use Redis',
     )
   return new MemoryStore(max, onFull, (restore) => handover()?.open(`session ${owner}`, restore))
 }
@@ -53,7 +55,7 @@ async function exactStore(store: SessionStore, log: Logger): Promise<ExactStore>
   const { ReadFirstStore } = await import('./read-first.ts')
   if (nodeEnv() === 'production') {
     log.warn(
-      `the session store "${nameOf(store)}" has no update(): where several processes share it, a slow request may bring back a session that another one has ended. Add update(id, data, ttlSeconds)`,
+      `the session store "${nameOf(store)}" has no update(): if several processes share it, a slow request may restore a session that another request ended. Add update(id, data, ttlSeconds)`,
     )
   }
   return new ReadFirstStore(store)

@@ -60,7 +60,7 @@ export class RedisStore implements ExactStore {
 
   /** Only silence opens the breaker: what Redis refuses, or what cannot be sent, fails at once anyway. */
   async #ask<Answer>(command: () => Promise<Answer>): Promise<Answer> {
-    if (this.#breaker.isOpen) throw new Error('Redis does not answer: requests fail at once until it does')
+    if (this.#breaker.isOpen) throw new Error('Redis does not answer: requests fail immediately until it does')
     // Before the command, whose own time-out is as long: what comes first decides whether it was silence.
     const timer = setTimeout(() => this.#breaker.failed(undefined), deadline)
     try {

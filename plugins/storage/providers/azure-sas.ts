@@ -26,7 +26,7 @@ export class BlobAddresses {
       try {
         return await blob.generateSasUrl({ permissions, expiresOn })
       } catch (error) {
-        const remedy = 'Addresses are signed with the key of the account or with a token: use a client that has one'
+        const remedy = 'Signed addresses need the key of the account or a token: use a client that has one'
         throw Object.assign(StorageUrlError(this.#backend.name, 'signed address', remedy), { cause: error })
       }
     }

@@ -64,7 +64,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
       )
     } catch {
       // Its own message may show what was given.
-      const what = 'the connection string of a storage account, also in AZURE_STORAGE_CONNECTION_STRING'
+      const what = 'the connection string of a storage account, here or in AZURE_STORAGE_CONNECTION_STRING'
       throw OptionError('AzureBlobStorageProvider.connectionString', connectionString, what)
     }
   }

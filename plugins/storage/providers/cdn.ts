@@ -31,7 +31,7 @@ export const cdnOptions = option
   .shape({ url: option.text(/^https?:\/\/[^\s?#]+$/, urlTakes).required(), keyPairId: option.text(), privateKey })
   .into((given, place) => {
     if ((given.keyPairId === undefined) !== (given.privateKey === undefined)) {
-      place.in('keyPairId').wrong(given.keyPairId, 'the id of the key beside privateKey, or neither of them')
+      place.in('keyPairId').wrong(given.keyPairId, 'the id of the key together with privateKey, or neither of them')
     }
     return given
   })

@@ -30,7 +30,7 @@ export async function openFile(root: LocalRoot, key: string): Promise<OpenFile |
       throw error
     }
   }
-  throw StorageRefusedError(`the disk at ${await root.path()}`, 'a file is replaced faster than it can be opened')
+  throw StorageRefusedError(`the disk at ${await root.path()}`, 'the file is replaced faster than it can be opened')
 }
 
 async function openOnce(root: LocalRoot, key: string): Promise<OpenFile | undefined | 'replaced'> {

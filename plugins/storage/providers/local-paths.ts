@@ -32,9 +32,10 @@ export function segmentsOf(key: string): string[] {
   const segments = key.split('/')
   for (const segment of segments) {
     if (Buffer.byteLength(segment) > 255) throw keyError(key, 'have at most 255 bytes in each segment on a disk')
-    if (device.test(segment)) throw keyError(key, 'have no segment that is a device of Windows, such as "con" or "nul"')
+    if (device.test(segment))
+      throw keyError(key, 'have no segment that is a Windows device name, such as "con" or "nul"')
     if (windows && strangeOnWindows.test(segment))
-      throw keyError(key, 'have no segment that Windows does not take as a name')
+      throw keyError(key, 'have no segment that is not a valid file name on Windows')
   }
   // A disk that ignores case would give out the provider's own files.
   if (segments[0]!.toLowerCase() === ownFolder) {
@@ -151,7 +152,7 @@ export function linked(key: string): Error {
 export function taken(key: string, cause: unknown): Error {
   return keyError(
     key,
-    'not lie below another key, nor be the folder of others: on a disk a name is a file or a folder',
+    'not be inside another key or contain other keys: on a disk a name is either a file or a folder',
     cause,
   )
 }

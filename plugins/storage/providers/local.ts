@@ -52,7 +52,7 @@ export class LocalStorageProvider implements StorageProvider {
   #swept = Number.NEGATIVE_INFINITY
   /** @internal What its addresses are made and answered by. */
   readonly urls: SignedUrls | undefined
-  readonly noUrls = 'Files of a disk have an address with the option signedUrls'
+  readonly noUrls = 'Files on a disk have an address only with the option signedUrls'
   declare readonly downloadUrl?: StorageProvider['downloadUrl'] & {}
   declare readonly uploadUrl?: StorageProvider['uploadUrl'] & {}
 

@@ -15,7 +15,7 @@ export interface SignedUrlsOptions {
 }
 
 const secretTakes =
-  'text of at least 16 characters, or a list of such texts, as the command key-generate --type secret makes it'
+  'a string of at least 16 characters, or a list of such strings, as the command key-generate --type secret makes them'
 const secret = option.text(/^.{16,}$/s, secretTakes).secret()
 const isOrigin = (given: unknown) => given === '' || (typeof given === 'string' && /^https?:\/\/[^/?#\s]+$/.test(given))
 

@@ -6,7 +6,7 @@ const DecoratorMetadataError = defineError(
   'DecoratorMetadataError',
   500,
   (name: string) =>
-    `the compiler gives decorators no metadata object, and another decorator stands between those on ${name}, so that what is noted below it cannot be found. Use a compiler with decorator metadata (TypeScript 5.2 or later, esbuild), or write the other decorator below`,
+    `the compiler does not pass a metadata object to decorators, and another decorator stands between those on ${name}, so the framework cannot find the ones below it. Use a compiler with decorator metadata (TypeScript 5.2 or later, esbuild), or write the other decorator below`,
 )
 
 type NoteMap = ReturnType<ClassNotes['method']>

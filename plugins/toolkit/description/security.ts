@@ -56,7 +56,7 @@ export class Policies {
     const schemes: Json = {}
     for (const name of asked) {
       if (Object.hasOwn(defined, name) || Object.hasOwn(schemes, name)) continue
-      note(`the security scheme "${name}" is not defined: name it in the option components.securitySchemes`)
+      note(`the security scheme "${name}" is not defined: define it in the option components.securitySchemes`)
       put(schemes, name, { type: 'http', scheme: 'bearer' })
     }
     return schemes
@@ -65,7 +65,7 @@ export class Policies {
   /** A policy says whom it lets in and not how they are known: by a bearer token, unless the application says otherwise. */
   get schemes(): Json {
     if (!this.#isAsked) return {}
-    const description = 'Says who is calling. The roles of an operation are the policies that let its callers in.'
+    const description = 'Identifies the caller. The roles of an operation are the policies that admit its callers.'
     return { [credential]: { type: 'http', scheme: 'bearer', description } }
   }
 }

@@ -38,7 +38,7 @@ function textOf(bytes: Uint8Array): string {
 function whyUnreadable(error: unknown, file: string): string | undefined {
   const { code, name, kind } = error as { code?: string; name?: string; kind?: string }
   if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-  if (kind !== undefined) return `is ${kind}, and a file is needed`
+  if (kind !== undefined) return `is ${kind}, not a file`
   if (code === 'EFBIG') return 'cannot be read (larger than 100 kB)'
   if (name === 'NotCapable' || name === 'PermissionDenied') {
     return `may not be read: run Deno with --allow-read=${file}, or set file: false`

@@ -37,7 +37,7 @@ export function jsonFault(text: string): string | undefined {
   }
   const faultInText = () => {
     skip(quotedPart)
-    return fault(text[at] === '\\' ? 'an escape that JSON knows' : 'the double quote that ends a text')
+    return fault(text[at] === '\\' ? 'a JSON escape sequence' : 'the closing double quote')
   }
 
   /** The brackets that are open. */

@@ -34,6 +34,6 @@ export function variablesOf(text: string, file: string): Parsed {
   if (isObject(json)) return Object.entries(json)
   const fault = jsonFault(text)
   return fault === undefined
-    ? 'has a name that reaches a prototype: "__proto__", or "constructor" with "prototype" in it'
+    ? 'has a name that would change a prototype: "__proto__", or "constructor" with "prototype" in it'
     : `is not a JSON object: ${fault}`
 }

@@ -46,7 +46,7 @@ export function modeOf(read: Read, report: (problem: string) => void): string {
   const mode = read('NODE_ENV') || 'development'
   // It becomes part of a path.
   if (/^[\w-]+(\.[\w-]+)*$/.test(mode)) return mode
-  report('NODE_ENV is not usable; it takes letters, digits, "_", "-" and single dots')
+  report('NODE_ENV is not valid; it takes letters, digits, "_", "-" and single dots')
   return 'development'
 }
 
@@ -95,7 +95,7 @@ function putAll(found: ReadonlyMap<string, Found>, report: (path: string, proble
       if (name === 'NODE_ENV') {
         // Half of a server has asked for it before any file is read: it would be production for the other half.
         if (!process.env.NODE_ENV)
-          report(`NODE_ENV (of ${file})`, 'is not read from files: set it where the process starts')
+          report(`NODE_ENV (of ${file})`, 'cannot be set in a file: set it where the process starts')
       } else put(name, text, file)
       warnOfExpansion(name, text, file)
     } catch {
@@ -115,7 +115,7 @@ function put(name: string, text: string, file: string): void {
 function warnOfExpansion(name: string, text: string, file: string): void {
   if (!('Bun' in globalThis) || !/\$\{?\w/.test(text) || process.env[name] === text) return
   process.emitWarning(
-    `${name} of ${file} has a "$", and the process another value: where that is Bun's, which reads the file first, put "env = false" into bunfig.toml`,
+    `${name} of ${file} has a "$", and the process has another value. If Bun set it, which reads the file first, put "env = false" into bunfig.toml`,
     { code: 'FRAMEWORK_ENV_BUN' },
   )
 }

@@ -3,7 +3,7 @@ import { defineError, type Request, type Response, sendFailure } from '../../../
 const PreconditionFailedError = defineError(
   'PreconditionFailedError',
   412,
-  () => 'the file is not the one that the conditions of the request are about',
+  () => 'the file does not match the conditions of the request',
 )
 const RangeNotSatisfiableError = defineError('RangeNotSatisfiableError', 416, () => 'the file has no such range')
 

@@ -93,20 +93,20 @@ export class HttpError extends Error {
   readonly expose: boolean
 
   constructor(status: number, options: HttpErrorOptions = {}) {
-    if (!isFailureStatus(status)) throw wrong(`a status from 400 to 599, and not ${JSON.stringify(status)}`)
+    if (!isFailureStatus(status)) throw wrong(`a status from 400 to 599, not ${JSON.stringify(status)}`)
     if (typeof options !== 'object' || options === null)
-      throw wrong(`an object beside the status: new HttpError(${status}, { message: 'why' })`)
+      throw wrong(`an object after the status: new HttpError(${status}, { message: 'why' })`)
     checkOptions('HttpError', options, names)
     const { code = codeOf(status), message = phraseOf(status), headers = {}, details = {}, type, cause } = options
-    if (typeof code !== 'string' || code === '') throw wrong('a code that is a text')
-    if (typeof message !== 'string') throw wrong('a message that is a text')
+    if (typeof code !== 'string' || code === '') throw wrong('a code that is a string')
+    if (typeof message !== 'string') throw wrong('a message that is a string')
     if (options.expose !== undefined && typeof options.expose !== 'boolean') throw wrong('expose: true or false')
     if (type !== undefined && (typeof type !== 'string' || !URL.canParse(type, 'http://localhost')))
       throw wrong('a type that is a URI')
     checkDetails(details)
     const { flat } = presetHeaders(headers)
     const taken = headersOfBody.find((name) => flat.includes(name))
-    if (taken !== undefined) throw wrong(`headers without ${taken}, which the body of the failure decides`)
+    if (taken !== undefined) throw wrong(`headers without ${taken}, which follows from the body of the answer`)
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'HttpError'
     this.status = status
@@ -128,8 +128,7 @@ function checkDetails(details: unknown): void {
   if (typeof details !== 'object' || details === null || Array.isArray(details))
     throw wrong('details that are an object')
   const taken = standardMembers.find((name) => Object.hasOwn(details, name))
-  if (taken !== undefined)
-    throw wrong(`details without "${taken}", which has a meaning of its own. Choose another name`)
+  if (taken !== undefined) throw wrong(`details without "${taken}", which is reserved. Choose another name`)
 }
 
 const wrong = (what: string) => ArgumentsError('new HttpError', what)

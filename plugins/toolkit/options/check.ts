@@ -92,7 +92,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     if (fallback !== undefined && !this.parts.fits(fallback)) {
       // Else whoever registers the plugin and has left the option out would be told to change it.
       const place = new OptionPlace('default')
-      place.problem(`the default of an option does not fit its check, which takes ${this.takes}`)
+      place.problem(`the default of an option does not pass its check, which takes ${this.takes}`)
       place.settle()
     }
     return new Check({ ...this.parts, fallback, need: 'filled' })

@@ -48,7 +48,7 @@ export const kernelMembers = {
       ReturnType<typeof limit.default>
     >,
   ),
-  https: option.value<TlsOptions>('{ key, cert } in PEM: what the files hold, and not their paths', isTls),
+  https: option.value<TlsOptions>('{ key, cert } in PEM: the contents of the files, not their paths', isTls),
   abortSignal: option.having<AbortSignal>(['addEventListener'], 'an AbortSignal'),
   adapter: option.oneOf('node', 'bun', 'deno'),
 }

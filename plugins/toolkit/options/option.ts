@@ -86,7 +86,7 @@ export function oneOf<const Values extends readonly (string | number | boolean)[
 }
 
 /** A text that is not empty. No message shows one that is wrong; `name` is for words that may be shown. */
-export function text(pattern?: RegExp, takes = 'a text that is not empty'): Check<string, string> {
+export function text(pattern?: RegExp, takes = 'a non-empty string'): Check<string, string> {
   if (pattern !== undefined && !(pattern instanceof RegExp))
     throw OptionError('pattern', pattern, 'a regular expression')
   return new Check({

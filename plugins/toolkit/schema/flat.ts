@@ -17,7 +17,7 @@ type Json = { [keyword: string | symbol]: unknown }
 export const formerId = Symbol('$id')
 /** What a definition of a flat schema was called, as far as it had a name. */
 export const formerName = Symbol('name')
-/** The reference of a part that leads nowhere. */
+/** The reference of a part that cannot be resolved. */
 export const lostReference = Symbol('reference')
 
 /**
@@ -167,7 +167,7 @@ class Flattening {
       return { $ref: this.#write(target, ref, isLower), ...(fallback !== undefined && { default: fallback }) }
     }
     if (isMetaSchema(ref)) return { $ref: ref }
-    this.#problem ??= target ?? `the reference ${JSON.stringify(ref)} leads nowhere`
+    this.#problem ??= target ?? `the reference ${JSON.stringify(ref)} cannot be resolved`
     return { [lostReference]: ref }
   }
 
@@ -230,7 +230,7 @@ function lowerNames(json: Json): void {
 const lowerList = (value: unknown) =>
   Array.isArray(value) ? value.map((name) => (typeof name === 'string' ? name.toLowerCase() : name)) : value
 
-const endless = 'a reference leads back to where it stands, so that no value could ever be checked'
+const endless = 'a reference points to itself, so no value can be checked'
 
 /** Whether some part of a schema, followed for one value alone, comes back to itself. */
 function isEndless(root: Node): boolean {

@@ -59,7 +59,7 @@ function unfinished(error: unknown): Verdict {
  * @throws what Ajv says of a schema that is none.
  */
 export function compileJsonSchema(schema: object, mode: Mode): Check {
-  if ((schema as Node).$async === true) throw new TypeError('a JSON Schema with $async is not taken')
+  if ((schema as Node).$async === true) throw new TypeError('a JSON Schema with $async is not supported')
   const flat = flattened(schema, { lowerCaseNames: mode === 'headers' })
   const nodes = schemasOf(flat.schema)
   const draft = draftOf(schema as Node, nodes)

@@ -146,7 +146,7 @@ export class Places {
   }
 
   /**
-   * Where a reference leads; `undefined` when it leads nowhere.
+   * Where a reference leads; `undefined` when it cannot be resolved.
    *
    * @throws TypeError when it could mean several schemas that differ.
    */

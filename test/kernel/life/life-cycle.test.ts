@@ -41,7 +41,7 @@ describe('listen', () => {
   test('a second listen is an error', async () => {
     const { kernel } = makeKernel()
     await kernel.listen()
-    await expect(kernel.listen()).rejects.toThrow(/listen\(\) was called before/)
+    await expect(kernel.listen()).rejects.toThrow(/listen\(\) was already called/)
     await kernel.close()
   })
 
@@ -106,7 +106,7 @@ describe('listen', () => {
     [{ port: '80a' as never }, /option "port" is "80a"/],
     [{ closeTimeout: -1 }, /option "closeTimeout" is -1/],
     [{ limits: { headerTimeout: 5 } as never }, /limits.headerTimeout/],
-    [{ prot: 3000 } as never, /"prot" is not an option. Did you mean "port"\?/],
+    [{ prot: 3000 } as never, /Unknown option "prot". Did you mean "port"\?/],
     [{ adapter: 'cloud' as never }, /option "adapter" is "cloud"/],
     [{ trustRequestId: 'false' as never }, /option "trustRequestId" is "false"; it takes true or false/],
     [{ gracefulShutdown: null as never }, /option "gracefulShutdown" is null/],
@@ -114,7 +114,7 @@ describe('listen', () => {
     [{ router: null as never }, /option "router" is null; it takes a RouteCollection/],
     [{ abortSignal: {} as never }, /option "abortSignal" is an empty object; it takes an AbortSignal/],
     [{ https: { key: 'k' } as never }, /option "https" is \{ key \}; it takes \{ key, cert \} in PEM/],
-    [{ https: { key: './key.pem', cert: './cert.pem' } }, /is \{ key, cert \}; .* in PEM: what the files hold/],
+    [{ https: { key: './key.pem', cert: './cert.pem' } }, /is \{ key, cert \}; .* in PEM: the contents of the files/],
   ])('refuses the option %j', (options, message) => {
     expect(() => kernelOptions.parse(options)).toThrow(message)
   })
@@ -122,7 +122,7 @@ describe('listen', () => {
 
 test.each([[undefined], [{ port: 3000 }], [{ limits: {} }]])('a kernel refuses %j, which no one has read', (given) => {
   expect(() => new Kernel(given as never)).toThrow(
-    /^ARGUMENTS: new Kernel\(\) takes options that were read: .*kernelOptions\.parse/,
+    /^ARGUMENTS: new Kernel\(\) takes parsed options: .*kernelOptions\.parse/,
   )
 })
 

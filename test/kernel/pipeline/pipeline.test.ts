@@ -189,7 +189,7 @@ describe('what a handler gives', () => {
     await expect
       .poll(() => log.map(({ message }) => message))
       .toEqual([
-        expect.stringMatching(/^answered too late: GET \/late had returned without a value.* Return a promise/),
+        expect.stringMatching(/^answered too late: GET \/late had already returned without a value.* Return a promise/),
       ])
   })
 })

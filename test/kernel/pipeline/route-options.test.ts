@@ -22,13 +22,13 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     [
       'like nothing there',
       { authenticated: true },
-      /"authenticated"\. Register the plugin that takes it .* Taken here: all, apidoc, body, headers, json, /,
+      /"authenticated"\. Register the plugin that takes it, .* Route options that are taken here: all, apidoc, body, headers, json, /,
     ],
     ['turned off', { jsno: false }, /"jsno"\. Did you mean "json"\?/],
     ['of null', { guard: null }, /"guard"/],
     ['named by a symbol', { [Symbol('@guarded')]: true }, /"@guarded"/],
-    ['in the description', { apidoc: { policy: {} } }, /"policy" stands in its apidoc, where it does nothing/],
-    ['misspelt there', { apidoc: { polciy: {} } }, /"polciy" stands in its apidoc.* Did you mean "policy"\?/],
+    ['in the description', { apidoc: { policy: {} } }, /"policy" is in its apidoc, where it has no effect/],
+    ['misspelt there', { apidoc: { polciy: {} } }, /"polciy" is in its apidoc.* Did you mean "policy"\?/],
     ['inherited', Object.create({ polciy: {} }), /"polciy"\. Did you mean "policy"\?/],
     [
       'a member of a class',
@@ -40,7 +40,7 @@ describe('an option of a route that no plugin takes fails the boot', () => {
       /"polciy"\. Did you mean "policy"\?/,
     ],
     ['of a promise of options', Promise.resolve({ policy: {} }), /"then"/],
-    ['of a Map', new Map([['policy', {}]]), /no plugin here takes the route option/],
+    ['of a Map', new Map([['policy', {}]]), /no registered plugin takes the route option/],
   ])('%s', async (_what, options, message) => {
     await using server = serverWith(options).server
     await expect(server.ready()).rejects.toThrow(message)
@@ -56,7 +56,7 @@ describe('an option of a route that no plugin takes fails the boot', () => {
 
     const old = new RouteCollection()
     old.get('/x', [], () => 1, { policy: {} } as never)
-    await expect(new Server({ router: old }).ready()).rejects.toThrow('"policy" stands in its apidoc')
+    await expect(new Server({ router: old }).ready()).rejects.toThrow('"policy" is in its apidoc')
 
     const { kernel } = makeKernel()
     const pages = definePlugin({ name: 'pages', setup: (ctx) => ctx.get('/p', loose({ gaurd: 1 }), () => 1) })
@@ -70,7 +70,7 @@ describe('an option of a route that no plugin takes fails the boot', () => {
   ])('in the description, %s', async (_where, openapi) => {
     const { server } = serverWith({ apidoc: { polciy: {}, rateLimit: {} } }, { plugins: { openapi, rateLimit: true } })
     await expect(server.ready()).rejects.toThrow(
-      /: 2 options are wrong:\n- "polciy" stands in its apidoc.*\n- "rateLimit" stands in its apidoc/,
+      /: 2 options are wrong:\n- "polciy" is in its apidoc.*\n- "rateLimit" is in its apidoc/,
     )
   })
 
@@ -88,14 +88,14 @@ describe('an option of a route that no plugin takes fails the boot', () => {
     await server.ready()
     server.get('/late', loose({ polciy: {} }), () => 'open')
     ;(await server.inject.get('/late')).assertStatus(404)
-    expect(log.map(({ message }) => message)).toEqual(['a route that was registered after boot is left out'])
+    expect(log.map(({ message }) => message)).toEqual(['a route was registered after boot and is ignored'])
     await server.close()
   })
 
   test('a kernel knows what its plugins name, and `policy` without its plugin is no open route', async () => {
     const { kernel, router } = makeKernel()
     router.get('/x', loose({ policy: {} }), () => 'open')
-    await expect(kernel.ready()).rejects.toThrow('no plugin here takes the route option "policy"')
+    await expect(kernel.ready()).rejects.toThrow('no registered plugin takes the route option "policy"')
     const guarded = new Kernel(kernelOptions.parse({ router, gracefulShutdown: false })).register(policy())
     await expect(guarded.ready()).rejects.toThrow('policy.manager')
   })
@@ -186,7 +186,7 @@ test('what a plugin says about its route options is checked where it is defined'
 describe('what cannot be a middleware fails where it is registered', () => {
   const handler = () => 1
   const wrong: [string, unknown, string][] = [
-    ['a plugin that was not called', policy, 'is the plugin "policy", which register() takes'],
+    ['a plugin that was not called', policy, 'is the plugin "policy", which belongs in register()'],
     ['a registration', policy(), 'is an object, not a function'],
     ['a text', 'auth', 'is a string, not a function'],
   ]
@@ -239,7 +239,7 @@ test('an option of a plugin in whose place another one of its name stands nearer
   const { kernel } = makeKernel()
   kernel.register(guard())
   kernel.register(area(other))
-  await expect(kernel.ready()).rejects.toThrow('no plugin here takes the route option "locked"')
+  await expect(kernel.ready()).rejects.toThrow('no registered plugin takes the route option "locked"')
 
   const again = makeKernel().kernel
   again.register(guard())

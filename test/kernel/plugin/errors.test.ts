@@ -10,7 +10,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     kernel.register(empty('audti')())
     kernel.register(empty('reports', ['audit'])())
     await expect(kernel.ready()).rejects.toThrow(
-      /"reports" depends on "audit", which is not registered.*Did you mean "audti"\? Else register "audit"/,
+      /"reports" depends on "audit", which is not registered.*Did you mean "audti"\? Otherwise register "audit"/,
     )
   })
 
@@ -48,7 +48,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     kernel.register(empty('a', ['b'])())
     kernel.register(empty('b', ['c'])())
     kernel.register(empty('c', ['a'])())
-    await expect(kernel.ready()).rejects.toThrow(/in a circle: a → b → c → a/)
+    await expect(kernel.ready()).rejects.toThrow(/in a cycle: a → b → c → a/)
   })
 
   test('a cycle that others wait for', async () => {
@@ -56,7 +56,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     kernel.register(empty('z', ['a'])())
     kernel.register(empty('a', ['b'])())
     kernel.register(empty('b', ['a'])())
-    await expect(kernel.ready()).rejects.toThrow(/in a circle: a → b → a/)
+    await expect(kernel.ready()).rejects.toThrow(/in a cycle: a → b → a/)
   })
 
   test('a duplicate, with both places', () => {
@@ -79,7 +79,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     const { kernel } = makeKernel()
     kernel.register(definePlugin({ name: 'one', provide: () => ({ cache: 1 as never }) })())
     expect(() => kernel.services.get('cahce' as never)).toThrow(
-      /no service "cahce" here. Did you mean "cache"\? Else register the plugin that provides "cahce". Provided here: cache/,
+      /no service "cahce" here. Did you mean "cache"\? Otherwise register the plugin that provides "cahce". Provided here: cache/,
     )
     expect(kernel.services.find('cahce' as never)).toBeUndefined()
   })
@@ -154,7 +154,9 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     }
     for (const wrong of [[], 'db', 5, null]) {
       const plugin = definePlugin({ name: 'r', provide: (() => wrong) as () => object })
-      expect(() => makeKernel().kernel.register(plugin())).toThrow(/"r" failed in provide: it returns no object/)
+      expect(() => makeKernel().kernel.register(plugin())).toThrow(
+        /"r" failed in provide: it does not return an object/,
+      )
     }
   })
 
@@ -182,7 +184,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
       [{}, { prefix: '/api' }, {}],
       "limited() takes its options and how to register it: { prefix: '/path' }, nothing more",
     ],
-    [[{}, { prefx: '/api' }], '"limited.prefx" is not an option. Did you mean "prefix"?'],
+    [[{}, { prefx: '/api' }], 'Unknown option "limited.prefx". Did you mean "prefix"?'],
     [[{}, { prefix: undefined }], 'the option "limited.prefix" is undefined; it takes a path: \'/admin\''],
     [[{}, { prefix: 5 }], 'the option "limited.prefix" is 5'],
     [[{}, { prefix: 'api' }], 'the path "api" does not begin with "/"'],
@@ -199,7 +201,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     const limit = definePlugin({ name: 'limit', setup: (ctx) => ctx.use((_req, res) => res.tooManyRequests()) })
     kernel.register(limit(undefined, { prefix: '/api' }))
     await expect(kernel.ready()).rejects.toThrow(
-      /the plugin "limit" is registered under the prefix \/api \(at .*errors\.test\.ts:\d+:\d+\), and no route is in it: what it adds would reach no request/,
+      /the plugin "limit" is registered under the prefix \/api \(at .*errors\.test\.ts:\d+:\d+\), but no route is in it, so what it adds would reach no request/,
     )
     const { kernel: other } = makeKernel()
     const books = definePlugin({ name: 'books', setup: (ctx) => ctx.get('/books', () => []) })
@@ -217,7 +219,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
   test('two prefixes for one registration', () => {
     const { kernel } = makeKernel()
     expect(() => kernel.register(empty('a')(undefined, { prefix: '/one' }), { prefix: '/two' })).toThrow(
-      'the plugin "a" was given the prefix /one before: keep one of the two',
+      'the plugin "a" was given the prefix /one already: keep one of the two',
     )
   })
 
@@ -271,7 +273,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
     kernel.register(decorates('one'))
     kernel.register(decorates('two'))
     await expect(kernel.ready()).rejects.toThrow(
-      /"two" decorates the request with "user", which the plugin "one" \(registered at .*errors\.test\.ts:\d+:\d+\) has added already\. Choose another/,
+      /"two" decorates the request with "user", which the plugin "one" \(registered at .*errors\.test\.ts:\d+:\d+\) already added\. Choose another/,
     )
   })
 
@@ -306,7 +308,7 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
       })
     kernel.register(definePlugin({ name: 'guards', setup })())
     await expect(kernel.ready()).rejects.toThrow(
-      /GET \/door cannot be compiled: an onRoute hook is synchronous, and this one returned a promise.* \(plugin "guards"\)/,
+      /GET \/door cannot be compiled: an onRoute hook must be synchronous, but this one returned a promise.* \(plugin "guards"\)/,
     )
   })
 
@@ -332,6 +334,6 @@ describe('errors of the plugin tree name the plugin and the remedy', () => {
       },
     })
     other.register(twice())
-    await expect(other.ready()).rejects.toThrow(/the plugin "twice" \(.+\) has added already/)
+    await expect(other.ready()).rejects.toThrow(/the plugin "twice" \(.+\) already added/)
   })
 })

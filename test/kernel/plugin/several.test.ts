@@ -46,7 +46,7 @@ describe('several at once are all taken, or none', () => {
             expect(() => use(...wrong)).toThrow('use() of the plugin "p" takes a function')
           }
           expect(() => use(definePlugin({ name: 'q', setup() {} }))).toThrow(
-            'was given the plugin "q", which register() takes',
+            'was given the plugin "q", which belongs in register()',
           )
         },
       })(),
@@ -62,7 +62,7 @@ describe('several at once are all taken, or none', () => {
       expect(() => register(empty('a'), guard)).toThrow('The second argument is the middleware guard')
       expect(() => register(empty('a'), {}, guard)).toThrow('It was given 3 arguments')
       expect(() => register(empty('a'), { prefx: '/admin' })).toThrow(
-        '"register.prefx" is not an option. Did you mean "prefix"?',
+        'Unknown option "register.prefx". Did you mean "prefix"?',
       )
       expect(() => register(empty('a'), { prefix: 5 })).toThrow('the option "register.prefix"')
       expect(() => register(empty('a'), { prefix: 'admin' })).toThrow('the path "admin" does not begin with "/"')
@@ -79,8 +79,8 @@ describe('several at once are all taken, or none', () => {
 
   test('defineMiddleware() takes one, and says so', () => {
     const define = defineMiddleware as Loose
-    expect(() => define(pass, guard)).toThrow('defineMiddleware() was given several')
-    expect(() => define([pass, guard])).toThrow('defineMiddleware() was given no function')
+    expect(() => define(pass, guard)).toThrow('defineMiddleware() takes one function')
+    expect(() => define([pass, guard])).toThrow('defineMiddleware() takes a function')
   })
 })
 

@@ -165,7 +165,7 @@ describe('methods', () => {
 describe('registration errors', () => {
   test.each([
     ['users', /begin with "\/"\. Write "\/users"/],
-    [/users/ as never, /is not text\. A path is text such as "\/users\/:id", and comes first/],
+    [/users/ as never, /is not a string\. Begin with a path such as "\/users\/:id"/],
     ['/a//b', /empty segment/],
     ['/a/*/b', /"\*" before its end/],
     ['/:a-:b', /not one whole parameter/],
@@ -173,8 +173,8 @@ describe('registration errors', () => {
     ['/:', /not one whole parameter/],
     ['/:id/:id', /"id" twice/],
     ['/:__proto__', /"__proto__"/],
-    ['/a*', /stands alone/],
-    ['/what?', /stands alone/],
+    ['/a*', /must be the whole last segment/],
+    ['/what?', /may only follow a parameter/],
     ['/%zz', /malformed escape/],
     ['/a%2Fb', /escaped "\/"/],
   ])('the path %s', (path, message) => {
@@ -229,7 +229,7 @@ describe('registration errors', () => {
     const get = new RouteCollection().get as unknown as (...args: unknown[]) => void
     const pass = () => {}
     expect(() => get('/x', pass, pass, pass)).toThrow(
-      'a function after its handler: several middlewares stand in a list',
+      'a function after its handler: pass several middlewares as an array',
     )
   })
 
@@ -238,7 +238,7 @@ describe('registration errors', () => {
     expect(() => group('/x')).toThrow(/group \/x: the last argument is not a function/)
     expect(() => group('/x', {}, () => {})).toThrow(/are not an array/)
     expect(() => group('/x/*', () => {})).toThrow(/cannot end in a wildcard/)
-    expect(() => group('/x', [() => {}], [() => {}], () => {})).toThrow(/group \/x: it was given 4 arguments/)
+    expect(() => group('/x', [() => {}], [() => {}], () => {})).toThrow(/group \/x: it received 4 arguments/)
     expect(() =>
       group(
         '/x',
@@ -246,7 +246,7 @@ describe('registration errors', () => {
         () => {},
         () => {},
       ),
-    ).toThrow(/group \/x: it was given 4 arguments/)
+    ).toThrow(/group \/x: it received 4 arguments/)
   })
 })
 

@@ -31,8 +31,8 @@ test.each<[string, unknown[], RegExp]>([
   ['no url', [{ method: 'GET' }], /takes a url/],
   ['a URL', [{ url: new URL('http://a.b/x') }], /takes a url/],
   ['a web request', [new Request('http://a.b/x')], /a web Request is for fetch\(request\)/],
-  ['another member', [{ url: '/x', payload: {} }], /and "payload" is none of them/],
-  ['a misspelt member', [{ url: '/x', header: {} }], /"header" is none of them\. Did you mean "headers"\?/],
+  ['another member', [{ url: '/x', payload: {} }], /and "payload" is not one of them/],
+  ['a misspelt member', [{ url: '/x', header: {} }], /"header" is not one of them\. Did you mean "headers"\?/],
   ['plain data', [{ url: '/x', body: { a: 1 } }], /a body of text, bytes .* JSON\.stringify/],
 ])('an inject of %s is refused with what it takes', async (_what, args, message) => {
   const { kernel } = makeKernel()

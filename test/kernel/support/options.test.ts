@@ -11,8 +11,8 @@ const said = (value: unknown) =>
 
 describe('what a message shows of a value', () => {
   test.each<[string, unknown, string]>([
-    ['a text', secret, 'text (not shown)'],
-    ['an empty text', '', 'an empty text'],
+    ['a text', secret, 'a string (not shown)'],
+    ['an empty string', '', 'an empty string'],
     ['a number', 70_000, '70000'],
     ['true', true, 'true'],
     ['null', null, 'null'],
@@ -31,7 +31,7 @@ describe('what a message shows of a value', () => {
     expect(said(quoted(['a', 'b']))).toBe('[a, b]')
     expect(said(quoted(5))).toBe('5')
     for (const value of [address, pem, 'x'.repeat(201), 'user:hunter2@host']) {
-      expect(said(quoted(value))).toBe('text (not shown)')
+      expect(said(quoted(value))).toBe('a string (not shown)')
       expect(said(quoted(['a', value]))).toBe('an array')
     }
     expect(said(described('7 characters long'))).toBe('7 characters long')
@@ -41,15 +41,15 @@ describe('what a message shows of a value', () => {
     expect(said(hidden(12_345))).toBe('a number (not shown)')
     expect(said(hidden([secret]))).toBe('a list (not shown)')
     expect(said(hidden({ [secret]: 1 }))).toBe('an object (not shown)')
-    expect(said(hidden(secret))).toBe('text (not shown)')
-    expect(said(hidden(''))).toBe('an empty text')
+    expect(said(hidden(secret))).toBe('a string (not shown)')
+    expect(said(hidden(''))).toBe('an empty string')
     expect(said(hidden(undefined))).toBe('undefined')
   })
 
   test('of options that are a text, or have a name that no one knows, no value', () => {
-    expect(() => checkOptions('cookie', secret as never, ['secret'])).toThrow('"cookie" is text (not shown)')
+    expect(() => checkOptions('cookie', secret as never, ['secret'])).toThrow('"cookie" is a string (not shown)')
     expect(() => checkOptions('cookie', { secert: secret }, ['secret'])).toThrow(
-      /^OPTION: "cookie\.secert" is not an option\. Did you mean "secret"\? The only one is secret$/,
+      /^OPTION: Unknown option "cookie\.secert"\. Did you mean "secret"\? Known options: secret$/,
     )
     expect(() => sizeOption('limit', 'much')).toThrow('"limit" is "much"')
   })

@@ -274,7 +274,7 @@ describe('options', () => {
     [{ provider: 'redis', redis: { url: 'localhost' } }, /cache\.redis\.url/],
     [{ provider: 'redis', redis: { client: {} } }, /cache\.redis\.client/],
     [{ redis: { url: 'redis://127.0.0.1' } }, /cache\.redis.*provider: "redis"/],
-    [{ tll: 3 }, /"plugins\.cache\.tll" is not an option/],
+    [{ tll: 3 }, /Unknown option "plugins\.cache\.tll"/],
     [{ provider: 'redis', redis: { tiemout: 5 } }, /cache\.redis\.tiemout.*Did you mean "timeout"/],
     [{ personalHeaders: ['x-a', 'a b'] }, /cache\.personalHeaders\[1\]" is "a b"/],
     [{ maxSize: 'big', defaultTtl: 0 }, /2 options are wrong:\n.*defaultTtl.*\n.*maxSize/],
@@ -289,12 +289,12 @@ describe('options', () => {
     ['an unknown name', 'get', { tag: ['books'] }, /tag/],
     ['include.key that is not a function', 'get', { include: { key: 'x' } }, /cache\.include\.key/],
     ['an unknown name in include', 'get', { include: { header: ['a'] } }, /cache\.include\.header.*"headers"/],
-    ['something else', 'get', 'yes' as never, /"cache" is text.*true, false, or an object with ttl, tags/],
+    ['something else', 'get', 'yes' as never, /"cache" is a string.*true, false, or an object with ttl, tags/],
     [
       'a tag with an unknown parameter',
       'get',
       { tags: ['a', 'book::id'] },
-      /tags\[1\]" is "book::id".*\/x, which has none/,
+      /tags\[1\]" is "book::id".*\/x, which has no parameters/,
     ],
     ['POST without the body in the key', 'post', { ttl: 3 }, /cache\.include\.body.*true on a POST route/],
   ])('a route with %s fails the boot and is named', async (_, verb, cache, message) => {

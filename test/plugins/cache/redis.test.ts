@@ -227,7 +227,7 @@ describe.skipIf(!hasRedis)('the cache with provider redis', () => {
         await expect.poll(how, { timeout: 5000, interval: 50 }).toBe('HIT')
         expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
           'Redis does not answer: requests are served uncached',
-          'Redis answers again: the cache is on',
+          'Redis answers again: requests are cached',
         ])
       } finally {
         await redis.restart().catch(() => {})

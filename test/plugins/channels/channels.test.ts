@@ -530,7 +530,7 @@ describe('as server-sent events', () => {
 
 describe('what cannot be right', () => {
   test('a channel without join', () => {
-    expect(() => channel('news', {} as never)).toThrow(/join.*who may join/)
+    expect(() => channel('news', {} as never)).toThrow(/join.*whether a client may join/)
   })
 
   test.each(['', 'a b', 'a//b', 'a/../b', ':id/:id', '/a'])('the name %j', (name) => {
@@ -540,8 +540,8 @@ describe('what cannot be right', () => {
   test('values that are missing, unknown or empty', async () => {
     const orders = channel('orders/:id', { join: () => true })
     const publish = orders.publish.bind(orders) as (...given: unknown[]) => Promise<unknown>
-    await expect(publish({}, 1)).rejects.toThrow(/"id" needs a text/)
-    await expect(publish({ id: '' }, 1)).rejects.toThrow(/"id" needs a text/)
+    await expect(publish({}, 1)).rejects.toThrow(/"id" needs a non-empty string/)
+    await expect(publish({ id: '' }, 1)).rejects.toThrow(/"id" needs a non-empty string/)
     await expect(publish({ id: 1, no: 1 }, 1)).rejects.toThrow(/no parameter "no"/)
     await expect(publish('7', 1)).rejects.toThrow(/needs the values of id first/)
   })
@@ -574,8 +574,8 @@ describe('what cannot be right', () => {
 
   test('joining something other than a socket', async () => {
     const news = channel('news', { join: () => true })
-    await expect(news.join(undefined as never)).rejects.toThrow(/the socket of a handler first/)
-    await expect(news.join({} as never)).rejects.toThrow(/the socket of a handler first/)
+    await expect(news.join(undefined as never)).rejects.toThrow(/the socket that the handler receives/)
+    await expect(news.join({} as never)).rejects.toThrow(/the socket that the handler receives/)
   })
 
   test('publishing without a server', async () => {
@@ -595,7 +595,7 @@ describe('what cannot be right', () => {
     [
       'no websocket',
       (routes: RouteCollection) => routes.get('/x', { channels: [channel('a', { join: () => true })] }, () => 'x'),
-      /is for websockets/,
+      /needs a websocket route/,
     ],
     [
       'the names of a channel of another route',

@@ -125,18 +125,18 @@ describe('an implementation is refused that', () => {
   }
   const handler = () => 1
 
-  test('lacks a name', () => refused({ readPost: handler }, 'no implementation of addPost was given'))
+  test('lacks a name', () => refused({ readPost: handler }, 'the implementation of addPost is missing'))
   test('has one more', () =>
     refused(
       { readPost: handler, addPost: handler, addPots: handler },
-      '"addPots" is implemented, and not a route of the contract. Did you mean "addPost"?',
+      '"addPots" is implemented, but is not a route of the contract. Did you mean "addPost"?',
     ))
   test('has no handler', () => refused({ readPost: handler, addPost: { log: false } }, 'of addPost has no handler'))
   test('is not a function', () => refused({ readPost: handler, addPost: 5 }, 'of addPost has no handler'))
   test('says what the contract says', () =>
     refused(
       { readPost: handler, addPost: { handler, path: '/x' } },
-      'of addPost has "path", which is said by the contract',
+      'of addPost has "path", which the contract already sets',
     ))
   test('is none', () => refused(null as unknown as {}, 'implement takes handlers'))
   test('is of what is not a contract', () => refused({}, 'its method is one of', { one: {} }))

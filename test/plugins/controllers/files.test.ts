@@ -103,7 +103,7 @@ describe('controllerPatterns', () => {
 
   test.each([['src/*.ts'], [[1]], [['']], [{}], [null]])('%j is not a list of globs', (patterns) => {
     const message =
-      /the option "controllerPatterns(?:\[0\])?" is .*; it takes a (?:list of globs: \['src\/controllers|text)/
+      /the option "controllerPatterns(?:\[0\])?" is .*; it takes a (?:list of globs: \['src\/controllers|non-empty string)/
     expect(() => make({ controllerPatterns: patterns as unknown as string[] })).toThrow(message)
     const { server } = make({})
     expect(() => server.getMockServer({ controllerPatterns: patterns as unknown as string[] })).toThrow(message)

@@ -189,28 +189,28 @@ describe('signing', () => {
     server.get('/set', (_req, res) => res.cookie('a', '1', { signed: true }).ok())
     ;(await server.inject.get('/set')).assertStatus(500).assertHeaderNotExists('set-cookie')
     expect(server.entries.map(({ fields }) => (fields.err as Error).message)).toEqual([
-      'COOKIE: the cookie "a" cannot be signed: there is no secret. Give the plugin one: cookie: { secret: … }',
+      'COOKIE: the cookie "a" cannot be signed without a secret. Give the plugin one: cookie: { secret: … }',
     ])
   })
 })
 
 describe('options', () => {
   test.each<[object, string]>([
-    [{ secret: '' }, 'OPTION: the option "plugins.cookie.secret" is an empty text; it takes a random text'],
-    [{ secret: '   ' }, 'the option "plugins.cookie.secret" is an empty text'],
+    [{ secret: '' }, 'OPTION: the option "plugins.cookie.secret" is an empty string; it takes a random string'],
+    [{ secret: '   ' }, 'the option "plugins.cookie.secret" is an empty string'],
     [{ secret: [] }, 'the option "plugins.cookie.secret" is an empty list'],
-    [{ secret: [secret, ''] }, 'the option "plugins.cookie.secret" is an empty text'],
+    [{ secret: [secret, ''] }, 'the option "plugins.cookie.secret" is an empty string'],
     [{ secret: 5 }, 'the option "plugins.cookie.secret" is number'],
     [{ secret: null }, 'the option "plugins.cookie.secret" is null'],
-    [{ secrets: secret }, '"plugins.cookie.secrets" is not an option. Did you mean "secret"?'],
-    [{ defaults: { httponly: true } }, '"plugins.cookie.defaults.httponly" is not an option. Did you mean "httpOnly"?'],
+    [{ secrets: secret }, 'Unknown option "plugins.cookie.secrets". Did you mean "secret"?'],
+    [{ defaults: { httponly: true } }, 'Unknown option "plugins.cookie.defaults.httponly". Did you mean "httpOnly"?'],
     [
       { defaults: { maxAge: '1d' } },
       'the option "plugins.cookie.defaults.maxAge" is "1d"; it takes a whole number of seconds',
     ],
     [
       { defaults: { signed: true } },
-      'the option "plugins.cookie.defaults.signed" is true; it takes a secret beside it',
+      'the option "plugins.cookie.defaults.signed" is true; it takes a secret together with it',
     ],
     [{ defaults: null }, 'the option "plugins.cookie.defaults" is null'],
     [5 as never, 'plugins.cookie is a number'],
@@ -221,7 +221,7 @@ describe('options', () => {
   test('everything that is wrong is in one error', () => {
     const options = { secret: 5, defaults: { sameSite: 'sometimes', maxage: 5 } }
     expect(() => new Server({ plugins: { cookie: options } as {} })).toThrow(
-      /^OPTION: 3 options are wrong:\n- .*cookie\.secret.*\n- "plugins\.cookie\.defaults\.maxage".*\n- .*sameSite" is "sometimes"; it takes "strict", "lax", "none", or true or false$/,
+      /^OPTION: 3 options are wrong:\n- .*cookie\.secret.*\n- Unknown option "plugins\.cookie\.defaults\.maxage".*\n- .*sameSite" is "sometimes"; it takes "strict", "lax", "none", or true or false$/,
     )
   })
 
@@ -231,7 +231,7 @@ describe('options', () => {
     expect(server.entries.map(({ message }) => message)).toEqual([expect.stringContaining('cookie.secret is short')])
     vi.stubEnv('NODE_ENV', 'production')
     expect(() => serverWith({ secret: ['x'.repeat(16), 'hunter2'] })).toThrow(
-      'the option "plugins.cookie.secret" is 7 characters long; it takes a random text of 16 characters or more',
+      'the option "plugins.cookie.secret" is 7 characters long; it takes a random string of 16 characters or more',
     )
     expect(() => serverWith({ secret: 'hunter2' })).not.toThrow('hunter2')
     expect(() => serverWith({ secret: 'x'.repeat(16) })).not.toThrow()

@@ -249,7 +249,7 @@ describe('CO-04: whatever is set', () => {
   test.each<[string, object, string, string]>([
     ['__Host-a', {}, '/', 'needs https: set secure: true'],
     ['__Host-a', { secure: false }, https, 'needs https'],
-    ['__Host-a', { domain: 'a.test' }, https, 'allows no domain'],
+    ['__Host-a', { domain: 'a.test' }, https, 'forbids domain'],
     ['__Host-a', { path: '/x' }, https, 'needs path: "/"'],
     ['__HOST-a', { path: '/x' }, https, 'needs path: "/"'],
     ['__Secure-a', {}, '/', 'needs https'],

@@ -303,8 +303,8 @@ describe('failures', () => {
     expect(told).toHaveBeenCalledOnce()
     expect(log.map(({ message }) => message)).toEqual([
       'the cron job "bad" failed',
-      'onFailed of the cron job "bad" failed itself',
-      'the global error handler of the cron job "bad" failed itself',
+      'onFailed of the cron job "bad" itself failed',
+      'the global error handler of the cron job "bad" itself failed',
     ])
   })
 

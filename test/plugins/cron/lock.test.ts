@@ -241,7 +241,7 @@ describe('a service with a lock', () => {
     await instance(memoryCronLock())
     await expect(declare('* * * * *').start(() => {})).rejects.toMatchObject({
       code: 'CronNameError',
-      message: expect.stringContaining('with a lock a job needs a name'),
+      message: expect.stringContaining('a job with a lock needs a name'),
     })
     await declare('* * * * *', { lock: false }).start(() => {})
   })
@@ -281,9 +281,9 @@ describe('a service with a lock', () => {
     isDown = true
     await clock.advance(10 * minute)
     expect(log.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'error the lock of the cron jobs cannot be reached: their ticks wait for it, and do not run',
+      'error the lock of the cron jobs cannot be reached: their ticks wait for it and do not run',
       'warn the lock of the cron jobs can be reached again',
-      'error the lock of the cron jobs cannot be reached: their ticks wait for it, and do not run',
+      'error the lock of the cron jobs cannot be reached: their ticks wait for it and do not run',
     ])
   })
 

@@ -114,7 +114,7 @@ describe('jobs run while the server listens', () => {
     [{ history: -1 }, 'plugins.cron.history" is -1'],
     [{ clock: {} }, 'plugins.cron.clock'],
     [{ ui: { path: 'crons' } }, 'plugins.cron.ui.path" is "crons"'],
-    [{ ui: { pth: '/crons' } }, 'plugins.cron.ui.pth" is not an option. Did you mean "path"?'],
+    [{ ui: { pth: '/crons' } }, 'plugins.cron.ui.pth". Did you mean "path"?'],
     [{ ui: { middlewares: [1] } }, 'plugins.cron.ui.middlewares[0]'],
     [{ ui: { middlewares: undefined } }, 'plugins.cron.ui.middlewares" is undefined; it takes a list of middlewares'],
     [{ ui: 'yes' }, 'plugins.cron.ui'],
@@ -183,7 +183,7 @@ describe('job files', () => {
     expect(names).toEqual([])
     expect(log.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^crons: "nowhere\/\*\.js" matches no file in /),
-      'the cron job "x" has no handler: call its start(handler)',
+      'the cron job "x" has no handler. Call start(handler) on it',
     ])
   })
 

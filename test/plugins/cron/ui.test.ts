@@ -119,7 +119,7 @@ describe('the page', () => {
       {
         level: 'warn',
         message: expect.stringContaining(
-          'everyone can see the cron jobs at /crons: guard the page by its option middlewares',
+          'the cron jobs at /crons are open to everyone: protect the page with its option middlewares',
         ),
       },
     ])

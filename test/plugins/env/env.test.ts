@@ -51,7 +51,7 @@ describe('the types of variables', () => {
   ])('%j is a number', (raw, value) => expect(read(raw, (s) => s.number())).toBe(value))
 
   test.each(['0x10', 'Infinity', 'NaN', '1,5', '5 apples', '1_000', ' ', '1e999'])('%j is none', (raw) => {
-    expect(problemsOf(() => read(raw, (s) => s.number()))).toEqual(['A is not usable; it takes a number'])
+    expect(problemsOf(() => read(raw, (s) => s.number()))).toEqual(['A is not valid; it takes a number'])
   })
 
   test.each([
@@ -67,14 +67,14 @@ describe('the types of variables', () => {
   ])('%j is the boolean %j', (raw, value) => expect(read(raw, (s) => s.boolean())).toBe(value))
 
   test.each(['2', 'ja', 't'])('%j is not a boolean', (raw) => {
-    expect(problemsOf(() => read(raw, (s) => s.boolean()))[0]).toMatch(/^A is not usable; it takes "true" or "false"/)
+    expect(problemsOf(() => read(raw, (s) => s.boolean()))[0]).toMatch(/^A is not valid; it takes "true" or "false"/)
   })
 
   test('one of some values, numbers too', () => {
     expect(read('b', (s) => s.enum(['a', 'b'] as const))).toBe('b')
     expect(read('2', (s) => s.enum([1, 2] as const))).toBe(2)
     expect(problemsOf(() => read('c', (s) => s.enum(['a', 'b'] as const)))).toEqual([
-      'A is not usable; it takes one of "a", "b"',
+      'A is not valid; it takes one of "a", "b"',
     ])
   })
 
@@ -87,9 +87,9 @@ describe('the types of variables', () => {
     expect(read('yes,off', (s) => s.array(s.boolean()))).toEqual([true, false])
     expect(problemsOf(() => read('1,,x', (s) => s.array(s.number())))).toEqual([
       'A[1] is empty; it takes a number',
-      'A[2] is not usable; it takes a number',
+      'A[2] is not valid; it takes a number',
     ])
-    expect(problemsOf(() => read('[1', (s) => s.array()))[0]).toMatch(/^A is not usable; it takes a list/)
+    expect(problemsOf(() => read('[1', (s) => s.array()))[0]).toMatch(/^A is not valid; it takes a list/)
   })
 
   test('objects to any depth, with lists inside', () => {
@@ -100,11 +100,11 @@ describe('the types of variables', () => {
       })
     expect(read('{"db":{"hosts":["a"],"other":1}}', type)).toEqual({ db: { hosts: ['a'], port: 5432 }, x: undefined })
     expect(problemsOf(() => read('{"db":{"hosts":["a",{}],"port":"x"},"x":1}', type))).toEqual([
-      'A.db.hosts[1] is not usable; it takes text',
-      'A.db.port is not usable; it takes a number',
-      'A.x is not usable; it takes text',
+      'A.db.hosts[1] is not valid; it takes text',
+      'A.db.port is not valid; it takes a number',
+      'A.x is not valid; it takes text',
     ])
-    expect(problemsOf(() => read('[]', type))).toEqual(['A is not usable; it takes a JSON object with db, x'])
+    expect(problemsOf(() => read('[]', type))).toEqual(['A is not valid; it takes a JSON object with db, x'])
   })
 
   test('whatever a function makes of it', () => {
@@ -120,11 +120,11 @@ describe('the types of variables', () => {
           ),
         ),
       )
-    expect(fail('must be an address')).toEqual(['A is refused by its check: must be an address'])
-    expect(fail('hunter2 is too short')).toEqual(['A is refused by its check'])
-    expect(fail('Invalid: received "Hunter…"')).toEqual(['A is refused by its check'])
-    expect(fail(`not\n  ${'x'.repeat(1000)}`)).toEqual([`A is refused by its check: not ${'x'.repeat(296)}`])
-    expect(fail('hunter is the beginning', true)).toEqual(['A is refused by its check'])
+    expect(fail('must be an address')).toEqual(['A does not pass its check: must be an address'])
+    expect(fail('hunter2 is too short')).toEqual(['A does not pass its check'])
+    expect(fail('Invalid: received "Hunter…"')).toEqual(['A does not pass its check'])
+    expect(fail(`not\n  ${'x'.repeat(1000)}`)).toEqual([`A does not pass its check: not ${'x'.repeat(296)}`])
+    expect(fail('hunter is the beginning', true)).toEqual(['A does not pass its check'])
     expect(
       problemsOf(() =>
         read('a', (s) =>
@@ -190,8 +190,8 @@ describe('files', () => {
     expect(env.get('db')).toEqual({ name: 'x', pool: { max: 3 } })
     expect(env.get('free' as string)).toEqual({ a: [1] })
     expect(refused((s) => ({ port: s.string(), db: s.object({ name: s.number() }) }))).toEqual([
-      'port (of .env) is not usable; it takes text',
-      'db.name (of .env) is not usable; it takes a number',
+      'port (of .env) is not valid; it takes text',
+      'db.name (of .env) is not valid; it takes a number',
     ])
     expect(createEnvSchema((s) => ({ db: s.custom((raw) => raw) }), withEnv()).get('db')).toBe(
       '{"name":"x","pool":{"max":3}}',
@@ -258,9 +258,9 @@ describe('files', () => {
     ['{"A": [1 2]}', 'line 1, column 10, where "," or "]" is expected'],
     ['{"A": 01}', 'line 1, column 8, where "," or "}" is expected'],
     ['{"A": truth}', 'line 1, column 7, where a value is expected'],
-    ['{"A": "hunt\ner2"}', 'line 1, column 12, where the double quote that ends a text is expected'],
-    ['{"A": "C:\\hunter2"}', 'line 1, column 10, where an escape that JSON knows is expected'],
-    ['{"A\\x": 1}', 'line 1, column 4, where an escape that JSON knows is expected'],
+    ['{"A": "hunt\ner2"}', 'line 1, column 12, where the closing double quote is expected'],
+    ['{"A": "C:\\hunter2"}', 'line 1, column 10, where a JSON escape sequence is expected'],
+    ['{"A\\x": 1}', 'line 1, column 4, where a JSON escape sequence is expected'],
     ['{"A": {"B": []}}}', 'line 1, column 17, where the end of the file is expected'],
     [`{"A": ${'['.repeat(90_000)}`, 'line 1, column 90007, where a value or "]" is expected'],
   ])('a file whose name says JSON is not read in another way, and where it is wrong is told: %j', (text, why) => {
@@ -307,7 +307,7 @@ describe('files', () => {
       return refused(build)
     }
     const reaching =
-      'the file .env has a name that reaches a prototype: "__proto__", or "constructor" with "prototype" in it'
+      'the file .env has a name that would change a prototype: "__proto__", or "constructor" with "prototype" in it'
     const begins = 'the file .env is not a JSON object: line 1, column'
     const missing = 'A is missing; it takes text'
     expect(why('{"A":"hunter2"')).toEqual([`${begins} 15, where "," or "}" is expected`, missing])
@@ -321,17 +321,14 @@ describe('files', () => {
       'the file .env has more than 1000 spaces or empty lines in a row',
       missing,
     ])
-    expect(refused(build, { file: '.', environment: {} })).toEqual([
-      'the file . is a folder, and a file is needed',
-      missing,
-    ])
+    expect(refused(build, { file: '.', environment: {} })).toEqual(['the file . is a folder, not a file', missing])
     const pipe = makePipe(join(folder, 'pipe'))
     expect(refused(build, { file: pipe, environment: {} })).toEqual([
-      `the file ${pipe} is a named pipe, and a file is needed`,
+      `the file ${pipe} is a named pipe, not a file`,
       missing,
     ])
     expect(refused(build, withEnv({ NODE_ENV: '../../etc' }))[0]).toBe(
-      'NODE_ENV is not usable; it takes letters, digits, "_", "-" and single dots',
+      'NODE_ENV is not valid; it takes letters, digits, "_", "-" and single dots',
     )
     write('.env', 'A=1')
     write('.env.staging.eu', 'A=2')
@@ -360,12 +357,12 @@ describe('safety', () => {
       expect((error as Error).message).toBe(
         [
           'ENV: the environment cannot be used (read: .env, .env.local and the environment of the process):',
-          'SECRET (of .env) is refused by its check',
-          'PORT (of .env) is not usable; it takes a number',
-          'LEVEL (of .env.local) is not usable; it takes one of "a", "b"',
-          'DB.port (of .env.local) is not usable; it takes a number',
+          'SECRET (of .env) does not pass its check',
+          'PORT (of .env) is not valid; it takes a number',
+          'LEVEL (of .env.local) is not valid; it takes one of "a", "b"',
+          'DB.port (of .env.local) is not valid; it takes a number',
           'DB.name (of .env.local) is missing; it takes text',
-          'GONE is missing; it takes a list of which each is text: values with commas between them, or a JSON array',
+          'GONE is missing; it takes a list, each text: values separated by commas, or a JSON array',
         ].join('\n  '),
       )
     }
@@ -452,14 +449,14 @@ describe('the plugin', () => {
   test('reports wrong options, those of the schema too, where it is registered', () => {
     const make = (options: unknown) => () => new Server({ ...quiet, plugins: { env: options as never } })
     expect(make({ file: 5, schema: () => ({ A: String }) })).toThrow(
-      /^OPTION: 2 options are wrong:\n- the option "plugins\.env\.schema\.A" is a function; it takes what one of the builders returns: .*\n- the option "plugins\.env\.file" is 5; it takes a path, or false$/,
+      /^OPTION: 2 options are wrong:\n- the option "plugins\.env\.schema\.A" is a function; it takes the result of a builder: .*\n- the option "plugins\.env\.file" is 5; it takes a path, or false$/,
     )
     const misspelt = (s: EnvSchema) => ({ A: s.string({ defualt: 'a' } as never) })
     expect(make({ schema: misspelt })).toThrow(
-      'OPTION: "schema.string.defualt" is not an option. Did you mean "default"?',
+      'OPTION: Unknown option "schema.string.defualt". Did you mean "default"?',
     )
-    expect(make({ file: 'https://a:b@c/.env' })).toThrow('"plugins.env.file" is text (not shown); it takes a path')
-    expect(make({ schema: 'A' })).toThrow('"plugins.env.schema" is text (not shown); it takes a function')
+    expect(make({ file: 'https://a:b@c/.env' })).toThrow('"plugins.env.file" is a string (not shown); it takes a path')
+    expect(make({ schema: 'A' })).toThrow('"plugins.env.schema" is a string (not shown); it takes a function')
   })
 
   test('lists nothing of the environment that it is given', () => {

@@ -89,7 +89,7 @@ describe('the files of the environment', () => {
     expect(seen('NODE_ENV', 'T_A')).toEqual(['development', 'a'])
     vi.stubEnv('NODE_ENV', undefined)
     expect(() => createEnvSchema()).toThrow(
-      'NODE_ENV (of .env) is not read from files: set it where the process starts',
+      'NODE_ENV (of .env) cannot be set in a file: set it where the process starts',
     )
   })
 
@@ -104,7 +104,7 @@ describe('the files of the environment', () => {
     write('.env', 'T_PORT=x\nT_REAL=x\n')
     vi.stubEnv('T_REAL', 'y')
     loadEnvironment()
-    const problems = ['T_PORT (of .env) is not usable; it takes a number', 'T_REAL is not usable; it takes a number']
+    const problems = ['T_PORT (of .env) is not valid; it takes a number', 'T_REAL is not valid; it takes a number']
     const read = () => createEnvSchema((s) => ({ T_PORT: s.number(), T_REAL: s.number() }))
     expect(read).toThrow(expect.objectContaining({ problems }))
   })

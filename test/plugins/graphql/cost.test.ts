@@ -206,7 +206,7 @@ describe('what is too dear is not executed', () => {
       body: {
         errors: [
           {
-            message: 'The operation costs 101, and may cost 100 at most. Ask for fewer fields or shorter lists.',
+            message: 'The operation costs 101, and the limit is 100. Request fewer fields or shorter lists.',
             extensions: { code: 'COST_LIMIT_EXCEEDED', cost: 101, max: 100 },
           },
         ],

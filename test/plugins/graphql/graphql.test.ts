@@ -505,7 +505,7 @@ describe('the forms it is given in', () => {
     [{ graphiql: 1 }, /graphiql/],
     [{ route: { cache: { ttl: 5 } } }, /route.cache/],
     [{ route: [] }, /graphql.route/],
-    [{ limits: { deph: 5 } }, /"graphql.limits.deph" is not an option. Did you mean "depth"/],
+    [{ limits: { deph: 5 } }, /Unknown option "graphql.limits.deph". Did you mean "depth"/],
   ])('wrong options are reported at once: %o', (options, message) => {
     const thrown = expect.objectContaining({ code: 'OptionError', message: expect.stringMatching(message) })
     expect(() => new Server({ router: router(), graphql: options as never })).toThrow(thrown)

@@ -98,8 +98,8 @@ describe('checks', () => {
   })
 
   const failing: [string, () => unknown, string][] = [
-    ['false', () => false, 'it answered false'],
-    ['a promise of false', async () => false, 'it answered false'],
+    ['false', () => false, 'it returned false'],
+    ['a promise of false', async () => false, 'it returned false'],
     [
       'a throw',
       () => {
@@ -269,14 +269,14 @@ describe('checks that plugins bring', () => {
   test('of one name are an error that names both plugins, unless the options have one of that name', async () => {
     const plugins = [plugin('one', { database: () => true }), plugin('two', { database: () => false })]
     await expect(ready(plugins)).rejects.toThrow(
-      /the plugins "one" and "two" both bring the health check "database"\. .*health: \{ checks: \{ "database": … \} \}/,
+      /the plugins "one" and "two" both have the health check "database"\. .*health: \{ checks: \{ "database": … \} \}/,
     )
     expect(await ready(plugins, { database: () => true })).toEqual({ status: 200, checks: { database: 'ok' } })
   })
 
   test('that are not checks are an error that names the plugin', async () => {
     await expect(ready([plugin('one', { database: 'select 1' })])).rejects.toThrow(
-      'the plugin "one" brings health checks that cannot be used: the option "health.database" is text (not shown); it takes a function',
+      'the plugin "one" has health checks that cannot be used: the option "health.database" is a string (not shown); it takes a function',
     )
     await expect(ready([plugin('one', [])])).rejects.toThrow(
       '"health" is an empty array; it takes an object of functions',

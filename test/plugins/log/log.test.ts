@@ -441,7 +441,7 @@ describe('options that cannot be meant', () => {
     [{ level: 'loud' }, /plugins\.log\.level.*"trace", "debug"/],
     [{ logResponse: 'yes' }, /log\.logResponse/],
     [{ redact: 'password' }, /log\.redact.*list of paths/],
-    [{ redact: ['a..b['] }, /log\.redact" is \[a\.\.b\[\]; it takes paths as pino takes them: /],
+    [{ redact: ['a..b['] }, /log\.redact" is \[a\.\.b\[\]; it takes paths in the syntax of pino: /],
     [{ redact: ['a', ''] }, /log\.redact\[1\]" is "";/],
     [{ level: 5, stream: 'out' }, /2 options are wrong:\n.*log\.level" is 5.*\n.*log\.stream/],
     [{ stream: {} }, /log\.stream.*write/],

@@ -105,7 +105,7 @@ describe('later', () => {
     const { mailer, log } = makeMailer(transporter)
     await mailer.later(mail('a'))
     await vi.waitUntil(() => log.length === 1)
-    expect(log[0]!.fields.reason).toBe('MAIL_SEND: the provider "main" did not take the mail: 550 <…> is unknown')
+    expect(log[0]!.fields.reason).toBe('MAIL_SEND: the provider "main" did not accept the mail: 550 <…> is unknown')
     expect(inspect(log, { depth: 9 })).not.toContain('ada@')
   })
 
@@ -313,7 +313,7 @@ describe('the plugin', () => {
     expect(() => make({ providers: {}, defaultProvider: 'main' })).toThrow(
       /^OPTION: the option "plugins\.mailer\.providers" is an empty object; it takes \{ name: \{ transporter, templateAdapter, from \} \}$/,
     )
-    const needed = `"plugins.mailer" needs ways to send: { providers: { main: { transporter: "smtp://…", from: "shop@example.org" } }, defaultProvider: "main" }`
+    const needed = `"plugins.mailer" needs at least one provider: { providers: { main: { transporter: "smtp://…", from: "shop@example.org" } }, defaultProvider: "main" }`
     expect(() => make(true)).toThrow(`OPTION: ${needed}`)
   })
 

@@ -129,7 +129,7 @@ describe('a mail', () => {
         await expect(sent((one) => hello(one).attachment({ path }))).rejects.toMatchObject({
           code: 'MailHeaderError',
           message: expect.stringMatching(
-            /the attachment's path is not usable: .* is a (named pipe|folder), and a file is needed/,
+            /the attachment's path is not usable: .* is a (named pipe|folder), not a file/,
           ),
         })
       }
@@ -145,7 +145,7 @@ describe('a mail', () => {
       makePipe(file)
       await expect(provider.send(mail)).rejects.toMatchObject({
         code: 'MailSendError',
-        message: expect.stringMatching(/file is a named pipe, and a file is needed/),
+        message: expect.stringMatching(/file is a named pipe, not a file/),
       })
       expect(outbox.sent).toEqual([])
     } finally {
@@ -336,7 +336,7 @@ describe('templates', () => {
       const pipe = sent((one) => hello(one).templateFile(makePipe(join(folder, 'pipe.html')), {}))
       await expect(pipe).rejects.toMatchObject({
         code: 'MailTemplateError',
-        message: expect.stringMatching(/pipe\.html.*is a named pipe, and a file is needed/),
+        message: expect.stringMatching(/pipe\.html.*is a named pipe, not a file/),
       })
     } finally {
       rmSync(folder, { recursive: true })
@@ -365,7 +365,7 @@ describe('templates', () => {
 
   test('need an adapter', async () => {
     const mailer = new Mailer({ main: { transporter: outbox, from } }, { defaultProvider: 'main' })
-    await expect(mailer.send((mail) => hello(mail).template('a', {}))).rejects.toThrow('has no templateAdapter')
+    await expect(mailer.send((mail) => hello(mail).template('a', {}))).rejects.toThrow('needs a templateAdapter')
   })
 })
 
@@ -381,7 +381,7 @@ describe('providers', () => {
     other.assertSent({ from: 'other@example.org', to: 'ada@example.org' })
     expect(await mailer.verify()).toBe(true)
     expect(() => mailer.use('mian' as 'main')).toThrow(
-      'MAIL_PROVIDER: there is no mail provider "mian". Did you mean "main"? There are main, other',
+      'MAIL_PROVIDER: there is no mail provider "mian". Did you mean "main"? Known providers: main, other',
     )
     expect(() => mailer.use('__proto__' as 'main')).toThrow('MAIL_PROVIDER')
   })
@@ -461,7 +461,7 @@ test.each([
   vi.stubEnv('NODE_ENV', 'production')
   try {
     expect(() => new Mailer({ main: { transporter, from } }, { defaultProvider: 'main' })).toThrow(
-      'main.transporter keeps mails here and would report them as sent: NODE_ENV=production needs a server, "smtp://…"',
+      'main.transporter would keep mails in this process and report them as sent: NODE_ENV=production needs a server, "smtp://…"',
     )
   } finally {
     vi.unstubAllEnvs()

@@ -116,7 +116,7 @@ test('QoS 0 is dropped when it comes too fast, and that is told once', async () 
   open.push(await mqtt.subscribe('flood', handler, { maxWaiting: 10 }))
   await Promise.all(Array.from({ length: 50 }, (_, i) => mqtt.publish('flood', i)))
   await vi.waitFor(() => expect(told).toHaveLength(1))
-  expect((told[0] as string[])[0]).toContain('further ones are dropped')
+  expect((told[0] as string[])[0]).toContain('further messages are dropped')
   release()
   await vi.waitFor(() => expect(seen).toHaveLength(11))
   await mqtt.publish('flood', 'after')
@@ -140,7 +140,7 @@ test('messages of QoS 0 that wait for a slow handler do not fill the memory with
   open.push(await mqtt.subscribe('large', handler, { raw: true }))
   const megabyte = new Uint8Array(2 ** 20)
   for (let i = 0; i < 80; i++) await mqtt.publish('large', megabyte)
-  await vi.waitFor(() => expect(told).toEqual([expect.stringContaining('64 with 67108864 bytes wait already')]))
+  await vi.waitFor(() => expect(told).toEqual([expect.stringContaining('64 with 67108864 bytes are waiting')]))
   release()
   await vi.waitFor(() => expect(handled).toBe(65))
   await mqtt.publish('large', megabyte)
@@ -254,7 +254,7 @@ describe('misuse', () => {
   test.each([
     [{ url: 'http://x' }, 'mqtt.connect.url'],
     [{ url: 'mqtt://me:secret@' }, 'mqtt.connect.url'],
-    [{ url: 'mqtt://h', host: 'x' }, 'nothing beside mqtt.connect.url'],
+    [{ url: 'mqtt://h', host: 'x' }, 'nothing together with mqtt.connect.url'],
     [{ port: 0 }, 'mqtt.connect.port'],
     [{ port: '1883' }, 'mqtt.connect.port'],
     [{ host: '' }, 'mqtt.connect.host'],
@@ -269,9 +269,12 @@ describe('misuse', () => {
     [{ will: { topic: 'a', message: 1, qos: 7 } }, 'mqtt.connect.will.qos'],
     [
       { will: { topic: 'a', payload: 'x' } },
-      '"mqtt.connect.will.payload" is not an option. The options are topic, message, ',
+      'Unknown option "mqtt.connect.will.payload". Known options: topic, message, ',
     ],
-    [{ will: { topic: 'a' } }, '"mqtt.connect.will.message" is undefined; it takes what the broker publishes'],
+    [
+      { will: { topic: 'a' } },
+      '"mqtt.connect.will.message" is undefined; it takes the payload that the broker publishes',
+    ],
     [{ will: { message: 'a' } }, '"mqtt.connect.will.topic" is undefined'],
     [{ will: { topic: 'a', message: 1, delay: '5' } }, 'mqtt.connect.will.delay'],
     [{ publishTimeout: 0 }, 'mqtt.connect.publishTimeout'],
@@ -286,7 +289,7 @@ describe('misuse', () => {
       { subscribe: ['src/*.js', { topic: 'a', handler() {} }] },
       `"mqtt.connect.subscribe[1]" is { topic, handler }; it takes a glob such as 'src/mqtt/**/*.ts', or a class that extends BaseMqtt`,
     ],
-    ['mqtt://me:secret@h', '"mqtt.connect" is text (not shown); it takes an object such as { host:'],
+    ['mqtt://me:secret@h', '"mqtt.connect" is a string (not shown); it takes an object such as { host:'],
     [5, '"mqtt.connect" is 5'],
     [[], '"mqtt.connect" is an empty array'],
   ])('options that cannot be meant: %j', (options, text) => {

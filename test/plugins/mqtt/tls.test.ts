@@ -46,20 +46,20 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('a broker with TLS', () => {
   const protocols = ['mqtts', 'wss'] as const
   type Case = [kind: string, options: () => MqttConnectOptions, why: RegExp]
   const cases: Case[] = [
-    ['good', () => ({}), /self.signed.*give that of its authority as ca$/],
-    ['good', () => ({ ca: strange.ca }), /self.signed.*give that of its authority as ca$/],
-    ['elsewhere', () => ({ ca: own.ca }), /example\.org.*give one of those as servername$/],
+    ['good', () => ({}), /self.signed.*pass the certificate of its authority as ca$/],
+    ['good', () => ({ ca: strange.ca }), /self.signed.*pass the certificate of its authority as ca$/],
+    ['elsewhere', () => ({ ca: own.ca }), /example\.org.*pass one of those names as servername$/],
     ['expired', () => ({ ca: own.ca }), /expired\. Renew its certificate/],
-    ['guarded', () => ({ ca: own.ca }), /certificate required\. .*give cert and key$/],
+    ['guarded', () => ({ ca: own.ca }), /certificate required\. .*pass cert and key$/],
     [
       'guarded',
       () => ({ ca: own.ca, cert: strange.clientCert, key: strange.clientKey }),
-      /It does not accept the certificate of this client/,
+      /It does not accept the client certificate/,
     ],
     [
       'guarded',
       () => ({ ca: own.ca, cert: own.clientCert, key: strange.clientKey }),
-      /Give the key that belongs to cert$/,
+      /Pass the key that matches cert$/,
     ],
   ]
   for (const protocol of protocols) {
@@ -84,7 +84,7 @@ describe.skipIf(!hasMosquitto || !hasOpenssl)('a broker with TLS', () => {
   }
 
   test('another protocol at the port is guessed', async () => {
-    const refused = { code: 'MqttUnavailableError', message: expect.stringContaining('look at protocol and port') }
+    const refused = { code: 'MqttUnavailableError', message: expect.stringContaining('check protocol and port') }
     await expect(connect({ port: ports['mqtts good']! })).rejects.toMatchObject(refused)
     await expect(connect({ protocol: 'mqtts', port: broker.port })).rejects.toMatchObject(refused)
   })

@@ -355,7 +355,7 @@ describe('security', () => {
     expect(paths['/b']?.get?.security).toEqual([{ credential: ['posts.read all'] }])
     expect(paths['/c']?.get?.security).toBeUndefined()
     expect(components?.securitySchemes).toEqual({
-      credential: { type: 'http', scheme: 'bearer', description: expect.stringContaining('who is calling') },
+      credential: { type: 'http', scheme: 'bearer', description: expect.stringContaining('Identifies the caller') },
     })
   })
 
@@ -630,7 +630,7 @@ describe('what stands around the paths', () => {
     const server = makeServer({ openapi: true, quota: definePlugin({ name: 'quota', openapi: fragment as never })() })
     const failed = await server.ready().catch((error: Error) => error)
     expect(failed).toMatchObject({ cause: { code: 'OpenApiFragmentError' } })
-    expect((failed as Error).message).toContain('the plugin "quota" describes what no document can hold: ')
+    expect((failed as Error).message).toContain('the plugin "quota" has an invalid description: ')
     expect((failed as Error).message).toContain(why)
     await server.close()
   })
@@ -656,10 +656,10 @@ describe('what stands around the paths', () => {
     expect(Object.keys(server.services.get('openapi').document().paths)).toEqual(['/a'])
     const told = logger.entries.map(({ message }) => message)
     expect(told).toContainEqual(
-      'the description of GET /a is incomplete: the plugin "broken" fails to describe it: no idea',
+      'the description of GET /a is incomplete: the plugin "broken" failed to describe it: no idea',
     )
     expect(told).toContainEqual(
-      'the description of GET /a is incomplete: what the plugin "wrong" says of it is not a list of route options',
+      'the description of GET /a is incomplete: the description that the plugin "wrong" gives of it is not a list of route options',
     )
     await server.close()
   })
@@ -668,7 +668,7 @@ describe('what stands around the paths', () => {
     const one = definePlugin({ name: 'one', openapi: { tags: [{ name: 'a', description: 'one' }] } })
     const two = definePlugin({ name: 'two', openapi: { tags: [{ name: 'a', description: 'two' }] } })
     const server = makeServer({ openapi: true, one: one(), two: two() })
-    await expect(server.ready()).rejects.toThrow('the plugins "one" and "two" describe the tag "a" and differ')
+    await expect(server.ready()).rejects.toThrow('the plugins "one" and "two" describe the tag "a" differently')
     await server.close()
     const settled = makeServer({ openapi: { tags: [{ name: 'a' }] }, one: one(), two: two() })
     await settled.ready()

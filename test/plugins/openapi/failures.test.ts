@@ -216,7 +216,7 @@ describe('plugins say how they fail', () => {
     })
     expect(paths['/b']?.get?.responses[402]).toEqual({ $ref: '#/components/responses/Exhausted' })
     expect(paths['/a']!.get!.responses[401]).toMatchObject({
-      description: 'A policy did not let the caller in. No quota is left.',
+      description: 'A policy rejected the caller. No quota is left.',
       content: {
         'application/json': {
           schema: { anyOf: [{ required: ['error'] }, { $ref: '#/components/schemas/Failure' }] },
@@ -240,7 +240,7 @@ describe('plugins say how they fail', () => {
     server.get('/', handler)
     const { responses } = (await documentOf(server)).paths['/']!.get!
     expect(responses[429]).toEqual({
-      description: expect.stringMatching(/^The caller asks too often\. The request cannot be read: .*\.$/),
+      description: expect.stringMatching(/^The caller sends too many requests\. The request cannot be read: .*\.$/),
       headers: { 'Retry-After': { description: 'Seconds until the next try.', schema: { type: 'integer' } } },
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Failure' } } },
     })
@@ -252,29 +252,25 @@ describe('plugins say how they fail', () => {
       () => {
         throw new Error('no idea')
       },
-      'the plugin "odd" fails to say how it fails: no idea',
+      'the plugin "odd" failed to describe its failures: no idea',
     ],
-    ['is not an object', () => 5, 'what the plugin "odd" says of its failures is not an object'],
+    ['is not an object', () => 5, 'the description that the plugin "odd" gives of its failures is not an object'],
     [
       'names nothing',
       () => ({ 402: 'Nothing' }),
-      'the plugin "odd" says that it answers 402 with "Nothing", which is not a response',
+      'the plugin "odd" describes its answer 402 as "Nothing", which is not a response',
     ],
     [
       'names what every object has',
       () => ({ 402: 'constructor' }),
-      'the plugin "odd" says that it answers 402 with "constructor", which is not a response',
+      'the plugin "odd" describes its answer 402 as "constructor", which is not a response',
     ],
     [
       'is not a failure',
       () => ({ 200: 'BadRequest' }),
-      'the plugin "odd" says that it answers 200 with "BadRequest", which is not a response',
+      'the plugin "odd" describes its answer 200 as "BadRequest", which is not a response',
     ],
-    [
-      'is not a name',
-      () => ({ 402: {} }),
-      'the plugin "odd" says that it answers 402 with {}, which is not a response',
-    ],
+    ['is not a name', () => ({ 402: {} }), 'the plugin "odd" describes its answer 402 as {}, which is not a response'],
   ])('what %s is told, and the document stays valid', async (_what, failures, note) => {
     const logger = memoryLogger()
     const odd = definePlugin({ name: 'odd', openapi: { failures: failures as never } })

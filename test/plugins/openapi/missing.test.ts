@@ -36,7 +36,7 @@ test('without the package the page says how to install it, and the document is t
     [
       'warn',
       expect.stringContaining(
-        'there is no page at /docs: the page of the openapi plugin needs the package "swagger-ui-dist"',
+        'the page at /docs is not available: the page of the openapi plugin needs the package "swagger-ui-dist"',
       ),
     ],
   ])

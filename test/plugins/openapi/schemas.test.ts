@@ -93,7 +93,7 @@ describe('JSON Schema of older drafts becomes that of 2020-12', () => {
       uniqueItems: 'yes',
     }
     expect(await bodyOf(odd)).toEqual({ type: 'object' })
-    expect(await bodyOf({ type: 'file' })).toEqual({ description: 'Not described: the type is none of JSON.' })
+    expect(await bodyOf({ type: 'file' })).toEqual({ description: 'Not described: the type is not a JSON type.' })
     expect(await bodyOf({ type: 'object', properties: { a: 5, b: null } })).toEqual({
       type: 'object',
       properties: {
@@ -219,10 +219,10 @@ describe('references', () => {
     })
   })
 
-  test('a reference that leads nowhere is {} with the reason, and told', async () => {
+  test('a reference that cannot be resolved is {} with the reason, and told', async () => {
     expect(await bodyOf({ type: 'object', properties: { a: { $ref: '#/definitions/None' } } })).toEqual({
       type: 'object',
-      properties: { a: { description: 'Not described: the reference "#/definitions/None" leads nowhere.' } },
+      properties: { a: { description: 'Not described: the reference "#/definitions/None" cannot be resolved.' } },
     })
   })
 

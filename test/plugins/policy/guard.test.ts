@@ -73,7 +73,7 @@ test('a name that does not exist, and a check for a resource, fail where they ar
   expect(() => policies.guard('site', 'admn' as 'admin')).toThrow('Did you mean "admin"?')
   expect(() => policies.guard('posts', 'edit' as never)).toThrow('canAccess')
   expect(() => policies.guard('site', 'admin', { status: 404 as 403 })).toThrow('"guard.status" is 404')
-  expect(() => policies.guard('site', 'admin', { stauts: 403 } as {})).toThrow('"guard.stauts" is not an option')
+  expect(() => policies.guard('site', 'admin', { stauts: 403 } as {})).toThrow('Unknown option "guard.stauts"')
 })
 
 test('a user that is a promise which can be called is waited for, and is not a user', async () => {

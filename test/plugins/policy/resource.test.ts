@@ -20,7 +20,7 @@ afterEach(() => router.clearRoutes())
 
 describe('a check that asks about a resource', () => {
   const unfit: [string, unknown, string][] = [
-    ['that is marked', forResource(isAuthor), 'it is made by forResource()'],
+    ['that is marked', forResource(isAuthor), 'it was created by forResource()'],
     ['with a third parameter', (_user: User, _post: Post, _comment: string) => true, 'it has 3 parameters'],
     ['whose third parameter has a default', (_user: User, _post: Post, _by = 'id') => true, 'it has 3 parameters'],
     ['with a default in front', (_user: User = guest, _post: Post, _by: string) => true, 'it has 3 parameters'],

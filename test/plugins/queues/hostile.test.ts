@@ -135,7 +135,7 @@ describe('payloads arrive as JSON writes them', () => {
   })
 
   test.each<[what: string, payload: unknown, why: RegExp]>([
-    ['a toJSON that gives nothing', { toJSON() {} }, /an object whose toJSON gives nothing/],
+    ['a toJSON that gives nothing', { toJSON() {} }, /an object whose toJSON returns undefined/],
     [
       'a toJSON that throws',
       {
@@ -344,7 +344,7 @@ describe('options of publish that no engine understands are refused before it is
     const options = { attempt: 3, delay: 'soon', jobId: '' }
     const failure = memoryQueue<number>(freshName('options')).publish(1, options as never)
     await expect(failure).rejects.toThrow(
-      '3 options are wrong:\n- "publish.attempt" is not an option. Did you mean "attempts"? The options are attempts, backoff, delay, priority, jobId\n- the option "publish.delay" is "soon"; it takes a whole number from 0 to 2147483647\n- the option "publish.jobId" is ""; it takes a text that is not empty',
+      '3 options are wrong:\n- Unknown option "publish.attempt". Did you mean "attempts"? Known options: attempts, backoff, delay, priority, jobId\n- the option "publish.delay" is "soon"; it takes a whole number from 0 to 2147483647\n- the option "publish.jobId" is ""; it takes a non-empty string',
     )
     const text = { delay: 'redis://me:hunter2@host' }
     await expect(memoryQueue<number>(freshName('options')).publish(1, text as never)).rejects.not.toThrow(/hunter2/)
@@ -369,10 +369,10 @@ describe('options of publish that no engine understands are refused before it is
     const queue = memoryQueue<number>(freshName('options'))
     const wrong = { concurrency: 0, onDead: 'log', retries: 3 }
     const message =
-      /3 options are wrong:\n- "subscribe.retries" is not an option.*\n- the option "subscribe.concurrency" is 0; it takes a whole number from 1 to 10000\n- the option "subscribe.onDead" is text \(not shown\); it takes a function/
+      /3 options are wrong:\n- Unknown option "subscribe.retries".*\n- the option "subscribe.concurrency" is 0; it takes a whole number from 1 to 10000\n- the option "subscribe.onDead" is a string \(not shown\); it takes a function/
     await expect(queue.subscribe(() => {}, wrong as never)).rejects.toThrow(message)
     expect(() => memoryQueue('options', { shema: {} } as never)).toThrow(
-      '"memoryQueue.shema" is not an option. Did you mean "schema"?',
+      'Unknown option "memoryQueue.shema". Did you mean "schema"?',
     )
     expect(() => sqsQueue('options', null as never)).toThrow('the option "sqsQueue" is null; it takes an object')
   })

@@ -45,8 +45,8 @@ async function serve(config: QueueConfig): Promise<Server> {
 }
 
 const warnings = () => log.filter(({ level }) => level === 'warn').map(({ message }) => message)
-const isDownWarning = (message: string | undefined) => message?.includes('stand still')
-const isUpWarning = (message: string | undefined) => message?.includes('go on')
+const isDownWarning = (message: string | undefined) => message?.includes('are stopped')
+const isUpWarning = (message: string | undefined) => message?.includes('continue: ')
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

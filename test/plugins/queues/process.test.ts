@@ -228,7 +228,7 @@ describe.concurrent.each(used)('$kind', (engine) => {
         const [first, second] = notes('begin').map(({ pid }) => workers.find(({ child }) => child.pid === pid)!)
         expect(first).not.toBe(second)
         expect(notes('end').map(({ pid }) => pid)).toEqual([second!.child.pid, first!.child.pid])
-        await until(() => first!.output().includes('was given to another worker'), 'the warning')
+        await until(() => first!.output().includes('another worker received a job'), 'the warning')
         second!.child.kill('SIGKILL')
         await queue.publish(2)
         await until(() => notes('end').some(({ payload }) => payload === 2), 'the next message')

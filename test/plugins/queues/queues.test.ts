@@ -70,7 +70,7 @@ describe('with a server', () => {
     await queue.publishMany([1, 2], { delay: 60_000 })
     await server.close()
     expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toContain(
-      `2 messages are left in the queue "${queue.name}", which is in memory, and end with the process`,
+      `2 messages are left in the queue "${queue.name}", which is in memory, and are lost with the process`,
     )
     queue.clear()
     const other = makeServer(run)
@@ -136,7 +136,7 @@ describe('with a server', () => {
     await queue.publish(2)
     await until(() => seen.length === 2, 'the next message')
     await second.close()
-    expect(log.filter(({ message }) => message?.includes('still ran'))).toHaveLength(1)
+    expect(log.filter(({ message }) => message?.includes('were still running'))).toHaveLength(1)
     hung.open()
   })
 
@@ -195,7 +195,7 @@ describe('with a server', () => {
       expect.objectContaining({
         level: 'warn',
         message: expect.stringMatching(
-          /^1 handlers of queues still ran after \d+ ms; the messages do not come again: their queues are in memory$/,
+          /^1 handlers of queues were still running after \d+ ms; the messages will not be delivered again: their queues are in memory$/,
         ),
       }),
     )
@@ -205,7 +205,7 @@ describe('with a server', () => {
   test('the configuration is that of the server until it closes; a second one is an error', async () => {
     const first = makeServer(run)
     await first.ready()
-    expect(() => defineQueueConfiguration({ memory: {} })).toThrow(/configured already/)
+    expect(() => defineQueueConfiguration({ memory: {} })).toThrow(/already configured/)
     const second = makeServer(run)
     await expect(second.ready()).rejects.toMatchObject({ cause: { code: 'QueueConfigurationError' } })
     await first.close()
@@ -307,7 +307,7 @@ describe('with a server', () => {
     await queue.subscribe((payload) => void seen.push(payload))
     await QueueService.run()
     await QueueService.stop()
-    expect(() => defineQueueConfiguration({ memory: {} })).toThrow(/configured already/)
+    expect(() => defineQueueConfiguration({ memory: {} })).toThrow(/already configured/)
     await queue.publish(1)
     await queue.drained()
     expect(seen).toEqual([1])
@@ -330,10 +330,10 @@ describe('with a server', () => {
     [{ config: [] }, 'queues.config" is an empty array; it takes an object with memory, bullmq, pgboss, sqs'],
     [{ config: { memory: { maxSize: 0 } } }, 'queues.config.memory.maxSize" is 0'],
     [{ config: { memory: { errorHandler: 'x' } } }, 'queues.config.memory.errorHandler'],
-    [{ config: { memry: {} } }, '"plugins.queues.config.memry" is not an option. Did you mean "memory"?'],
+    [{ config: { memry: {} } }, 'Unknown option "plugins.queues.config.memry". Did you mean "memory"?'],
     [{ config: { bullmq: { connection: 'localhost' } } }, 'queues.config.bullmq.connection'],
     [{ config: { bullmq: { conection: {} } } }, 'Did you mean "connection"'],
-    [{ config: { bullmq: { connection: { hots: 'a' } } } }, 'queues.config.bullmq.connection.hots" is not an option'],
+    [{ config: { bullmq: { connection: { hots: 'a' } } } }, 'queues.config.bullmq.connection.hots"'],
     [{ config: { pgboss: { connectionString: 'mysql://x' } } }, 'queues.config.pgboss.connectionString'],
     [{ config: { sqs: { waitTimeSeconds: 21 } } }, 'queues.config.sqs.waitTimeSeconds'],
     [{ config: { sqs: { queueUrls: { orders: 5 } } } }, 'queues.config.sqs.queueUrls.orders'],
@@ -347,7 +347,7 @@ describe('with a server', () => {
   test('wrong options of the server option background.queues have its path, those of a call that of the call', () => {
     const config = { memory: { maxSize: 0 }, memry: {} }
     expect(() => makeServer({ background: { queues: { config } } })).toThrow(
-      /^OPTION: 2 options are wrong:\n- the option "background\.queues\.config\.memory\.maxSize" is 0; .*\n- "background\.queues\.config\.memry" is not/,
+      /^OPTION: 2 options are wrong:\n- the option "background\.queues\.config\.memory\.maxSize" is 0; .*\n- Unknown option "background\.queues\.config\.memry"/,
     )
     expect(() => defineQueueConfiguration(config)).toThrow('"queues.config.memory.maxSize" is 0')
   })
@@ -412,7 +412,7 @@ describe('with a server', () => {
       [1, 2].map((attempt) =>
         expect.objectContaining({
           fields: expect.objectContaining({ plugin: 'queues', queue: queue.name, attempt }),
-          message: expect.stringMatching(attempt === 2 ? /attempt 2 of 2; it is given up/ : /attempt 1 of 2$/),
+          message: expect.stringMatching(attempt === 2 ? /attempt 2 of 2; no attempts are left/ : /attempt 1 of 2$/),
         }),
       ),
     )
@@ -693,7 +693,7 @@ describe('methods as subscribers', () => {
     await queue.publishMany([1, 2])
     await queue.drained()
     expect(seen).toEqual([1])
-    expect(queue.dead[0]?.error.message).toMatch(/handle uses this\.list, and there is no instance/)
+    expect(queue.dead[0]?.error.message).toMatch(/handle uses this\.list, but its class has no instance/)
   })
 
   test('the older protocol: an instance is made with the first message, one for the class', async () => {

@@ -80,7 +80,7 @@ test('a message that fails comes again with the next attempt, after retryDelay',
   expect(times[1]![1] - times[0]![1]).toBeGreaterThan(900)
 })
 
-test('a delete that fails is tried again: the message does not come twice', async () => {
+test('a delete that fails is retried: the message does not come twice', async () => {
   let failures = 0
   const flaky = faulty(async (command, send) => {
     if (command instanceof DeleteMessageBatchCommand && failures++ < 2) {

@@ -312,7 +312,7 @@ describe('a store of the application', () => {
     await pause(1_050)
     expect(passed(await ask(server, 4, '/', '192.0.2.3'))).toBe(2)
     expect(server.log.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'warn the store of the rate limits fails; this process counts for itself',
+      'warn the store of the rate limits fails; each process counts on its own',
       'warn the store of the rate limits works again',
     ])
   })

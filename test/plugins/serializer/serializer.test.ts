@@ -66,7 +66,7 @@ describe('a serializer', () => {
   test('refuses a name twice, no name, and no function', () => {
     const users = serializer<User>().defineVariant('public', () => 1)
     expect(() => users.defineVariant('public' as never, () => 2)).toThrow(
-      'DUPLICATE_VARIANT: the variant "public" is defined already',
+      'DUPLICATE_VARIANT: the variant "public" is already defined',
     )
     for (const name of ['', undefined, 1, Symbol('a')]) {
       expect(() => users.defineVariant(name as never, () => 1)).toThrow('OPTION: ')

@@ -526,7 +526,7 @@ describe('a store that fails', () => {
     const path = method === 'update' ? '/write' : '/logout'
     ;(await server.inject.post(path, { body: { a: 2 }, cookies })).assertStatus(503).assertHeaderNotExists('set-cookie')
     expect(server.entries[0]!.fields.err).toMatchObject({
-      message: expect.stringContaining(`${method}() gave undefined`),
+      message: expect.stringContaining(`${method}() returned undefined`),
     })
   })
 

@@ -528,8 +528,8 @@ describe('options', () => {
   test.each<[unknown, string]>([
     [true, 'the option "plugins.session.secret" is undefined'],
     [{}, 'the option "plugins.session.secret" is undefined'],
-    [{ secrt: secret }, '"plugins.session.secrt" is not an option. Did you mean "secret"?'],
-    [{ secret, nme: 'x' }, '"plugins.session.nme" is not an option. Did you mean "name"?'],
+    [{ secrt: secret }, 'Unknown option "plugins.session.secrt". Did you mean "secret"?'],
+    [{ secret, nme: 'x' }, 'Unknown option "plugins.session.nme". Did you mean "name"?'],
     [{ secret, name: '' }, 'the option "plugins.session.name" is ""'],
     [{ secret, name: 'a b' }, 'the option "plugins.session.name" is "a b"'],
     [{ secret, name: 'a;b' }, 'the option "plugins.session.name" is "a;b"'],
@@ -552,14 +552,14 @@ describe('options', () => {
     [{ secret, store: { memory: true } }, 'the option "plugins.session.store.memory" is true'],
     [
       { secret, store: { redis: 'localhost' } },
-      'the option "plugins.session.store.redis" is text (not shown); it takes an address',
+      'the option "plugins.session.store.redis" is a string (not shown); it takes an address',
     ],
     [{ secret, store: { redis: { url: 5 } } }, 'the option "plugins.session.store.redis.url" is a number (not shown)'],
     [{ secret, store: { redis: { get() {}, setEx() {} } } }, 'is another client; it takes'],
-    [{ secret, store: { redis: 'redis://a', max: 5 } }, '"plugins.session.store.max" is not an option'],
-    [{ secret, cookie: { maxAge: 5 } }, '"plugins.session.cookie.maxAge" is not an option'],
+    [{ secret, store: { redis: 'redis://a', max: 5 } }, 'Unknown option "plugins.session.store.max"'],
+    [{ secret, cookie: { maxAge: 5 } }, 'Unknown option "plugins.session.cookie.maxAge"'],
     [{ secret, cookie: null }, 'the option "plugins.session.cookie" is null'],
-    [{ secret: '' }, 'the option "plugins.session.secret" is an empty text'],
+    [{ secret: '' }, 'the option "plugins.session.secret" is an empty string'],
     [{ secret: [] }, 'the option "plugins.session.secret" is an empty list'],
     [{ secret: 5 }, 'the option "plugins.session.secret" is number'],
     [{ secret, cookie: { sameSite: 'sometimes' } }, 'the option "plugins.session.cookie.sameSite" is "sometimes"'],
@@ -571,7 +571,7 @@ describe('options', () => {
   test('everything that is wrong is in one error', () => {
     const options = { secret: '', ttl: 0, store: { memory: { mx: 5 } }, cookie: { pth: '/' } }
     expect(() => new Server({ plugins: { session: options } as {} })).toThrow(
-      /^OPTION: 4 options are wrong:\n- .*session\.secret.*\n- .*session\.ttl.*\n- "plugins\.session\.store\.memory\.mx".*\n- "plugins\.session\.cookie\.pth" is not an option\. Did you mean "path"/,
+      /^OPTION: 4 options are wrong:\n- .*session\.secret.*\n- .*session\.ttl.*\n- Unknown option "plugins\.session\.store\.memory\.mx"\.*\n- Unknown option "plugins\.session\.cookie\.pth"\. Did you mean "path"/,
     )
   })
 

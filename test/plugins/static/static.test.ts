@@ -245,7 +245,7 @@ describe('beside routes', () => {
     server.get('/*', () => 'x')
     await server.ready()
     expect(log.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^GET \/\* answers before the files of .*public/),
+      expect.stringMatching(/^GET \/\* handles these requests before the files of .*public/),
     ])
   })
 
@@ -383,7 +383,7 @@ describe('options', () => {
     ],
     [{ root: new URL('http://x/') }, /"static.root"/],
     [{ root: import.meta.filename }, /a folder that exists/],
-    [[], /"static" is an empty array; it takes one folder or more/],
+    [[], /"static" is an empty array; it takes one or more folders/],
     [[{ root: '.' }, { root: 3 }], /"static\[1\].root" is 3/],
     [{ root: '.', prefix: 'assets' }, /"static.prefix" is "assets"; it takes a path such as "\/assets"/],
     [{ root: '.', prefix: '/a//b' }, /"static.prefix"/],

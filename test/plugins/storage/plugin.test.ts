@@ -88,28 +88,26 @@ describe('new Storage', () => {
   test('everything that is wrong with the options of a provider is in one error, with its path', () => {
     const signedUrls = { secret: ['short'], pth: '/a', maxUploadSize: 'much' } as never
     expect(() => new LocalStorageProvider({ root: '/tmp', signedUrls })).toThrow(
-      /^OPTION: 3 options are wrong:\n- "LocalStorageProvider\.signedUrls\.pth" is not an option\. Did you mean "path"\?.*\n- the option "LocalStorageProvider\.signedUrls\.secret\[0\]" is text \(not shown\);.*\n- the option "LocalStorageProvider\.signedUrls\.maxUploadSize" is "much"/,
+      /^OPTION: 3 options are wrong:\n- Unknown option "LocalStorageProvider\.signedUrls\.pth"\. Did you mean "path"\?.*\n- the option "LocalStorageProvider\.signedUrls\.secret\[0\]" is a string \(not shown\);.*\n- the option "LocalStorageProvider\.signedUrls\.maxUploadSize" is "much"/,
     )
     const cdn = { url: 'https://cdn.example.org', keyPair: 'K' } as never
-    expect(() => new S3StorageProvider({ bucket: 'b', cdn })).toThrow(
-      '"S3StorageProvider.cdn.keyPair" is not an option',
-    )
+    expect(() => new S3StorageProvider({ bucket: 'b', cdn })).toThrow('Unknown option "S3StorageProvider.cdn.keyPair"')
   })
 
   test('the plugin reports wrong options where it is registered', () => {
     const make = (options: unknown) => () => new Server({ plugins: { storage: options as never } })
     expect(make(true)).toThrow(
-      /^OPTION: "plugins\.storage" needs a place for its objects: \{ providers: \{ files: new LocalStorageProvider/,
+      /^OPTION: "plugins\.storage" needs at least one provider: \{ providers: \{ files: new LocalStorageProvider/,
     )
     expect(make({ providers: { a: { put() {} } } })).toThrow(
       '"plugins.storage.providers.a.read" is undefined; it takes a function',
     )
-    expect(make({ providers: { a: memory() }, default: 'a' })).toThrow('"plugins.storage.default" is not an option')
+    expect(make({ providers: { a: memory() }, default: 'a' })).toThrow('Unknown option "plugins.storage.default"')
   })
 
   test('a secret that is too short is not called undefined, nor shown', () => {
     const make = (secret?: string) => () => new LocalStorageProvider({ root: '/tmp', signedUrls: { secret: secret! } })
-    expect(make('short one')).toThrow('signedUrls.secret" is text (not shown); it takes text of at least 16')
+    expect(make('short one')).toThrow('signedUrls.secret" is a string (not shown); it takes a string of at least 16')
     expect(make('short one')).not.toThrow(/short one/)
     expect(make()).toThrow('signedUrls.secret" is undefined; it takes')
   })

@@ -166,11 +166,11 @@ describe('bodies', () => {
   })
 
   test.each([
-    [{ json: { a: 1 } }, '"inject.post.json" is not an option'],
-    [{ bdy: { a: 1 } }, '"inject.post.bdy" is not an option. Did you mean "body"?'],
-    [{ name: 'Ada' }, 'The options are body, formData, urlencoded, headers, query, cookies, ip, signal'],
-    [{ headers: 'accept: a/b' }, 'the option "inject.post.headers" is text (not shown); it takes an object'],
-    [{ ip: 1 }, 'the option "inject.post.ip" is 1; it takes an address, or an empty text'],
+    [{ json: { a: 1 } }, 'Unknown option "inject.post.json"'],
+    [{ bdy: { a: 1 } }, 'Unknown option "inject.post.bdy". Did you mean "body"?'],
+    [{ name: 'Ada' }, 'Known options: body, formData, urlencoded, headers, query, cookies, ip, signal'],
+    [{ headers: 'accept: a/b' }, 'the option "inject.post.headers" is a string (not shown); it takes an object'],
+    [{ ip: 1 }, 'the option "inject.post.ip" is 1; it takes an address, or an empty string'],
     [{ signal: {} }, 'the option "inject.post.signal" is an empty object; it takes an AbortSignal'],
   ])('an option that there is not, or that takes something else, is refused: %j', async (options, message) => {
     await expect(server.inject.post('/echo', options as never)).rejects.toThrow(message)

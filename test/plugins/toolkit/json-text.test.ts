@@ -10,12 +10,12 @@ test('a value is written as JSON has it', () => {
 })
 
 test.each([
-  [undefined, 'it is undefined, which JSON has no form for. Use null, or a plain object'],
-  [() => 1, 'it is a function, which JSON has no form for. Use null, or a plain object'],
-  [Symbol('a'), 'it is a symbol, which JSON has no form for. Use null, or a plain object'],
+  [undefined, 'it is undefined, which JSON cannot represent. Use null or a plain object'],
+  [() => 1, 'it is a function, which JSON cannot represent. Use null or a plain object'],
+  [Symbol('a'), 'it is a symbol, which JSON cannot represent. Use null or a plain object'],
   [
     { toJSON: () => undefined },
-    'it is an object whose toJSON gives nothing, which JSON has no form for. Use null, or a plain object',
+    'it is an object whose toJSON returns undefined, which JSON cannot represent. Use null or a plain object',
   ],
   [1n, 'it cannot be written as JSON: Do not know how to serialize a BigInt'],
   [circle, 'it cannot be written as JSON: Converting circular structure to JSON'],

@@ -125,16 +125,19 @@ describe('options of a Redis', () => {
   })
 
   test.each([
-    [{ hots: 'a' }, 'redis.hots" is not an option. Did you mean "host"?'],
+    [{ hots: 'a' }, 'redis.hots". Did you mean "host"?'],
     [{ pasword: secret }, 'Did you mean "password"?'],
     [{ prefx: 'a' }, 'Did you mean "prefix"?'],
     [{ prefix: 5 }, 'redis.prefix" is 5'],
     [{ port: 70_000 }, 'redis.port" is 70000; it takes a port from 1 to 65535'],
-    [{ port: 'main' }, 'redis.port" is text (not shown)'],
+    [{ port: 'main' }, 'redis.port" is a string (not shown)'],
     [{ db: -1 }, 'redis.db" is -1'],
-    [{ host: '' }, 'redis.host" is ""; it takes a text'],
+    [{ host: '' }, 'redis.host" is ""; it takes a non-empty string'],
     [{ password: [secret] }, 'redis.password" is a list (not shown)'],
-    [{ url: `http://user:${secret}@host` }, 'redis.url" is text (not shown); it takes an address such as "redis://'],
+    [
+      { url: `http://user:${secret}@host` },
+      'redis.url" is a string (not shown); it takes an address such as "redis://',
+    ],
     [[], 'redis" is an empty array; it takes options of ioredis'],
   ])('refuse %j', (given, message) => {
     const error = (() => {

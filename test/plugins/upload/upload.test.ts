@@ -458,7 +458,7 @@ describe('options', () => {
     [true, /^ROUTE_OPTION: POST \/x .*"upload" is true; it takes false, or an object with maxFileSize/],
     [{ maxFiles: 'x' }, /POST \/x .*"upload\.maxFiles"/],
     [{ storage: 'disk', folder: '/does/not/exist' }, /"upload\.folder" is "\/does/],
-    [{ limit: 1 }, /POST \/x .*"upload.limit" is not an option/],
+    [{ limit: 1 }, /POST \/x .*Unknown option "upload.limit"/],
   ])('of a route: %o', async (option, message) => {
     const { server } = makeServer()
     server.post('/x', { upload: option as false }, () => 'x')

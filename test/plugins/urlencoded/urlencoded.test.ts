@@ -203,7 +203,7 @@ describe('options that cannot be meant are refused at once', () => {
   test.each([
     [{ sizeLimit: 'big' }, /urlencoded\.sizeLimit.*"big"/],
     [{ sizeLimit: 0 }, /urlencoded\.sizeLimit/],
-    [{ limit: '1mb' }, /urlencoded\.limit.*The only one is sizeLimit/],
+    [{ limit: '1mb' }, /urlencoded\.limit.*Known options: sizeLimit/],
   ])('%j', (options, message) => {
     expect(() => makeServer({ urlencoded: options })).toThrow(message)
   })

@@ -26,7 +26,7 @@ async function bootOf(part: Part, schema: object): Promise<string> {
 const json = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
 const object = { type: 'object', properties: { b: { type: 'string' } } } as const
 const date = 'Use z.coerce.date(), or z.iso.datetime() for the text as it is'
-const toMembers = 'Use members of their own beside the others, a text that the schema parses, or the body'
+const toMembers = 'Use separate members, a string that the schema parses, or the body'
 
 describe('a member that cannot be sent fails the boot', () => {
   test.each<[string, Part, object, string]>([
@@ -92,14 +92,18 @@ describe('a member that cannot be sent fails the boot', () => {
   })
 
   test.each<[string, object, string]>([
-    ['a date', z.object({ a: z.date() }), `it is a date, which JSON does not have. ${date}`],
-    ['of Zod 4.0', zod40.object({ a: zod40.date() }), `it is a date, which JSON does not have. ${date}`],
-    ['of Zod, mini', mini.object({ a: mini.date() }), `it is a date, which JSON does not have. ${date}`],
+    ['a date', z.object({ a: z.date() }), `it is a date, which JSON cannot represent. ${date}`],
+    ['of Zod 4.0', zod40.object({ a: zod40.date() }), `it is a date, which JSON cannot represent. ${date}`],
+    ['of Zod, mini', mini.object({ a: mini.date() }), `it is a date, which JSON cannot represent. ${date}`],
     ['a date that is transformed', z.object({ a: z.date().transform(String) }), 'it is a date'],
     ['a date that may not be left out after all', z.object({ a: z.nonoptional(z.date().optional()) }), 'it is a date'],
-    ['a bigint', z.object({ a: z.bigint() }), 'it is a bigint, which JSON does not have. Use z.coerce.bigint()'],
-    ['a Map', z.object({ a: z.map(z.string(), z.string()) }), 'it is a Map, which JSON does not have. Use z.record()'],
-    ['a Set', z.object({ a: z.set(z.string()) }), 'it is a Set, which JSON does not have. Use z.array()'],
+    ['a bigint', z.object({ a: z.bigint() }), 'it is a bigint, which JSON cannot represent. Use z.coerce.bigint()'],
+    [
+      'a Map',
+      z.object({ a: z.map(z.string(), z.string()) }),
+      'it is a Map, which JSON cannot represent. Use z.record()',
+    ],
+    ['a Set', z.object({ a: z.set(z.string()) }), 'it is a Set, which JSON cannot represent. Use z.array()'],
     ['a file', z.object({ a: z.file() }), 'Use the route option "upload", whose files are at req.files'],
     ['in every branch', z.object({ a: z.union([z.date(), z.bigint()]) }), 'it is a date'],
     [
@@ -112,14 +116,18 @@ describe('a member that cannot be sent fails the boot', () => {
       v.object({ a: v.date() }),
       'Use v.pipe(v.string(), v.isoTimestamp(), v.transform((text) => new Date(text)))',
     ],
-    ['of ArkType', type({ a: 'Date' }), 'it is a date, which JSON does not have. Use a type that is parsed from text'],
+    [
+      'of ArkType',
+      type({ a: 'Date' }),
+      'it is a date, which JSON cannot represent. Use a type that is parsed from a string',
+    ],
     [
       'of the older TypeBox',
       OldType.Object({ a: OldType.Date() }),
       'its type "Date" is not a type of JSON. Use { type: "string", format: "date-time" }',
     ],
     [
-      'of TypeBox, which may be left out',
+      'of TypeBox, which is optional',
       Type.Object({ a: Type.Optional(Type.BigInt()) }),
       'its type "bigint" is not a type of JSON. Use "string", "number", "integer", "boolean", "object", "array" or "null"',
     ],
@@ -135,7 +143,9 @@ describe('a member that cannot be sent fails the boot', () => {
     expect(await bootOf('body', z.date())).toMatch(
       /^the schema "body" of POST \/books\/:a can never be sent: it is a date/,
     )
-    expect(await bootOf('all', z.object({ a: z.date() }))).toContain('it is a date, which neither text nor JSON has')
+    expect(await bootOf('all', z.object({ a: z.date() }))).toContain(
+      'it is a date, which neither text nor JSON can represent',
+    )
   })
 })
 
@@ -345,7 +355,11 @@ describe('a parameter that the path does not have fails the boot', () => {
 
   test.each([
     ['/a/:id', z.object({ ids: z.string() }), 'names "ids", which is not a parameter of /a/:id. Its parameters are id'],
-    ['/a', { type: 'object', properties: { id: { type: 'string' } } }, 'which is not a parameter of /a. It has none'],
+    [
+      '/a',
+      { type: 'object', properties: { id: { type: 'string' } } },
+      'which is not a parameter of /a. The path has no parameters',
+    ],
     ['/a/:id', { type: 'object', required: ['other'] }, 'names "other"'],
   ])('%s', async (path, params, message) => {
     await expect(boot(path, params)).rejects.toThrow(message)

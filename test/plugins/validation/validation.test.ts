@@ -260,7 +260,7 @@ describe('setValidationErrorHandler', () => {
     ;(await server.inject.post('/', { body: {} })).assertStatus(400).assertBodyDeepEqual([1, 'POST'])
     expect(() => server.setValidationErrorHandler({ status: 200 })).toThrow(/400 to 599/)
     expect(() => server.setValidationErrorHandler({ statsu: 400 } as never)).toThrow(
-      '"setValidationErrorHandler.statsu" is not an option. Did you mean "status"?',
+      'Unknown option "setValidationErrorHandler.statsu". Did you mean "status"?',
     )
     expect(() => server.setValidationErrorHandler(5 as never)).toThrow(/setValidationErrorHandler/)
   })

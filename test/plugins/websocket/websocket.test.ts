@@ -182,7 +182,7 @@ describe('typed messages', () => {
     await socket.assertNext({ type: 'sum', data: 3 })
     for (const [wrong, message] of [
       ['{', 'the message is not valid JSON'],
-      [new Uint8Array(3), 'a message is a text of JSON, not bytes'],
+      [new Uint8Array(3), 'a message must be JSON text, not bytes'],
       ['null', 'a message is an object with a type'],
       ['{"type":"add","data":{"a":1,"b":2,"__proto__":{}}}', 'the message has the key __proto__'],
       [`{"type":"add","data":${'['.repeat(65)}${']'.repeat(65)}}`, 'the message nests deeper than 65 levels'],
@@ -218,7 +218,7 @@ describe('typed messages', () => {
     expect(failures).toEqual([
       'OUTGOING_MESSAGE: "sum" was not sent: the value: must be number',
       'OUTGOING_MESSAGE: a message was not sent: its type "total" is not one of sum',
-      'OUTGOING_MESSAGE: a message was not sent: its type, which is not a text, is not one of sum',
+      'OUTGOING_MESSAGE: a message was not sent: its type, which is not a string, is not one of sum',
     ])
   })
 })
@@ -333,7 +333,7 @@ describe('the boot fails', () => {
   test('for options of messages on a route without a websocket', async () => {
     const options = { incoming: { a: {} } } as RouteOptions
     await expect(boot((routes) => routes.get('/', options, () => 1))).rejects.toThrow(
-      'the option incoming is for a websocket, and the route has none',
+      'the option incoming is for websockets only',
     )
   })
 
@@ -349,14 +349,14 @@ describe('the boot fails', () => {
   test('for a message that the framework sends itself', async () => {
     const options = { outgoing: { error: { type: 'object' } } } as const
     await expect(boot((routes) => routes.ws('/', options, { message() {} }))).rejects.toThrow(
-      'the schema of the message "error" cannot be used: the framework sends messages of this type itself',
+      'the schema of the message "error" cannot be used: the framework itself sends messages of this type',
     )
     // A client may report an error of its own.
     await boot((routes) => routes.ws('/', { incoming: options.outgoing }, { message() {} }))
   })
 
   test.each([
-    ['Zod', z.object({ at: z.date() }), '"at" is a date, which JSON does not have. Use z.coerce.date()'],
+    ['Zod', z.object({ at: z.date() }), '"at" is a date, which JSON cannot represent. Use z.coerce.date()'],
     ['TypeBox', { type: 'object', properties: { at: { type: 'Date' } } }, '"at" is of the type "Date"'],
   ])('for a message that no JSON can be, by %s', async (_name, moved, why) => {
     const incoming = { moved } as never
@@ -394,6 +394,6 @@ test('the verb refuses what it cannot mean', () => {
   const routes = new RouteCollection() as unknown as { ws(...args: unknown[]): void }
   expect(() => routes.ws('/', () => {})).toThrow('the handlers are a function, not an object')
   expect(() => routes.ws('/', [], { open() {} })).toThrow('the options are an array, not an object')
-  expect(() => routes.ws('/', {}, { open() {} }, () => {})).toThrow('it was given 4 arguments')
+  expect(() => routes.ws('/', {}, { open() {} }, () => {})).toThrow('it received 4 arguments')
   expect(() => routes.ws('/', { websocket: {} }, { open() {} })).toThrow('the handlers are the last argument')
 })

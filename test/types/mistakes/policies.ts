@@ -44,7 +44,7 @@ router.get(
 )
 
 router.get('/', { policy: undefined }, handler)
-//! Type 'undefined' is not assignable to type '"undefined would leave the route open: leave the option out"'
+//! Type 'undefined' is not assignable to type '"undefined would leave the route open; leave the option out"'
 
 router.get('/', { middlewares: undefined }, handler)
 //! Type 'undefined' is not assignable to type 'readonly

@@ -67,7 +67,7 @@ new Server({
 
 new Server({
   plugins: cors({ origin: '*' }),
-  //! "one plugin stands in a list: plugins: [myPlugin()]"
+  //! "pass one plugin in an array: plugins: [myPlugin()]"
 })
 
 const corsOptions = { originn: '*' }

@@ -29,7 +29,7 @@ definePlugin({
 definePlugin({
   name: 'later',
   provide: async () => ({ audit: new Audit() }),
-  //! "services exist as soon as the plugin is registered: make what takes time in setup, and give it to ctx.provide"
+  //! "services must exist as soon as the plugin is registered: create what takes time in setup, and pass it to ctx.provide"
 })
 
 definePlugin({

@@ -13,7 +13,7 @@ env.get('PROT')
 mqtt.publish('doors/frnt', { open: true })
 //! Argument of type '"doors/frnt"' is not assignable to parameter of type '"doors/front"'
 mqtt.publish('doors/+', { open: true })
-//! "messages are published to one topic, without wildcards"
+//! "a message is published to one topic, without wildcards"
 mqtt.publish('doors/front', { open: 'yes' })
 //! Type 'string' is not assignable to type 'boolean'
 mqtt.topic('doors/front').publish({ opn: true })

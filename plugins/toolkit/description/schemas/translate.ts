@@ -87,7 +87,7 @@ export class Translation {
     const ref = String((node as { [lostReference]?: string })[lostReference] ?? node.$ref)
     const component = /^#\/components\/schemas\/([\w.-]+)$/.exec(ref)?.[1]
     if (component !== undefined) return new NamedLink(component, more)
-    return { ...more, ...this.#unknown(`the reference ${JSON.stringify(ref)} leads nowhere`) }
+    return { ...more, ...this.#unknown(`the reference ${JSON.stringify(ref)} cannot be resolved`) }
   }
 
   #nameOf(node: Json & { readonly [formerName]?: string }): string {
@@ -146,8 +146,8 @@ export class Translation {
     if (given.includes('Date')) return { ...members, type: 'string', format: 'date-time' }
     const known = [...new Set(given)].filter((one) => types.has(one))
     if (known.length < new Set(given).size || known.length === 0) {
-      this.#note(`the type ${JSON.stringify(toPlain(type))} is none of JSON`)
-      if (known.length === 0) return { ...members, description: `Not described: the type is none of JSON.` }
+      this.#note(`the type ${JSON.stringify(toPlain(type))} is not a JSON type`)
+      if (known.length === 0) return { ...members, description: `Not described: the type is not a JSON type.` }
     }
     if (nullable === true && !known.includes('null')) known.push('null')
     return { type: known.length === 1 ? known[0] : known, ...members }

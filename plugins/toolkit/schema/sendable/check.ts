@@ -34,7 +34,7 @@ export function checkSendable(schema: object, part: Part, route: string): void {
   if (part === 'body' || part === 'all') {
     const fault = finder(faultInJson)(whole)
     if (fault === undefined) return
-    const where = part === 'all' ? 'neither text nor JSON has' : 'JSON does not have'
+    const where = part === 'all' ? 'neither text nor JSON can represent' : 'JSON cannot represent'
     throw SchemaMemberError(route, part, fault.path.join('.'), `it is ${fault.what}, which ${where}`, use(fault))
   }
   const inText = finder(faultInText)
@@ -47,7 +47,7 @@ export function checkSendable(schema: object, part: Part, route: string): void {
 /** Why no JSON is what a schema asks for, with what to use; `undefined` where some may be, or where that cannot be decided. */
 export function whyNotJson(schema: object): string | undefined {
   const why = (path: readonly (string | number)[], what: string, remedy: string) =>
-    `${path.length === 0 ? 'it' : `its member "${path.join('.')}"`} is ${what}, which JSON does not have. Use ${remedy}`
+    `${path.length === 0 ? 'it' : `its member "${path.join('.')}"`} is ${what}, which JSON cannot represent. Use ${remedy}`
   const foreign = isStandardSchema(schema) ? undefined : foreignType(schema)
   if (foreign !== undefined) return why(foreign.path, `of the type "${foreign.type}"`, remedyFor(foreign.type))
   const fault = finder(faultInJson)({ of: schema, view: () => viewOf(schema) })
@@ -95,7 +95,7 @@ const marked = {
       Object.hasOwn(names, code)
         ? {
             ...base,
-            [unsendable]: notInJson(names[code]!, 'a type that is parsed from text, such as "string.date.parse"'),
+            [unsendable]: notInJson(names[code]!, 'a type that is parsed from a string, such as "string.date.parse"'),
           }
         : base,
   },
@@ -138,7 +138,7 @@ function faultInMembers(view: View, inside: Find, inText: Find): Fault | undefin
   return faultInParts(view, inside)
 }
 
-const flat = 'members of their own beside the others, a text that the schema parses, or the body'
+const flat = 'separate members, a string that the schema parses, or the body'
 
 /** Why a value cannot be sent as text or as a list of text, which has one item at least. */
 function faultInText(view: View, inside: Find): Fault | undefined {

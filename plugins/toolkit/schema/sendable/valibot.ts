@@ -25,7 +25,7 @@ const ofJson = 'a type that JSON has'
 const values: { readonly [type: string]: View } = {
   number: notText('a number', `${byTransform('Number')} with v.number() after it`),
   boolean: notText('a boolean', `v.pipe(v.picklist(['true', 'false']), v.transform((text) => text === 'true'))`),
-  null: notText('null', 'a text that stands for it'),
+  null: notText('null', 'a string that stands for it'),
   bigint: notInJson('a bigint', byTransform('BigInt')),
   date: notInJson('a date', `v.pipe(v.string(), v.isoTimestamp(), v.transform((text) => new Date(text)))`),
   map: notInJson('a Map', 'v.record()'),
@@ -49,11 +49,11 @@ export function viewOfValibot(schema: unknown): View {
     case 'string':
       return text
     case 'picklist':
-      return viewOfValues(schema.options ?? [], 'a picklist of texts')
+      return viewOfValues(schema.options ?? [], 'a picklist of strings')
     case 'enum':
-      return viewOfValues(Object.values(schema.enum ?? {}), 'an enum of texts')
+      return viewOfValues(Object.values(schema.enum ?? {}), 'an enum of strings')
     case 'literal':
-      return viewOfValues([schema.literal], 'v.literal() of a text')
+      return viewOfValues([schema.literal], 'v.literal() of a string')
     case 'object':
     case 'loose_object':
     case 'strict_object':

@@ -29,7 +29,7 @@ const ofJson = 'a type that JSON has'
 const values: { readonly [type: string]: View } = {
   number: notText('a number', 'z.coerce.number()'),
   boolean: notText('a boolean', 'z.stringbool()'),
-  null: notText('null', 'a text that stands for it'),
+  null: notText('null', 'a string that stands for it'),
   bigint: notInJson('a bigint', 'z.coerce.bigint()'),
   date: notInJson('a date', 'z.coerce.date(), or z.iso.datetime() for the text as it is'),
   map: notInJson('a Map', 'z.record()'),
@@ -55,9 +55,9 @@ export function viewOfZod(schema: ZodSchema | undefined): View {
     case 'template_literal':
       return text
     case 'enum':
-      return viewOfValues(Object.values(def.entries ?? {}), 'an enum of texts')
+      return viewOfValues(Object.values(def.entries ?? {}), 'an enum of strings')
     case 'literal':
-      return viewOfValues(def.values ?? [], 'z.literal() of a text')
+      return viewOfValues(def.values ?? [], 'z.literal() of a string')
     case 'object':
       return {
         is: 'object',

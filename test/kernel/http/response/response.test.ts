@@ -157,9 +157,9 @@ describe('bodies', () => {
 
 describe('headers', () => {
   test.each([
-    ['transfer-encoding', 'chunked', /the server itself sends what has no length in chunks/],
-    ['Transfer-Encoding', 'identity', /the server itself sends what has no length in chunks/],
-    ['trailer', 'x-sum', /an answer has no headers after its body/],
+    ['transfer-encoding', 'chunked', /the server itself sends bodies of unknown length in chunks/],
+    ['Transfer-Encoding', 'identity', /the server itself sends bodies of unknown length in chunks/],
+    ['trailer', 'x-sum', /an answer cannot have headers after its body/],
   ])('%s is for the server to set', async (name, value, why) => {
     const set = await answer((_req, res) => res.setHeader(name, value).ok('a'))
     expect([set.status, set.text, set.headers[name.toLowerCase()]]).toEqual([500, '', undefined])
@@ -186,7 +186,7 @@ describe('headers', () => {
   test.each([[undefined], [null], [{}]])('the value %j is refused', async (value) => {
     const res = await answer((_req, res) => res.setHeader('x-a', value as never).ok())
     expect([res.status, res.headers['x-a']]).toEqual([500, undefined])
-    expect(res.log[0]?.message).toMatch(/"x-a" is (undefined|null|an object): it takes a text/)
+    expect(res.log[0]?.message).toMatch(/"x-a" is (undefined|null|an object): it takes a string/)
   })
 
   test.each([[''], ['a b'], ['a:'], ['é'], ['a\r\n']])('the name %j is refused', async (name) => {
@@ -323,7 +323,7 @@ describe('files', () => {
     }
     // The operator learns why.
     expect(seen[0]).toMatchObject({
-      cause: { message: `IRREGULAR_FILE: ${pipe} is a named pipe, and a file is needed` },
+      cause: { message: `IRREGULAR_FILE: ${pipe} is a named pipe, not a file` },
     })
   })
 

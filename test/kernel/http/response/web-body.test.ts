@@ -14,7 +14,7 @@ async function answer(handler: (req: Request, res: Res) => unknown) {
 describe('a web Response', () => {
   test.each([
     ['with the status 0', () => Response.error(), 'its status is 0'],
-    ['that is being read', () => locked(), 'its body was read already'],
+    ['that is being read', () => locked(), 'its body was already read'],
   ])('%s is a failure that says so', async (_which, make, why) => {
     const { status, log } = await answer(make)
     expect(status).toBe(500)

@@ -46,7 +46,7 @@ test('the names of a record may be inherited, and are texts', () => {
 
 test('a symbol is not a name, also where other names are read by a function', () => {
   const open = option.shape({ memory: option.flag() }, (_name, given) => given)
-  expect(() => open.parse({ [Symbol('mine')]: {} }, 'engines')).toThrow('"engines.Symbol(mine)" is not an option')
+  expect(() => open.parse({ [Symbol('mine')]: {} }, 'engines')).toThrow('Unknown option "engines.Symbol(mine)"')
 })
 
 test('options after the first argument may be inherited, and are an object', () => {
@@ -100,7 +100,7 @@ describe('messages', () => {
   })
 
   test('without a path speak of the options', () => {
-    expect(() => option.shape({}).parse('hunter2')).toThrow('the option "options" is text (not shown); it takes')
+    expect(() => option.shape({}).parse('hunter2')).toThrow('the option "options" is a string (not shown); it takes')
   })
 
   test('of schemas do not show the text that was given', () => {
@@ -108,7 +108,7 @@ describe('messages', () => {
     const schema = { '~standard': { version: 1 as const, vendor: 'test', validate: () => ({ issues }) } }
     const signed = definePlugin({ name: 'signed', options: schema })
     expect(() => new Server([signed({ key: 'hunter2' } as never)])).toThrow(
-      'the option "signed.key": Expected >=16 but received text (not shown)',
+      'the option "signed.key": Expected >=16 but received a string (not shown)',
     )
   })
 })
@@ -149,11 +149,11 @@ describe('a reader', () => {
     ['a function', () => ({ then() {} })],
     ['a check', option.shape({}).into(async () => 1)],
   ])('that is asynchronous is refused: %s', (_what, reader) => {
-    expect(register(reader)).toThrow('the options "mine" are read asynchronously')
+    expect(register(reader)).toThrow('the options "mine" have an asynchronous schema')
   })
 
   test('that refuses and does not say why is heard', () => {
-    expect(register(standard(() => ({ issues: [] })))).toThrow('the options "mine" are refused by their schema')
+    expect(register(standard(() => ({ issues: [] })))).toThrow('the options "mine" do not match their schema')
   })
 
   test('of a route that throws is named with the route', async () => {

@@ -17,7 +17,7 @@ describe('checks take what they say', () => {
     ['ms', option.ms(), [0, 2 ** 31 - 1], [-1, 2 ** 31, '5s'], 'milliseconds, 0 or more'],
     ['flag', option.flag(), [true, false], ['true', 0, null], 'true or false'],
     ['oneOf', option.oneOf('a', 'b', 'c'), ['a', 'c'], ['d', 1], '"a", "b" or "c"'],
-    ['text', option.text(), ['x'], ['', 5], 'a text that is not empty'],
+    ['text', option.text(), ['x'], ['', 5], 'a non-empty string'],
     ['name', option.name(/^[a-z]+$/, 'small letters'), ['abc'], ['A1', ''], 'small letters'],
     ['fn', option.fn(), [() => 1], ['() => 1'], 'a function'],
     ['having', option.having<{ hit(): void }>(['hit'], 'a store'), [{ hit() {} }], [{ hit: 1 }, null], 'a store'],
@@ -73,12 +73,12 @@ describe('everything that is wrong is in one error', () => {
     }
     expect(message.replace(/registered at .*option\.test\.ts:\d+:\d+/, 'registered at HERE')).toBe(
       `OPTION: 8 options are wrong:
-- "limited.limmit" is not an option. Did you mean "limit"? The options are limit, key, nested, names
+- Unknown option "limited.limmit". Did you mean "limit"? Known options: limit, key, nested, names
 - the option "limited.limit" is "ten"; it takes a whole number, 1 or more
-- the option "limited.key" is 5; it takes a text that is not empty
+- the option "limited.key" is 5; it takes a non-empty string
 - the option "limited.nested.deep[1].mode" is "up"; it takes "on" or "off"
 - the option "limited.nested.deep[2].mode" is undefined; it takes "on" or "off"
-- "limited.nested.deep[3].mod" is not an option. Did you mean "mode"? The only one is mode
+- Unknown option "limited.nested.deep[3].mod". Did you mean "mode"? Known options: mode
 - the option "limited.nested.deep[3].mode" is undefined; it takes "on" or "off"
 - the option "limited.names.two" is "2"; it takes a whole number
 The plugin "limited" is registered at HERE`,
@@ -120,7 +120,7 @@ test('a secret is in no message and in no listing', async () => {
     setup() {},
   })
   expect(() => new Server([secretive({ password: 12_345, pin: 'p1n' } as never)])).toThrow(
-    /password" is a number \(not shown\).*\n.*pin" is text \(not shown\)/,
+    /password" is a number \(not shown\).*\n.*pin" is a string \(not shown\)/,
   )
   await using server = new Server({
     router: new RouteCollection(),
@@ -206,8 +206,12 @@ describe('options are read', () => {
   })
 
   test.each<[string, (given: undefined) => unknown, string]>([
-    ['by a function that is asynchronous', async () => ({}), 'are read asynchronously'],
-    ['by a function that rejects', () => Promise.reject(new Error('no one hears of this')), 'are read asynchronously'],
+    ['by a function that is asynchronous', async () => ({}), 'have an asynchronous schema'],
+    [
+      'by a function that rejects',
+      () => Promise.reject(new Error('no one hears of this')),
+      'have an asynchronous schema',
+    ],
   ])('not %s', (_how, options, message) => {
     expect(() => new Server([definePlugin({ name: 'late', options, setup() {} })()])).toThrow(message)
   })
@@ -258,7 +262,7 @@ describe('options of routes', () => {
 
   test.each<[object, RegExp]>([
     [{ limits: { limit: 0 } }, /the option "limits\.limit" is 0; it takes a whole number, 1 or more/],
-    [{ limits: { limt: 1 } }, /"limits\.limt" is not an option\. Did you mean "limit"\?/],
+    [{ limits: { limt: 1 } }, /Unknown option "limits\.limt"\. Did you mean "limit"\?/],
     [{ limits: true }, /the option "limits" is true; it takes false, or an object with limit, per/],
     [{ limits: { limit: 'x', pre: 1 } }, /2 options are wrong:\n- .*limits\.pre.*\n- .*limits\.limit/],
   ])('%j fails the boot, naming the route', async (options, message) => {
@@ -283,7 +287,7 @@ describe('a check', () => {
   test('reads the options of a call, and reports all that is wrong with them at once', () => {
     expect(engine.parse(undefined, 'connect')).toEqual({ host: 'localhost' })
     expect(() => engine.parse({ host: 5, pasword: 'hunter2' }, 'connect')).toThrow(
-      /^OPTION: 2 options are wrong:\n- "connect\.pasword" is not an option\. Did you mean "password"\?[^\n]*\n- the option "connect\.host" is 5;/,
+      /^OPTION: 2 options are wrong:\n- Unknown option "connect\.pasword"\. Did you mean "password"\?[^\n]*\n- the option "connect\.host" is 5;/,
     )
   })
 
@@ -295,14 +299,14 @@ describe('a check', () => {
 
   test('has a default that fits', () => {
     expect(() => option.int({ min: 5 }).default(1)).toThrow(
-      /^OPTION: the default of an option does not fit its check, which takes a whole number, 5 or more$/,
+      /^OPTION: the default of an option does not pass its check, which takes a whole number, 5 or more$/,
     )
     expect(() => option.size().default('10 kilos')).toThrow('which takes a number of bytes above 0 or a size')
     expect(option.size().default('10kb').parse(undefined)).toBe(10_240)
   })
 
   test('is held against a pattern that remembers nothing', () => {
-    expect(() => option.text('^a' as never)).toThrow('"pattern" is text (not shown); it takes a regular expression')
+    expect(() => option.text('^a' as never)).toThrow('"pattern" is a string (not shown); it takes a regular expression')
     const word = option.name(/[a-z]+/g)
     expect([word.parse('one'), word.parse('one'), word.parse('one')]).toEqual(['one', 'one', 'one'])
   })
@@ -316,7 +320,9 @@ describe('a check', () => {
 
   test('of an object that must be given says what it needs', () => {
     const mail = option.shape({ to: option.name().required() })
-    expect(() => mail.parse(undefined, 'mail')).toThrow('the option "mail.to" is undefined; it takes a text')
+    expect(() => mail.parse(undefined, 'mail')).toThrow(
+      'the option "mail.to" is undefined; it takes a non-empty string',
+    )
     expect(() => mail.required().parse(undefined, 'mail')).toThrow('the option "mail" is undefined; it takes an object')
     const needing = mail.required('{ to: "somebody" }')
     expect(() => needing.parse(undefined, 'mail')).toThrow(/^OPTION: "mail" needs \{ to: "somebody" \}$/)
@@ -334,7 +340,7 @@ describe('a check', () => {
     )
     expect(engines.parse({ mine: { host: 'a' }, gone: undefined }, 'engines')).toEqual({ mine: { host: 'a' } })
     expect(() => engines.parse({ memry: {} }, 'engines')).toThrow(
-      '"engines.memry" is not an option. Did you mean "memory"?',
+      'Unknown option "engines.memry". Did you mean "memory"?',
     )
     expect(() => engines.parse({ mine: { host: 5 } }, 'engines')).toThrow('"engines.mine.host" is 5')
   })
