@@ -42,7 +42,7 @@ export async function tellFailure(error: unknown, failure: MqttFailure, log: Log
   } catch (second) {
     log.error(
       { err: second, topic },
-      `the global error handler of MQTT failed itself, for the subscription "${subscription}"`,
+      `the global error handler of MQTT itself failed for the subscription "${subscription}"`,
     )
   }
 }

@@ -78,7 +78,7 @@ describe('with a server', () => {
     await queue.publish(1, { delay: 60_000 })
     await other.close()
     expect(log.map(({ message }) => message)).toContain(
-      `1 message is left in the queue "${queue.name}", which is in memory, and ends with the process`,
+      `1 message is left in the queue "${queue.name}", which is in memory, and is lost with the process`,
     )
   })
 

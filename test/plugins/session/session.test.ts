@@ -571,7 +571,7 @@ describe('options', () => {
   test('everything that is wrong is in one error', () => {
     const options = { secret: '', ttl: 0, store: { memory: { mx: 5 } }, cookie: { pth: '/' } }
     expect(() => new Server({ plugins: { session: options } as {} })).toThrow(
-      /^OPTION: 4 options are wrong:\n- .*session\.secret.*\n- .*session\.ttl.*\n- Unknown option "plugins\.session\.store\.memory\.mx"\.*\n- Unknown option "plugins\.session\.cookie\.pth"\. Did you mean "path"/,
+      /^OPTION: 4 options are wrong:\n- .*session\.secret.*\n- .*session\.ttl.*\n- Unknown option "plugins\.session\.store\.memory\.mx".*\n- Unknown option "plugins\.session\.cookie\.pth"\. Did you mean "path"/,
     )
   })
 

@@ -304,7 +304,7 @@ describe('assertCustom', () => {
   })
   test('an async function is refused: no one would wait for it', () => {
     // @ts-expect-error the types refuse it too
-    expect(() => res.assertCustom(async () => {})).toThrow('not async')
+    expect(() => res.assertCustom(async () => {})).toThrow('a synchronous function')
   })
 })
 

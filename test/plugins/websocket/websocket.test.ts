@@ -395,5 +395,5 @@ test('the verb refuses what it cannot mean', () => {
   expect(() => routes.ws('/', () => {})).toThrow('the handlers are a function, not an object')
   expect(() => routes.ws('/', [], { open() {} })).toThrow('the options are an array, not an object')
   expect(() => routes.ws('/', {}, { open() {} }, () => {})).toThrow('it received 4 arguments')
-  expect(() => routes.ws('/', { websocket: {} }, { open() {} })).toThrow('the handlers are the last argument')
+  expect(() => routes.ws('/', { websocket: {} }, { open() {} })).toThrow('pass the handlers as the last argument')
 })
