@@ -222,7 +222,7 @@ describe('what cannot be meant is exit code 2, and nothing is imported', () => {
   test.each([
     [
       ['routes', '--method', 'FETCH'],
-      'routes: --method takes one of GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS; "FETCH" is none',
+      'routes: --method takes one of GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS, not "FETCH"',
     ],
     [['routes', '/books'], 'routes: "/books" is one argument too many'],
     [['routes', '--methd', 'GET'], 'routes: there is no --methd; did you mean --method?'],
@@ -232,7 +232,7 @@ describe('what cannot be meant is exit code 2, and nothing is imported', () => {
       ['explain', '__proto__', '/'],
       'explain: <method> is one of GET, HEAD, POST, PUT, PATCH, DELETE, QUERY, OPTIONS, not "__proto__"',
     ],
-    [['plugins', '--timeout', '0'], '--timeout takes seconds, more than 0 and at most a day; 0 is not'],
+    [['plugins', '--timeout', '0'], '--timeout takes seconds, more than 0 and at most a day, not 0'],
     [['cron-start', '--entry'], 'cron-start: --entry needs a value'],
     [['queue-start', 'orders'], 'queue-start: "orders" is one argument too many'],
   ])('%j', async (argv, message) => {

@@ -157,7 +157,7 @@ export const server = new Server({ background: { crons: ['broken/*.js'] } })
       'none.js',
       'none.js has no cron jobs: the files of its option "crons" (default src/crons/**/*.{ts,js}) have none, and no cron(pattern) was started\n',
     ],
-    ['booted.js', 'booted.js booted its server during the import: add the plugin "cron" to it\n'],
+    ['booted.js', 'booted.js booted its server during the import: add the plugin "cron" to the server\n'],
     ['wrong.js', /^CRON_FILE: the job file \S+broken\/job\.js cannot be loaded: no key\n$/],
     ['missing.js', 'the entry missing.js does not exist\n'],
   ])('%s: nothing to start is exit code 1', async (entry, message) => {

@@ -197,7 +197,7 @@ test('mistakes are told with their lines, all of them, and the last build stays'
     /^src\/other\.ts:1:8: Could not resolve "\.\/nowhere\.ts"\n\n {2}1 │ import '\.\/nowhere\.ts'\n/,
   )
   expect(ended.stderr).toMatch(
-    /src\/value\.ts:1:27: Unterminated string literal\n\n[\s\S]*\n2 mistakes; nothing was written\n$/,
+    /src\/value\.ts:1:27: Unterminated string literal\n\n[\s\S]*\n2 errors; nothing was written\n$/,
   )
   expect((await runIn(app.folder, [process.execPath, 'dist/index.js'])).stdout).toBe('built Named\n')
 })
@@ -244,15 +244,15 @@ describe('what was typed and what is there', () => {
       1,
       'taken has files that this command did not create: --force writes next to them, --out chooses another folder',
     ],
-    [['--target', 'es5'], 2, '--target takes a version of Node.js, node20 or node22.12; "es5" is none'],
+    [['--target', 'es5'], 2, '--target takes a version of Node.js, node20 or node22.12, not "es5"'],
     [['--entry', '../no such.ts'], 1, 'the entry ../no such.ts does not exist'],
     [['--mini'], 2, 'build: there is no --mini; did you mean --minify?'],
     [['x', 'y'], 2, 'build: "x" is one argument too many'],
-    [[], 1, 'src/index.js and src/index.ts would both be dist/index.js: rename or remove one', 'clash'],
+    [[], 1, 'src/index.js and src/index.ts would both become dist/index.js: rename or remove one', 'clash'],
     [
       [],
       1,
-      'a build is for Node.js, and this project runs on Bun, which takes src/index.ts as it is: bun src/index.ts. --force builds anyway',
+      'a build is for Node.js, and this project runs on Bun, which runs src/index.ts as it is: bun src/index.ts. --force builds anyway',
       'bun',
     ],
     [[], 1, expect.stringMatching(/^\S+list\/package\.json cannot be read: it is not an object\n$/), 'list'],

@@ -187,7 +187,7 @@ export const server = new Server({ plugins: [tools()] })
   test.each([
     [['add', '1', '2'], 0, '3\n', ''],
     [['add', '1', '-t', '5', '--loud'], 0, '5\n', 'adding\n'],
-    [['add', '--times', 'x', '1'], 2, '', 'add: --times takes a number, "x" is none\n'],
+    [['add', '--times', 'x', '1'], 2, '', 'add: --times takes a number, not "x"\n'],
     [['add'], 2, '', 'add: <first> is missing\n'],
     [['remove', 'x', 'a', '--force', 'b'], 0, '[{"from":"x","files":["a","b"]},true]\n', ''],
     [['remove', 'x', '--', '--force'], 0, '[{"from":"x","files":["--force"]},false]\n', ''],

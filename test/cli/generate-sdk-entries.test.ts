@@ -99,14 +99,14 @@ describe.concurrent('an entry that does something wrong is told by name, file an
       'never-1.js',
       'await new Promise(() => {})',
       ['--timeout', '0.5'],
-      'never-1.js has not finished after 0.5 s: something that',
+      'never-1.js has not finished after 0.5 s: it awaits something that never settles',
     ],
     [
       'has a function that is never done',
       'never-2.js',
       'export const make = () => new Promise(() => {})',
       ['--export', 'make', '--timeout', '0.5'],
-      'never-2.js has not finished after 0.5 s: something that',
+      'never-2.js has not finished after 0.5 s: it awaits something that never settles',
     ],
     [
       'has a function that fails',

@@ -128,7 +128,7 @@ describe('a client of every kind of route', () => {
     [['--chek'], 2, 'there is no --chek; did you mean --check?'],
     [['--entry', 'a.ts', '--chek'], 2, 'there is no --chek; did you mean --check?'],
     [['--entry', 'a.ts', '-o', 'b.ts', '-z'], 2, 'there is no -z'],
-    [['--timeout', '0'], 2, '--timeout takes seconds, more than 0 and at most a day; 0 is not'],
+    [['--timeout', '0'], 2, '--timeout takes seconds, more than 0 and at most a day, not 0'],
   ])('%j is exit code %i with a message', async (args, code, message) => {
     const ended = await runner.run(project.folder, ['generate-sdk', ...args])
     expect([ended.code, ended.stdout]).toEqual([code, ''])

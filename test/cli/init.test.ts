@@ -323,7 +323,7 @@ describe('what cannot be meant is told in one line, and nothing is written', () 
       2,
       /^--framework: Deno does not support a tarball such as .\/a.tgz: pass the folder of the package$/,
     ],
-    [['app', '--framework', '1;rm'], 2, '--framework takes a version, a tarball or a folder; "1;rm" is none'],
+    [['app', '--framework', '1;rm'], 2, '--framework takes a version, a tarball or a folder, not "1;rm"'],
     [['app', 'more'], 2, 'init: "more" is one argument too many'],
     [['app', '--mqt'], 2, 'init: there is no --mqt; did you mean --mqtt?'],
     [['app', '--name'], 2, 'init: --name needs a value'],

@@ -487,14 +487,14 @@ describe('what was typed', () => {
     [['--prot', '1'], 2, 'serve: there is no --prot; did you mean --port?'],
     [['a b'], 2, 'serve: "a b" is one argument too many'],
     [['src/app.mts'], 2, 'serve: "src/app.mts" is one argument too many; did you mean --entry src/app.mts?'],
-    [['--port', 'x'], 2, 'serve: --port takes a number, "x" is none'],
-    [['--port', '70000'], 2, '--port takes a whole number from 0 to 65535; 70000 is none'],
+    [['--port', 'x'], 2, 'serve: --port takes a number, not "x"'],
+    [['--port', '70000'], 2, '--port takes a whole number from 0 to 65535, not 70000'],
     [['--runtime', '__proto__'], 2, '--runtime takes node, bun, deno, not "__proto__"'],
     [['--runtime', 'bun'], 1, 'Bun is not installed: there is no "bun" on the PATH'],
     [['--entry', '../x.ts'], 1, 'the entry ../x.ts does not exist'],
     [['--entry', 'src'], 1, 'the entry src is a folder: pass the file in it'],
     [['--watch', 'views,nowhere'], 1, '--watch: views does not exist'],
-    [[], 1, /^no start file found in .*: looked for src\/index\.ts, index\.ts .*Name the module/],
+    [[], 1, /^no start file found in .*: looked for src\/index\.ts, index\.ts .*Pass the module/],
   ])('%j', async (args, code, message) => {
     // Where no runtime is to be found.
     runner ??= startRunner({ PATH: '/nowhere' })

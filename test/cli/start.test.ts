@@ -213,8 +213,8 @@ test.concurrent('what cannot be meant is said', async () => {
   const bare = makeProject({ 'src/index.ts': application })
   projects.push(bare)
   const cases: [Project, string[], number, string][] = [
-    [project, ['--workers', '0'], 2, '--workers takes a whole number from 1 to 1024, or max; "0" is neither'],
-    [project, ['--workers', '1.5'], 2, '"1.5" is neither'],
+    [project, ['--workers', '0'], 2, '--workers takes a whole number from 1 to 1024, or max, not "0"'],
+    [project, ['--workers', '1.5'], 2, 'or max, not "1.5"'],
     [project, ['--stuck-after', '0.5'], 2, '--stuck-after takes whole seconds'],
     [project, ['--runtime', 'rhino'], 2, '--runtime takes node, bun, deno'],
     [project, ['--entry', 'nowhere.js'], 1, 'the entry nowhere.js does not exist'],

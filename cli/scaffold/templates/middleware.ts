@@ -45,7 +45,7 @@ const source = ({
   header,
 }: Parts & { readonly extension: string }) => `import { defineMiddleware, HttpError } from '${packageName}'
 
-/** What handlers behind it find in their requests. */
+/** What handlers after it find in their requests. */
 export interface ${extension} {
   ${member}: string
 }

@@ -65,7 +65,7 @@ function source(kind: QueueKind, env: ReturnType<typeof envImport>): string {
   const own = [packageName, named('logger', 'type QueueConfig', 'type QueueErrorHandler')] as const
   return `${imports(own, ...(variables === undefined ? [] : [env]))}
 
-${declared === undefined ? '' : `${declared}\n\n`}/** Told of every failed attempt; after a final one the message is parked by the engine. */
+${declared === undefined ? '' : `${declared}\n\n`}/** Called for every failed attempt; after the final one the engine parks the message. */
 const errorHandler: QueueErrorHandler = (error, { queue, id, attempt, final }) => {
   logger[final ? 'error' : 'warn']({ err: error, queue, id, attempt }, final ? 'given up' : 'failed, is retried')
 }

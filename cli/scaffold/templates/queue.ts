@@ -32,7 +32,7 @@ export function queue(place: Place, { kebab, camel }: Names, kind: QueueKind): S
         ? `  new Server({ plugins: { queues: { run: true } } })`
         : `  new Server({ plugins: { queues: { config: { ${kind}: { … } }, run: true } } })`,
       ...(kind === 'memory' ? [] : [`"${programName} init-queue -t ${kind}" writes the configuration.`]),
-      `Whoever has work for it imports ${name} from there: await ${name}.publish({ id: '1' })`,
+      `To publish a message, import ${name} from there: await ${name}.publish({ id: '1' })`,
     ],
   }
 }
