@@ -43,8 +43,8 @@ export interface ServerOptions extends KernelOptions {
   /** Whether built-in error bodies carry `stack` and `cause`; `'auto'`: while `NODE_ENV` is `development`. Default false; the newest server's value holds for all. */
   exposeErrorDetails?: ExposeErrorDetails
   /**
-   * How the body of a failure looks, whoever raised it: `'problem'` for Problem Details (RFC 9457), or a function
-   * `(failure, req) => body`. Default `{ code, message }`. Handlers that are set for failures win.
+   * The form of the body of every failure: `'problem'` for Problem Details (RFC 9457), or a function
+   * `(failure, req) => body`. Default `{ code, message }`. Handlers for failures take precedence.
    */
   errorFormat?: ErrorFormat
   /**
@@ -54,11 +54,11 @@ export interface ServerOptions extends KernelOptions {
   controllerPatterns?: readonly string[]
   /** Short for the plugin `graphql` with these options: `{ schema: { typeDefs, resolvers }, apolloOptions }`. */
   graphql?: CatalogOptions<'graphql'>
-  /** What runs beside the requests while the server listens. */
+  /** Background work while the server listens. */
   background?: BackgroundOptions
 }
 
-/** What runs beside the requests. */
+/** Background work. */
 export interface BackgroundOptions {
   /** Short for the plugin `cron` with the option `crons`: globs of job files, classes, handles. */
   crons?: readonly CronSource[]
@@ -162,7 +162,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   }
 
   /**
-   * The schema of GraphQL, to add to until the first request.
+   * The GraphQL schema, which can be extended until the first request.
    *
    * @throws ServiceMissingError where the plugin `graphql` is not registered.
    * @example
@@ -173,7 +173,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   }
 
   /**
-   * Answers requests that a policy refuses, in place of 401 `{ error: 'Unauthorized' }`; it can be set at any time.
+   * Answers requests that a policy refuses, instead of 401 `{ error: 'Unauthorized' }`; it can be set at any time.
    *
    * @example
    * server.setPolicyErrorHandler((req, res) => res.forbidden({ error: `no access to ${req.path}` }))
@@ -185,7 +185,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   }
 
   /**
-   * Answers requests that are not valid, in place of 422 `ValidationError`; it can be set at any time.
+   * Answers invalid requests, instead of 422 `ValidationError`; it can be set at any time.
    *
    * @example
    * server.setValidationErrorHandler((req, res, error) => res.badRequest({ problems: error.errors }))
@@ -197,7 +197,7 @@ export class Server<const Given extends object = {}, out Provided = ProvidedBy<P
   }
 
   /**
-   * A test client of its own.
+   * A separate test client.
    *
    * @throws OptionError for patterns that are not a list; a file that cannot be loaded fails its requests.
    * @example

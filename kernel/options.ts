@@ -14,13 +14,13 @@ export interface KernelOptions {
   logger?: Logger
   /** Close on SIGTERM and SIGINT once listening; default true. */
   gracefulShutdown?: boolean
-  /** The whole of closing; connections that are left then are cut. Default 10000. */
+  /** Limit for the whole close; connections that are left then are cut. Default 10000. */
   closeTimeout?: number
-  /** How long everything is still served, while readiness says no, before the listener closes. Default 300. */
+  /** How long everything is still served, while the readiness probe fails, before the listener closes. Default 300. */
   drainWindow?: number
   /** For each plugin's setup; default 10000. */
   bootTimeout?: number
-  /** Until a request is answered, from when something of it is waited for; default 30000, 0 for no limit. */
+  /** Limit for answering a request, without the arrival of its body; default 30000, 0 for no limit. */
   requestTimeout?: number
   /** Take `x-request-id` from the client as `req.id`; default false. */
   trustRequestId?: boolean
@@ -29,7 +29,7 @@ export interface KernelOptions {
   https?: TlsOptions
   /** Closes the server when it aborts. */
   abortSignal?: AbortSignal
-  /** The server beneath: that of the runtime, or `node` for `node:http` on Bun and Deno, which enforces every limit. */
+  /** The underlying server: that of the runtime, or `node` for `node:http` on Bun and Deno, which enforces every limit. */
   adapter?: 'node' | 'bun' | 'deno'
 }
 
@@ -41,6 +41,6 @@ export interface ResolvedKernelOptions
   extends Readonly<Required<Omit<KernelOptions, Optional | 'limits'>>>,
     Readonly<Pick<KernelOptions, Optional>> {
   readonly limits: Limits
-  /** What all failures are answered with. */
+  /** The answer to all failures. */
   readonly errorFormat: Failures
 }

@@ -89,7 +89,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     return this.#host.server.logger.child({ plugin: this.#entry.name })
   }
 
-  /** What this plugin, its scope and the scopes around it provide. */
+  /** The services of this plugin, its scope and the outer scopes. */
   get services(): ServiceStore & Partial<Services> {
     return this.#entry.scope.services as ServiceStore & Partial<Services>
   }
@@ -119,12 +119,12 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     enroll(this.#entry, plugin, options)
   }
 
-  /** Whether a plugin of that name is registered in this scope or around it. */
+  /** Whether a plugin of that name is registered in this scope or an outer one. */
   hasPlugin(name: string): boolean {
     return this.#entry.scope.findPlugin(name) !== undefined
   }
 
-  /** Adds a service made during boot; one that needs no I/O belongs in `provide` of the definition. */
+  /** Adds a service that was created during boot; a service that needs no I/O belongs in `provide` of the definition. */
   provide<Name extends keyof Services & string>(name: Name, value: Services[Name]): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" provides the service "${name}"`)
     this.#entry.scope.services.provide({ [name]: value }, this.#entry.name)
@@ -210,7 +210,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
     this.#hook('onError', hook)
   }
 
-  /** Answers what handlers, middlewares and plugins of this scope and below throw; the nearest scope's holds. */
+  /** Answers errors that handlers, middlewares and plugins of this scope and below throw; the handler of the nearest scope is used. */
   setErrorHandler(handler: ErrorHandler): void {
     this.#mustBoot(`the plugin "${this.#entry.name}" sets an error handler`)
     if (typeof handler !== 'function') throw HookError('setErrorHandler', this.#entry.name)

@@ -39,7 +39,7 @@ export interface PluginDefinition<
   Parsed = {},
   Prefix extends string = string,
 > extends PluginData {
-  /** Unique within a scope; what `dependencies` of others name. */
+  /** Unique within a scope; other plugins name it in `dependencies`. */
   readonly name: string
   readonly version?: string
   /** Plugins that must be registered here or in an ancestor; they boot before this one. */
@@ -62,9 +62,9 @@ export interface PluginDefinition<
    * `route.settings`. A route with an option that no plugin of its scope takes fails the boot.
    */
   readonly routeOptions?: { readonly [Name in keyof Parsed]: RouteOptionReader<Settings, Parsed[Name]> }
-  /** Makes the services, at once and without I/O: they exist as soon as the plugin is registered. */
+  /** Creates the services, synchronously and without I/O: they exist as soon as the plugin is registered. */
   provide?(settings: Settings): Provided
-  /** Wires them, during boot: middlewares, hooks, routes, connections. May be async. */
+  /** Wires the services during boot: middlewares, hooks, routes, connections. May be async. */
   setup?(ctx: Context<Parsed, string extends Prefix ? '' : Prefix>, settings: Settings): void | Promise<void>
 }
 
@@ -134,7 +134,7 @@ export function definePlugin<
   const Prefix extends string = '',
 >(
   definition: Omit<PluginDefinition<Settings, Provided, Input, Parsed, Prefix>, 'provide'> & {
-    /** Makes the services, at once and without I/O: they exist as soon as the plugin is registered. */
+    /** Creates the services, synchronously and without I/O: they exist as soon as the plugin is registered. */
     provide?(settings: Settings): CheckedProvided<Provided>
   },
 ): PluginFactory<Input, Provided> {

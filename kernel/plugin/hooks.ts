@@ -31,7 +31,7 @@ export interface HookTypes {
   onLead: () => void | Promise<void>
   /** Stop, flush, disconnect; in reverse order of registration. What it waits for should be over in `timeLeft` milliseconds. */
   onClose: (timeLeft: number) => void | Promise<void>
-  /** Before the answer is encoded. An error here is a failure like a handler's: what answers it takes the place of the answer. */
+  /** Before the answer is encoded. An error here is a failure like that of a handler: its answer replaces the original one. */
   onSend: (req: Request, res: Response) => void | Promise<void>
   /** After the answer has left, with the milliseconds it took. An error here is only logged. */
   onResponse: (req: Request, res: Response, ms: number) => void | Promise<void>

@@ -2,7 +2,7 @@ import type { Middleware } from './middleware.ts'
 
 /** The options of a route; each plugin that reads one merges its own line into this interface. */
 export interface RouteOptions {
-  /** Middlewares of this route alone, behind those of the server, its plugins and its groups. */
+  /** Middlewares of this route alone, after those of the server, its plugins and its groups. */
   middlewares?: readonly Middleware[]
 }
 

@@ -24,7 +24,7 @@ export interface MessageDescriptionOptions {
   info?: Partial<AsyncApiInfo>
   /** Where channels are: `wss://api.example.com`, `mqtts://broker.example.com`. `https` counts as `wss`, `http` as `ws`. */
   servers?: readonly OpenApiServer[]
-  /** What every websocket asks for that says nothing else. */
+  /** The default security of every websocket. */
   security?: readonly SecurityRequirement[]
   /** Descriptions of tags. */
   tags?: readonly AsyncApiTag[]
@@ -42,7 +42,7 @@ export interface MessageDescriptionOptions {
 export interface AsyncApiOptions extends MessageDescriptionOptions {
   /** The document is at this path with `.json` and `.yaml`. Default `/asyncapi`. */
   path?: string
-  /** For the document: whoever is let in by them. */
+  /** For the document: they decide who may read it. */
   middlewares?: readonly Middleware[]
   /** For the document, as on any route. */
   policy?: RouteOptions['policy']

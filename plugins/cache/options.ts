@@ -3,14 +3,14 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisPrefix } from '../toolkit/redis.ts'
 import { checkTags } from './tags.ts'
 
-/** What a request does when another one is computing the same answer. */
+/** What a request does while another one computes the same answer. */
 export type LockBehavior = 'wait' | 'bypass' | 'fail'
 
-/** How the Redis provider is reached: an address, or other options of `ioredis`. */
+/** The connection of the Redis provider: an address, or other options of `ioredis`. */
 export interface RedisOptions extends RedisAddress {
-  /** A client of ioredis in place of an address; it is not closed with the server. */
+  /** A client of ioredis instead of an address; it is not closed with the server. */
   client?: object
-  /** Stands in front of every key, for a Redis that several applications share. Default none. */
+  /** Prefix of every key, for a Redis that several applications share. Default none. */
   prefix?: string
   /** Milliseconds after which a command counts as failed and the request goes on uncached. Default 200. */
   timeout?: number
@@ -18,12 +18,12 @@ export interface RedisOptions extends RedisAddress {
 
 /** Options of the cache plugin. */
 export interface CacheOptions {
-  /** Where answers are kept. Default `'memory'`. */
+  /** The store of the answers. Default `'memory'`. */
   provider?: 'memory' | 'redis'
   /** Seconds, up to 86400. Default 300. */
   defaultTtl?: number
   redis?: RedisOptions
-  /** Bound of the memory provider: bytes or text such as `'64mb'`, the default. */
+  /** Limit of the memory provider: bytes or a string such as `'64mb'`, the default. */
   maxSize?: number | string
   /** Default `'wait'`. */
   lockBehavior?: LockBehavior
@@ -45,7 +45,7 @@ export interface CacheRouteOptions {
   lockBehavior?: LockBehavior
   /** Whether requests with `authorization`, `cookie` or another credential share answers with everyone. Default false. */
   shared?: boolean
-  /** What tells answers apart, beside method, host, path and query. */
+  /** Parts of the cache key, in addition to method, host, path and query. */
   include?: CacheInclude
 }
 
@@ -158,7 +158,7 @@ export function cacheOfRoute(given: unknown, place: OptionPlace, route: OptionRo
       ttl: own.ttl ?? plugin.defaultTtl,
       tags: own.tags,
       lockBehavior: own.lockBehavior ?? plugin.lockBehavior,
-      /** A request with one of them is passed by. */
+      /** Requests with one of them are not cached. */
       personal: own.shared ? [] : plugin.personalHeaders.filter((name) => !include.headers.includes(name)),
       /** In the key. */
       headers: include.headers,

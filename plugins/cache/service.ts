@@ -11,8 +11,8 @@ export class CacheService {
   #mustReachAll: () => void = () => {}
 
   /**
-   * Removes every answer that has one of the tags, and gives their number. What is being computed at this moment under one
-   * of them is not kept either.
+   * Removes every answer that has one of the tags, and returns their number. Answers that are being computed under one
+   * of them are not kept either.
    *
    * @throws (as a rejection) when the store cannot be reached: the answers are still there.
    * @example
@@ -30,7 +30,7 @@ export class CacheService {
   }
 
   /**
-   * Removes every answer whose key matches, and gives their number. A key is `cache:<METHOD>:<path>`, with `?<query>` when
+   * Removes every answer whose key matches, and returns their number. A key is `cache:<METHOD>:<path>`, with `?<query>` when
    * there is one; `*` is any run of characters, `?` any one.
    *
    * @throws (as a rejection) when the store cannot be reached: the answers are still there.

@@ -9,11 +9,11 @@ import type { Hub, Membership, PresentClient } from './hub.ts'
 import { ChannelPattern, type NameValues } from './name.ts'
 import type { JoinableSocket } from './socket-client.ts'
 
-/** Who asks to join: one websocket, or one stream of events. */
+/** The client that asks to join: one websocket, or one stream of events. */
 export interface ChannelClient<Data = unknown> {
   /** The id of the websocket, or a random one of the stream. */
   readonly id: string
-  /** What the handler `data` of the route has returned for its request. */
+  /** The result of the handler `data` of the route for its request. */
   readonly data: Data
   readonly ip: string
   readonly transport: 'websocket' | 'events'
@@ -28,7 +28,7 @@ type ValuesOf<Name extends string> = string extends Name
   ? NameValues
   : { readonly [Param in keyof ChannelParams<Name>]: string | number }
 
-/** What a channel keeps for clients that come back. */
+/** The messages that a channel keeps for clients that reconnect. */
 export interface ChannelHistory {
   /** Messages. Default 100, 0 for none. */
   messages?: number
@@ -36,20 +36,20 @@ export interface ChannelHistory {
   ms?: number
 }
 
-/** What a channel is declared with. `Data` is what its clients know of their request. */
+/** The options of a channel. `Data` is the data that its clients keep of their request. */
 export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
   /**
    * Whether a client may join. Only `true` lets it in: what throws, rejects, gives anything else or is too late is a refusal. It is asked at
    * each join, and again where messages may have been missed.
    */
   join(client: ChannelClient<Data>, params: ChannelParams<Name>): boolean | Promise<boolean>
-  /** Whether a client may publish what it has sent. Default: clients may not publish. */
+  /** Whether a client may publish its message. Default: clients may not publish. */
   publish?(client: ChannelClient<Data>, params: ChannelParams<Name>, payload: Payload): boolean | Promise<boolean>
-  /** Who the client is, for messages to one user, and for `remove`. */
+  /** The user of the client, for messages to one user, and for `remove`. */
   user?(client: ChannelClient<Data>): string | undefined
-  /** What the others in the channel see of a client. Default: nothing, and no one sees who is present. */
+  /** The data that the other clients in the channel see of a client. Default: none, and presence is off. */
   presence?(client: ChannelClient<Data>, params: ChannelParams<Name>): unknown
-  /** What is kept for clients that come back. `false`: nothing. Default 100 messages of the last five minutes. */
+  /** The messages kept for clients that reconnect. `false`: none. Default 100 messages of the last five minutes. */
   history?: ChannelHistory | false
 }
 

@@ -1,9 +1,9 @@
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { type RedisAddress, redisOptions, redisPrefix } from '../toolkit/redis.ts'
 
-/** Where the Redis is that connects several instances. */
+/** The Redis that connects several instances. */
 export interface ChannelsRedisOptions extends RedisAddress {
-  /** What the keys begin with. Default `channels`. */
+  /** Prefix of the keys. Default `channels`. */
   readonly prefix?: string
 }
 

@@ -7,7 +7,7 @@ import type { SetCookieOptions } from './set-cookie.ts'
 export interface CookieOptions {
   /** Signs and checks cookies: the first one signs, all are taken, so that secrets can be replaced. Random, 32 characters or more. */
   secret?: string | readonly string[]
-  /** Attributes of cookies that say nothing else; over `{ path: '/', httpOnly: true, sameSite: 'lax' }`. */
+  /** Default attributes of cookies, merged over `{ path: '/', httpOnly: true, sameSite: 'lax' }`. */
   defaults?: SetCookieOptions
 }
 

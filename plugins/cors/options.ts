@@ -19,7 +19,7 @@ export interface CorsOptions {
   credentials?: boolean
   /** Seconds for which a browser may remember a preflight. */
   maxAge?: number
-  /** Hand preflights on to the routes, with the headers set. Default false. */
+  /** Pass preflights on to the routes, with the headers set. Default false. */
   preflightContinue?: boolean
   /** The status of the answer to a preflight. Default 204. */
   optionsSuccessStatus?: number

@@ -20,42 +20,42 @@ import { zoneByName } from './schedule/zone.ts'
 
 /** Options of one job. */
 export interface CronJobOptions {
-  /** What it is called in logs, on the page and by the lock. Default: the pattern, then `pattern #2`; of a method, `Class.method`. */
+  /** The name in logs, on the page and in the lock. Default: the pattern, then `pattern #2`; for a method, `Class.method`. */
   name?: string
-  /** Told of what the handler throws. */
+  /** Called with the error that the handler throws. */
   onFailed?: CronErrorHandler
   /** A zone of the IANA database. Default: that of the service, else that of the process. */
   timezone?: string
   /** What a tick does while the job is running. Default `'skip'`. */
   overlap?: 'skip' | 'queue' | 'allow'
-  /** What becomes of ticks that passed while no one could look. Default `'run-once'`. */
+  /** What happens to ticks that passed while the process could not run them. Default `'run-once'`. */
   missed?: 'run-once' | 'skip'
   /** `false`: runs in every instance, although the service has a lock. Default true. */
   lock?: boolean
 }
 
-/** Where instances agree who runs a tick. */
+/** The lock by which instances agree which of them runs a tick. */
 export type CronLockOption =
   | { readonly redis: string | CronRedisOptions; readonly ttl?: number }
   | { readonly postgres: string | CronPostgresOptions; readonly ttl?: number }
   | CronLock
 
-/** What is loaded when the jobs start: globs of files, classes, and handles that were started. */
+/** The jobs to load at the start: globs of files, classes, and handles that were started. */
 export type CronSource = string | BaseCronClass | CronHandle
 
 /** The page that shows the jobs. */
 export interface CronUiOptions {
   /** Default `/crons`. */
   path?: string
-  /** Who may see it. Without any, everyone may, and no one can run a job from it. */
+  /** They decide who may see the page. Without any, everyone may, but no one can run a job from it. */
   middlewares?: readonly Middleware[]
 }
 
 /** Options of a service. */
 export interface CronServiceOptions {
-  /** Default `['src/crons/**\/*.{ts,js}']`, and every class that was imported. */
+  /** Default `['src/crons/**\/*.{ts,js}']`, and every imported class. */
   crons?: readonly CronSource[]
-  /** The zone of jobs that name none. Default: that of the process. */
+  /** The default time zone of jobs. Default: that of the process. */
   timezone?: string
   lock?: CronLockOption
   /** How many ended runs of a job are remembered. Default 20. */

@@ -16,7 +16,7 @@ export interface EnvFileOptions {
    * named must be there; the default may be missing. `false` reads none. Default `'.env'`.
    */
   file?: string | false
-  /** In place of the environment of the process, for tests. */
+  /** Replaces the environment of the process, for tests. */
   environment?: { readonly [name: string]: string | undefined }
 }
 

@@ -3,7 +3,7 @@ import { nodeEnv } from '../toolkit/node-env.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { forbiddenRouteOptions, type GraphqlRouteOptions, type ReadySchema, type SchemaSource } from './types.ts'
 
-/** Makes the value that every resolver is handed third. */
+/** Creates the third argument of every resolver. */
 export type ContextFunction = (exchange: {
   req: Request
   res: Response
@@ -25,11 +25,11 @@ export interface ApolloOptions {
   introspection?: boolean
   /** Whether a request must show that no foreign page can have sent it. Default true. */
   csrfPrevention?: boolean
-  /** Makes the context of each request; may be async. Default: `{ req, res }` itself. */
+  /** Creates the context of each request; may be async. Default: `{ req, res }` itself. */
   context?: ContextFunction
 }
 
-/** What a document may have at most; `false`: no limit. */
+/** Limits of a document; `false`: no limit. */
 export interface GraphqlLimits {
   /** How deep fields may nest; those of the introspection are not counted. Default 15. */
   depth?: number | false
@@ -41,13 +41,13 @@ export interface GraphqlLimits {
   tokens?: number | false
 }
 
-/** How the cost of an operation is estimated, and what it may be. */
+/** How the cost of an operation is estimated and limited. */
 export interface GraphqlCost {
   /** The largest cost that is executed. Default 1000. */
   max?: number
-  /** How long a list is taken to be of which neither arguments nor the schema say it. Default 10. */
+  /** Assumed length of a list if neither its arguments nor the schema set it. Default 10. */
   listSize?: number
-  /** Arguments that say how long a list is, where `@listSize` names none. Default `first`, `last` and `limit`. */
+  /** Arguments that set the length of a list without `@listSize`. Default `first`, `last` and `limit`. */
   slicingArguments?: readonly string[]
 }
 
@@ -67,7 +67,7 @@ export interface GraphqlOptions {
   cost?: boolean | GraphqlCost
   /** Whether browsers get the GraphiQL page at `GET /graphql`. Default: unless `NODE_ENV` is `production`. */
   graphiql?: boolean
-  /** Compiles operations that are asked often; needs the package `graphql-jit`. Default false. */
+  /** Compiles frequent operations; needs the package `graphql-jit`. Default false. */
   jit?: boolean | JitOptions
   /** Milliseconds after which a silent event stream shows that it is alive. Default 12000. */
   keepAlive?: number
@@ -82,7 +82,7 @@ export interface GraphqlOptions {
 
 const count = option.int({ min: 1 }).says('a whole number above 0')
 
-/** The largest number; `false` is none. */
+/** The limit; `false` means no limit. */
 const limit = (fallback: number) =>
   option
     .either(count, option.off())

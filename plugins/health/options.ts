@@ -16,7 +16,7 @@ export interface HealthOptions {
   live?: string | false
   /** The path of the readiness probe, `false` for none. Default `/health/ready`. */
   ready?: string | false
-  /** What must work for the server to be ready, by name; in place of a check of that name which a plugin brings. */
+  /** The checks for readiness, by name; each replaces the check of the same name of a plugin. */
   checks?: { readonly [name: string]: Check }
   /** Milliseconds after which a check counts as failed. Default 2000. */
   timeout?: number

@@ -76,7 +76,7 @@ export const helmetOptions = option
   })
   .typed<HelmetOptions>()
 
-/** For one route, in place of the options of the server; `false`: no headers. */
+/** For one route, instead of the options of the server; `false`: no headers. */
 export const helmetOfRoute = option.either(option.off(), helmetOptions)
 
 /** Without what was left out: for the package a name counts, whatever stands there. */

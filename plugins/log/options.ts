@@ -18,7 +18,7 @@ export interface LogOptions {
   /** Whether every answered request gets a line with method, path, status, milliseconds and id. Default true. */
   logResponse?: boolean
   /**
-   * Paths of values to replace by `[redacted]`, as pino takes them, beside the names that always are: credentials in
+   * Paths of values to replace by `[redacted]`, in the syntax of pino, in addition to the names that always are: credentials in
    * headers, and whatever ends in `password`, `token` or `secret`. A path with `*` costs 20 µs a line.
    */
   redact?: readonly string[]

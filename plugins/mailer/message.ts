@@ -30,17 +30,17 @@ export class MailBuilder {
   #template: Template | undefined
   #priority: MailMessage['priority']
 
-  /** Who gets it: one address, one with a name, or a list. */
+  /** The recipients: one address, one with a name, or a list. */
   to<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('to', recipients)
   }
 
-  /** Who gets it too, visible to all. */
+  /** Further recipients, visible to all. */
   cc<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('cc', recipients)
   }
 
-  /** Who gets it too, visible to no one. */
+  /** Further recipients, hidden from all others. */
   bcc<const Given extends Recipients>(recipients: CheckedAddresses<Given>): this {
     return this.#add('bcc', recipients)
   }

@@ -12,9 +12,9 @@ import { isTransporter, type MailTransporter, type SmtpOptions } from './transpo
 export interface MailProvider {
   /** An address (`smtp://…`, `smtps://…`) or options for nodemailer, a transporter of it, or `memoryTransport()`. */
   readonly transporter: string | MailTransporter | SmtpOptions
-  /** What renders templates. Default none: then mails have no templates. */
+  /** The template engine. Default none: then mails have no templates. */
   readonly templateAdapter?: TemplateAdapter
-  /** The sender of a mail that names none: an address, bare or as `Ada <ada@example.org>`. */
+  /** The default sender of mails: an address, bare or as `Ada <ada@example.org>`. */
   readonly from: string | NamedAddress
 }
 
@@ -122,7 +122,7 @@ const provider = option
   })
   .says('{ transporter, templateAdapter, from }')
 
-/** Transporters for tests and development: whoever sends by one is told that the mail was sent. */
+/** Transporters for tests and development: they report every mail as sent. */
 function sendsNothing(transporter: unknown): boolean {
   const { jsonTransport, streamTransport } = transporter as { jsonTransport?: unknown; streamTransport?: unknown }
   return transporter instanceof MemoryTransport || Boolean(jsonTransport) || Boolean(streamTransport)

@@ -17,31 +17,31 @@ export interface MqttWill extends MqttPublishOptions {
 export interface MqttConnectOptions extends ConnectionOptions {
   /** `'memory'`: a broker within this process, for tests and development. Default `'mqtt'`. */
   provider?: 'mqtt' | 'memory'
-  /** Whether a broker that is not there fails the start; `false`: the start goes on, and so do the attempts. Default true. */
+  /** Whether an unavailable broker fails the start; `false`: the start succeeds, and the attempts continue. Default true. */
   required?: boolean
   /** Milliseconds after which `publish` rejects. Default 5000. */
   publishTimeout?: number
   /** How many messages wait to be sent before `publish` rejects at once. Default 10000. */
   maxQueued?: number
-  /** How large they are together: bytes or text such as `'64mb'`, the default. */
+  /** Their total size: bytes or a string such as `'64mb'`, the default. */
   maxQueuedSize?: number | string
   /** Milliseconds after which a handler counts as failed. Default 30000. */
   handlerTimeout?: number
 }
 
-/** What is loaded when the service starts: globs of files, and classes. */
+/** The subscriptions to load when the service starts: globs of files, and classes. */
 export type MqttSource = string | BaseMqttClass
 
 /** Options of the plugin. */
 export interface MqttOptions {
   connect?: MqttConnectOptions
-  /** Files and classes with subscriptions; `false`: this server handles no messages. Default `['src/mqtt/**\/*.{ts,js}']`, and every class that was imported. */
+  /** Files and classes with subscriptions; `false`: this server handles no messages. Default `['src/mqtt/**\/*.{ts,js}']`, and every imported class. */
   subscribe?: boolean | readonly MqttSource[]
 }
 
-/** What `MqttService.connect` takes. */
+/** The options of `MqttService.connect`. */
 export interface MqttServiceOptions extends MqttConnectOptions {
-  /** Files and classes with subscriptions; `false`: handles no messages. Default: what is declared, and every class that was imported. */
+  /** Files and classes with subscriptions; `false`: handles no messages. Default: all declared subscriptions, and every imported class. */
   subscribe?: boolean | readonly MqttSource[]
   logger?: Logger
 }

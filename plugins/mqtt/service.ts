@@ -149,7 +149,7 @@ export class MqttService {
   /**
    * For health checks.
    *
-   * @throws MqttUnavailableError telling why the broker is not there.
+   * @throws MqttUnavailableError with the reason why the broker is not available.
    * @example
    * new Server({ background: { mqtt: {} }, plugins: { health: { checks: { mqtt: (services) => services.get('mqtt').check() } } } })
    */
@@ -231,7 +231,7 @@ export class MqttService {
   }
 
   /**
-   * Leaves the broker in good order: no other messages, then the handlers that run and what they publish come to their end,
+   * Disconnects cleanly: no further messages, then the running handlers and their publications may finish,
    * for `timeout` milliseconds (10000) at most.
    */
   stop({ timeout = 10_000 }: { timeout?: number } = {}): Promise<void> {

@@ -14,7 +14,7 @@ import type { ReceivedBy } from './messages/schema.ts'
 // biome-ignore lint/suspicious/noEmptyInterface: applications merge their topics into it.
 export interface MqttTopics {}
 
-/** Whether a topic is a pattern: its handlers are told the topic, too. */
+/** Whether a topic is a pattern: its handlers also receive the topic. */
 export type IsPattern<Name extends string> = Name extends `${string}+${string}` | `${string}#${string}` ? true : false
 
 type WithoutShare<Name extends string> = Name extends `$share/${string}`
@@ -42,7 +42,7 @@ type Merged<Name extends string, Keys extends string = keyof MqttTopics & string
 
 type PayloadOf<Name extends string> = Name extends keyof MqttTopics ? MqttTopics[Name] : Merged<Name>
 
-/** What messages of a topic are, as {@link MqttTopics} says; `unknown` where it says nothing. */
+/** The type of the messages of a topic, from {@link MqttTopics}; `unknown` if it is not declared there. */
 export type MqttPayload<Name extends string> = string extends Name
   ? unknown
   : [PayloadOf<WithoutShare<Name>>] extends [never]
@@ -80,7 +80,7 @@ export type ExactName<Name extends string> = [Name] extends [never]
 export interface MqttDetails {
   readonly topic: string
   readonly qos: 0 | 1 | 2
-  /** Whether the broker had kept it for whoever subscribes. */
+  /** Whether the broker had kept it for later subscribers. */
   readonly retain: boolean
   /** Whether the broker sends it again, since it does not know whether it has arrived. */
   readonly duplicate: boolean
@@ -91,7 +91,7 @@ export interface MqttDetails {
   readonly correlationData: Uint8Array | undefined
 }
 
-/** What a handler is called with, as its options say. */
+/** The arguments of a handler, by its options. */
 export type MqttArguments<Pattern extends boolean, Payload, Options> = [
   ...(Pattern extends true ? [topic: string] : []),
   message: Options extends { readonly raw: true }
@@ -103,5 +103,5 @@ export type MqttArguments<Pattern extends boolean, Payload, Options> = [
 ]
 
 // As a method, so that a handler may say what an untyped topic has: `(message: Reading) => …`.
-/** A handler; what it returns is waited for. */
+/** A handler. The next message waits for its promise. */
 export type MqttHandler<Arguments extends readonly unknown[]> = { handle(...args: Arguments): unknown }['handle']

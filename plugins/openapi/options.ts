@@ -38,11 +38,11 @@ export interface DescriptionOptions {
   /** Default: title `API`, version `1.0.0`. */
   info?: Partial<OpenApiInfo>
   servers?: readonly OpenApiServer[]
-  /** What every operation asks for that says nothing else. */
+  /** The default security of every operation. */
   security?: readonly OpenApiSecurity[]
   /** Descriptions of tags, in the order in which the page shows them. */
   tags?: readonly OpenApiTag[]
-  /** Merged over those of the routes; `securitySchemes` takes the place of the ones made for policies. */
+  /** Merged over those of the routes; `securitySchemes` replaces those of the policies. */
   components?: OpenApiComponents
   externalDocs?: OpenApiExternalDocs
   /** Whether the answers of the framework itself are described: 400, 401, 413, 415, 422 and 429. Default true. */
@@ -53,11 +53,11 @@ export interface DescriptionOptions {
 
 /** Options of the API description. */
 export interface OpenApiOptions extends DescriptionOptions {
-  /** Where the page is; the document is below it, at `/json` and `/yaml`. Default `/docs`. */
+  /** The path of the page; the document is below it, at `/json` and `/yaml`. Default `/docs`. */
   path?: string
   /** `false`: the document without the page. Default true. */
   ui?: boolean
-  /** For the page and the document: whoever is let in by them. */
+  /** For the page and the document: they decide who may read them. */
   middlewares?: readonly Middleware[]
   /** For the page and the document, as on any route. */
   policy?: RouteOptions['policy']

@@ -11,10 +11,10 @@ import {
 import { codeOf, phraseOf } from '../toolkit/failures/described-error.ts'
 import { isThenable } from './verdict.ts'
 
-/** Answers a request that a policy has refused; the status is preset to that of the policy, 401 as a rule, a returned value becomes the body. */
+/** Answers a request that a policy refused. The status is preset to that of the policy, usually 401; a returned value becomes the body. */
 export type PolicyErrorCallback = (req: Request, res: Response) => unknown
 
-/** What a refused request is answered with. */
+/** The answer to a refused request. */
 export interface PolicyErrorOptions {
   /** Default: that of the policy, 401 as a rule. */
   status?: number

@@ -47,7 +47,7 @@ export interface PolicyRecord {
 
 /** Options of a policy manager. */
 export interface PolicyManagerOptions {
-  /** Whom the checks of a route are asked about; a promise is waited for. Default `req.user`. */
+  /** The subject of the checks of a route; may be async. Default `req.user`. */
   user?(req: Request): unknown
   /**
    * What a refused request of a route is answered with. `'byUser'`: 403 where the checks are asked about someone, who has no use for
@@ -56,7 +56,7 @@ export interface PolicyManagerOptions {
   status?: PolicyStatus
   /** Milliseconds after which a check that has not answered counts as a no. Default 5000. */
   timeout?: number
-  /** Where `canAccess` writes what went wrong in a check; those of routes write to `req.log`. Default standard error. */
+  /** Logger for errors in checks of `canAccess`; checks of routes log to `req.log`. Default standard error. */
   logger?: Logger
 }
 
@@ -124,7 +124,7 @@ export class PolicyManager<
   readonly #checks = new Map<string, Map<string, KeptCheck>>()
   readonly #user: (req: Request) => unknown
   readonly #timeout: number
-  /** What a refused request of a route is answered with. */
+  /** The answer to a refused request of a route. */
   readonly status: PolicyStatus
   readonly #logger: Logger | undefined
 

@@ -12,11 +12,11 @@ export interface PolicyRequirement {
   }
   readonly scope: string
   readonly handler: string
-  /** What a refused request is answered with; default: what the manager says. */
+  /** The answer to a refused request; default: that of the manager. */
   readonly status?: PolicyStatus
 }
 
-/** What the route option `policy` takes. */
+/** The values of the route option `policy`. */
 export type PolicyOption = PolicyRequirement | readonly PolicyRequirement[]
 
 /**

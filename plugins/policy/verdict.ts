@@ -1,5 +1,5 @@
 import { within } from '../../kernel/index.ts'
-/** Told why a check that did not answer `true` or `false` counts as a no. */
+/** Called with the reason when a check that did not return `true` or `false` counts as a refusal. */
 export type OnFault = (why: string, error?: unknown) => void
 
 const expired = Symbol('expired')

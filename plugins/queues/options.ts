@@ -18,10 +18,10 @@ export interface QueueFailure {
   readonly final: boolean
 }
 
-/** Told of every failed attempt, in place of the log. */
+/** Called for every failed attempt, instead of the log. */
 export type QueueErrorHandler = (error: Error, failure: QueueFailure) => void | Promise<void>
 
-/** What the configuration of every kind may have. */
+/** Options of every kind of queue. */
 export interface QueueSettings {
   errorHandler?: QueueErrorHandler
   /** Milliseconds after which `publish` rejects. Default 5000. */
@@ -38,7 +38,7 @@ export interface MemoryQueueConfig extends QueueSettings {
 export interface BullmqConfig extends QueueSettings {
   /** A `redis://` or `rediss://` address, or options of ioredis with `url` or `host`, `port` and so on. Default `REDIS_URL`, else `redis://127.0.0.1:6379`. */
   connection?: string | { readonly [option: string]: unknown }
-  /** Stands in front of every key. Default `'bull'`. */
+  /** Prefix of every key. Default `'bull'`. */
   prefix?: string
   /** Milliseconds without a sign of life after which the job of a worker is given to another. Default 30000. */
   lockDuration?: number
@@ -70,7 +70,7 @@ export interface SqsConfig extends QueueSettings {
   /** Default: that of the region. */
   endpoint?: string
   credentials?: object
-  /** An `SQSClient` in place of the three above; it stays open. */
+  /** An `SQSClient` instead of the three above; it stays open. */
   client?: object
   /** Addresses of queues by name; others are asked for. */
   queueUrls?: { readonly [queue: string]: string }
@@ -82,7 +82,7 @@ export interface SqsConfig extends QueueSettings {
   retryDelay?: number
 }
 
-/** What `defineQueueConfiguration` takes: settings by kind of queue, or by the name of a custom one. */
+/** The argument of `defineQueueConfiguration`: settings by kind of queue, or by the name of a custom one. */
 export interface QueueConfig {
   readonly memory?: MemoryQueueConfig
   readonly bullmq?: BullmqConfig

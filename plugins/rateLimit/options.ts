@@ -10,7 +10,7 @@ export interface RateLimitRule {
   limit?: number
   /** Milliseconds of a window. Default 60000. */
   windowMs?: number
-  /** Who is counted; `undefined`: the address. Default: the address, IPv6 by its /64 network. */
+  /** The key of the counter; `undefined`: the address. Default: the address, IPv6 by its /64 network. */
   key?: (req: Request) => string | undefined | Promise<string | undefined>
   /** Requests that are not counted: those for which it says `true`. */
   skip?: (req: Request) => boolean | Promise<boolean>
@@ -48,5 +48,5 @@ export type RateLimitRedisSettings = SettingsOf<typeof redis>
 /** A limit with every default in place. */
 export type Rule = Omit<RateLimitSettings, 'store'>
 
-/** For one route: what it leaves out is as for the server. Where everything is counted is not its choice. */
+/** For one route: missing options are those of the server. The store is always that of the server. */
 export const rateLimitOfRoute = option.overrides<Rule>(option.shape(rule))

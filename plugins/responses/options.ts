@@ -3,7 +3,7 @@ import { option } from '../toolkit/options/index.ts'
 
 /** Options of the response schemas. */
 export interface ResponsesOptions {
-  /** Turn numbers into text and text into numbers where the schema asks for it, in place of a 500. Default false. */
+  /** Convert numbers to strings and strings to numbers where the schema requires it, instead of a 500. Default false. */
   coerce?: boolean
 }
 

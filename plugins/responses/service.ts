@@ -12,7 +12,7 @@ export interface CompileOptions {
   /** What errors call it: `GET /users/:id`. */
   readonly route: string
   /**
-   * Makes it lenient: an answer that does not fit is sent as far as the schema names it, and this is told why, once.
+   * Makes it lenient: an answer that does not match is sent as far as the schema names it, and this is called with the reason, once.
    * Without it such an answer throws.
    */
   onMismatch?(error: Error): void

@@ -7,7 +7,7 @@ import { secrets } from '../toolkit/secrets.ts'
 import type { SessionStore } from './stores/contract.ts'
 import type { RedisClient } from './stores/redis.ts'
 
-/** Where sessions are kept. */
+/** The store of the sessions. */
 export type SessionStoreOption =
   | 'memory'
   /** At most so many sessions; the least used one goes. Default 10 000. */
@@ -29,7 +29,7 @@ export interface SessionOptions {
   ttl?: number
   /** Default `memory`, for one process only. */
   store?: SessionStoreOption
-  /** Begin `ttl` anew with every answer, instead of with every change. Default false. */
+  /** Restart `ttl` with every answer, instead of with every change. Default false. */
   rolling?: boolean
   /** Attributes of the cookie. Default `{ path: '/', httpOnly: true, sameSite: 'lax' }`, and `secure` over https. */
   cookie?: SessionCookieOptions

@@ -14,13 +14,13 @@ export interface StaticOptions {
   prefix?: string
   /** Files and folders whose name begins with a dot: `'ignore'` as if there were none, `'deny'` with 403, `'allow'`. Default `'ignore'`. */
   dotfiles?: 'ignore' | 'deny' | 'allow'
-  /** What answers for a folder: the first of these files that is there; `false`: nothing. Default `'index.html'`. */
+  /** The index of a folder: the first of these files that exists; `false`: none. Default `'index.html'`. */
   index?: string | readonly string[] | false
   /** Endings to try for a path that has no file: `['html']` finds `about.html` at `/about`. Default none. */
   extensions?: readonly string[]
   /** Whether a folder without a slash at its end is redirected to one, when it has an index. Default true. */
   redirect?: boolean
-  /** For how long a client may keep a file: seconds, or text such as `'7d'`. Default 0. */
+  /** How long a client may cache a file: seconds, or a string such as `'7d'`. Default 0. */
   maxAge?: number | string
   /** Whether `cache-control` says that a file never changes. Default false. */
   immutable?: boolean

@@ -6,7 +6,7 @@ import { checkKey, checkPrefix } from './key.ts'
 import type { StorageEntry, StorageMetadata, StorageProvider } from './providers/contract.ts'
 import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
 
-/** What `getObject` gives by its mode. */
+/** The result of `getObject`, by mode. */
 export interface StorageContents {
   raw: Uint8Array
   text: string

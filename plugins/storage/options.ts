@@ -2,7 +2,7 @@ import { quoted } from '../../kernel/index.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { StorageProvider } from './providers/contract.ts'
 
-/** What `new Storage` takes beside its providers. */
+/** The options of `new Storage`. */
 export interface StorageSettings<Name extends string = string> {
   /** The one that is meant where none is named. May be left out where there is only one. */
   defaultProvider?: Name

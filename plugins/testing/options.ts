@@ -16,7 +16,7 @@ export type MockPart =
   | undefined
   | readonly (string | number | boolean | Blob)[]
 
-/** What a request is made of; at most one of `body`, `formData` and `urlencoded`. */
+/** The parts of a request; at most one of `body`, `formData` and `urlencoded`. */
 export interface MockOptions<Body = unknown, Query extends object = MockQuery> {
   /**
    * Sent as JSON; a string, bytes and streams are sent as they are. The content type is JSON for data and strings and

@@ -4,11 +4,11 @@ import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { canonicalAddress } from './address.ts'
 import { maxHops } from './list.ts'
 
-/** Which proxies are believed, and in which headers. */
+/** Which proxies are trusted, and in which headers. */
 export interface TrustProxyOptions {
   /**
    * Addresses, ranges (`10.0.0.0/8`, `2001:db8::/32`) and the names `loopback`, `linklocal`, `uniquelocal`; or the number
-   * of proxies in front of the server; or `true` for everyone.
+   * of proxies before the server; or `true` for everyone.
    */
   trustedProxies: readonly string[] | number | true
   /** The headers that the proxies write: `X-Forwarded-*`, or `Forwarded` (RFC 7239). Default `'x-forwarded'`. */

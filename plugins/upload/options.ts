@@ -22,7 +22,7 @@ export interface UploadOptions {
   folder?: string
 }
 
-/** What a route may say about its own uploads; what it leaves out is as the plugin has it. */
+/** The upload options of a route; missing ones are those of the plugin. */
 export interface RouteUploadOptions extends UploadOptions {}
 
 export interface UploadLimits {

@@ -9,7 +9,7 @@ export type SlowReaders = 'close' | 'drop' | 'wait'
 
 /** Limits of one websocket; a route may have its own. */
 export interface WebsocketLimits {
-  /** Bytes of one message, or text such as `'64kb'`; a longer one closes with 1009. Default 1 MB. */
+  /** Bytes of one message, or a string such as `'64kb'`; a longer message closes the socket with 1009. Default 1 MB. */
   maxMessageSize?: number | string
   /** Messages and pings a second of one client, on average; twice as many at once. More closes with 1008. `false`: no limit. Default 100. */
   messagesPerSecond?: number | false

@@ -22,12 +22,12 @@ type Sendable<Schemas> = {
     : Message<Type, InputOf<Schemas[Type]>>
 }[keyof Schemas & string]
 
-/** What a handler receives: messages by the schemas of `incoming`; without them a text, or the bytes of a binary message. */
+/** The messages that a handler receives: typed by the schemas of `incoming`; without them a string, or the bytes of a binary message. */
 export type IncomingOf<Options> = Options extends { readonly incoming: infer Schemas }
   ? Received<Schemas>
   : string | Uint8Array
 
-/** What a socket sends: messages by the schemas of `outgoing`; without them a text, bytes, or a value that is sent as JSON. */
+/** The messages that a socket sends: typed by the schemas of `outgoing`; without them a string, bytes, or a value that is sent as JSON. */
 export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Schemas }
   ? Sendable<Schemas>
   : string | Uint8Array | object
@@ -36,7 +36,7 @@ export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Sch
 export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | object, Params = object> {
   /** A random UUID. */
   readonly id: string
-  /** What the handler `data` returned for the request. */
+  /** The result of the handler `data` for the request. */
   data: Data
   /** The parameters of the path. */
   readonly params: Params
@@ -71,7 +71,7 @@ export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | o
  */
 export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
   /**
-   * What the socket is to know of its request, which is not kept: the user, a session id. Called after every check, before the connection
+   * The data of the request that the socket keeps, because the request itself is not kept: the user, a session id. Called after every check, before the connection
    * is opened; what it throws is answered as a failure of any route.
    */
   data?(req: Req, res: Response): Data | Promise<Data>

@@ -31,20 +31,20 @@ export interface Request {
   params: { readonly [name: string]: string | undefined }
   /** Repeated names become arrays; parsed when first read. */
   query: Query
-  /** What a body parser made of the body; `undefined` without body or parser. */
+  /** The parsed body; `undefined` without body or parser. */
   body: unknown
   /** Lower-case names, repeated headers joined. */
   readonly headers: { readonly [name: string]: string | undefined }
   /** The same as web `Headers`. */
   readonly rawHeaders: Headers
-  /** Given by the client only where `trustRequestId` is on, else made for this request. */
+  /** From the client only with `trustRequestId`, else created for this request. */
   readonly id: string
   /** The address of the peer. */
   readonly ip: string
   readonly protocol: 'http' | 'https'
-  /** Aborts when the client goes away before the answer is complete, and when the request is given up. */
+  /** Aborts when the client disconnects before the answer is complete, and when the request is given up. */
   readonly signal: AbortSignal
-  /** Gives the request up: aborts `signal` with the reason. For time-outs, which answer by throwing; what the handler answers after that is dropped. */
+  /** Gives the request up: aborts `signal` with the reason. For timeouts, which answer by throwing; later answers of the handler are dropped. */
   abort(reason: Error): void
   /**
    * Gives the request so many milliseconds from now, in place of the server's `requestTimeout`; `false`: all the time it takes.
@@ -56,7 +56,7 @@ export interface Request {
   readonly log: Logger
   /** The path of the route that answers, as registered; `undefined` for 404 and 405. */
   readonly route: string | undefined
-  /** What the runtime delivered: for body parsers, which read the bytes. */
+  /** The request of the runtime: for body parsers, which read its bytes. */
   readonly raw: RawRequest
 }
 
@@ -74,7 +74,7 @@ export interface AnsweringRoute {
   readonly serialize: Serialize
 }
 
-/** What may answer a request that no route answers. */
+/** May answer a request that no route matches. */
 export interface Miss {
   /** The methods that the path has. */
   readonly allowed: readonly string[]

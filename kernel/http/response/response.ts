@@ -20,11 +20,11 @@ export interface Response extends Shorthands {
   /** Sets the status; 200 when no one does. */
   status(code: number): Response
   readonly statusCode: number
-  /** Whether a body, or the lack of one, was decided. */
+  /** Whether the answer, with or without a body, was decided. */
   readonly answered: boolean
   /** The body as it was given, before serialisation. */
   readonly payload: unknown
-  /** Bytes of the body that has left, in `onResponse` hooks; `undefined` elsewhere, and for a stream whose length no one has declared. */
+  /** Bytes of the body that were sent, in `onResponse` hooks; `undefined` elsewhere, and for a stream without a declared length. */
   readonly bodySize: number | undefined
   /** Sets a header; a name or value with CR, LF, NUL or characters above U+00FF throws. */
   header(name: string, value: HeaderValue): Response

@@ -1,16 +1,16 @@
 import type { Logger } from '../../../kernel/index.ts'
 
-/** What a job is called with. */
+/** The argument of a job. */
 export interface CronRun {
   readonly name: string
-  /** The tick that is being served; runs may begin later than that. */
+  /** The time of the tick; runs may begin later than that. */
   readonly scheduledAt: Date
   /** Aborts when the server or the service closes, and when the lock of this run was lost. */
   readonly signal: AbortSignal
   readonly logger: Logger
 }
 
-/** A job. What it returns is waited for. */
+/** A job. The run ends when its promise settles. */
 export type CronHandler = (run: CronRun) => unknown
 
 /** One run that has ended. */
@@ -24,7 +24,7 @@ export interface CronRecord {
   readonly error?: string
 }
 
-/** What became of the ticks of a job since its service has started. */
+/** The outcomes of the ticks of a job since its service started. */
 export interface CronCounts {
   readonly ok: number
   readonly failed: number

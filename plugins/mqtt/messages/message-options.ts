@@ -8,7 +8,7 @@ export type MqttQos = 0 | 1 | 2
 export interface MqttPublishOptions {
   /** Default 0. */
   qos?: MqttQos
-  /** Whether the broker keeps it for whoever subscribes later; an empty text takes it back. Default false. */
+  /** Whether the broker keeps it for later subscribers; an empty payload removes it. Default false. */
   retain?: boolean
   /** Seconds after which the broker gives it to no one any more. This and the following need MQTT 5. */
   messageExpiryInterval?: number
@@ -16,7 +16,7 @@ export interface MqttPublishOptions {
   contentType?: string
   /** Where the answer is expected. */
   responseTopic?: string
-  /** What the answer is told apart by. */
+  /** Identifies the answer. */
   correlationData?: Uint8Array
 }
 
