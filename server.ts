@@ -68,7 +68,7 @@ export interface BackgroundOptions {
   mqtt?: CatalogOptions<'mqtt'>
 }
 
-/** Options of a test client of its own. */
+/** Options of a separate test client. */
 export interface MockServerOptions {
   /** Globs as in the server option of that name; loaded with the first request. */
   controllerPatterns?: readonly string[]

@@ -3,7 +3,7 @@ import type { RouteCollection } from './routing/collection.ts'
 import type { Limits, TlsOptions } from './runtime/adapter.ts'
 import type { Logger } from './support/logger.ts'
 
-/** Options of a server, as someone writes them; every time is in milliseconds. The kernel itself takes them read. */
+/** Options of a server as the user writes them; every time is in milliseconds. The kernel itself takes parsed ones. */
 export interface KernelOptions {
   /** Else the environment's `PORT`, else 3000; 0 picks a free port. */
   port?: number

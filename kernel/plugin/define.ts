@@ -79,7 +79,7 @@ export interface Registration<Provided extends object = object> {
 
 /** How a plugin is registered. */
 export interface RegisterOptions {
-  /** Path prefix of all its routes; gives the plugin a scope of its own. */
+  /** Path prefix of all its routes; gives the plugin its own scope. */
   prefix?: string
 }
 
@@ -107,7 +107,7 @@ export interface PluginFactory<Options, Provided extends object = {}> {
   readonly plugin: PluginDefinition<never, Provided>
 }
 
-/** The options that a factory takes. */
+/** The options of a factory. */
 export type OptionsOf<Factory> = Factory extends PluginFactory<infer Options, object> ? Options : never
 
 /**

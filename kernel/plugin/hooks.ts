@@ -10,7 +10,7 @@ import type { PluginEntry } from './scope.ts'
  */
 export type Thrown = Error & { readonly code?: unknown; readonly status?: unknown }
 
-/** Runs in the name of a failure: `setErrorHandler`. A returned value is sent; without an answer it is 500, empty. */
+/** Handles a failure: `setErrorHandler`. A returned value is sent; without an answer it is 500, empty. */
 export type ErrorHandler = {
   // A method, for a handler may also name the class of the errors that it knows.
   handle(req: Request, res: Response, next: (error?: unknown) => void, error: Thrown): unknown
@@ -29,7 +29,7 @@ export interface HookTypes {
    * this one takes that over. A hook that fails then is called again.
    */
   onLead: () => void | Promise<void>
-  /** Stop, flush, disconnect; in reverse order of registration. What it waits for should be over in `timeLeft` milliseconds. */
+  /** Stop, flush, disconnect; in reverse order of registration. The hook should finish within `timeLeft` milliseconds. */
   onClose: (timeLeft: number) => void | Promise<void>
   /** Before the answer is encoded. An error here is a failure like that of a handler: its answer replaces the original one. */
   onSend: (req: Request, res: Response) => void | Promise<void>

@@ -18,7 +18,7 @@ export interface InjectRequest {
   body?: string | Uint8Array | AsyncIterable<Uint8Array>
   /** The address of the client; default `127.0.0.1`. */
   ip?: string
-  /** The client goes away when it aborts. */
+  /** The client disconnects when it aborts. */
   signal?: AbortSignal
   /** The other end for a protocol that takes the connection over; what it is, the plugin of that protocol says. */
   peer?: unknown

@@ -12,7 +12,7 @@ export interface RedisOptions extends RedisAddress {
   client?: object
   /** Prefix of every key, for a Redis that several applications share. Default none. */
   prefix?: string
-  /** Milliseconds after which a command counts as failed and the request goes on uncached. Default 200. */
+  /** Milliseconds after which a command counts as failed and the request continues uncached. Default 200. */
   timeout?: number
 }
 

@@ -57,7 +57,7 @@ export interface ChannelOptions<Name extends string, Payload, Data = unknown> {
 export interface ChannelPublishOptions {
   /** One user, on all devices; or one client, by its id. */
   to?: { readonly user: string } | { readonly client: string }
-  /** The id of the client that does not receive it: the one who has sent it, as a rule. */
+  /** The id of the client that does not receive it: usually the sender. */
   except?: string
 }
 

@@ -5,7 +5,7 @@ import type { Encoding } from './coders.ts'
 export interface CompressionOptions {
   /** Bytes from which a body is compressed; a number, or a size such as `'2kb'`. Default 1024. */
   threshold?: number | string
-  /** The encodings to choose from, the best first; what the runtime lacks is left out. Default `zstd`, `br`, `gzip`. */
+  /** The encodings to choose from, the best first; unsupported ones are ignored. Default `zstd`, `br`, `gzip`. */
   encodings?: readonly Encoding[]
 }
 

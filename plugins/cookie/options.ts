@@ -5,7 +5,7 @@ import type { SetCookieOptions } from './set-cookie.ts'
 
 /** Options of the cookie plugin. */
 export interface CookieOptions {
-  /** Signs and checks cookies: the first one signs, all are taken, so that secrets can be replaced. Random, 32 characters or more. */
+  /** Signs and checks cookies: the first secret signs, all are accepted, so that secrets can be replaced. Random, 32 characters or more. */
   secret?: string | readonly string[]
   /** Default attributes of cookies, merged over `{ path: '/', httpOnly: true, sameSite: 'lax' }`. */
   defaults?: SetCookieOptions

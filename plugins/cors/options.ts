@@ -11,7 +11,7 @@ export interface CorsOptions {
   origin?: OriginOption<Request>
   /** Default `GET, HEAD, PUT, PATCH, POST, DELETE`. */
   methods?: string | readonly string[]
-  /** Request headers that are allowed. Default: those the preflight asks for. */
+  /** Allowed request headers. Default: those that the preflight asks for. */
   allowedHeaders?: string | readonly string[]
   /** Response headers that scripts may read beyond the safe ones. */
   exposedHeaders?: string | readonly string[]

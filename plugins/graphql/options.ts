@@ -13,7 +13,7 @@ export type ContextFunction = (exchange: {
 
 /** Operations over a websocket. */
 export interface GraphqlSocketOptions {
-  /** Operations that one websocket may have at once; a further one is answered with an error. Default 100. */
+  /** Operations that one websocket may run at once; a further one is answered with an error. Default 100. */
   maxOperations?: number
   /** Milliseconds in which a client sends `connection_init`; later the websocket is closed with 4408. Default 3000. */
   connectionInitTimeout?: number
@@ -63,7 +63,7 @@ export interface GraphqlOptions {
   schema?: SchemaSource | ReadySchema
   apolloOptions?: ApolloOptions
   limits?: GraphqlLimits
-  /** Refuses operations that are estimated to cost too much, before they are executed. Default false. */
+  /** Refuses operations whose estimated cost is too high, before they are executed. Default false. */
   cost?: boolean | GraphqlCost
   /** Whether browsers get the GraphiQL page at `GET /graphql`. Default: unless `NODE_ENV` is `production`. */
   graphiql?: boolean

@@ -3,7 +3,7 @@ import { variable } from '../toolkit/environment/process.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import { loadPino } from './sink.ts'
 
-/** Where log lines go: anything with a `write` for text. */
+/** The destination of log lines: anything with a `write` for text. */
 export interface LogStream {
   write(line: string): unknown
 }
@@ -13,7 +13,7 @@ export type LogLevel = (typeof levels)[number]
 
 /** Options of the log. */
 export interface LogOptions {
-  /** The least level that is written. Default: the environment's `LOG_LEVEL`, else `'info'`. */
+  /** The lowest level that is written. Default: the environment's `LOG_LEVEL`, else `'info'`. */
   level?: LogLevel
   /** Whether every answered request gets a line with method, path, status, milliseconds and id. Default true. */
   logResponse?: boolean

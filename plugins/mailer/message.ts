@@ -50,7 +50,7 @@ export class MailBuilder {
     return this.#add('replyTo', recipients)
   }
 
-  /** The sender, in place of the provider's. */
+  /** The sender, instead of the provider's. */
   from<const Given extends string | NamedAddress>(sender: CheckedAddresses<Given>): this {
     this.#from = addressOf('from', sender)
     return this
@@ -89,13 +89,13 @@ export class MailBuilder {
     return this
   }
 
-  /** One file to go with it. */
+  /** One attachment. */
   attachment(attachment: MailAttachment): this {
     this.#attachments.push(checkAttachment(attachment))
     return this
   }
 
-  /** Several files to go with it. */
+  /** Several attachments. */
   attachments(attachments: readonly MailAttachment[]): this {
     for (const one of attachments) this.attachment(one)
     return this

@@ -8,7 +8,7 @@ import { MemoryTransport } from './memory-transport.ts'
 import type { TemplateAdapter } from './templates/contract.ts'
 import { isTransporter, type MailTransporter, type SmtpOptions } from './transport.ts'
 
-/** One way to send. */
+/** One provider of mails. */
 export interface MailProvider {
   /** An address (`smtp://…`, `smtps://…`) or options for nodemailer, a transporter of it, or `memoryTransport()`. */
   readonly transporter: string | MailTransporter | SmtpOptions

@@ -5,11 +5,11 @@ import { type ConnectionOptions, connectionMembers, withAddress } from './links/
 import type { MqttPublishOptions } from './messages/message-options.ts'
 import type { BaseMqttClass } from './subscriptions/base-mqtt.ts'
 
-/** The last will: what the broker publishes when this client vanishes. */
+/** The last will: the message that the broker publishes when this client vanishes. */
 export interface MqttWill extends MqttPublishOptions {
   topic: string
   message: unknown
-  /** Seconds the broker waits, for a client that comes back; MQTT 5. Default 0. */
+  /** Seconds for which the broker waits for the client to reconnect; MQTT 5. Default 0. */
   delay?: number
 }
 

@@ -36,7 +36,7 @@ const ResourcePolicyError = defineError(
     `the check ${JSON.stringify(`${scope}.${handler}`)} cannot guard a route: ${why}, but a route calls it with (user, req). Call it in the handler, with the resource: await policies.canAccess(${JSON.stringify(scope)}, ${JSON.stringify(handler)}, user, resource)`,
 )
 
-/** Says whether a user may do something; anything but `true` is a no. */
+/** Decides whether a user may do something; anything but `true` is a refusal. */
 // The type of a method, so that a check for a certain user fits where checks for any are taken.
 export type PolicyCheck = { run(user: unknown, ...args: unknown[]): boolean | Promise<boolean> }['run']
 
@@ -54,7 +54,7 @@ export interface PolicyManagerOptions {
    * signing in again, and 401 where they are not. Default 401.
    */
   status?: PolicyStatus
-  /** Milliseconds after which a check that has not answered counts as a no. Default 5000. */
+  /** Milliseconds after which a check that has not settled counts as a refusal. Default 5000. */
   timeout?: number
   /** Logger for errors in checks of `canAccess`; checks of routes log to `req.log`. Default standard error. */
   logger?: Logger

@@ -40,9 +40,9 @@ export interface BullmqConfig extends QueueSettings {
   connection?: string | { readonly [option: string]: unknown }
   /** Prefix of every key. Default `'bull'`. */
   prefix?: string
-  /** Milliseconds without a sign of life after which the job of a worker is given to another. Default 30000. */
+  /** Milliseconds after which the job of an unresponsive worker is given to another one. Default 30000. */
   lockDuration?: number
-  /** Milliseconds between two looks for such jobs. Default 30000. */
+  /** Milliseconds between two checks for such jobs. Default 30000. */
   stalledInterval?: number
   /** How often a job may lose its worker before it counts as failed. Default 1. */
   maxStalledCount?: number
@@ -57,7 +57,7 @@ export interface PgbossConfig extends QueueSettings {
   /** Connections at most. Default 10. */
   max?: number
   ssl?: unknown
-  /** Milliseconds between two looks for a message while there is none. Default 1000. */
+  /** Milliseconds between two polls of an empty queue. Default 1000. */
   pollInterval?: number
   /** Further options of the constructor of pg-boss. */
   options?: { readonly [option: string]: unknown }
@@ -74,11 +74,11 @@ export interface SqsConfig extends QueueSettings {
   client?: object
   /** Addresses of queues by name; others are asked for. */
   queueUrls?: { readonly [queue: string]: string }
-  /** Seconds one question waits for a message, up to 20. Default 20. */
+  /** Seconds for which one poll waits for a message, up to 20. Default 20. */
   waitTimeSeconds?: number
   /** Seconds for which a message is hidden from others; prolonged while its handler runs. Default 30. */
   visibilityTimeout?: number
-  /** Seconds before a failed message is given out again. Default 0. */
+  /** Seconds before a failed message is delivered again. Default 0. */
   retryDelay?: number
 }
 

@@ -6,19 +6,19 @@ import type { RateLimitRedisOptions } from './stores/redis.ts'
 
 /** One limit. */
 export interface RateLimitRule {
-  /** Requests that a client has in one window. Default 100. */
+  /** Requests that a client may send in one window. Default 100. */
   limit?: number
   /** Milliseconds of a window. Default 60000. */
   windowMs?: number
   /** The key of the counter; `undefined`: the address. Default: the address, IPv6 by its /64 network. */
   key?: (req: Request) => string | undefined | Promise<string | undefined>
-  /** Requests that are not counted: those for which it says `true`. */
+  /** Requests for which it returns `true` are not counted. */
   skip?: (req: Request) => boolean | Promise<boolean>
   /** The status of a refusal. Default 429. */
   statusCode?: number
 }
 
-/** The limit of the whole server, and where everything is counted. */
+/** The limit of the whole server, and the store of the counters. */
 export interface RateLimitOptions extends RateLimitRule {
   /** `'memory'`, options of a Redis, or a store. Default `'memory'`. */
   store?: 'memory' | RateLimitRedisOptions | RateLimitStore

@@ -21,11 +21,11 @@ export type SessionCookieOptions = Omit<SetCookieOptions, 'signed' | 'maxAge' | 
 
 /** Options of the session plugin. */
 export interface SessionOptions {
-  /** Signs the id in the cookie: the first one signs, all are taken, so that secrets can be replaced. Random, 32 characters or more. */
+  /** Signs the id in the cookie: the first secret signs, all are accepted, so that secrets can be replaced. Random, 32 characters or more. */
   secret: string | readonly string[]
   /** The name of the cookie. Default `sid`. */
   name?: string
-  /** SECONDS that a session is kept after it was last saved, in the store and in the browser. Default 86400, a day. */
+  /** SECONDS for which a session is kept after it was last saved, in the store and in the browser. Default 86400, a day. */
   ttl?: number
   /** Default `memory`, for one process only. */
   store?: SessionStoreOption

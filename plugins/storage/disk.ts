@@ -102,7 +102,7 @@ export class StorageDisk {
     return mode === 'stream' ? stream : inMode(await whole(stream), mode)
   }
 
-  /** Removes an object; one that is not there is no error. */
+  /** Removes an object; a missing one is not an error. */
   async deleteObject(key: string): Promise<void> {
     checkKey(key)
     await this.#do('remove', key, () => this.#provider.remove(key))
@@ -180,7 +180,7 @@ export class StorageDisk {
     return this.#provider.uploadUrl(key, expirySeconds, type)
   }
 
-  /** The address of an object that everyone may read; whether they may is decided where it is kept. */
+  /** The public address of an object; the provider decides whether everyone may read it. */
   async getPublicUrl(key: string): Promise<string> {
     checkKey(key)
     if (this.#provider.publicUrl === undefined) throw this.#noUrl('getPublicUrl')
@@ -204,7 +204,7 @@ export class StorageDisk {
     return StorageUrlError(this.name, method, this.#provider.noUrls ?? 'Give it that method, or use another provider')
   }
 
-  /** Resolves while the provider can be used, for health checks. */
+  /** Resolves if the provider works, for health checks. */
   async health(): Promise<void> {
     await this.#provider.ping?.()
   }

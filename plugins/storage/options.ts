@@ -4,15 +4,15 @@ import type { StorageProvider } from './providers/contract.ts'
 
 /** The options of `new Storage`. */
 export interface StorageSettings<Name extends string = string> {
-  /** The one that is meant where none is named. May be left out where there is only one. */
+  /** The default provider. Optional if there is only one. */
   defaultProvider?: Name
 }
 
 /** Options of the storage plugin. */
 export interface StorageOptions {
-  /** Where objects are kept, by names of your choice. */
+  /** The providers of objects, by names of your choice. */
   providers: { readonly [name: string]: StorageProvider }
-  /** The one that is meant where none is named. May be left out where there is only one. */
+  /** The default provider. Optional if there is only one. */
   defaultProvider?: string
 }
 
@@ -54,5 +54,5 @@ export const storageOptions = option
 /** What a storage works with. */
 export type StorageConfiguration = SettingsOf<typeof storageOptions>
 
-/** Milliseconds for which a service may say nothing. */
+/** Milliseconds for which a service may stay silent. */
 export const timeout = option.ms({ min: 1 }).default(10_000)

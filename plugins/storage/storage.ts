@@ -55,7 +55,7 @@ export class Storage<Name extends string = string> extends StorageDisk {
     return [...this.#disks.values()]
   }
 
-  /** Resolves while every provider can be used, for health checks; else rejects with the first failure. */
+  /** Resolves if every provider works, for health checks; else rejects with the first failure. */
   override async health(): Promise<void> {
     await Promise.all([...this.#disks.values()].map((disk) => disk.health()))
   }

@@ -10,7 +10,7 @@ import { isSubset } from './subset.ts'
 export interface MockSocketOptions {
   /** Names in any case. */
   headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
-  /** Takes the place of what the path's own query has under the same names. */
+  /** Overrides parameters of the same names in the path. */
   query?: { readonly [name: string]: unknown }
   /** Sent as the `Cookie` header. */
   cookies?: { readonly [name: string]: string }

@@ -29,13 +29,13 @@ export interface MockOptions<Body = unknown, Query extends object = MockQuery> {
   urlencoded?: string | URLSearchParams | MockQuery
   /** Names in any case. */
   headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
-  /** Takes the place of what the path's own query has under the same names. */
+  /** Overrides parameters of the same names in the path. */
   query?: Query
   /** Sent as the `Cookie` header, percent-encoded where it must be. */
   cookies?: { readonly [name: string]: string }
   /** The address of the client. Default `127.0.0.1`. */
   ip?: string
-  /** The client goes away when it aborts. */
+  /** The client disconnects when it aborts. */
   signal?: AbortSignal
 }
 

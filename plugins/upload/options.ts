@@ -4,11 +4,11 @@ import { type OptionPlace, type OptionRoute, quoted } from '../../kernel/index.t
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
 import type { UploadSink } from './store.ts'
 
-/** Options of uploads; sizes are bytes, or text such as `'5mb'`. */
+/** Options of uploads; sizes are bytes, or a string such as `'5mb'`. */
 export interface UploadOptions {
   /** The largest file. Default `'1mb'`; more is 413. */
   maxFileSize?: number | string
-  /** The largest form, everything counted. Default `'10mb'`, or `maxFileSize` and a megabyte where that is more. */
+  /** The largest form in total. Default `'10mb'`, or `maxFileSize` plus a megabyte if that is more. */
   maxTotalSize?: number | string
   /** The most files; default 10. */
   maxFiles?: number
@@ -16,9 +16,9 @@ export interface UploadOptions {
   maxFields?: number
   /** The largest field. Default `'1mb'`. */
   maxFieldSize?: number | string
-  /** Where files go: into memory, to a temporary folder, or into a sink of your own. Default `'memory'`. */
+  /** The destination of files: memory, a temporary folder, or your own sink. Default `'memory'`. */
   storage?: 'memory' | 'disk' | UploadSink
-  /** Where the temporary folder of `storage: 'disk'` is made. Default: that of the system. */
+  /** The parent of the temporary folder of `storage: 'disk'`. Default: that of the system. */
   folder?: string
 }
 

@@ -57,7 +57,7 @@ export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | o
    * @throws OutgoingMessageError for what is not valid by the schemas of `outgoing`, or cannot be written as JSON.
    */
   send(message: Outgoing): boolean
-  /** Resolves when at most `maxBuffered` bytes wait for the client, or the socket is closed. */
+  /** Resolves when at most `maxBuffered` bytes are waiting for the client, or the socket is closed. */
   drained(): Promise<void>
   /** Closes with a code from 1000 on (RFC 6455 section 7.4) and a reason of at most 123 bytes. Default 1000. */
   close(code?: number, reason?: string): void
@@ -75,10 +75,10 @@ export interface WebsocketHandlers<Req, Data, Incoming, Outgoing, Params> {
    * is opened; what it throws is answered as a failure of any route.
    */
   data?(req: Req, res: Response): Data | Promise<Data>
-  /** The connection is open. Messages wait until it has settled. */
+  /** The connection is open. Messages wait until the handler has settled. */
   open?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>): unknown
   message?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, message: Incoming): unknown
-  /** The connection has ended, with the code of RFC 6455 section 7.4: 1005 where the client named none, 1006 where it broke off. */
+  /** The connection has ended, with the code of RFC 6455 section 7.4: 1005 if the client sent none, 1006 if it broke off. */
   close?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, code: number, reason: string): unknown
   /** Receives what `open`, `message` or `close` throws. Without it the failure is logged and the socket closed with 1011. */
   error?(socket: ServerSocket<NoInfer<Data>, Outgoing, Params>, error: unknown): unknown

@@ -17,7 +17,7 @@ type Shorthands = {
  * this interface.
  */
 export interface Response extends Shorthands {
-  /** Sets the status; 200 when no one does. */
+  /** Sets the status; the default is 200. */
   status(code: number): Response
   readonly statusCode: number
   /** Whether the answer, with or without a body, was decided. */
@@ -55,14 +55,14 @@ export interface Response extends Shorthands {
    * outside of it.
    */
   file(path: string, options?: FileOptions): Promise<Response>
-  /** Sends bytes or a file to be saved under a name; bytes have the type of its ending. */
+  /** Sends bytes or a file as a download with a file name; bytes have the type of its ending. */
   download(pathOrBytes: string | Uint8Array, filename?: string, options?: FileOptions): Promise<Response>
   /**
    * The body as it will leave: JSON is written here, by the serialiser of the route, and `content-type` is set. For
    * hooks and middlewares that compress or keep answers; `null` when there is none.
    */
   encode(): string | Uint8Array | StreamBody | null
-  /** Puts another body in the place of the one that was given; status and headers stay. A stream it replaces is the caller's. */
+  /** Replaces the body; status and headers stay. The caller has to close a replaced stream. */
   replaceBody(body: string | Uint8Array | StreamBody): Response
   redirect(url: string, status?: 301 | 302 | 303 | 307 | 308): Response
   noContent(): Response

@@ -12,7 +12,7 @@ export interface Declared {
   readonly isNamed: boolean
   readonly pattern: CronPattern
   readonly options: CronJobSettings
-  /** Where `cron` was called for it. */
+  /** The place of its call of `cron`. */
   readonly place: CallSite
   /** One for each job of this process: services that have made an instance of the same class share it. */
   readonly activity: Activity
@@ -23,7 +23,7 @@ export interface Declared {
 export interface JobRunner extends Runner<Activity> {
   /** No more ticks. */
   drop(activity: Activity): void
-  /** The job is over for good, and no longer listed. */
+  /** The job has ended permanently and is no longer listed. */
   forget(activity: Activity): void
 }
 

@@ -21,7 +21,7 @@ export interface CronHandle extends MethodMark<CronHandler> {
    * @throws (as a rejection) when it is started already; CronDestroyedError; CronNameError for a name that another has.
    */
   start(handler?: CronHandler): Promise<void>
-  /** No more ticks; what is running goes on. It may be started again. */
+  /** No more ticks; running jobs finish. The job may be started again. */
   stop(): void
   /** Stops for good. */
   destroy(): void
@@ -31,7 +31,7 @@ export interface CronHandle extends MethodMark<CronHandler> {
 export interface CronNote {
   readonly pattern: CronPattern
   readonly options: CronJobSettings
-  /** Where `cron` was called for it. */
+  /** The place of its call of `cron`. */
   readonly place: CallSite
 }
 

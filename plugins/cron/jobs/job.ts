@@ -79,7 +79,7 @@ export class Job {
     if (!this.isScheduled) this.#plan(this.#around.clock.now())
   }
 
-  /** No more ticks; what is running goes on. */
+  /** No more ticks; running jobs finish. */
   stop(): void {
     this.#cancel?.()
     this.#due = undefined
@@ -101,7 +101,7 @@ export class Job {
     while (this.isActive) await new Promise<void>((resolve) => this.#waiters.add(resolve))
   }
 
-  /** Runs once now; `false` when it is running already, or may not. Resolves when the run has begun. */
+  /** Runs once now; resolves when the run has started, with `false` if the job is already running or may not run. */
   trigger(): Promise<boolean> {
     if (this.declared.activity.isBusy && this.declared.options.overlap !== 'allow') return Promise.resolve(false)
     return new Promise((resolve) => {

@@ -20,7 +20,7 @@ export interface CronRecord {
   readonly endedAt: Date
   readonly durationMs: number
   readonly outcome: 'ok' | 'failed'
-  /** The message of what was thrown. */
+  /** The message of the thrown error. */
   readonly error?: string
 }
 
@@ -34,7 +34,7 @@ export interface CronCounts {
   readonly missed: number
   /** Were another instance's. */
   readonly elsewhere: number
-  /** Could not be decided, because the lock could not be reached. */
+  /** Undecided, because the lock was not available. */
   readonly unlocked: number
 }
 
