@@ -116,7 +116,7 @@ export interface Client {
   }
 }
 
-/** Makes a client of the server: `const client = createClient({ baseUrl: 'http://localhost:3000' })`. */
+/** Creates a client of the server: `const client = createClient({ baseUrl: 'http://localhost:3000' })`. */
 export function createClient(options: ClientOptions = {}): Client {
   const send = connect(options)
   const open = openSockets(options)
