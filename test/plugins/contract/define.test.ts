@@ -21,7 +21,10 @@ describe('a contract', () => {
     [{ one: { method: 'POST', path: '/one', body: 'text' } }, 'its body is a schema'],
     [{ one: { method: 'POST', path: '/one', responses: { ok: schema } } }, '"ok" in its responses is not a status'],
     [{ one: { method: 'POST', path: '/one', responses: null } }, 'its responses are schemas by status'],
-    [{ one: { method: 'GET', path: '/one', qery: schema } }, '"qery" is not a member of a route. Did you mean "query"?'],
+    [
+      { one: { method: 'GET', path: '/one', qery: schema } },
+      '"qery" is not a member of a route. Did you mean "query"?',
+    ],
     [
       { one: { method: 'GET', path: '/a/:x' }, two: { method: 'GET', path: '/a/:y/' } },
       'GET /a/:y/ is the route one as well',
