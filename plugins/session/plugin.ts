@@ -66,9 +66,9 @@ export const session = definePlugin({
         req[slot] = keeper
         return next()
       }
-      const take = (data: object | undefined) => {
-        if (data === undefined) req[slot] = keeper
-        else place(req, new SessionRecord(keeper, id, data))
+      const take = (text: string | undefined) => {
+        if (text === undefined) req[slot] = keeper
+        else place(req, new SessionRecord(keeper, id, text))
       }
       const found = keeper.load(id)
       if (!(found instanceof Promise)) {
@@ -76,8 +76,8 @@ export const session = definePlugin({
         return next()
       }
       // The promise of `next()` is left to the chain, which waits for it anyway.
-      return found.then((data) => {
-        take(data)
+      return found.then((text) => {
+        take(text)
         next()
       })
     })

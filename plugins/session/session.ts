@@ -77,9 +77,10 @@ export type CookieChange = 'keep' | 'set' | 'clear'
 export class SessionRecord {
   readonly #keeper: SessionKeeper
   #id: string | undefined
-  #data: object | undefined
+  /** What was loaded. */
+  readonly #loaded: string | undefined
   /** The data as text, as the store has it; `undefined` where that is not known. */
-  #stored: string | undefined = empty
+  #stored: string | undefined
   #session: (Session & WithRecord) | undefined
   #work: Promise<unknown> = Promise.resolve()
   #isWorking = false
@@ -89,10 +90,11 @@ export class SessionRecord {
   #reads = 0
 
   /** Without an id and data: nothing is stored yet. The id never comes from the client alone. */
-  constructor(keeper: SessionKeeper, id?: string, data?: object) {
+  constructor(keeper: SessionKeeper, id?: string, loaded?: string) {
     this.#keeper = keeper
     this.#id = id
-    this.#data = data
+    this.#loaded = loaded
+    this.#stored = loaded ?? empty
   }
 
   get id(): string | undefined {
@@ -108,11 +110,7 @@ export class SessionRecord {
   get session(): Session {
     if (this.#session === undefined) {
       const session = Object.create(controls, { [record]: { value: this } }) as Session & WithRecord
-      if (this.#data !== undefined) {
-        this.#stored = JSON.stringify(this.#data)
-        // A store of someone else may hand out what it keeps.
-        Object.assign(session, this.#keeper.givesCopies ? this.#data : JSON.parse(this.#stored))
-      }
+      if (this.#loaded !== undefined) Object.assign(session, this.#keeper.parse(this.#loaded))
       this.#session = session
     }
     return this.#session
@@ -121,7 +119,7 @@ export class SessionRecord {
   /** The object for whoever may read in it what is this client's alone: a middleware may have written something before. */
   read(): Session {
     const { session } = this
-    if (this.#data !== undefined || Object.keys(session).length > 0) this.#reads++
+    if (this.#loaded !== undefined || Object.keys(session).length > 0) this.#reads++
     return session
   }
 
@@ -132,7 +130,7 @@ export class SessionRecord {
   get use(): string | undefined {
     if (this.#session === undefined) return undefined
     const text = this.#text()
-    const isUntouched = text === this.#stored && this.#cookie === 'keep' && this.#reads === 0
+    const isUntouched = this.#isStored(text) && this.#cookie === 'keep' && this.#reads === 0
     return isUntouched ? undefined : `${this.#reads} ${this.#cookie} ${this.#id} ${text}`
   }
 
@@ -166,7 +164,7 @@ export class SessionRecord {
     const rolls = this.#keeper.rolling && this.#id !== undefined
     if (this.#session === undefined) return rolls ? this.#finish() : 'keep'
     // Asked again when the body could not be written: the cookie went with that answer, and belongs to the next one too.
-    return !rolls && !this.#isWorking && this.#text() === this.#stored ? this.#cookie : this.#finish()
+    return !rolls && !this.#isWorking && this.#isStored(this.#text()) ? this.#cookie : this.#finish()
   }
 
   async #finish(): Promise<CookieChange> {
@@ -189,15 +187,22 @@ export class SessionRecord {
     }
   }
 
+  /** Whether the store has this already. Another program may have written the same data with blanks or with other escapes. */
+  #isStored(text: string): boolean {
+    if (text === this.#stored) return true
+    if (this.#stored === undefined || this.#stored !== this.#loaded) return false
+    this.#stored = JSON.stringify(JSON.parse(this.#loaded))
+    return text === this.#stored
+  }
+
   /** Writes what has changed, to a session that has not ended since it was read. */
   async #write(): Promise<'same' | 'written' | 'ended'> {
     const text = this.#text()
-    if (text === this.#stored) return 'same'
+    if (this.#isStored(text)) return 'same'
     const id = this.#id ?? newId()
-    const data = JSON.parse(text) as object
     this.#stored = undefined
-    if (this.#id === undefined) await this.#keeper.create(id, data)
-    else if (!(await this.#keeper.update(id, data))) {
+    if (this.#id === undefined) await this.#keeper.create(id, text)
+    else if (!(await this.#keeper.update(id, text))) {
       // Not the cookie of an earlier save either: the browser may have that of a later log-in by now.
       this.#cookie = 'keep'
       return 'ended'
