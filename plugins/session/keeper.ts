@@ -12,6 +12,11 @@ export class SessionKeeper {
     this.rolling = rolling
   }
 
+  /** Whether each text of the store is one that a keeper has given it. */
+  get isPrivate(): boolean {
+    return this.#store.isPrivate
+  }
+
   load(id: string): ReturnType<GuardedStore['get']> {
     return this.#store.get(id)
   }

@@ -43,6 +43,8 @@ export type ExactStore = SessionStore & Required<Pick<SessionStore, 'update'>>
 
 /** A store as the plugin asks it: data is the text of a JSON object, which no request can change under another. */
 export interface TextStore {
+  /** Whether no one else can write to it, so that each text is one that it was given. */
+  readonly isPrivate?: boolean
   get(id: string): Awaitable<string | undefined | null>
   set(id: string, text: string, ttlSeconds: number): Awaitable<void>
   update(id: string, text: string, ttlSeconds: number): Awaitable<boolean>
@@ -71,6 +73,7 @@ export const isData = (value: unknown): value is object =>
 
 /** A store whose every failure is one error, with a bound on the time, logged once per change of state. */
 export class GuardedStore {
+  readonly isPrivate: boolean
   readonly #name: string
   readonly #store: TextStore
   readonly #log: Logger
@@ -85,6 +88,7 @@ export class GuardedStore {
   constructor({ name, store }: NamedStore, log: Logger) {
     this.#name = name
     this.#store = store
+    this.isPrivate = store.isPrivate === true
     this.#log = log
   }
 

@@ -4,6 +4,7 @@ import type { TextStore } from './contract.ts'
 
 /** Sessions in the memory of this process: gone with it, not shared with another, and bounded. */
 export class MemoryStore implements TextStore {
+  readonly isPrivate = true
   readonly #entries: LruMap<string>
 
   readonly #writer: HandoverWriter | undefined
