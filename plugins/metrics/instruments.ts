@@ -1,6 +1,6 @@
 import { defineError } from '../../kernel/index.ts'
 import type { Figure } from '../toolkit/figures.ts'
-import { boundText, type Family, type Sample } from './text.ts'
+import { boundText, type Family, type Sample, wellFormed } from './text.ts'
 
 export const MetricError = defineError(
   'MetricError',
@@ -116,7 +116,7 @@ class Series<State> {
     let values = this.#labels.map((label, i) => {
       if (given === undefined || !Object.hasOwn(given, label))
         throw MetricError(this.#name, `the label "${label}" is missing`)
-      const value = String(given[label])
+      const value = wellFormed(String(given[label]))
       const known = this.#known[i]!
       if (known.has(value)) return value
       // Bounded in number alone, a hundred values of a megabyte each would be kept and sent with each scrape.
@@ -207,10 +207,11 @@ export function makeGauge(options: MetricOptions<string>, bounds: Bounds): Gauge
 export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds): Histogram<string> & Instrument {
   const { name, buckets = defaultBuckets } = options
   if (
+    !Array.isArray(buckets) ||
     buckets.length === 0 ||
     buckets.some((bound, i) => !Number.isFinite(bound) || (i > 0 && bound <= buckets[i - 1]!))
   )
-    throw MetricError(name, 'its buckets are finite numbers in ascending order')
+    throw MetricError(name, 'buckets is a list of finite numbers in ascending order')
   if (options.labels?.includes('le')) throw MetricError(name, 'the label "le" is that of its buckets')
   const series = new Series(options, bounds, () => new Buckets(buckets))
   return {
@@ -225,7 +226,13 @@ export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds)
   }
 }
 
-const described = ({ name, help, unit }: MetricOptions<string>, type: Family['type']) => ({ name, type, help, unit })
+const described = ({ name, help, unit }: MetricOptions<string>, type: Family['type']) => ({
+  name,
+  type,
+  help,
+  unit,
+  isDistinct: true,
+})
 
 const labelName = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
 
@@ -236,7 +243,8 @@ export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<str
   if (/_(total|bucket|sum|count|created|info)$/.test(name))
     throw MetricError(name, 'the format adds such an ending by itself: leave it out')
   if (typeof help !== 'string' || help === '') throw MetricError(name, 'it needs the text help')
-  if (unit !== undefined && !name.endsWith(`_${unit}`))
+  if (!Array.isArray(labels)) throw MetricError(name, 'labels is a list of names')
+  if (unit !== undefined && (unit === '' || !name.endsWith(`_${unit}`)))
     throw MetricError(name, `its name must end with its unit, "_${unit}"`)
   const wrong = labels.find((label, i) => !labelName.test(label) || labels.indexOf(label) !== i)
   if (wrong !== undefined) throw MetricError(name, `"${wrong}" is not the name of a label, or is there twice`)

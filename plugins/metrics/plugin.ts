@@ -2,8 +2,10 @@ import {
   type Context,
   defineError,
   definePlugin,
+  isLeading,
   type Listing,
   type Middleware,
+  OptionError,
   sendFailure,
   within,
 } from '../../kernel/index.ts'
@@ -11,7 +13,7 @@ import type { Figure } from '../toolkit/figures.ts'
 import { nodeEnv } from '../toolkit/node-env.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
-import { listenApart } from './listener.ts'
+import { Listener } from './listener.ts'
 import { addressTest, metricsOptions } from './options.ts'
 import { countProcess } from './process.ts'
 import { countRequests } from './requests.ts'
@@ -54,22 +56,41 @@ export const metrics = definePlugin({
     const stopWork = countWork(service)
     service.collect(figuresOf(ctx))
 
-    let close: (() => Promise<void>) | undefined
+    let listener: Listener | undefined
     ctx.onClose(async () => {
       stopProcess()
       stopWork()
       service.port = undefined
-      await close?.()
+      await listener?.close()
     })
     if (port === undefined) serve(ctx, path, { policy, addresses })
     else {
+      const { worker } = ctx.server
+      if (port > 0 && port + (worker?.of ?? 1) - 1 > 65_535)
+        throw OptionError('metrics.port', port, `a port with one above it for each of ${worker!.of} workers`)
       ctx.onListen(async () => {
         // Each worker has its figures, and so its port.
-        const own = port === 0 ? 0 : port + (ctx.server.worker?.number ?? 1) - 1
-        const listener = await listenApart({ port: own, host, path }, () => service.text())
-        service.port = listener.port
-        close = () => listener.close()
-        ctx.log.info({ port: listener.port, host }, `metrics at http://${host}:${listener.port}${path}`)
+        const own = port === 0 ? 0 : port + (worker?.number ?? 1) - 1
+        listener = new Listener({
+          port: own,
+          host,
+          path,
+          // In a rolling restart the worker before goes on until this one listens. The first one of all takes no place.
+          takesOver: worker !== undefined && !isLeading(worker),
+          text: () => service.text(),
+          onListening(at) {
+            service.port = at
+            ctx.log.info({ port: at, host }, `metrics at http://${host}:${at}${path}`)
+          },
+          onFailure: (what, err) =>
+            ctx.log.warn(
+              { err, port: own },
+              what === 'port'
+                ? `the port ${own} of the metrics is taken, by the worker before this one or by another program; it is tried again until it is free`
+                : 'the metrics cannot be read',
+            ),
+        })
+        await listener.open()
       })
     }
   },

@@ -14,7 +14,7 @@ import {
 } from './instruments.ts'
 import { processFamilies } from './process.ts'
 import { requestFamilies } from './requests.ts'
-import { type Family, type Sample, writeText } from './text.ts'
+import { type Family, type Sample, seriesOf, writeText } from './text.ts'
 
 /** Names that a metric of the application must not have, also where it is made before the boot. */
 const reserved: ReadonlySet<string> = new Set([...requestFamilies, ...processFamilies])
@@ -117,6 +117,8 @@ function merged(
 ): { readonly families: readonly Family[]; readonly conflicts: readonly string[] } {
   const conflicts: string[] = []
   const byName = new Map<string, { family: Family; samples: Map<string, Sample> }>()
+  const times = new Map<string, number>()
+  for (const { name } of families) times.set(name, (times.get(name) ?? 0) + 1)
   for (const family of families) {
     const before = byName.get(family.name)
     if (before !== undefined && (before.family.type !== family.type || exclusive.has(family.name))) {
@@ -125,15 +127,18 @@ function merged(
     }
     const one = before ?? { family, samples: new Map<string, Sample>() }
     byName.set(family.name, one)
+    if (family.isDistinct && times.get(family.name) === 1) continue
     const together = family.scopes === 'least' ? Math.min : (a: number, b: number) => a + b
     for (const sample of family.samples) {
-      const key = `${sample.suffix} ${JSON.stringify(sample.labels ?? {})}`
+      const key = seriesOf(sample)
       const before = one.samples.get(key)
       one.samples.set(key, before === undefined ? sample : { ...sample, value: together(before.value, sample.value) })
     }
   }
   return {
-    families: [...byName.values()].map(({ family, samples }) => ({ ...family, samples: [...samples.values()] })),
+    families: [...byName.values()].map(({ family, samples }) =>
+      samples.size === 0 ? family : { ...family, samples: samples.values() },
+    ),
     conflicts,
   }
 }
