@@ -23,6 +23,8 @@ export class Examination {
   readonly #findings = new Findings()
   readonly #codes = new Set(Object.values(own).map(({ code }): string => code))
   readonly #failures: unknown[] = []
+  /** What the checks of plugins have found so far, in the order of the checks. */
+  readonly #answers: ((findings: Findings) => void)[] = []
   /** Codes of errors that a finding of a check has said already. */
   readonly #explained = new Set<string>()
 
@@ -46,17 +48,19 @@ export class Examination {
       return applies(check, view) && (network || check.network !== true)
     })
     // At once: where several machines are silent, each would cost its seconds.
-    const outcomes = runnable.map(async ([check, run]) => {
-      const found = listOf(await within(run(), patience, late))
-      for (const one of found) mustBeFinding(one)
-      if (found.length > 0 && check.explains !== undefined) this.#explained.add(check.explains)
-      return found
-    })
-    for (const [at, outcome] of (await Promise.allSettled(outcomes)).entries()) {
-      const [check] = runnable[at]!
-      if (outcome.status === 'rejected') addFailure(this.#findings, check, outcome.reason)
-      else for (const one of outcome.value) this.#findings.add(check, one)
+    const ask = async ([check, run]: Runnable, at: number) => {
+      try {
+        const found = listOf(await within(run(), patience, late))
+        for (const one of found) mustBeFinding(one)
+        if (found.length > 0 && check.explains !== undefined) this.#explained.add(check.explains)
+        this.#answers[at] = (findings) => {
+          for (const one of found) findings.add(check, one)
+        }
+      } catch (error) {
+        this.#answers[at] = (findings) => addFailure(findings, check, error)
+      }
     }
+    await Promise.all(runnable.map(ask))
   }
 
   /** The application has failed; it is a finding, unless a check explains it. */
@@ -65,6 +69,7 @@ export class Examination {
   }
 
   get found(): readonly Reported[] {
+    for (const add of this.#answers) add?.(this.#findings)
     for (const failure of this.#failures) addApplicationFailure(this.#findings, failure, this.#explained)
     return this.#findings.all
   }

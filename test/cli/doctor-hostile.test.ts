@@ -22,6 +22,12 @@ const applications: Readonly<Record<string, string>> = {
     'const odd',
     `const check = { code: 'odd.one', level: 'error', find: () => ({ problem: 'p', remedy: 'r' }) }\nconst odd`,
   ),
+  'exits-while-examined': plugin('', 'doctor: async () => checks as any,').replace(
+    'const odd',
+    `const odds = { code: 'odd.one', level: 'error', find: () => ({ problem: 'p', remedy: 'r' }) }
+const exits = { code: 'odd.two', level: 'error', find: () => new Promise(() => setTimeout(() => process.exit(0), 100)) }
+const checks = [exits, odds]\nconst odd`,
+  ),
   'prints-all-the-time': plugin('setInterval(() => console.log("tick"), 1)').concat(
     `console.log('tick')\nprocess.on('exit', () => process.stdout.write('bye\\n'))\n`,
   ),
@@ -56,6 +62,7 @@ describe('there is a report, and nothing beside it, of an application that', () 
     ['exits-by-a-timer', [ended('exits-by-a-timer', 3, 'imported')], 1],
     ['exits-while-booted', [ended('exits-while-booted', 0, 'booted')], 1],
     ['exits-while-closed', ['odd.one: p'], 1],
+    ['exits-while-examined', ['odd.one: p', ended('exits-while-examined', 0, 'examined')], 1],
     ['prints-all-the-time', [], 0],
     [
       'throws-after-the-boot',
