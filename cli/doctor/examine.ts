@@ -1,6 +1,7 @@
 import { within } from '../../kernel/support/within.ts'
 import type { DoctorCheck, DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
 import { PeerMissingError } from '../../plugins/toolkit/peer.ts'
+import { CommandFailure } from '../failure.ts'
 import { applicationChecks } from './application.ts'
 import { Findings, levels, messageOf, mustBeFinding } from './findings.ts'
 import { packageChecks } from './packages.ts'
@@ -133,7 +134,11 @@ function addFailure(findings: Findings, check: Pick<DoctorCheck, 'code' | 'netwo
       remedy: 'Run it where the application runs, or leave it out: --no-network',
       about: message,
     })
-  else findings.add(own.checkFailed, { problem: `${check.code} failed: ${message}`, remedy: 'Report it to its author' })
+  else {
+    // What a check of the project cannot read is a file of someone.
+    const remedy = error instanceof CommandFailure ? 'Correct it' : 'Report it to its author'
+    findings.add(own.checkFailed, { problem: `${check.code} failed: ${message}`, remedy })
+  }
 }
 
 type Missing = Error & { readonly code: string; readonly names?: readonly string[] }

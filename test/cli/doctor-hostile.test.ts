@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Reported } from '../../cli/doctor/view.ts'
 import { makeProject, runIn } from '../support/cli.ts'
@@ -102,6 +103,23 @@ test('no server listens, also where the application says so after its import; no
   expect(code).toBe(1)
   // The entry alone.
   expect(readdirSync(app.folder, { recursive: true }).length - before).toBeLessThanOrEqual(1)
+})
+
+test('a package whose manifest cannot be read leaves the other checks; links of a workspace are one copy', async () => {
+  app.write({
+    'package.json': '{ "name": "app", "type": "module", "dependencies": { "broken": "*" } }',
+    'node_modules/broken/package.json': '{ broken',
+  })
+  const { found } = await doctor('plain', plugin(''))
+  expect(found).toEqual([expect.stringMatching(/^doctor\.check-failed: package\.two-copies failed: .*cannot be read/)])
+  const linked = join(app.folder, 'linked')
+  mkdirSync(join(linked, 'node_modules'), { recursive: true })
+  symlinkSync(join(app.folder, 'node_modules/framework'), join(linked, 'node_modules/framework'), 'junction')
+  app.write({ 'linked/package.json': '{ "name": "linked", "type": "module" }', 'linked/server.ts': plugin('') })
+  const keep = ['--preserve-symlinks', '--preserve-symlinks-main']
+  const command = [process.execPath, ...keep, 'node_modules/framework/dist/cli/index.js', 'doctor', '--json']
+  const { stdout } = await runIn(linked, command, { NODE_ENV: undefined })
+  expect(JSON.parse(stdout)).toEqual({ production: false, findings: [] })
 })
 
 test('machines that say nothing are named, all within one wait, and a boot that fails blames no queue', async () => {
