@@ -92,6 +92,11 @@ export interface Bounds {
 const other = 'other'
 const maxLabelLength = 200
 
+interface Entry<State> {
+  readonly labels: { readonly [name: string]: string }
+  readonly state: State
+}
+
 /** The state of a metric for each combination of labels, of which there are not more than the bounds say. */
 class Series<State> {
   readonly #name: string
@@ -99,7 +104,7 @@ class Series<State> {
   readonly #bounds: Bounds
   readonly #make: () => State
   readonly #known: readonly Set<string>[]
-  readonly #states = new Map<string, { readonly labels: { readonly [name: string]: string }; readonly state: State }>()
+  readonly #states = new Map<string, Entry<State>>()
   readonly #warned = new Set<string>()
 
   constructor({ name, labels = [] }: MetricOptions<string>, bounds: Bounds, make: () => State) {
@@ -112,7 +117,7 @@ class Series<State> {
     if (labels.length === 0) this.of(undefined)
   }
 
-  of(given: { readonly [name: string]: unknown } | undefined): State {
+  of(given: { readonly [name: string]: unknown } | undefined): Entry<State> {
     let values = this.#labels.map((label, i) => {
       if (given === undefined || !Object.hasOwn(given, label))
         throw MetricError(this.#name, `the label "${label}" is missing`)
@@ -139,7 +144,7 @@ class Series<State> {
       found = { labels, state: this.#make() }
       this.#states.set(key, found)
     }
-    return found.state
+    return found
   }
 
   samples(write: (state: State, labels: { readonly [name: string]: string }) => readonly Sample[]): Sample[] {
@@ -160,6 +165,16 @@ export interface Instrument {
   family(): Family
 }
 
+/** Takes each value that a histogram observes, with the labels that count, and the error that the work ended with. */
+export type Recorder = (value: number, labels: { readonly [name: string]: string }, error?: unknown) => void
+
+/** @internal A histogram whose values go to a recorder as well. */
+export interface RecordedHistogram extends Instrument {
+  readonly buckets: readonly number[]
+  observe(value: number, labels: Any, error?: unknown): void
+  recordTo(recorder: Recorder | undefined): void
+}
+
 type Any = { readonly [name: string]: unknown } | undefined
 
 function number(name: string, value: number, isCounter = false): number {
@@ -172,10 +187,10 @@ function number(name: string, value: number, isCounter = false): number {
 export function makeCounter(options: MetricOptions<string>, bounds: Bounds): Counter<string> & Instrument {
   const series = new Series(options, bounds, () => ({ value: 0 }))
   return {
-    increment: (labels: Any) => void series.of(labels).value++,
+    increment: (labels: Any) => void series.of(labels).state.value++,
     add(by: number, labels: Any) {
       const checked = number(options.name, by, true)
-      series.of(labels).value += checked
+      series.of(labels).state.value += checked
     },
     family: () => ({
       ...described(options, 'counter'),
@@ -190,11 +205,11 @@ export function makeGauge(options: MetricOptions<string>, bounds: Bounds): Gauge
   return {
     set(value: number, labels: Any) {
       const checked = number(options.name, value)
-      series.of(labels).value = checked
+      series.of(labels).state.value = checked
     },
     add(by: number, labels: Any) {
       const checked = number(options.name, by)
-      series.of(labels).value += checked
+      series.of(labels).state.value += checked
     },
     family: () => ({
       ...described(options, 'gauge'),
@@ -204,7 +219,7 @@ export function makeGauge(options: MetricOptions<string>, bounds: Bounds): Gauge
 }
 
 /** @internal */
-export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds): Histogram<string> & Instrument {
+export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds): RecordedHistogram {
   const { name, buckets = defaultBuckets } = options
   if (
     !Array.isArray(buckets) ||
@@ -214,10 +229,17 @@ export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds)
     throw MetricError(name, 'buckets is a list of finite numbers in ascending order')
   if (options.labels?.includes('le')) throw MetricError(name, 'the label "le" is that of its buckets')
   const series = new Series(options, bounds, () => new Buckets(buckets))
+  let recorder: Recorder | undefined
   return {
-    observe(value: number, labels: Any) {
+    buckets,
+    observe(value: number, labels: Any, error?: unknown) {
       const checked = number(name, value)
-      series.of(labels).observe(checked)
+      const entry = series.of(labels)
+      entry.state.observe(checked)
+      recorder?.(checked, entry.labels, error)
+    },
+    recordTo(given: Recorder | undefined) {
+      recorder = given
     },
     family: () => ({
       ...described(options, 'histogram'),

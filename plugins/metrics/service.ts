@@ -11,6 +11,8 @@ import {
   makeCounter,
   makeGauge,
   makeHistogram,
+  type RecordedHistogram,
+  type Recorder,
 } from './instruments.ts'
 import { processFamilies } from './process.ts'
 import { requestFamilies } from './requests.ts'
@@ -22,13 +24,31 @@ const reserved: ReadonlySet<string> = new Set([...requestFamilies, ...processFam
 /** Families that are made at each scrape. */
 export type Collector = () => readonly Family[] | Promise<readonly Family[]>
 
+/** @internal Takes what is known of a request when its answer was handed over. */
+export type RequestRecorder = (
+  attributes: { [name: string]: string | number },
+  seconds: number,
+  received: number | undefined,
+  sent: number | undefined,
+) => void
+
+/** @internal Where the metrics go besides the text. */
+export interface Sink {
+  histogram(family: Family, buckets: readonly number[]): Recorder
+  readonly request: RequestRecorder
+  added(families: readonly Family[]): void
+}
+
 /** The metrics of one server, and those of the application. */
 export class Metrics {
   readonly #bounds: Bounds
   readonly #instruments = new Map<string, Instrument>()
   readonly #collectors: Collector[] = []
   readonly #conflicting = new Set<string>()
-  #writing: Promise<string> | undefined
+  #collecting: Promise<readonly Family[]> | undefined
+  #sink: Sink | undefined
+  /** @internal The bounds of the durations of requests. */
+  requestBuckets: readonly number[] | undefined
   #report: ((metric: string, what: string) => void) | undefined
   /** What is to be reported once there is a log. */
   readonly #unreported: (readonly [metric: string, what: string])[] = []
@@ -70,6 +90,7 @@ export class Metrics {
       throw MetricError(options.name, 'the name is taken')
     const made = make(options, this.#bounds)
     this.#instruments.set(options.name, made)
+    this.#introduce(made)
     return made
   }
 
@@ -89,29 +110,59 @@ export class Metrics {
     this.#collectors.push(collector)
   }
 
-  /** Everything in the format OpenMetrics. Callers that come while it is written share the result. */
-  text(): Promise<string> {
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined
-    })
-    return this.#writing
+  /** @internal A histogram of the work of the process, whose values come with the error that the work ended with. */
+  workHistogram(options: HistogramOptions<string>): RecordedHistogram {
+    return this.#add(options, makeHistogram)
   }
 
-  async #write(): Promise<string> {
-    const own = [...this.#instruments.values()].map((instrument) => instrument.family())
+  /** @internal Takes each value of a histogram from now on as well, those of all that are made later too. */
+  recordTo(sink: Sink | undefined): void {
+    this.#sink = sink
+    for (const instrument of this.#instruments.values()) this.#introduce(instrument)
+  }
+
+  /** @internal Takes what is known of each request. */
+  get requestRecorder(): RequestRecorder | undefined {
+    return this.#sink?.request
+  }
+
+  #introduce(instrument: Instrument): void {
+    const family = instrument.family()
+    if (isRecorded(instrument)) instrument.recordTo(this.#sink?.histogram(family, instrument.buckets))
+    else this.#sink?.added([family])
+  }
+
+  /** Everything in the format OpenMetrics. */
+  async text(): Promise<string> {
+    return writeText(await this.families())
+  }
+
+  /** @internal Callers that come while they are collected share the result. */
+  families(): Promise<readonly Family[]> {
+    this.#collecting ??= this.#collect().finally(() => {
+      this.#collecting = undefined
+    })
+    return this.#collecting
+  }
+
+  async #collect(): Promise<readonly Family[]> {
     const collected = await Promise.all(this.#collectors.map(async (collector) => collector()))
+    // Read last: what is counted while a plugin is being asked is in the result.
+    const own = [...this.#instruments.values()].map((instrument) => instrument.family())
     const { families, conflicts } = merged([...own, ...collected.flat()], new Set(this.#instruments.keys()))
     for (const name of conflicts) {
       if (this.#conflicting.has(name)) continue
       this.#conflicting.add(name)
       this.#warn(name, 'two plugins, or a plugin and the application, use this name differently: the later is left out')
     }
-    return writeText(families)
+    return families
   }
 }
 
+const isRecorded = (instrument: Instrument): instrument is RecordedHistogram => 'recordTo' in instrument
+
 /** One family for each name: a plugin in several scopes has one, and samples of the same labels count together, unless the figure asks for the least. */
-function merged(
+export function merged(
   families: readonly Family[],
   exclusive: ReadonlySet<string>,
 ): { readonly families: readonly Family[]; readonly conflicts: readonly string[] } {
