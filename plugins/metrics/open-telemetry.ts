@@ -162,9 +162,9 @@ class Export {
     this.#follow(families)
   }
 
-  #samplesOf({ type, samples }: Family): readonly Sample[] {
+  #samplesOf({ type, samples }: Family): Iterable<Sample> {
     if (type !== 'summary') return samples
-    const [count = 0, sum = 0] = samples.map(({ value }) => value)
+    const [count = 0, sum = 0] = [...samples].map(({ value }) => value)
     const looks = count - this.#delay.count
     const value = looks <= 0 ? 0 : (sum - this.#delay.sum) / looks
     this.#delay = { count, sum }

@@ -45,6 +45,7 @@ export class Metrics {
   readonly #instruments = new Map<string, Instrument>()
   readonly #collectors: Collector[] = []
   readonly #conflicting = new Set<string>()
+  #writing: Promise<string> | undefined
   #collecting: Promise<readonly Family[]> | undefined
   #sink: Sink | undefined
   /** @internal The bounds of the durations of requests. */
@@ -132,9 +133,14 @@ export class Metrics {
     else this.#sink?.added([family])
   }
 
-  /** Everything in the format OpenMetrics. */
-  async text(): Promise<string> {
-    return writeText(await this.families())
+  /** Everything in the format OpenMetrics. Callers that come while it is written share the result. */
+  text(): Promise<string> {
+    this.#writing ??= this.families()
+      .then(writeText)
+      .finally(() => {
+        this.#writing = undefined
+      })
+    return this.#writing
   }
 
   /** @internal Callers that come while they are collected share the result. */
@@ -160,6 +166,11 @@ export class Metrics {
 }
 
 const isRecorded = (instrument: Instrument): instrument is RecordedHistogram => 'recordTo' in instrument
+
+/** Samples that can be read several times: a scrape and the SDK of OpenTelemetry may share them. */
+const again = (samples: ReadonlyMap<string, Sample>): Iterable<Sample> => ({
+  [Symbol.iterator]: () => samples.values(),
+})
 
 /** One family for each name: a plugin in several scopes has one, and samples of the same labels count together, unless the figure asks for the least. */
 export function merged(
@@ -188,7 +199,7 @@ export function merged(
   }
   return {
     families: [...byName.values()].map(({ family, samples }) =>
-      samples.size === 0 ? family : { ...family, samples: samples.values() },
+      samples.size === 0 ? family : { ...family, samples: again(samples) },
     ),
     conflicts,
   }
