@@ -58,7 +58,9 @@ export function testTransactions(urlOf: () => string): void {
     for (const wrong of [pool, {}, null, 'postgres://127.0.0.1'])
       await expect(queue.publish({ n: 1 }, { client: wrong } as PgbossPublishOptions)).rejects.toMatchObject({
         code: 'OptionError',
-        message: expect.stringMatching(/publish\.client.* a client with query\(text, values\) that has begun a transaction/),
+        message: expect.stringMatching(
+          /publish\.client.* a client with query\(text, values\) that has begun a transaction/,
+        ),
       })
   })
 }
