@@ -49,8 +49,10 @@ export function outputTo({ stdout, stderr, env }: Streams): Output {
   })
   const paint = (format: Parameters<typeof styleText>[0], text: string, color: boolean) =>
     color ? styleText(format, text, { validateStream: false } as never) : text
+  // As it is now: the function may be replaced to keep the application from standard output.
+  const write = stdout.write.bind(stdout)
   return {
-    print: (line) => void stdout.write(`${line}\n`),
+    print: (line) => void write(`${line}\n`),
     note: (line) => void stderr.write(`${paint('dim', line, colors.err)}\n`),
     fail: (line) => void stderr.write(`${paint('red', line, colors.err)}\n`),
     width: widthOf(stdout),

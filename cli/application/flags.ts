@@ -1,7 +1,7 @@
 import type { CommandFlags } from '../../plugins/toolkit/command-definition.ts'
 import { CommandFailure } from '../failure.ts'
 import { typedPath } from '../project/working-folder.ts'
-import { type Application, defaultTimeout, loadApplication } from './load.ts'
+import { type Application, type ApplicationOptions, defaultTimeout, loadApplication } from './load.ts'
 
 /** The flags of every command about an application. */
 export const applicationFlags = {
@@ -27,8 +27,12 @@ export const applicationFlags = {
 export type ApplicationFlags = CommandFlags<typeof applicationFlags>
 
 /** Imports the application that the flags name. */
-export function applicationOf(flags: ApplicationFlags): Promise<Application> {
+export function applicationOf(
+  flags: ApplicationFlags,
+  rules: Pick<ApplicationOptions, 'mayListen'> = {},
+): Promise<Application> {
   return loadApplication({
+    ...rules,
     entry: flags.entry ? typedPath(flags.entry) : undefined,
     export: flags.export || undefined,
     timeout: secondsOf(flags.timeout),

@@ -13,6 +13,16 @@ const events = ['uncaughtException', 'unhandledRejection'] as const
 const waiting: ((error: unknown) => void)[] = []
 const tellInnermost = (error: unknown) => waiting.at(-1)?.(error)
 
+/** From now on calls `tell` with each error that nothing catches, until the function that it gives is called. */
+export function watchLostErrors(tell: (error: unknown) => void): () => void {
+  if (waiting.length === 0) for (const event of events) process.on(event, tellInnermost)
+  waiting.push(tell)
+  return () => {
+    waiting.splice(waiting.lastIndexOf(tell), 1)
+    if (waiting.length === 0) for (const event of events) process.off(event, tellInnermost)
+  }
+}
+
 /**
  * Runs code that may leave a promise alone or throw in a timer: such an error rejects here, where it would end the process
  * with a stack and nothing closed.
@@ -23,16 +33,14 @@ export async function withLostErrors<Result>(run: () => Promise<Result>): Promis
     fail = reject
   })
   lost.catch(() => {})
-  if (waiting.length === 0) for (const event of events) process.on(event, tellInnermost)
-  waiting.push(fail)
+  const stop = watchLostErrors(fail)
   try {
     const result = await Promise.race([run(), lost])
     // A promise that the last line has left alone, `server.listen()` for one, is told of after this turn.
     await Promise.race([new Promise((resolve) => setImmediate(resolve)), lost])
     return result
   } finally {
-    waiting.splice(waiting.lastIndexOf(fail), 1)
-    if (waiting.length === 0) for (const event of events) process.off(event, tellInnermost)
+    stop()
   }
 }
 
@@ -40,6 +48,8 @@ export async function withLostErrors<Result>(run: () => Promise<Result>): Promis
 export interface ImportLimit {
   readonly seconds: number
   readonly remedy?: string
+  /** `false`: what it has made may not listen afterwards either. */
+  readonly mayListen?: boolean | undefined
 }
 
 /** Imports a module of the application: whatever it does, the process goes on until what it did can be told. */
@@ -51,7 +61,7 @@ export async function guardImport<Result>(
   // The module may end the process: that this was not the plan is all that can still be told.
   const onExit = (code: number) => {
     process.stderr.write(`${file} ended the process with code ${code} while it was imported\n`)
-    process.exitCode = code || 1
+    if (code === 0) process.exitCode = 1
   }
   process.once('exit', onExit)
   const late = () => {

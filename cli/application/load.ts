@@ -38,6 +38,8 @@ export interface ApplicationOptions {
   readonly export?: string | undefined
   /** Seconds that it may take. Default 30. */
   readonly timeout?: number | undefined
+  /** `false`: no server of the application may listen, also after the import. */
+  readonly mayListen?: boolean | undefined
 }
 
 /** An application's server, imported and neither booted nor listening. */
@@ -66,8 +68,11 @@ export async function loadApplication(options: ApplicationOptions = {}): Promise
   if (found === undefined) throw new CommandFailure(`the entry ${entry} does not exist`)
   if (found.isDirectory()) throw new CommandFailure(`the entry ${entry} is a folder: pass the file in it`)
   if (!found.isFile()) throw new CommandFailure(`the entry ${entry} is ${kindOf(found)}, not a file`)
-  const server = await importQuietly(file, entry, limitOf(options.timeout), (exported) =>
-    pickServer(exported, entry, options.export),
+  const server = await importQuietly(
+    file,
+    entry,
+    { ...limitOf(options.timeout), mayListen: options.mayListen },
+    (exported) => pickServer(exported, entry, options.export),
   )
   if (server.isListening) throw listens(entry)
   return { entry, file, server }
@@ -93,7 +98,7 @@ export function importQuietly<Result>(
     try {
       return await guardImport(shown, limit, async () => take(await import(pathToFileURL(file).href)))
     } finally {
-      allowListening()
+      if (limit.mayListen !== false) allowListening()
     }
   })
 }

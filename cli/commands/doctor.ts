@@ -1,16 +1,14 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import type { Kernel } from '../../kernel/index.ts'
-import { nodeEnv } from '../../plugins/toolkit/node-env.ts'
 import { applicationFlags, applicationOf } from '../application/flags.ts'
 import { findEntry, noServer } from '../application/load.ts'
 import { columns } from '../columns.ts'
-import { examine } from '../doctor/examine.ts'
+import { diagnose, isProduction } from '../doctor/diagnose.ts'
+import type { Examination } from '../doctor/examine.ts'
 import type { Reported } from '../doctor/view.ts'
 import { CommandFailure } from '../failure.ts'
 import { widthOf } from '../output.ts'
 import { typedPath } from '../project/working-folder.ts'
 import { ownCommand } from '../run/own-command.ts'
+import { keepOutputFromApplication } from '../run/standard-output.ts'
 
 export const doctor = ownCommand({
   details: `Boots the application, without listening, and closes it again. Exit code 1 with an error, with --strict with a
@@ -27,31 +25,26 @@ warning too. What is only wrong in production is looked for with NODE_ENV=produc
     if (flags.production) process.env.NODE_ENV = 'production'
     const entry = flags.entry ? typedPath(flags.entry) : findEntry()
     if (entry === undefined) throw new CommandFailure(`${noServer()}. Name the module that exports it: --entry <file>`)
-    let server: Kernel | undefined
-    let failure: { readonly error: unknown } | undefined
-    try {
-      server = (await applicationOf(flags)).server
-      await boot(server)
-    } catch (error) {
-      // What was typed is not a fault of the application.
-      if (error instanceof CommandFailure && (error.exitCode === 2 || !existsSync(entry))) throw error
-      failure = { error }
+    const report = ({ found, codes }: Examination) => {
+      const ignored = (flags.ignore ?? '')
+        .split(',')
+        .map((code) => code.trim())
+        .filter((code) => code !== '')
+      for (const code of ignored)
+        if (!codes.has(code)) note(`--ignore: no check of this application has the code ${code}`)
+      const left = found.filter(({ code }) => !ignored.includes(code))
+      const production = isProduction()
+      if (flags.json) print(JSON.stringify({ production, findings: left }, undefined, 2))
+      else {
+        for (const line of columns(left.map(rowOf), widthOf(process.stdout))) print(line)
+        note(summaryOf(left, found.length - left.length, production))
+      }
+      return left.some(({ level }) => level === 'error' || (flags.strict && level === 'warning')) ? 1 : 0
     }
-    // Now: the import may have read it from a file.
-    const production = nodeEnv() === 'production'
-    const booted = failure === undefined
-    const view = { folder: process.cwd(), file: resolve(entry), production, server, booted }
-    const { found, codes } = await examine(view, failure, flags.network)
-    const ignored = (flags.ignore ?? '').split(',').filter((code) => code !== '')
-    for (const code of ignored)
-      if (!codes.has(code)) note(`--ignore: no check of this application has the code ${code}`)
-    const left = found.filter(({ code }) => !ignored.includes(code))
-    if (flags.json) print(JSON.stringify({ production, findings: left }, undefined, 2))
-    else {
-      for (const line of columns(left.map(rowOf), widthOf(process.stdout))) print(line)
-      note(summaryOf(left, found.length - left.length, production))
-    }
-    return left.some(({ level }) => level === 'error' || (flags.strict && level === 'warning')) ? 1 : 0
+    keepOutputFromApplication()
+    return diagnose({ entry, network: flags.network, seconds: flags.timeout, report, boot }, () =>
+      applicationOf(flags, { mayListen: false }),
+    )
   },
 })
 

@@ -1,6 +1,7 @@
 import { within } from '../../kernel/support/within.ts'
 import type { DoctorCheck, DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
 import { PeerMissingError } from '../../plugins/toolkit/peer.ts'
+import { CommandFailure } from '../failure.ts'
 import { applicationChecks } from './application.ts'
 import { Findings, levels, messageOf, mustBeFinding } from './findings.ts'
 import { packageChecks } from './packages.ts'
@@ -18,42 +19,70 @@ const own = {
 /** For one check: also one that asks no one may wait for what never comes. */
 const patience = 5_000
 
-interface Examination {
-  readonly found: readonly Reported[]
-  /** The code of every check that there is. */
-  readonly codes: ReadonlySet<string>
-}
+/** What is found, as far as it is known: an application may end the process at any time. */
+export class Examination {
+  readonly #findings = new Findings()
+  readonly #codes = new Set(Object.values(own).map(({ code }): string => code))
+  readonly #failures: unknown[] = []
+  /** What the checks of plugins have found so far, in the order of the checks. */
+  readonly #answers: ((findings: Findings) => void)[] = []
+  /** Codes of errors that a finding of a check has said already. */
+  readonly #explained = new Set<string>()
 
-/** Runs every check: those of the project, then those that plugins bring. */
-export async function examine(
-  view: ProjectView,
-  failure: { readonly error: unknown } | undefined,
-  network: boolean,
-): Promise<Examination> {
-  const findings = new Findings()
-  const codes = new Set(Object.values(own).map(({ code }): string => code))
-  const applies = (check: Pick<DoctorCheck, 'production' | 'network'>) =>
-    (view.production || check.production !== true) && (network || check.network !== true)
-  for (const check of [...packageChecks, ...repositoryChecks, ...applicationChecks]) {
-    codes.add(check.code)
-    if (applies(check)) for (const one of listOf(check.find(view))) findings.add(check, one)
-  }
-  const explained = new Set<string>()
-  for (const [check, run] of await checksOf(view, findings)) {
-    codes.add(check.code)
-    if (!applies(check)) continue
-    try {
-      const found = listOf(await within(run(), patience, late))
-      for (const one of found) mustBeFinding(one)
-      if (found.length > 0 && check.explains !== undefined) explained.add(check.explains)
-      for (const one of found) findings.add(check, one)
-    } catch (error) {
-      addFailure(findings, check, error)
+  /** Runs the checks of the project; they wait for nothing. */
+  lookAtProject(view: ProjectView): void {
+    for (const check of [...packageChecks, ...repositoryChecks, ...applicationChecks]) {
+      this.#codes.add(check.code)
+      if (!applies(check, view)) continue
+      try {
+        for (const one of listOf(check.find(view))) this.#findings.add(check, one)
+      } catch (error) {
+        addFailure(this.#findings, check, error)
+      }
     }
   }
-  if (failure !== undefined) addBootFailure(findings, failure.error, explained)
-  return { found: findings.all, codes }
+
+  /** Runs the checks that plugins bring, with `network` also those that ask other machines. */
+  async askPlugins(view: ProjectView, network: boolean): Promise<void> {
+    const runnable = (await checksOf(view, this.#findings)).filter(([check]) => {
+      this.#codes.add(check.code)
+      return applies(check, view) && (network || check.network !== true)
+    })
+    // At once: where several machines are silent, each would cost its seconds.
+    const ask = async ([check, run]: Runnable, at: number) => {
+      try {
+        const found = listOf(await within(run(), patience, late))
+        for (const one of found) mustBeFinding(one)
+        if (found.length > 0 && check.explains !== undefined) this.#explained.add(check.explains)
+        this.#answers[at] = (findings) => {
+          for (const one of found) findings.add(check, one)
+        }
+      } catch (error) {
+        this.#answers[at] = (findings) => addFailure(findings, check, error)
+      }
+    }
+    await Promise.all(runnable.map(ask))
+  }
+
+  /** The application has failed; it is a finding, unless a check explains it. */
+  fails(error: unknown): void {
+    this.#failures.push(error)
+  }
+
+  get found(): readonly Reported[] {
+    for (const add of this.#answers) add?.(this.#findings)
+    for (const failure of this.#failures) addApplicationFailure(this.#findings, failure, this.#explained)
+    return this.#findings.all
+  }
+
+  /** The code of every check that there is. */
+  get codes(): ReadonlySet<string> {
+    return this.#codes
+  }
 }
+
+const applies = ({ production }: Pick<DoctorCheck, 'production'>, view: ProjectView) =>
+  view.production || production !== true
 
 const late = () => {
   throw new Error(`no answer within ${patience / 1000} s`)
@@ -93,7 +122,7 @@ function mustBeCheck(check: DoctorCheck | null): void {
   if (typeof find !== 'function') throw new TypeError(`${code} has no function find`)
 }
 
-function addFailure(findings: Findings, check: DoctorCheck, error: unknown): void {
+function addFailure(findings: Findings, check: Pick<DoctorCheck, 'code' | 'network'>, error: unknown): void {
   if (isMissing(error)) {
     addMissing(findings, error)
     return
@@ -105,7 +134,11 @@ function addFailure(findings: Findings, check: DoctorCheck, error: unknown): voi
       remedy: 'Run it where the application runs, or leave it out: --no-network',
       about: message,
     })
-  else findings.add(own.checkFailed, { problem: `${check.code} failed: ${message}`, remedy: 'Report it to its author' })
+  else {
+    // What a check of the project cannot read is a file of someone.
+    const remedy = error instanceof CommandFailure ? 'Correct it' : 'Report it to its author'
+    findings.add(own.checkFailed, { problem: `${check.code} failed: ${message}`, remedy })
+  }
 }
 
 type Missing = Error & { readonly code: string; readonly names?: readonly string[] }
@@ -120,7 +153,7 @@ function addMissing(findings: Findings, { message, names = [] }: Missing): void 
 }
 
 /** One finding for each of the failures of a boot that nothing has explained. */
-function addBootFailure(findings: Findings, failure: unknown, explained: ReadonlySet<string>): void {
+function addApplicationFailure(findings: Findings, failure: unknown, explained: ReadonlySet<string>): void {
   const several = (failure as { errors?: readonly unknown[] } | null)?.errors
   for (const one of several ?? [failure]) {
     const causes = causesOf(one)
@@ -136,7 +169,10 @@ function addBootFailure(findings: Findings, failure: unknown, explained: Readonl
   }
 }
 
+/** An error and what caused it, each once: one may be its own cause. */
 function causesOf(error: unknown): object[] {
-  if (typeof error !== 'object' || error === null) return []
-  return [error, ...causesOf((error as { cause?: unknown }).cause)]
+  const causes = new Set<object>()
+  for (let one = error; typeof one === 'object' && one !== null && !causes.has(one); one = (one as Error).cause)
+    causes.add(one)
+  return [...causes]
 }

@@ -1,4 +1,5 @@
 import type { DoctorCheck, DoctorFinding, DoctorLevel } from '../../plugins/toolkit/doctor/check.ts'
+import { printable } from '../printable.ts'
 import type { Reported } from './view.ts'
 
 export const levels: readonly DoctorLevel[] = ['error', 'warning', 'hint']
@@ -35,12 +36,3 @@ export function mustBeFinding(found: DoctorFinding | null): void {
 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message || error.name : String(error)
-
-/**
- * Messages of drivers carry the address that they were given, with its password, and what a server has answered; a terminal would obey
- * an escape sequence in it.
- */
-const printable = (text: string) =>
-  text
-    .replace(/\b([a-z][\w+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/gi, '$1:***@')
-    .replace(/(?![\n\t])\p{Cc}/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`)

@@ -85,7 +85,8 @@ export const packageChecks: readonly ProjectCheck[] = [
       const names = asked(folder)
       const own = [
         ['the application', dirname(file)],
-        [packageName, packageFolder()],
+        // By its real path, as the others: Node.js may have been told to keep the links of a workspace.
+        [packageName, realpathSync(packageFolder())],
       ] as const
       const users = names.flatMap((user) => {
         const at = user === packageName ? undefined : installed(folder, user)

@@ -1,21 +1,18 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parse } from 'dotenv'
 import type { DoctorFinding } from '../../plugins/toolkit/doctor/check.ts'
+import { git } from '../../plugins/toolkit/doctor/git.ts'
 import { envForEveryone } from '../../plugins/toolkit/doctor/secrets.ts'
 import { readRegularFileSync } from '../../plugins/toolkit/read-file.ts'
 import type { ProjectCheck } from './view.ts'
 
-/** The lines that git prints, none where it is not installed or there is no repository. */
-function git(folder: string, ...args: string[]): string[] {
-  const { status, stdout } = spawnSync('git', args, { cwd: folder, encoding: 'utf8' })
-  return status === 0 ? stdout.split('\0').filter((line) => line !== '') : []
-}
+/** Bytes of a file that may have secrets; more has none that anyone wrote. */
+const longest = 1_000_000
 
 const textOf = (folder: string, file: string) => {
   try {
-    return readRegularFileSync(join(folder, file)).toString('utf8')
+    return readRegularFileSync(join(folder, file), longest).toString('utf8')
   } catch {
     // Deleted, and still known to git.
     return ''
@@ -23,44 +20,93 @@ const textOf = (folder: string, file: string) => {
 }
 
 const secretName = /SECRET|PASSWORD|PASSWD|PASSPHRASE|TOKEN|CREDENTIAL|PRIVATE|(^|_)(API)?_?KEY$/i
-const withPassword = /^[a-z][\w+.-]*:\/\/[^\s/:@]*:[^\s/@]+@/i
+/** A key that everyone may have; and what is said of a secret: TOKEN_TTL=3600. */
+const publicKey = /PUBLIC_?KEY|PUBLISHABLE_?KEY/i
+const aboutSecret = /(TTL|EXPIR\w*|LENGTH|MIN|MAX|ROUNDS|ENABLED?|REQUIRED?|AGE|LIFETIME)$/i
+const plain = /^(\d+\s?(ms|s|m|h|d|w|y)?|true|false|on|off|yes|no)$/i
+const withPassword = /^[a-z][\w+.-]*:\/\/[^\s/:]*:\S+@/i
+
+function isSecret([name, value]: readonly [string, string]): boolean {
+  // What dotenvx has encrypted is made to be in the repository.
+  if (value.trim() === '' || value.startsWith('encrypted:')) return false
+  if (withPassword.test(value)) return true
+  return secretName.test(name) && !publicKey.test(name) && !(aboutSecret.test(name) && plain.test(value))
+}
 
 const secretsIn = (text: string) =>
   Object.entries(parse(text))
-    .filter(([name, value]) => value.trim() !== '' && (secretName.test(name) || withPassword.test(value)))
+    .filter(isSecret)
     .map(([name]) => name)
 
 const remedy = (file: string) =>
   `git rm --cached ${file}, add it to .gitignore, and replace its secrets: the history keeps them`
 
+/** Files that are made to be in the repository. */
+const forTests = /(^|\/)(tests?|__tests__|fixtures?|examples?)\//i
+const isEnv = (file: string) => /(^|\/)\.env(\.[^/]*)?$/.test(file) && !envForEveryone.test(file.replace(/.*\//, ''))
+
+/** Where the files lie that are around a project of a workspace: `../`, `../../`. */
+function foldersAbove(folder: string): readonly string[] {
+  const [top = ''] = git(['rev-parse', '--show-cdup'], { folder }).lines
+  const levels = top.trim().split('/').length - 1
+  return Array.from({ length: levels }, (_, i) => '../'.repeat(i + 1))
+}
+
+const envIn = (folder: string) => [`:(glob)${folder}.env`, `:(glob)${folder}.env.*`]
+
+/** Whether there must be a repository: there is its folder, or its file in a work tree or a submodule. */
+const isRepository = (folder: string): boolean =>
+  existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isRepository(dirname(folder)))
+
 export const repositoryChecks: readonly ProjectCheck[] = [
+  {
+    code: 'doctor.not-asked',
+    level: 'hint',
+    find({ folder }) {
+      const failure = isRepository(folder) ? git(['rev-parse', '--git-dir'], { folder }).failure : undefined
+      if (failure === undefined) return undefined
+      return {
+        problem: `git could not be asked what is in the repository: ${failure}`,
+        remedy:
+          'Run it where git is installed and trusts the folder: git config --global --add safe.directory <folder>',
+      }
+    },
+  },
   {
     code: 'git.env-file',
     level: 'error',
-    find: ({ folder }) =>
-      git(folder, 'ls-files', '-z', '--', '.env', '.env.*')
-        .filter((file) => !file.includes('/') && !envForEveryone.test(file))
-        .map((file): DoctorFinding => {
+    find({ folder }) {
+      const places = [...envIn('**/'), ...foldersAbove(folder).flatMap(envIn)]
+      const files = git(['ls-files', '-z', '--', ...places], { folder }).lines
+      return files
+        .filter((file) => isEnv(file) && !forTests.test(file))
+        .flatMap((file): DoctorFinding[] => {
           const secrets = secretsIn(textOf(folder, file))
           if (secrets.length > 0)
-            return { problem: `${file} is in the repository, with ${secrets.join(', ')}`, remedy: remedy(file) }
-          return {
-            problem: `${file} is in the repository, where the first secret that is written into it will be, too`,
-            remedy: `git rm --cached ${file}, and add it to .gitignore; keep an .env.example there instead`,
-            level: 'warning',
-          }
-        }),
+            return [{ problem: `${file} is in the repository, with ${secrets.join(', ')}`, remedy: remedy(file) }]
+          // Of the settings of another package no one knows whether it has secrets.
+          if (file.includes('/')) return []
+          return [
+            {
+              problem: `${file} is in the repository, where the first secret that is written into it will be, too`,
+              remedy: `git rm --cached ${file}, and add it to .gitignore; keep an .env.example there instead`,
+              level: 'warning',
+            },
+          ]
+        })
+    },
   },
   {
     code: 'git.env-not-ignored',
     level: 'warning',
     find({ folder }) {
-      const files = git(folder, 'ls-files', '-z', '--others', '--exclude-standard', '--', '.env', '.env.*')
+      const places = ['', ...foldersAbove(folder)].flatMap(envIn)
+      const files = git(['ls-files', '-z', '--others', '--exclude-standard', '--', ...places], { folder }).lines
       return files
-        .filter((file) => !file.includes('/') && !envForEveryone.test(file) && existsSync(join(folder, file)))
+        .filter((file) => isEnv(file) && existsSync(join(folder, file)))
         .map((file) => ({
           problem: `git does not ignore ${file}, so that the next "git add ." publishes it`,
-          remedy: `Add the line ${file} to .gitignore`,
+          remedy: `Add the line ${file.replace(/.*\//, '')} to .gitignore`,
         }))
     },
   },
@@ -68,8 +114,8 @@ export const repositoryChecks: readonly ProjectCheck[] = [
     code: 'git.private-key',
     level: 'error',
     find: ({ folder }) =>
-      git(folder, 'ls-files', '-z', '--', '*.pem', '*.key', '*.p8')
-        .filter((file) => !/(^|\/)(tests?|__tests__|fixtures?|examples?)\//i.test(file))
+      git(['ls-files', '-z', '--', '*.pem', '*.key', '*.p8'], { folder })
+        .lines.filter((file) => !forTests.test(file))
         .filter((file) => /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(textOf(folder, file)))
         .map((file) => ({ problem: `the private key ${file} is in the repository`, remedy: remedy(file) })),
   },

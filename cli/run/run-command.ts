@@ -1,10 +1,12 @@
 import { inspect } from 'node:util'
 import type { Kernel } from '../../kernel/index.ts'
+import { isInTime } from '../../kernel/support/within.ts'
 import type { CommandDefinition } from '../../plugins/toolkit/command-definition.ts'
 import { withLostErrors } from '../application/guard.ts'
 import { loadApplication } from '../application/load.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Output } from '../output.ts'
+import { printable } from '../printable.ts'
 import { readArguments } from './arguments.ts'
 import { quietly } from './standard-output.ts'
 
@@ -18,11 +20,12 @@ export async function runCommand(
   { print, note }: Output,
 ): Promise<number> {
   const input = await readArguments(command.name, command, argv)
-  const booted = new Set<Kernel>()
+  const booted: Booted = new Map()
   const boot = async <Server extends Kernel = Kernel>(given?: Server): Promise<Server> => {
     const server = given ?? (await loadApplication()).server
-    booted.add(server)
-    await quietly(() => server.ready())
+    const ready = quietly(() => server.ready())
+    booted.set(server, ready)
+    await ready
     // Without one given the caller has named no other type.
     return server as Server
   }
@@ -44,15 +47,29 @@ function exitCode(name: string, code: unknown): number {
   throw new CommandFailure(`${name} ended with ${inspect(code)}, which is not an exit code: nothing, or 0 to 255`)
 }
 
+/** Each server with its boot. */
+type Booted = Map<Kernel, Promise<unknown>>
+
+/** Milliseconds that a boot which others have given up may still take. */
+const bootPatience = 5_000
+
 /** The last one first, as they may depend on each other. */
-async function closeAll(servers: ReadonlySet<Kernel>, note: Output['note']): Promise<boolean> {
+async function closeAll(servers: Booted, note: Output['note']): Promise<boolean> {
   let isClosed = true
-  for (const server of [...servers].reverse()) {
+  for (const [server, ready] of [...servers].reverse()) {
     try {
+      // Its close waits for the boot, which may never end.
+      if (
+        !(await isInTime(
+          ready.catch(() => {}),
+          bootPatience,
+        ))
+      )
+        throw new Error('it is still booting')
       await quietly(() => server.close())
     } catch (error) {
       isClosed = false
-      note(`closing the server failed: ${(error as Error).message}`)
+      note(`closing the server failed: ${printable((error as Error).message)}`)
     }
   }
   return isClosed

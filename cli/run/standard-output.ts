@@ -13,6 +13,14 @@ export function leaveOutputToApplication(): void {
   isApplications = true
 }
 
+/**
+ * From here on, to the end of the process, standard output is for the result of the command alone: what timers of the application and
+ * its listeners of `exit` write goes to standard error, too.
+ */
+export function keepOutputFromApplication(): void {
+  if (redirected++ === 0) redirectOutput()
+}
+
 let redirected = 0
 let giveBack = () => {}
 

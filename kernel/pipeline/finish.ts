@@ -227,13 +227,10 @@ export class Answers {
     req.current = handlingError
     const limit = this.#limit(res)
     const { overs } = limit
+    const isInTime = () => limit.overs === overs
     this.#callErrorHandler(errorHandler, error, res).then(
-      () => {
-        if (limit.overs === overs) this.finish(res)
-      },
-      (second: unknown) => {
-        if (limit.overs === overs) this.#answerBare(second, res, { original: error })
-      },
+      () => void (isInTime() && this.finish(res)),
+      (second: unknown) => void (isInTime() && this.#answerBare(second, res, { original: error })),
     )
   }
 
@@ -270,9 +267,12 @@ export class Answers {
     const err = legible(error)
     res.reset()
     this.#logFailure(err, req, more)
-    // What an error handler throws may be an HttpError, for what it was given. One of the framework's own is a mistake there.
-    sendFailure(req, res, err, isFrameworkError(err) ? req.server.settings.errorFormat.mistake(err) : undefined)
-    this.#respond(toReply(res, this.#state.draining), res)
+    // One of the framework's own is a mistake of whoever answers failures.
+    const failure = req.server.settings.errorFormat[isFrameworkError(err) ? 'mistake' : 'of'](err)
+    sendFailure(req, res, err, failure)
+    // An HttpError that an error handler throws is the answer that it means: the session is saved with it, as with any other.
+    if (more !== undefined && !failure.unhandled) this.finish(res)
+    else this.#respond(toReply(res, this.#state.draining), res)
   }
 
   #logFailure(error: unknown, req: KernelRequest, more?: { plugin?: string; original?: unknown }): void {
@@ -282,8 +282,9 @@ export class Answers {
     // An onSend hook that refuses takes back what the handler has done.
     if (status < 500 && more?.plugin === undefined) {
       // A stack for what has a reason of its own alone: whoever asks for what is not there decides how often this is written.
-      const hasReason = (err as Error).cause !== undefined || more !== undefined
-      req.log.info({ status, code, ...(hasReason && { err }), ...more }, what)
+      const original = more && describeFailure(more.original)
+      const hasReason = (err as Error).cause !== undefined || (original !== undefined && isFrameworkError(err))
+      req.log.info({ status, code, original, ...(hasReason && { err }) }, what)
     } else req.log.error({ err, ...more }, what + missingMember(req, err) + (unhandled ? strangeStatus(err) : ''))
   }
 

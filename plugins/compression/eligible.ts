@@ -5,7 +5,7 @@ const compressible = new RegExp(
   `^\\s*(?:${[
     'text/.*',
     '[^;]*\\+(?:json|text|xml|yaml)',
-    'application/(?:(?:x-)?javascript|ecmascript|json|xml|xml-dtd|yaml|toml|dart|rtf|postscript|wasm|tar|x-tar|x-sh|x-httpd-php)',
+    'application/(?:(?:x-)?javascript|ecmascript|json|xml|xml-dtd|yaml|toml|dart|rtf|postscript|wasm|tar|x-tar|x-sh|x-httpd-php|openmetrics-text)',
     'application/(?:x-www-form-urlencoded|x-ns-proxy-autoconfig|vnd\\.dart|vnd\\.ms-(?:fontobject|opentype))',
     'font/(?:otf|ttf)',
     'image/(?:bmp|x-ms-bmp|x-icon|vnd\\.(?:microsoft\\.icon|adobe\\.photoshop|ms-dds))',

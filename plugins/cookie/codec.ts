@@ -9,6 +9,12 @@ import { Signer } from './signature.ts'
 /** Cookie names to values, without a prototype. */
 export type Cookies = { readonly [name: string]: string | undefined }
 
+/** Sets and clears one cookie, with attributes that are the same each time. */
+export interface OwnCookie {
+  set(req: Request, res: Response, value: string): void
+  clear(req: Request, res: Response): void
+}
+
 /** What every cookie has that says nothing else. */
 const builtIn: SetCookieOptions = { path: '/', httpOnly: true, sameSite: 'lax' }
 const forgotten: SetCookieOptions = { maxAge: 0, expires: new Date(0) }
@@ -58,13 +64,14 @@ export class CookieCodec {
     write(req, res, name, '', { ...withDefaults(given, this.#defaults), ...forgotten })
   }
 
-  /** The same for a plugin: nothing of the application's defaults. */
-  setOwn(req: Request, res: Response, name: string, value: string, options: SetCookieOptions): void {
-    write(req, res, name, value, withDefaults(options, builtIn))
-  }
-
-  clearOwn(req: Request, res: Response, name: string, options: SetCookieOptions): void {
-    write(req, res, name, '', { ...withDefaults(options, builtIn), ...forgotten })
+  /** A cookie of a plugin, with nothing of the application's defaults. */
+  own(name: string, options: SetCookieOptions): OwnCookie {
+    const attributes = withDefaults(options, builtIn)
+    const gone = { ...attributes, ...forgotten }
+    return {
+      set: (req, res, value) => write(req, res, name, value, attributes),
+      clear: (req, res) => write(req, res, name, '', gone),
+    }
   }
 
   #sign(name: string, value: string): string {
@@ -77,6 +84,7 @@ export class CookieCodec {
 
 function write(req: Request, res: Response, name: string, value: string, attributes: SetCookieOptions): void {
   const line = setCookieLine(name, value, attributes, req.protocol === 'https')
-  const there = [res.getHeader('set-cookie') ?? []].flat()
-  res.setHeader('set-cookie', [...there.filter((one) => !isSameCookie(one, line)), line])
+  const there = res.getHeader('set-cookie')
+  const others = there === undefined ? [] : [there].flat().filter((one) => !isSameCookie(one, line))
+  res.setHeader('set-cookie', [...others, line])
 }

@@ -24,15 +24,19 @@ export class Signer {
 
   /** The value without its signature, `undefined` when that does not hold. */
   verify(name: string, signed: string): string | undefined {
+    return this.check(name, signed)?.value
+  }
+
+  /** The same, and whether `sign` would give this text again: not with the signature of an older secret. */
+  check(name: string, signed: string): { readonly value: string; readonly isCurrent: boolean } | undefined {
     const dot = signed.length - macLength - 1
     if (dot < 0 || signed.charCodeAt(dot) !== 46) return undefined
     const value = signed.slice(0, dot)
     // The text is compared and not the bytes it stands for: four last letters of base64url mean the same bytes.
     const given = Buffer.from(signed.slice(dot + 1))
     if (given.length !== macLength) return undefined
-    return this.#secrets.some((secret) => timingSafeEqual(given, Buffer.from(mac(secret, name, value))))
-      ? value
-      : undefined
+    const by = this.#secrets.findIndex((secret) => timingSafeEqual(given, Buffer.from(mac(secret, name, value))))
+    return by === -1 ? undefined : { value, isCurrent: by === 0 }
   }
 }
 

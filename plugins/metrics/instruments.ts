@@ -1,6 +1,6 @@
 import { defineError } from '../../kernel/index.ts'
 import type { Figure } from '../toolkit/figures.ts'
-import { boundText, type Family, type Sample } from './text.ts'
+import { boundText, type Family, type Sample, wellFormed } from './text.ts'
 
 export const MetricError = defineError(
   'MetricError',
@@ -92,6 +92,11 @@ export interface Bounds {
 const other = 'other'
 const maxLabelLength = 200
 
+interface Entry<State> {
+  readonly labels: { readonly [name: string]: string }
+  readonly state: State
+}
+
 /** The state of a metric for each combination of labels, of which there are not more than the bounds say. */
 class Series<State> {
   readonly #name: string
@@ -99,7 +104,7 @@ class Series<State> {
   readonly #bounds: Bounds
   readonly #make: () => State
   readonly #known: readonly Set<string>[]
-  readonly #states = new Map<string, { readonly labels: { readonly [name: string]: string }; readonly state: State }>()
+  readonly #states = new Map<string, Entry<State>>()
   readonly #warned = new Set<string>()
 
   constructor({ name, labels = [] }: MetricOptions<string>, bounds: Bounds, make: () => State) {
@@ -112,11 +117,11 @@ class Series<State> {
     if (labels.length === 0) this.of(undefined)
   }
 
-  of(given: { readonly [name: string]: unknown } | undefined): State {
+  of(given: { readonly [name: string]: unknown } | undefined): Entry<State> {
     let values = this.#labels.map((label, i) => {
       if (given === undefined || !Object.hasOwn(given, label))
         throw MetricError(this.#name, `the label "${label}" is missing`)
-      const value = String(given[label])
+      const value = wellFormed(String(given[label]))
       const known = this.#known[i]!
       if (known.has(value)) return value
       // Bounded in number alone, a hundred values of a megabyte each would be kept and sent with each scrape.
@@ -139,7 +144,7 @@ class Series<State> {
       found = { labels, state: this.#make() }
       this.#states.set(key, found)
     }
-    return found.state
+    return found
   }
 
   samples(write: (state: State, labels: { readonly [name: string]: string }) => readonly Sample[]): Sample[] {
@@ -160,6 +165,16 @@ export interface Instrument {
   family(): Family
 }
 
+/** Takes each value that a histogram observes, with the labels that count, and the error that the work ended with. */
+export type Recorder = (value: number, labels: { readonly [name: string]: string }, error?: unknown) => void
+
+/** @internal A histogram whose values go to a recorder as well. */
+export interface RecordedHistogram extends Instrument {
+  readonly buckets: readonly number[]
+  observe(value: number, labels: Any, error?: unknown): void
+  recordTo(recorder: Recorder | undefined): void
+}
+
 type Any = { readonly [name: string]: unknown } | undefined
 
 function number(name: string, value: number, isCounter = false): number {
@@ -172,10 +187,10 @@ function number(name: string, value: number, isCounter = false): number {
 export function makeCounter(options: MetricOptions<string>, bounds: Bounds): Counter<string> & Instrument {
   const series = new Series(options, bounds, () => ({ value: 0 }))
   return {
-    increment: (labels: Any) => void series.of(labels).value++,
+    increment: (labels: Any) => void series.of(labels).state.value++,
     add(by: number, labels: Any) {
       const checked = number(options.name, by, true)
-      series.of(labels).value += checked
+      series.of(labels).state.value += checked
     },
     family: () => ({
       ...described(options, 'counter'),
@@ -190,11 +205,11 @@ export function makeGauge(options: MetricOptions<string>, bounds: Bounds): Gauge
   return {
     set(value: number, labels: Any) {
       const checked = number(options.name, value)
-      series.of(labels).value = checked
+      series.of(labels).state.value = checked
     },
     add(by: number, labels: Any) {
       const checked = number(options.name, by)
-      series.of(labels).value += checked
+      series.of(labels).state.value += checked
     },
     family: () => ({
       ...described(options, 'gauge'),
@@ -204,19 +219,27 @@ export function makeGauge(options: MetricOptions<string>, bounds: Bounds): Gauge
 }
 
 /** @internal */
-export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds): Histogram<string> & Instrument {
+export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds): RecordedHistogram {
   const { name, buckets = defaultBuckets } = options
   if (
+    !Array.isArray(buckets) ||
     buckets.length === 0 ||
     buckets.some((bound, i) => !Number.isFinite(bound) || (i > 0 && bound <= buckets[i - 1]!))
   )
-    throw MetricError(name, 'its buckets are finite numbers in ascending order')
+    throw MetricError(name, 'buckets is a list of finite numbers in ascending order')
   if (options.labels?.includes('le')) throw MetricError(name, 'the label "le" is that of its buckets')
   const series = new Series(options, bounds, () => new Buckets(buckets))
+  let recorder: Recorder | undefined
   return {
-    observe(value: number, labels: Any) {
+    buckets,
+    observe(value: number, labels: Any, error?: unknown) {
       const checked = number(name, value)
-      series.of(labels).observe(checked)
+      const entry = series.of(labels)
+      entry.state.observe(checked)
+      recorder?.(checked, entry.labels, error)
+    },
+    recordTo(given: Recorder | undefined) {
+      recorder = given
     },
     family: () => ({
       ...described(options, 'histogram'),
@@ -225,7 +248,13 @@ export function makeHistogram(options: HistogramOptions<string>, bounds: Bounds)
   }
 }
 
-const described = ({ name, help, unit }: MetricOptions<string>, type: Family['type']) => ({ name, type, help, unit })
+const described = ({ name, help, unit }: MetricOptions<string>, type: Family['type']) => ({
+  name,
+  type,
+  help,
+  unit,
+  isDistinct: true,
+})
 
 const labelName = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
 
@@ -236,7 +265,8 @@ export function checkMetric({ name, help, unit, labels = [] }: MetricOptions<str
   if (/_(total|bucket|sum|count|created|info)$/.test(name))
     throw MetricError(name, 'the format adds such an ending by itself: leave it out')
   if (typeof help !== 'string' || help === '') throw MetricError(name, 'it needs the text help')
-  if (unit !== undefined && !name.endsWith(`_${unit}`))
+  if (!Array.isArray(labels)) throw MetricError(name, 'labels is a list of names')
+  if (unit !== undefined && (unit === '' || !name.endsWith(`_${unit}`)))
     throw MetricError(name, `its name must end with its unit, "_${unit}"`)
   const wrong = labels.find((label, i) => !labelName.test(label) || labels.indexOf(label) !== i)
   if (wrong !== undefined) throw MetricError(name, `"${wrong}" is not the name of a label, or is there twice`)

@@ -3,45 +3,105 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { contentType } from './text.ts'
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/
-
 /**
  * Whether a client has asked for this machine by name. A page in a browser on it reaches the port by a name of its own that it lets
  * point here (DNS rebinding), and would read the metrics as its own origin.
  */
-const isLoopbackHost = (host = '') => loopback.test(host.replace(/:\d+$/, ''))
+const isLoopbackHost = (host = '') => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host.replace(/:\d+$/, ''))
 
-/** Answers one path on a port of its own. Rejects where it cannot listen. */
-export async function listenApart(
-  at: { readonly port: number; readonly host: string; readonly path: string },
-  text: () => Promise<string>,
-): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const isLoopback = loopback.test(at.host)
-  const server: Server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (req, res) => {
-    if (isLoopback && !isLoopbackHost(req.headers.host)) {
-      res.writeHead(403).end()
-      return
+/** By the address that was bound, however the host was written: `Localhost`, `127.1`, a name of the hosts file. */
+const isLoopback = (address: string) => /^(127\.|::ffff:127\.|::1$)/.test(address)
+
+/** Milliseconds between two attempts to take over a port, and after which it is reported: a worker that closes has it as long as it works. */
+const pause = 250
+const reportedAfter = 10_000
+
+export interface ListenerOptions {
+  readonly port: number
+  readonly host: string
+  readonly path: string
+  /** Whether the port may still be that of the process whose place this one takes: it is waited for then. */
+  readonly takesOver: boolean
+  text(): Promise<string>
+  /** It listens, at this port. */
+  onListening(port: number): void
+  /** The port has been taken for seconds, and is tried again until it is free; or a scrape has failed. */
+  onFailure(what: 'port' | 'scrape', error: unknown): void
+}
+
+/** Answers one path on a port of its own. */
+export class Listener {
+  readonly #options: ListenerOptions
+  #server: Server | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: ListenerOptions) {
+    this.#options = options
+  }
+
+  /** Rejects where it cannot listen; resolves also where it has to wait for the port. */
+  async open(): Promise<void> {
+    try {
+      await this.#listen()
+    } catch (error) {
+      if (!this.#options.takesOver || (error as { code?: unknown }).code !== 'EADDRINUSE') throw error
+      this.#retry(1)
     }
-    const isRead = req.method === 'GET' || req.method === 'HEAD'
-    if (req.url?.split('?')[0] !== at.path || !isRead) {
-      res.writeHead(isRead ? 404 : 405, isRead ? {} : { allow: 'GET, HEAD' }).end()
-      return
+  }
+
+  #retry(attempt: number): void {
+    if (this.#isClosed) return
+    const onTaken = (error: unknown) => {
+      if (attempt * pause === reportedAfter) this.#options.onFailure('port', error)
+      this.#retry(attempt + 1)
     }
-    text().then(
-      (body) => res.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(body),
-      () => res.writeHead(500).end(),
-    )
-  })
-  // Not shared with other workers: each has figures of its own.
-  server.listen({ port: at.port, host: at.host, exclusive: true })
-  await once(server, 'listening')
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    this.#timer = setTimeout(() => this.#listen().catch(onTaken), pause)
+    this.#timer.unref()
+  }
+
+  async #listen(): Promise<void> {
+    const { port, host, path, text, onListening, onFailure } = this.#options
+    let isLocal = true
+    const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (req, res) => {
+      if (isLocal && !isLoopbackHost(req.headers.host)) {
+        res.writeHead(403).end()
+        return
+      }
+      const isRead = req.method === 'GET' || req.method === 'HEAD'
+      if (req.url?.split('?')[0] !== path || !isRead) {
+        res.writeHead(isRead ? 404 : 405, isRead ? {} : { allow: 'GET, HEAD' }).end()
+        return
+      }
+      text().then(
+        (body) => res.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(body),
+        (error) => {
+          onFailure('scrape', error)
+          res.writeHead(500).end()
+        },
+      )
+    })
+    // Who reads nothing for so long is not a scraper any more, and keeps a text of megabytes.
+    server.setTimeout(60_000)
+    // Not shared with other workers: each has figures of its own.
+    server.listen({ port, host, exclusive: true })
+    await once(server, 'listening')
+    const bound = server.address() as AddressInfo
+    isLocal = isLoopback(bound.address)
+    this.#server = server
+    if (this.#isClosed) await this.close()
+    else onListening(bound.port)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    const server = this.#server
+    if (server === undefined) return
+    this.#server = undefined
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
   }
 }

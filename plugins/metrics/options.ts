@@ -16,6 +16,8 @@ export interface MetricsOptions {
   port?: number
   /** The address that listens at this port. Default `127.0.0.1`. */
   host?: string
+  /** Whether they go to the SDK of OpenTelemetry as well, which the application registers; then they are at `path` only where `policy`, `addresses` or `port` is set. Default false. */
+  openTelemetry?: boolean
   /** Upper bounds of the durations of requests, in seconds. */
   buckets?: readonly number[]
   /** How many values a label of a metric may have; further ones count as `other`. Default 100. */
@@ -43,6 +45,7 @@ export const metricsOptions = option
     addresses: option.list(range).says('a list of addresses and ranges'),
     port: option.int({ min: 0, max: 65_535 }),
     host: option.name().default('127.0.0.1'),
+    openTelemetry: option.flag().default(false),
     buckets: option.list(option.number({ above: 0 }).required()).says('a list of seconds in ascending order'),
     maxLabelValues: option.int({ min: 1 }).default(100),
     maxSeries: option.int({ min: 1 }).default(1_000),

@@ -2,16 +2,21 @@ import {
   type Context,
   defineError,
   definePlugin,
+  isInTime,
+  isLeading,
   type Listing,
   type Middleware,
+  OptionError,
   sendFailure,
   within,
 } from '../../kernel/index.ts'
 import type { Figure } from '../toolkit/figures.ts'
 import { nodeEnv } from '../toolkit/node-env.ts'
 import { announcePage } from '../toolkit/pages.ts'
+import { peer } from '../toolkit/peer.ts'
 import { checkFigures, defaultBuckets } from './instruments.ts'
-import { listenApart } from './listener.ts'
+import { Listener } from './listener.ts'
+import { exportMetrics, flushMeters, hasMeterProvider } from './open-telemetry.ts'
 import { addressTest, metricsOptions } from './options.ts'
 import { countProcess } from './process.ts'
 import { countRequests } from './requests.ts'
@@ -20,6 +25,12 @@ import { contentType } from './text.ts'
 import { countWork } from './traces.ts'
 
 const MetricsAccessError = defineError('MetricsAccessError', 500, (why: string) => why)
+const MetricsExportError = defineError(
+  'MetricsExportError',
+  500,
+  () =>
+    'metrics.openTelemetry has nothing to export to: no MeterProvider of OpenTelemetry is registered. Call metrics.setGlobalMeterProvider(…) of "@opentelemetry/api" before the server listens, or leave the option out',
+)
 const MetricsForbiddenError = defineError('MetricsForbiddenError', 403, () => 'this address may not read the metrics')
 
 /**
@@ -36,14 +47,15 @@ export const metrics = definePlugin({
   doctor: async () => (await import('./doctor.ts')).checks,
   inspector: async () => (await import('./inspector.ts')).panels,
   provide: (settings) => ({ metrics: new Metrics(settings) }),
-  setup(ctx, { path, policy, addresses, port, host, buckets }) {
+  async setup(ctx, { path, policy, addresses, port, host, buckets, openTelemetry }) {
     const service = ctx.services.get('metrics')
     const isNamed = policy !== undefined || (addresses !== undefined && addresses.length > 0)
     if (port !== undefined && isNamed)
       throw MetricsAccessError(
         'metrics.port is a listener of its own, which asks no policy and no addresses: leave out one of them',
       )
-    if (!isNamed && port === undefined && !['development', 'test'].includes(nodeEnv() ?? ''))
+    const isShown = isNamed || port !== undefined || !openTelemetry
+    if (!isNamed && port === undefined && isShown && !['development', 'test'].includes(nodeEnv() ?? ''))
       throw MetricsAccessError(
         'everyone could read the metrics. Set metrics.policy, metrics.addresses (["10.0.0.0/8"]), or metrics.port for a port of their own; NODE_ENV=development needs none',
       )
@@ -54,26 +66,76 @@ export const metrics = definePlugin({
     const stopWork = countWork(service)
     service.collect(figuresOf(ctx))
 
-    let close: (() => Promise<void>) | undefined
+    const stopExport = openTelemetry ? await exportOf(ctx) : async () => {}
+    let listener: Listener | undefined
     ctx.onClose(async () => {
+      await stopExport()
       stopProcess()
       stopWork()
       service.port = undefined
-      await close?.()
+      await listener?.close()
     })
+    if (!isShown) return
     if (port === undefined) serve(ctx, path, { policy, addresses })
     else {
+      const { worker } = ctx.server
+      if (port > 0 && port + (worker?.of ?? 1) - 1 > 65_535)
+        throw OptionError('metrics.port', port, `a port with one above it for each of ${worker!.of} workers`)
       ctx.onListen(async () => {
         // Each worker has its figures, and so its port.
-        const own = port === 0 ? 0 : port + (ctx.server.worker?.number ?? 1) - 1
-        const listener = await listenApart({ port: own, host, path }, () => service.text())
-        service.port = listener.port
-        close = () => listener.close()
-        ctx.log.info({ port: listener.port, host }, `metrics at http://${host}:${listener.port}${path}`)
+        const own = port === 0 ? 0 : port + (worker?.number ?? 1) - 1
+        listener = new Listener({
+          port: own,
+          host,
+          path,
+          // In a rolling restart the worker before goes on until this one listens. The first one of all takes no place.
+          takesOver: worker !== undefined && !isLeading(worker),
+          text: () => service.text(),
+          onListening(at) {
+            service.port = at
+            ctx.log.info({ port: at, host }, `metrics at http://${host}:${at}${path}`)
+          },
+          onFailure: (what, err) =>
+            ctx.log.warn(
+              { err, port: own },
+              what === 'port'
+                ? `the port ${own} of the metrics is taken, by the worker before this one or by another program; it is tried again until it is free`
+                : 'the metrics cannot be read',
+            ),
+        })
+        await listener.open()
       })
     }
   },
 })
+
+/** Exports from when the server is ready, or listens: an application may register its SDK until then. Gives what ends it. */
+async function exportOf(ctx: Context): Promise<() => Promise<void>> {
+  const api = await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'metrics.openTelemetry')
+  let stop: (() => void) | undefined
+  const start = () => {
+    if (stop === undefined && hasMeterProvider(api)) stop = exportMetrics(api, ctx.services.get('metrics'))
+    return stop !== undefined
+  }
+  // A server of tests, which does not listen, has none to export to.
+  ctx.onReady(() => void start())
+  ctx.onListen(() => {
+    if (!start()) throw MetricsExportError()
+  })
+  return async () => {
+    if (stop === undefined) return
+    // Most SDKs export once a minute, and the process may end with this.
+    const flushed = flushMeters(api).catch((error: unknown) =>
+      ctx.log.warn({ err: error }, 'metrics: the last values were not exported'),
+    )
+    if (!(await isInTime(flushed, flushTimeout)))
+      ctx.log.warn({ ms: flushTimeout }, 'metrics: the last values were not exported in time')
+    stop()
+  }
+}
+
+/** Milliseconds: a collector that is away must not hold up the end of a process. */
+const flushTimeout = 2_000
 
 function serve(
   ctx: Context,

@@ -11,16 +11,33 @@ import {
   makeCounter,
   makeGauge,
   makeHistogram,
+  type RecordedHistogram,
+  type Recorder,
 } from './instruments.ts'
 import { processFamilies } from './process.ts'
 import { requestFamilies } from './requests.ts'
-import { type Family, type Sample, writeText } from './text.ts'
+import { type Family, type Sample, seriesOf, writeText } from './text.ts'
 
 /** Names that a metric of the application must not have, also where it is made before the boot. */
 const reserved: ReadonlySet<string> = new Set([...requestFamilies, ...processFamilies])
 
 /** Families that are made at each scrape. */
 export type Collector = () => readonly Family[] | Promise<readonly Family[]>
+
+/** @internal Takes what is known of a request when its answer was handed over. */
+export type RequestRecorder = (
+  attributes: { [name: string]: string | number },
+  seconds: number,
+  received: number | undefined,
+  sent: number | undefined,
+) => void
+
+/** @internal Where the metrics go besides the text. */
+export interface Sink {
+  histogram(family: Family, buckets: readonly number[]): Recorder
+  readonly request: RequestRecorder
+  added(families: readonly Family[]): void
+}
 
 /** The metrics of one server, and those of the application. */
 export class Metrics {
@@ -29,6 +46,10 @@ export class Metrics {
   readonly #collectors: Collector[] = []
   readonly #conflicting = new Set<string>()
   #writing: Promise<string> | undefined
+  #collecting: Promise<readonly Family[]> | undefined
+  #sink: Sink | undefined
+  /** @internal The bounds of the durations of requests. */
+  requestBuckets: readonly number[] | undefined
   #report: ((metric: string, what: string) => void) | undefined
   /** What is to be reported once there is a log. */
   readonly #unreported: (readonly [metric: string, what: string])[] = []
@@ -70,6 +91,7 @@ export class Metrics {
       throw MetricError(options.name, 'the name is taken')
     const made = make(options, this.#bounds)
     this.#instruments.set(options.name, made)
+    this.#introduce(made)
     return made
   }
 
@@ -89,34 +111,76 @@ export class Metrics {
     this.#collectors.push(collector)
   }
 
+  /** @internal A histogram of the work of the process, whose values come with the error that the work ended with. */
+  workHistogram(options: HistogramOptions<string>): RecordedHistogram {
+    return this.#add(options, makeHistogram)
+  }
+
+  /** @internal Takes each value of a histogram from now on as well, those of all that are made later too. */
+  recordTo(sink: Sink | undefined): void {
+    this.#sink = sink
+    for (const instrument of this.#instruments.values()) this.#introduce(instrument)
+  }
+
+  /** @internal Takes what is known of each request. */
+  get requestRecorder(): RequestRecorder | undefined {
+    return this.#sink?.request
+  }
+
+  #introduce(instrument: Instrument): void {
+    const family = instrument.family()
+    if (isRecorded(instrument)) instrument.recordTo(this.#sink?.histogram(family, instrument.buckets))
+    else this.#sink?.added([family])
+  }
+
   /** Everything in the format OpenMetrics. Callers that come while it is written share the result. */
   text(): Promise<string> {
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined
-    })
+    this.#writing ??= this.families()
+      .then(writeText)
+      .finally(() => {
+        this.#writing = undefined
+      })
     return this.#writing
   }
 
-  async #write(): Promise<string> {
-    const own = [...this.#instruments.values()].map((instrument) => instrument.family())
+  /** @internal Callers that come while they are collected share the result. */
+  families(): Promise<readonly Family[]> {
+    this.#collecting ??= this.#collect().finally(() => {
+      this.#collecting = undefined
+    })
+    return this.#collecting
+  }
+
+  async #collect(): Promise<readonly Family[]> {
     const collected = await Promise.all(this.#collectors.map(async (collector) => collector()))
+    // Read last: what is counted while a plugin is being asked is in the result.
+    const own = [...this.#instruments.values()].map((instrument) => instrument.family())
     const { families, conflicts } = merged([...own, ...collected.flat()], new Set(this.#instruments.keys()))
     for (const name of conflicts) {
       if (this.#conflicting.has(name)) continue
       this.#conflicting.add(name)
       this.#warn(name, 'two plugins, or a plugin and the application, use this name differently: the later is left out')
     }
-    return writeText(families)
+    return families
   }
 }
 
+const isRecorded = (instrument: Instrument): instrument is RecordedHistogram => 'recordTo' in instrument
+
+/** Samples that can be read several times: a scrape and the SDK of OpenTelemetry may share them. */
+const again = (samples: ReadonlyMap<string, Sample>): Iterable<Sample> => ({
+  [Symbol.iterator]: () => samples.values(),
+})
+
 /** One family for each name: a plugin in several scopes has one, and samples of the same labels count together, unless the figure asks for the least. */
-function merged(
+export function merged(
   families: readonly Family[],
   exclusive: ReadonlySet<string>,
 ): { readonly families: readonly Family[]; readonly conflicts: readonly string[] } {
   const conflicts: string[] = []
   const byName = new Map<string, { family: Family; samples: Map<string, Sample> }>()
+  const times = new Map<string, number>()
+  for (const { name } of families) times.set(name, (times.get(name) ?? 0) + 1)
   for (const family of families) {
     const before = byName.get(family.name)
     if (before !== undefined && (before.family.type !== family.type || exclusive.has(family.name))) {
@@ -125,15 +189,18 @@ function merged(
     }
     const one = before ?? { family, samples: new Map<string, Sample>() }
     byName.set(family.name, one)
+    if (family.isDistinct && times.get(family.name) === 1) continue
     const together = family.scopes === 'least' ? Math.min : (a: number, b: number) => a + b
     for (const sample of family.samples) {
-      const key = `${sample.suffix} ${JSON.stringify(sample.labels ?? {})}`
+      const key = seriesOf(sample)
       const before = one.samples.get(key)
       one.samples.set(key, before === undefined ? sample : { ...sample, value: together(before.value, sample.value) })
     }
   }
   return {
-    families: [...byName.values()].map(({ family, samples }) => ({ ...family, samples: [...samples.values()] })),
+    families: [...byName.values()].map(({ family, samples }) =>
+      samples.size === 0 ? family : { ...family, samples: again(samples) },
+    ),
     conflicts,
   }
 }

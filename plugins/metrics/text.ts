@@ -6,7 +6,9 @@ export interface Family {
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
   readonly help: string
   readonly unit?: string | undefined
-  readonly samples: readonly Sample[]
+  readonly samples: Iterable<Sample>
+  /** Whether no two of the samples have the same labels; others may have come from several scopes. */
+  readonly isDistinct?: boolean
   readonly scopes?: Figure['scopes'] | undefined
 }
 
@@ -19,15 +21,21 @@ export interface Sample {
 
 export const contentType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
-/** OpenMetrics 1.0. */
-export function writeText(families: readonly Family[]): string {
+/** Samples that are written at once: about 2 ms. A server with 10,000 routes has 140,000, and would answer no one for a second. */
+const turn = 1_000
+
+/** OpenMetrics 1.0. The event loop has its turn in between. */
+export async function writeText(families: readonly Family[]): Promise<string> {
   let text = ''
+  let written = 0
   for (const { name, type, help, unit, samples } of families) {
     text += `# TYPE ${name} ${type}\n`
     if (unit !== undefined) text += `# UNIT ${name} ${unit}\n`
     text += `# HELP ${name} ${escaped(help)}\n`
-    for (const { value, labels, suffix = type === 'counter' ? '_total' : '' } of samples)
+    for (const { value, labels, suffix = type === 'counter' ? '_total' : '' } of samples) {
       text += `${name}${suffix}${labelText(labels)} ${numberText(value)}\n`
+      if (++written % turn === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
   }
   return `${text}# EOF\n`
 }
@@ -37,8 +45,20 @@ function labelText(labels: Sample['labels']): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
+/** Half of a character becomes U+FFFD on its way, whichever it was: two series would be one. */
+export const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd')
+
+/** The same for samples of one series, in whatever order their labels are. */
+export const seriesOf = ({ suffix = '', labels = {} }: Sample): string =>
+  JSON.stringify([
+    suffix,
+    ...Object.keys(labels)
+      .sort()
+      .map((name) => [name, wellFormed(labels[name]!)]),
+  ])
+
 const escapes: { readonly [char: string]: string } = { '\\': '\\\\', '\n': '\\n', '"': '\\"' }
-const escaped = (text: string) => text.replace(/[\\\n"]/g, (char) => escapes[char]!)
+const escaped = (text: string) => wellFormed(text).replace(/[\\\n"]/g, (char) => escapes[char]!)
 
 export function numberText(value: number): string {
   if (value === Infinity) return '+Inf'

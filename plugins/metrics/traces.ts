@@ -47,7 +47,7 @@ export function countWork(metrics: Metrics): () => void {
 }
 
 function follow(metrics: Metrics, { trace, name, help, labels }: Work): () => void {
-  const durations = metrics.histogram({
+  const durations = metrics.workHistogram({
     name: `${name}_duration_seconds`,
     unit: 'seconds',
     help: `${help}: how long`,
@@ -60,7 +60,9 @@ function follow(metrics: Metrics, { trace, name, help, labels }: Work): () => vo
   const start = (event: unknown) => void started.set(event as WorkEvent, performance.now())
   const end = (event: unknown) => {
     const since = started.get(event as WorkEvent)
-    if (since !== undefined) durations.observe((performance.now() - since) / 1_000, valuesOf(event as WorkEvent))
+    if (since === undefined) return
+    const { error } = event as WorkEvent
+    durations.observe((performance.now() - since) / 1_000, valuesOf(event as WorkEvent), error)
   }
   const error = (event: unknown) => failures.increment(valuesOf(event as WorkEvent))
   const followed = tracingChannel(`framework:${trace}`)

@@ -26,9 +26,10 @@ export const checks: readonly DoctorCheck<SettingsOf<typeof queuesOptions>>[] = 
   {
     code: 'queues.not-configured',
     level: 'error',
-    find: () =>
+    // The boot configures them: where it has failed, none is.
+    find: ({ booted }) =>
       allQueues()
-        .filter((queue) => !isConfigured(queue))
+        .filter((queue) => booted && !isConfigured(queue))
         .map(({ name, kind }) => ({
           problem: `the queue "${name}" is one of ${kind}, which is not configured`,
           remedy: `Configure it: background: { queues: { config: { ${kind}: { … } } } }`,

@@ -34,8 +34,15 @@ export interface BullmqPublishOptions extends MemoryPublishOptions {
     | { readonly key: string; readonly pattern: string; readonly tz?: string }
 }
 
+/** A client of `pg` that has begun a transaction, or anything else that runs SQL in one. */
+export interface TransactionClient {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+}
+
 /** What `publish` of a queue in Postgres takes, in pg-boss's terms. */
 export interface PgbossPublishOptions {
+  /** Publishes within the transaction of this client: the message is there if it commits, and never was if it rolls back. */
+  client?: TransactionClient
   /** Attempts after the first. Default 2. */
   retryLimit?: number
   /** Seconds between attempts. Default 0. */
@@ -110,6 +117,10 @@ const bullmq = {
 }
 
 const pgboss = {
+  client: option.value<TransactionClient>(
+    'a client with query(text, values) that has begun a transaction, and not a pool, which would publish outside of it',
+    (given) => typeof (given as TransactionClient | null)?.query === 'function' && !('totalCount' in (given as object)),
+  ),
   retryLimit: count(0),
   retryDelay: count(0),
   retryBackoff: option.flag(),

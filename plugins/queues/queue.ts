@@ -133,7 +133,12 @@ export class Queue<Payload, Options = object, Received = Payload> {
   }
 
   async #send(payloads: readonly Payload[], options: readonly (Options | undefined)[]): Promise<string[]> {
-    for (const one of new Set(options)) if (one !== undefined) this.#publishOptions?.parse(one, 'publish')
+    // Those of one object, as a batch has it, are read once.
+    let last: Options | undefined
+    for (const one of options) {
+      if (one !== undefined && one !== last) this.#publishOptions?.parse(one, 'publish')
+      last = one
+    }
     // At once, before anything is awaited: who publishes may change the payload afterwards.
     const texts = payloads.map((payload) => jsonText(payload, (why) => QueuePayloadError(this.name, why)))
     // Checked as it will arrive; published as it is, so that what a schema changes is not changed twice.

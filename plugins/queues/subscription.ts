@@ -1,7 +1,7 @@
 import { Trace, type TraceOutcome } from '../../kernel/index.ts'
 import { type Carrier, carrierOf } from '../toolkit/carrier.ts'
 import { option, type SettingsOf } from '../toolkit/options/index.ts'
-import type { Consumer, Deliver, Delivery, Outcome, QueueDriver } from './drivers/contract.ts'
+import type { Consumer, Deliver, Outcome, QueueDriver } from './drivers/contract.ts'
 import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts'
 import type { QueueFailure } from './options.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
@@ -43,6 +43,7 @@ export interface SubscribedQueue extends EngineRef {
 }
 
 const asError = (thrown: unknown) => (thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown }))
+const delivered: Outcome = { ok: true }
 const isBadPayload = (error: Error) => (error as { code?: unknown }).code === 'QueuePayloadError'
 
 /** How many deliveries are in work. */
@@ -50,12 +51,12 @@ class Deliveries {
   count = 0
   readonly #waiting: (() => void)[] = []
 
-  /** Returns the function that ends this one. */
-  begin(): () => void {
+  begin(): void {
     this.count++
-    return () => {
-      if (--this.count === 0) for (const resolve of this.#waiting.splice(0)) resolve()
-    }
+  }
+
+  end(): void {
+    if (--this.count === 0 && this.#waiting.length > 0) for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   idle(): Promise<void> {
@@ -160,32 +161,31 @@ export class Subscription {
     this.#deliveries = new Deliveries()
   }
 
-  readonly #deliver: Deliver = async (payload, delivery) => {
-    const end = this.#deliveries.begin()
+  readonly #deliver: Deliver = async (payload, { id, attempt, attempts, carrier }) => {
+    // Of its start: `abandon` counts anew.
+    const deliveries = this.#deliveries
+    const message: QueueMessage = { id, queue: this.queue.name, attempt, attempts }
+    deliveries.begin()
     try {
-      return await this.#attempt(payload, delivery)
+      await attemptTrace.run(
+        () => ({ ...message, kind: this.queue.kind, payload, carrier: carrierOf(carrier) ?? {} }),
+        () => this.#handle(payload, message),
+      )
+      return delivered
+    } catch (thrown) {
+      return await this.#failed(asError(thrown), payload, message)
     } finally {
-      end()
+      deliveries.end()
     }
   }
 
-  async #attempt(payload: unknown, delivery: Delivery): Promise<Outcome> {
-    const { id, attempt, attempts } = delivery
-    const message: QueueMessage = { id, queue: this.queue.name, attempt, attempts }
-    try {
-      await attemptTrace.run(
-        () => ({ ...message, kind: this.queue.kind, payload, carrier: carrierOf(delivery.carrier) ?? {} }),
-        () => this.#handle(payload, message),
-      )
-      return { ok: true }
-    } catch (thrown) {
-      const error = asError(thrown)
-      // A payload that is not valid now will not be at the next attempt.
-      const final = isBadPayload(error) || (attempts !== undefined && attempt >= attempts)
-      await this.#report(error, { ...message, kind: this.queue.kind, payload, final })
-      if (final) await this.#tellDead(payload, error, message)
-      return { ok: false, error, final }
-    }
+  async #failed(error: Error, payload: unknown, message: QueueMessage): Promise<Outcome> {
+    const { attempt, attempts } = message
+    // A payload that is not valid now will not be at the next attempt.
+    const final = isBadPayload(error) || (attempts !== undefined && attempt >= attempts)
+    await this.#report(error, { ...message, kind: this.queue.kind, payload, final })
+    if (final) await this.#tellDead(payload, error, message)
+    return { ok: false, error, final }
   }
 
   #handle(payload: unknown, message: QueueMessage): unknown {

@@ -12,22 +12,27 @@ export class SessionKeeper {
     this.rolling = rolling
   }
 
-  /** Whether `load` gives an object that no other request has. */
-  get givesCopies(): boolean {
-    return this.#store.givesCopies
+  /** Whether each text of the store is one that a keeper has given it. */
+  get isPrivate(): boolean {
+    return this.#store.isPrivate
   }
 
   load(id: string): ReturnType<GuardedStore['get']> {
     return this.#store.get(id)
   }
 
-  async create(id: string, data: object): Promise<void> {
-    await this.#store.set(id, data, this.#ttl)
+  /** The data in what `load` gives. */
+  parse(text: string): object {
+    return this.#store.parse(text)
+  }
+
+  async create(id: string, text: string): Promise<void> {
+    await this.#store.set(id, text, this.#ttl)
   }
 
   /** Whether the session still was one, and has the data now. */
-  update(id: string, data: object): Promise<boolean> {
-    return this.#store.update(id, data, this.#ttl)
+  update(id: string, text: string): Promise<boolean> {
+    return this.#store.update(id, text, this.#ttl)
   }
 
   /** Whether the session still was one. */

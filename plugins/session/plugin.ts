@@ -1,4 +1,4 @@
-import { definePlugin, type Kernel, type Request } from '../../kernel/index.ts'
+import { definePlugin, type Kernel } from '../../kernel/index.ts'
 import { refuseSeveral } from '../toolkit/workers.ts'
 import { place, SessionAccess, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
@@ -50,10 +50,7 @@ export const session = definePlugin({
     const isEverywhere = ctx.services === ctx.server.services
     if (isEverywhere) access.coverAll(keeper, marker)
 
-    const idOf = (req: Request): string | undefined => {
-      const id = signer.verify(name, req.cookies[name] ?? '')
-      return id !== undefined && isId(id) ? id : undefined
-    }
+    const own = codec.own(name, { ...cookie, maxAge: ttl })
 
     ctx.use(function session(req: WithSession, _res, next) {
       const header = req.raw.header('cookie')
@@ -61,14 +58,16 @@ export const session = definePlugin({
         if (!isEverywhere) req[slot] = keeper
         return next()
       }
-      const id = idOf(req)
-      if (id === undefined) {
+      const cookie = req.cookies[name] ?? ''
+      const signed = signer.check(name, cookie)
+      if (signed === undefined || !isId(signed.value)) {
         req[slot] = keeper
         return next()
       }
-      const take = (data: object | undefined) => {
-        if (data === undefined) req[slot] = keeper
-        else place(req, new SessionRecord(keeper, id, data))
+      const { value: id, isCurrent } = signed
+      const take = (text: string | undefined) => {
+        if (text === undefined) req[slot] = keeper
+        else place(req, new SessionRecord(keeper, { id, text, cookie: isCurrent ? cookie : undefined }))
       }
       const found = keeper.load(id)
       if (!(found instanceof Promise)) {
@@ -76,8 +75,8 @@ export const session = definePlugin({
         return next()
       }
       // The promise of `next()` is left to the chain, which waits for it anyway.
-      return found.then((data) => {
-        take(data)
+      return found.then((text) => {
+        take(text)
         next()
       })
     })
@@ -88,9 +87,8 @@ export const session = definePlugin({
       const send = (change: CookieChange) => {
         // A cache on the way that keeps the answer would hand one client's session to the next.
         if (record.isRead || change !== 'keep') res.vary('Cookie')
-        if (change === 'set') {
-          codec.setOwn(req, res, name, signer.sign(name, record.id!), { ...cookie, maxAge: ttl })
-        } else if (change === 'clear') codec.clearOwn(req, res, name, cookie)
+        if (change === 'set') own.set(req, res, record.cookie ?? signer.sign(name, record.id!))
+        else if (change === 'clear') own.clear(req, res)
       }
       const change = record.finish()
       return change instanceof Promise ? change.then(send) : send(change)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { defineError } from '../../kernel/index.ts'
+import { Call } from './call.ts'
 import type { SessionKeeper } from './keeper.ts'
 
 /**
@@ -70,6 +71,13 @@ function method(value: (this: WithRecord) => Promise<void>): PropertyDescriptor 
   return { value }
 }
 
+/** A session that the store has. */
+export interface Loaded {
+  readonly id: string
+  readonly text: string
+  readonly cookie: string | undefined
+}
+
 /** What the answer does to the session cookie. */
 export type CookieChange = 'keep' | 'set' | 'clear'
 
@@ -77,26 +85,36 @@ export type CookieChange = 'keep' | 'set' | 'clear'
 export class SessionRecord {
   readonly #keeper: SessionKeeper
   #id: string | undefined
-  #data: object | undefined
+  /** The data as it was loaded. */
+  readonly #loaded: string | undefined
   /** The data as text, as the store has it; `undefined` where that is not known. */
-  #stored: string | undefined = empty
+  #stored: string | undefined
   #session: (Session & WithRecord) | undefined
   #work: Promise<unknown> = Promise.resolve()
   #isWorking = false
   readonly #failed: { readonly call: Call; readonly error: unknown }[] = []
-  #cookie: CookieChange = 'keep'
+  #change: CookieChange = 'keep'
+  /** The value of the cookie, where the request has brought it with the signature that it would get now. */
+  #cookie: string | undefined
   /** How often the application has asked for data of this client. */
   #reads = 0
 
   /** Without an id and data: nothing is stored yet. The id never comes from the client alone. */
-  constructor(keeper: SessionKeeper, id?: string, data?: object) {
+  constructor(keeper: SessionKeeper, loaded?: Loaded) {
     this.#keeper = keeper
-    this.#id = id
-    this.#data = data
+    this.#id = loaded?.id
+    this.#loaded = loaded?.text
+    this.#cookie = loaded?.cookie
+    this.#stored = loaded?.text ?? empty
   }
 
   get id(): string | undefined {
     return this.#id
+  }
+
+  /** The value of its cookie, `undefined` where the id must be signed. */
+  get cookie(): string | undefined {
+    return this.#cookie
   }
 
   /** Whether the application has asked for the session. */
@@ -108,11 +126,7 @@ export class SessionRecord {
   get session(): Session {
     if (this.#session === undefined) {
       const session = Object.create(controls, { [record]: { value: this } }) as Session & WithRecord
-      if (this.#data !== undefined) {
-        this.#stored = JSON.stringify(this.#data)
-        // A store of someone else may hand out what it keeps.
-        Object.assign(session, this.#keeper.givesCopies ? this.#data : JSON.parse(this.#stored))
-      }
+      if (this.#loaded !== undefined) Object.assign(session, this.#keeper.parse(this.#loaded))
       this.#session = session
     }
     return this.#session
@@ -121,7 +135,7 @@ export class SessionRecord {
   /** The object for whoever may read in it what is this client's alone: a middleware may have written something before. */
   read(): Session {
     const { session } = this
-    if (this.#data !== undefined || Object.keys(session).length > 0) this.#reads++
+    if (this.#loaded !== undefined || Object.keys(session).length > 0) this.#reads++
     return session
   }
 
@@ -132,8 +146,8 @@ export class SessionRecord {
   get use(): string | undefined {
     if (this.#session === undefined) return undefined
     const text = this.#text()
-    const isUntouched = text === this.#stored && this.#cookie === 'keep' && this.#reads === 0
-    return isUntouched ? undefined : `${this.#reads} ${this.#cookie} ${this.#id} ${text}`
+    const isUntouched = this.#isStored(text) && this.#change === 'keep' && this.#reads === 0
+    return isUntouched ? undefined : `${this.#reads} ${this.#change} ${this.#id} ${text}`
   }
 
   save(): Promise<void> {
@@ -166,7 +180,7 @@ export class SessionRecord {
     const rolls = this.#keeper.rolling && this.#id !== undefined
     if (this.#session === undefined) return rolls ? this.#finish() : 'keep'
     // Asked again when the body could not be written: the cookie went with that answer, and belongs to the next one too.
-    return !rolls && !this.#isWorking && this.#text() === this.#stored ? this.#cookie : this.#finish()
+    return !rolls && !this.#isWorking && this.#isStored(this.#text()) ? this.#change : this.#finish()
   }
 
   async #finish(): Promise<CookieChange> {
@@ -175,10 +189,10 @@ export class SessionRecord {
     const unheard = this.#failed.find(({ call }) => !call.isHeard)
     if (unheard !== undefined) throw unheard.error
     const written = this.#session === undefined ? 'same' : await this.#write()
-    if (written === 'same' && this.#keeper.rolling && this.#id !== undefined && this.#cookie === 'keep') {
-      if (await this.#keeper.touch(this.#id)) this.#cookie = 'set'
+    if (written === 'same' && this.#keeper.rolling && this.#id !== undefined && this.#change === 'keep') {
+      if (await this.#keeper.touch(this.#id)) this.#change = 'set'
     }
-    return this.#cookie
+    return this.#change
   }
 
   #text(): string {
@@ -189,30 +203,38 @@ export class SessionRecord {
     }
   }
 
+  /** Whether the store has this already. Another program may have written the same data with blanks or with other escapes. */
+  #isStored(text: string): boolean {
+    if (text === this.#stored) return true
+    if (this.#keeper.isPrivate || this.#stored === undefined || this.#stored !== this.#loaded) return false
+    this.#stored = JSON.stringify(JSON.parse(this.#loaded))
+    return text === this.#stored
+  }
+
   /** Writes what has changed, to a session that has not ended since it was read. */
   async #write(): Promise<'same' | 'written' | 'ended'> {
     const text = this.#text()
-    if (text === this.#stored) return 'same'
+    if (this.#isStored(text)) return 'same'
     const id = this.#id ?? newId()
-    const data = JSON.parse(text) as object
     this.#stored = undefined
-    if (this.#id === undefined) await this.#keeper.create(id, data)
-    else if (!(await this.#keeper.update(id, data))) {
+    if (this.#id === undefined) await this.#keeper.create(id, text)
+    else if (!(await this.#keeper.update(id, text))) {
       // Not the cookie of an earlier save either: the browser may have that of a later log-in by now.
-      this.#cookie = 'keep'
+      this.#change = 'keep'
       return 'ended'
     }
     this.#stored = text
     this.#id = id
-    this.#cookie = 'set'
+    this.#change = 'set'
     return 'written'
   }
 
   /** The session in the store is no longer that of this request. */
   #forget(): void {
     this.#id = undefined
+    this.#cookie = undefined
     this.#stored = empty
-    this.#cookie = 'clear'
+    this.#change = 'clear'
   }
 
   /** One after the other, whether or not the application waits in between. */
@@ -223,59 +245,6 @@ export class SessionRecord {
       this.#failed.push({ call, error })
     })
     return call
-  }
-}
-
-/**
- * What a method of a session gives back: a promise that knows whether anyone takes its failure.
- *
- * What follows it with `then` or `finally` has that failure, too: who takes it there has heard it, and where no one does the
- * answer reports it. A log-out that has failed would be reported as done, and end the process as a rejection beside.
- */
-class Call<Value = void> implements Promise<Value> {
-  readonly [Symbol.toStringTag] = 'Promise'
-  readonly settled: Promise<Value>
-  readonly #first: Call<unknown> | undefined
-  #isFollowed = false
-  isHeard = false
-
-  constructor(settled: Promise<Value>, first?: Call<unknown>) {
-    this.settled = settled
-    this.#first = first
-  }
-
-  // biome-ignore lint/suspicious/noThenProperty: it stands in for a promise
-  then<A = Value, B = never>(
-    resolved?: ((value: Value) => A | PromiseLike<A>) | null,
-    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    if (typeof rejected !== 'function') return this.#follow(this.settled.then(resolved))
-    this.isHeard = true
-    if (this.#first !== undefined) this.#first.isHeard = true
-    return this.settled.then(resolved, rejected)
-  }
-
-  catch<B = never>(rejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<Value | B> {
-    return this.then(undefined, rejected)
-  }
-
-  finally(run?: (() => void) | null): Promise<Value> {
-    return this.#follow(this.settled.finally(run))
-  }
-
-  #follow<Next>(settled: Promise<Next>): Call<Next> {
-    this.#isFollowed = true
-    const first = this.#first ?? this
-    const next = new Call(settled, first)
-    settled.catch(async (error: unknown) => {
-      const own = await first.settled.then(
-        () => undefined,
-        (failure: unknown) => failure,
-      )
-      // A failure of the callback is that of any promise.
-      if (own !== error && !next.isHeard && !next.#isFollowed) throw error
-    })
-    return next
   }
 }
 

@@ -1,20 +1,23 @@
 import { definePlugin, Server } from 'framework'
 import { afterEach, expect, test, vi } from 'vitest'
-import { examine } from '../../cli/doctor/examine.ts'
+import { Examination } from '../../cli/doctor/examine.ts'
 
 afterEach(() => void vi.useRealTimers())
 
 const check = (code: string, find: () => unknown) => ({ code: `odd.${code}`, level: 'error', find })
 
-async function findingsOf(doctor: () => unknown, failure?: { readonly error: unknown }): Promise<string[]> {
+async function findingsOf(doctor: () => unknown, ...failures: readonly unknown[]): Promise<string[]> {
   const odd = definePlugin({ name: 'odd', doctor: doctor as never, setup() {} })
   const server = new Server({ plugins: [odd] })
   const view = { folder: '/', file: '/server.ts', production: false, server, booted: false }
   vi.useFakeTimers()
-  const examined = examine(view, failure, true)
+  const examination = new Examination()
+  examination.lookAtProject(view)
+  const asked = examination.askPlugins(view, true)
   await vi.advanceTimersByTimeAsync(20_000)
-  const { found } = await examined
-  return found.map(({ level, code, problem, remedy }) => `${level} ${code}: ${problem}. ${remedy}`)
+  await asked
+  for (const failure of failures) examination.fails(failure)
+  return examination.found.map(({ level, code, problem, remedy }) => `${level} ${code}: ${problem}. ${remedy}`)
 }
 
 test('what is not a finding is reported with its check, and never left out', async () => {
@@ -59,7 +62,7 @@ test('a check that never settles is given up', async () => {
 })
 
 test('a boot that fails with null is a finding', async () => {
-  const [found] = await findingsOf(async () => [], { error: null })
+  const [found] = await findingsOf(async () => [], null)
   expect(found).toMatch(/^error application\.fails: null\. /)
 })
 

@@ -89,6 +89,9 @@ server.get('/', () => 'hello')
       '.env.production': 'DATABASE_URL=postgres://app:hunter2@db/app\n',
       '.env.staging': 'PORT=3000\n',
       '.env.example': 'SESSION_SECRET=\n',
+      'docker/.env': 'DB_PASSWORD=x\n',
+      'tools/.env': 'PORT=3000\n',
+      'test/.env': 'DB_PASSWORD=x\n',
       'keys/server.pem': privateKey,
       'test/fixtures/server.pem': privateKey,
       'node_modules/brings/package.json': '{ "name": "brings", "peerDependencies": { "framework": "*" } }',
@@ -104,6 +107,7 @@ server.get('/', () => 'hello')
       'cache.unused',
       'channels.unused',
       'cookie.secret-short',
+      'git.env-file',
       'git.env-file',
       'git.env-file',
       'git.env-not-ignored',
@@ -125,6 +129,7 @@ server.get('/', () => 'hello')
     })
     expect(of('git.env-file').map(({ level, problem }) => [level, problem])).toEqual([
       ['error', '.env is in the repository, with SESSION_SECRET'],
+      ['error', 'docker/.env is in the repository, with DB_PASSWORD'],
       ['warning', expect.stringContaining('.env.staging')],
     ])
     expect(of('git.env-not-ignored')[0]?.problem).toContain('.env.production')
@@ -218,7 +223,7 @@ export const server = new Server({
 server.get('/', () => 'hello')
 `,
     })
-    const ended = await doctor(app, ['--entry', 'src/scopes.ts', '--ignore', 'shop.twice,shop.tvice', '--strict'])
+    const ended = await doctor(app, ['--entry', 'src/scopes.ts', '--ignore', 'shop.twice, shop.tvice', '--strict'])
     const rows = ended.stdout.trimEnd().split('\n')
     expect(rows).toEqual([
       'warning  doctor.check-failed  the checks of the plugin "odd" cannot be used: a check has the code "nonsense"; it takes "<plugin>.<what-is-wrong>". Report it to the author of the plugin',
@@ -226,7 +231,7 @@ server.get('/', () => 'hello')
       'warning  doctor.check-failed  shop.broken failed: no till. Report it to its author',
       'warning  shop.closed          b b true. Open it',
       expect.stringMatching(
-        /^hint +doctor.not-asked +session.redis-evicts could not ask: connect ECONNREFUSED .*--no-network/,
+        /^hint +doctor.not-asked +session.redis-evicts could not ask: Redis at redis:\/\/127\.0\.0\.1:\d+: connect ECONNREFUSED .*--no-network/,
       ),
       expect.stringMatching(/^hint +doctor.not-asked +shop.far could not ask: no route to shop\. /),
     ])

@@ -5,6 +5,7 @@ import { makeKeptStores } from '../../cli/serve/kept-stores.ts'
 import type { News } from '../../cli/serve/protocol.ts'
 import { MemoryStore } from '../../plugins/session/stores/memory.ts'
 import { handover } from '../../plugins/toolkit/handover.ts'
+import { objectsIn } from '../contracts/session-store.ts'
 import { memoryLogger } from '../support/kernel.ts'
 
 const servers: Server[] = []
@@ -21,7 +22,8 @@ function version(kept: ReturnType<typeof makeKeptStores>) {
   })
 }
 
-const open = (max = 10) => new MemoryStore(max, undefined, (restore) => handover()?.open('session /sid', restore))
+const open = (max = 10) =>
+  objectsIn(new MemoryStore(max, undefined, (restore) => handover()?.open('session /sid', restore)))
 
 test('what a store keeps is there in the next version: changed, ended, expired and evicted sessions as they are', () => {
   vi.useFakeTimers({ now: 1_000_000 })

@@ -38,9 +38,12 @@ export function sendRaw(port: number, data: string | string[], options: RawOptio
     const socket = secure
       ? connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false })
       : connect(port, '127.0.0.1')
-    const timer = setTimeout(() => socket.destroy(), waitMs)
+    // From the connection on: where many are made at once on a busy machine, the handshakes alone take longer.
+    let timer = setTimeout(() => socket.destroy(), waitMs + 10_000)
     socket.on(secure ? 'secureConnect' : 'connect', () => {
       started = performance.now()
+      clearTimeout(timer)
+      timer = setTimeout(() => socket.destroy(), waitMs)
       let next = 0
       const write = () => {
         if (next < parts.length && !socket.destroyed) socket.write(Buffer.from(parts[next++]!, 'latin1'))

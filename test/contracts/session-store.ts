@@ -1,10 +1,29 @@
 import { describe, expect, test } from 'vitest'
-import type { ExactStore } from '../../plugins/session/stores/contract.ts'
+import type { ExactStore, TextStore } from '../../plugins/session/stores/contract.ts'
 import { pause } from '../support/kernel.ts'
 
 let count = 0
 /** An id as the plugin makes them, another one each time. */
 const freshId = () => `test-${++count}-`.padEnd(32, 'x')
+
+/** A store of texts as one of objects. */
+export function objectsIn<Store extends TextStore>(store: Store) {
+  type Found = Awaited<ReturnType<Store['get']>>
+  const parsed = (text: string | undefined | null) => (text == null ? undefined : (JSON.parse(text) as object))
+  return {
+    get(id: string) {
+      const found = store.get(id)
+      return (found instanceof Promise ? found.then(parsed) : parsed(found as Found)) as
+        | object
+        | undefined
+        | Promise<object | undefined>
+    },
+    set: (id: string, data: object, ttl: number) => store.set(id, JSON.stringify(data), ttl),
+    update: (id: string, data: object, ttl: number) => store.update(id, JSON.stringify(data), ttl),
+    destroy: (id: string) => store.destroy(id),
+    touch: (id: string, ttl: number) => store.touch!(id, ttl),
+  }
+}
 
 /** What every store of sessions must do; run against each of them. */
 export function describeStore(name: string, makeStore: () => ExactStore): void {

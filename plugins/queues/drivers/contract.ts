@@ -46,6 +46,8 @@ export interface QueueCounts {
  * signal aborts no one waits any more: nothing may be kept for it.
  */
 export interface QueueDriver<Options = never> {
+  /** Whether it lies in this process and waits for nothing, so that no call needs a deadline. */
+  readonly isLocal?: boolean
   /**
    * Takes payloads as JSON; resolves with one id for each once the engine has them. What has not been sent when the signal
    * aborts must not be sent later. A carrier goes with each of them, out of sight of handlers, as long as there are attempts.

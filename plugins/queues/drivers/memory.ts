@@ -81,6 +81,11 @@ class Topic {
     this.#lookForWork()
   }
 
+  /** Several subscribers take turns: the others come before this one. */
+  passTurn(consumer: MemoryConsumer): void {
+    if (this.consumers.size > 1 && this.consumers.delete(consumer)) this.consumers.add(consumer)
+  }
+
   /** Takes no more for this one. */
   leave(consumer: MemoryConsumer): void {
     this.consumers.delete(consumer)
@@ -98,7 +103,8 @@ class Topic {
   }
 
   #tellDrained(): void {
-    if (this.size === 0) for (const { resolve } of this.#whenDrained.splice(0)) resolve()
+    if (this.#whenDrained.length > 0 && this.size === 0)
+      for (const { resolve } of this.#whenDrained.splice(0)) resolve()
   }
 
   get #isIdle(): boolean {
@@ -183,9 +189,7 @@ class MemoryConsumer implements Consumer {
       this.#topic.settle(message, error, !outcome.ok && (outcome.final || attempt >= attempts))
       // Handlers that never wait must leave room for everything else in the process.
       if (done % 64 === 0) await new Promise((resolve) => setImmediate(resolve))
-      // Several subscribers take turns.
-      this.#topic.consumers.delete(this)
-      if (!this.#stopped) this.#topic.consumers.add(this)
+      this.#topic.passTurn(this)
     }
     this.#free++
     if (this.#stopped && this.#free === this.#hands) this.#end()
@@ -194,6 +198,7 @@ class MemoryConsumer implements Consumer {
 
 /** Queues in the memory of this process, for development and tests: what is in them ends with it. */
 export class MemoryDriver implements QueueDriver<MemoryPublishOptions> {
+  readonly isLocal = true
   readonly #topics = new Map<string, Topic>()
   readonly #maxSize: () => number
   #lastId = 0

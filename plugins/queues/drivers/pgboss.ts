@@ -140,15 +140,20 @@ export class PgbossDriver implements QueueDriver<PgbossPublishOptions> {
     const deadLetters = new Set(options.map((one) => one?.deadLetter).filter((name) => name !== undefined))
     for (const name of deadLetters) await this.#with(name)
     signal.throwIfAborted()
-    const sent = texts.map(async (text, i) => {
-      const { id, singletonKey } = options[i] ?? {}
-      const made = await unlocked(() => boss.send(topic, wrap(JSON.parse(text), carrier), { ...options[i] })).catch(
-        explain(topic),
-      )
+    const send = async (text: string, i: number) => {
+      const { client, ...rest } = options[i] ?? {}
+      const data = wrap(JSON.parse(text), carrier)
+      const db = client && { executeSql: (sql: string, values?: unknown[]) => client.query(sql, values) }
+      // After a deadlock a transaction takes nothing more, so that only its owner can begin it anew.
+      const run = () => boss.send(topic, data, db ? { ...rest, db } : rest)
+      const made = await (db ? run() : unlocked(run)).catch(explain(topic))
       // Nothing was made where it is there already.
-      return made ?? id ?? singletonKey ?? ''
-    })
-    const ids = await Promise.all(sent)
+      return made ?? rest.id ?? rest.singletonKey ?? ''
+    }
+    const ids: string[] = []
+    // A client runs one query at a time.
+    if (options.some((one) => one?.client)) for (const [i, text] of texts.entries()) ids.push(await send(text, i))
+    else ids.push(...(await Promise.all(texts.map(send))))
     for (const poller of this.#pollers.get(topic) ?? []) poller.wake()
     return ids
   }

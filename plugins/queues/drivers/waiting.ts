@@ -56,21 +56,22 @@ export class Waiting<Message extends { readonly priority: number }> {
   }
 
   take(): Message | undefined {
-    const urgent = this.#order.at(-1)
-    if (urgent === undefined) return undefined
-    const lane = this.#lanes.get(urgent)!
-    const message = lane.take()
-    this.size--
-    if (lane.isEmpty) {
-      this.#lanes.delete(urgent)
-      this.#order.pop()
+    while (this.size > 0) {
+      const lane = this.#lanes.get(this.#order.at(-1)!)!
+      const message = lane.isEmpty ? undefined : lane.take()
+      // The last lane stays while it is empty: most queues have one priority, so that the next message comes to it again.
+      if (lane.isEmpty && this.#order.length > 1) this.#lanes.delete(this.#order.pop()!)
+      if (message !== undefined) {
+        this.size--
+        return message
+      }
     }
-    return message
+    return undefined
   }
 
   /** The next message of each priority. */
   *heads(): Generator<Message> {
-    for (const lane of this.#lanes.values()) yield lane.first
+    for (const lane of this.#lanes.values()) if (!lane.isEmpty) yield lane.first
   }
 
   clear(): void {

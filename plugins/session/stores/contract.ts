@@ -41,12 +41,21 @@ export interface SessionStore {
 /** A store that knows whether a session was there, and writes none that has ended. */
 export type ExactStore = SessionStore & Required<Pick<SessionStore, 'update'>>
 
+/** A store as the plugin asks it: data is the text of a JSON object, which no request can change under another. */
+export interface TextStore {
+  /** Whether no one else can write to it, so that each text is one that it was given. */
+  readonly isPrivate?: boolean
+  get(id: string): Awaitable<string | undefined | null>
+  set(id: string, text: string, ttlSeconds: number): Awaitable<void>
+  update(id: string, text: string, ttlSeconds: number): Awaitable<boolean>
+  destroy(id: string): Awaitable<boolean | void>
+  touch?(id: string, ttlSeconds: number): Awaitable<boolean | void>
+}
+
 /** A store with a name for messages. */
 export interface NamedStore {
   readonly name: string
-  readonly store: ExactStore
-  /** Whether each `get` gives an object that no other request has: true of our own stores, which keep text. */
-  readonly givesCopies: boolean
+  readonly store: TextStore
 }
 
 export const SessionStoreError = defineError(
@@ -58,11 +67,15 @@ export const SessionStoreError = defineError(
 /** Milliseconds after which a store counts as failed: a request must not hang for one that does not answer. */
 export const deadline = 2_000
 
+/** Whether something is what a session holds. */
+export const isData = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** A store whose every failure is one error, with a bound on the time, logged once per change of state. */
 export class GuardedStore {
-  readonly givesCopies: boolean
+  readonly isPrivate: boolean
   readonly #name: string
-  readonly #store: ExactStore
+  readonly #store: TextStore
   readonly #log: Logger
   /** What failed first is in the line. */
   #what = ''
@@ -72,28 +85,39 @@ export class GuardedStore {
     else this.#log.warn({ store }, `the session store "${store}" works again`)
   })
 
-  constructor({ name, store, givesCopies }: NamedStore, log: Logger) {
+  constructor({ name, store }: NamedStore, log: Logger) {
     this.#name = name
-    this.givesCopies = givesCopies
     this.#store = store
+    this.isPrivate = store.isPrivate === true
     this.#log = log
   }
 
-  /** The data of a session, `undefined` when there is none. */
-  get(id: string): Awaitable<object | undefined> {
+  /** The data of a session as text, `undefined` when there is none. */
+  get(id: string): Awaitable<string | undefined> {
     const found = this.#guard('cannot be read', () => this.#store.get(id))
-    return found instanceof Promise ? found.then((data) => this.#dataOf(data)) : this.#dataOf(found)
+    return found instanceof Promise ? found.then((text) => text ?? undefined) : (found ?? undefined)
+  }
+
+  /** The data in a text of the store, which others may have written. */
+  parse(text: string): object {
+    try {
+      const data: unknown = JSON.parse(text)
+      if (isData(data)) return data
+    } catch (error) {
+      throw this.#failure('cannot be read', error)
+    }
+    throw this.#failure('cannot be read', new TypeError('it holds JSON that is not an object'))
   }
 
   /** Keeps the data of a new id. */
-  set(id: string, data: object, ttl: number): Awaitable<void> {
-    return this.#guard('cannot be written', () => this.#store.set(id, data, ttl))
+  set(id: string, text: string, ttl: number): Awaitable<void> {
+    return this.#guard('cannot be written', () => this.#store.set(id, text, ttl))
   }
 
   /** Whether the session still was one, and has the data now. */
-  async update(id: string, data: object, ttl: number): Promise<boolean> {
+  async update(id: string, text: string, ttl: number): Promise<boolean> {
     const what = 'cannot be written'
-    const updated = await this.#guard(what, () => this.#store.update(id, data, ttl))
+    const updated = await this.#guard(what, () => this.#store.update(id, text, ttl))
     return this.#answerOf('update', what, updated)
   }
 
@@ -109,21 +133,14 @@ export class GuardedStore {
       return (await this.#guard('cannot be written', () => this.#store.touch!(id, ttl))) !== false
     }
     // Not with what this request has read: another one may have written since.
-    const data = await this.get(id)
-    return data !== undefined && this.update(id, data, ttl)
+    const text = await this.get(id)
+    return text !== undefined && this.update(id, text, ttl)
   }
 
   /** Nothing in place of an answer would be a session that has ended for one, and one that has not for the other. */
   #answerOf(method: string, what: string, answer: unknown): boolean {
     if (typeof answer === 'boolean') return answer
     throw this.#failure(what, new TypeError(`${method}() returned ${answer} in place of whether the session existed`))
-  }
-
-  /** A store of strings is an easy mistake, and each letter would become a member of the session. */
-  #dataOf(data: unknown): object | undefined {
-    if (data === undefined || data === null) return undefined
-    if (typeof data === 'object' && !Array.isArray(data)) return data
-    throw this.#failure('cannot be read', new TypeError(`get() returned a ${typeof data}, not an object`))
   }
 
   /** Stays synchronous for a store that is. */

@@ -1,10 +1,10 @@
 import type { HandedOver, HandoverWriter } from '../../toolkit/handover.ts'
 import { LruMap } from '../../toolkit/lru.ts'
-import type { ExactStore } from './contract.ts'
+import type { TextStore } from './contract.ts'
 
 /** Sessions in the memory of this process: gone with it, not shared with another, and bounded. */
-export class MemoryStore implements ExactStore {
-  // Text and not objects: what a request changes without saving stays its own.
+export class MemoryStore implements TextStore {
+  readonly isPrivate = true
   readonly #entries: LruMap<string>
 
   readonly #writer: HandoverWriter | undefined
@@ -35,24 +35,19 @@ export class MemoryStore implements ExactStore {
     })
   }
 
-  #keep(id: string, text: string, ttlSeconds: number): void {
+  get(id: string): string | undefined {
+    return this.#entries.get(id)
+  }
+
+  set(id: string, text: string, ttlSeconds: number): void {
     const ttl = ttlSeconds * 1_000
     this.#entries.set(id, text, ttl)
     this.#writer?.set(id, text, Date.now() + ttl)
   }
 
-  get(id: string): object | undefined {
-    const text = this.#entries.get(id)
-    return text === undefined ? undefined : (JSON.parse(text) as object)
-  }
-
-  set(id: string, data: object, ttlSeconds: number): void {
-    this.#keep(id, JSON.stringify(data), ttlSeconds)
-  }
-
-  update(id: string, data: object, ttlSeconds: number): boolean {
+  update(id: string, text: string, ttlSeconds: number): boolean {
     const isThere = this.#entries.has(id)
-    if (isThere) this.set(id, data, ttlSeconds)
+    if (isThere) this.set(id, text, ttlSeconds)
     return isThere
   }
 
@@ -64,7 +59,7 @@ export class MemoryStore implements ExactStore {
 
   touch(id: string, ttlSeconds: number): boolean {
     const text = this.#entries.get(id)
-    if (text !== undefined) this.#keep(id, text, ttlSeconds)
+    if (text !== undefined) this.set(id, text, ttlSeconds)
     return text !== undefined
   }
 }

@@ -2,7 +2,7 @@ import type { Logger } from '../../../kernel/index.ts'
 import { handover } from '../../toolkit/handover.ts'
 import { nodeEnv } from '../../toolkit/node-env.ts'
 import type { StoreChoice } from '../options.ts'
-import type { ExactStore, NamedStore, SessionStore } from './contract.ts'
+import type { ExactStore, NamedStore, SessionStore, TextStore } from './contract.ts'
 
 /** The store that the options name, for the sessions of `owner`, and how to close it where the plugin has opened it. */
 export async function openStore(
@@ -12,7 +12,7 @@ export async function openStore(
 ): Promise<{ named: NamedStore; close?: () => void }> {
   switch (choice.kind) {
     case 'memory':
-      return { named: { name: 'memory', store: await memoryStore(choice.max, owner, log), givesCopies: true } }
+      return { named: { name: 'memory', store: await memoryStore(choice.max, owner, log) } }
     case 'redis': {
       const { openConnection, RedisStore } = await import('./redis.ts')
       const { client, close } = await openConnection(choice.options, log)
@@ -22,17 +22,19 @@ export async function openStore(
       const { RedisStore } = await import('./redis.ts')
       return redisStore(new RedisStore(choice.client))
     }
-    case 'custom':
-      return { named: { name: nameOf(choice.store), store: await exactStore(choice.store, log), givesCopies: false } }
+    case 'custom': {
+      const { ObjectStore } = await import('./objects.ts')
+      return { named: { name: nameOf(choice.store), store: new ObjectStore(await exactStore(choice.store, log)) } }
+    }
   }
 }
 
-function redisStore(store: ExactStore & { stop(): void }, disconnect?: () => void) {
+function redisStore(store: TextStore & { stop(): void }, disconnect?: () => void) {
   const close = () => {
     store.stop()
     disconnect?.()
   }
-  return { named: { name: 'redis', store, givesCopies: true }, close }
+  return { named: { name: 'redis', store }, close }
 }
 
 async function memoryStore(max: number, owner: string, log: Logger): Promise<NamedStore['store']> {

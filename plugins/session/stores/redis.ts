@@ -2,7 +2,7 @@ import type { Logger } from '../../../kernel/index.ts'
 import { Availability } from '../../toolkit/availability.ts'
 import { Breaker } from '../../toolkit/breaker.ts'
 import { connectRedis, type RedisAddress } from '../../toolkit/redis.ts'
-import { deadline, type ExactStore } from './contract.ts'
+import { deadline, type TextStore } from './contract.ts'
 
 /** What the store asks of a client; those of `ioredis`, its cluster too, have it. Written out, so that no type needs that package. */
 export interface RedisClient {
@@ -22,7 +22,7 @@ const restMs = 500
  * Sessions in Redis, as JSON under `session:<id>`. While Redis does not answer, commands fail at once: a request must not
  * wait for a time-out that another has seen.
  */
-export class RedisStore implements ExactStore {
+export class RedisStore implements TextStore {
   readonly #client: RedisClient
   readonly #breaker: Breaker
 
@@ -32,17 +32,16 @@ export class RedisStore implements ExactStore {
     this.#breaker = new Breaker({ restMs, probe: () => client.get(keyOf('')) })
   }
 
-  async get(id: string): Promise<object | undefined> {
-    const text = await this.#ask(() => this.#client.get(keyOf(id)))
-    return text === null ? undefined : (JSON.parse(text) as object)
+  get(id: string): Promise<string | null> {
+    return this.#ask(() => this.#client.get(keyOf(id)))
   }
 
-  async set(id: string, data: object, ttlSeconds: number): Promise<void> {
-    await this.#ask(() => this.#client.setex(keyOf(id), ttlSeconds, JSON.stringify(data)))
+  async set(id: string, text: string, ttlSeconds: number): Promise<void> {
+    await this.#ask(() => this.#client.setex(keyOf(id), ttlSeconds, text))
   }
 
-  async update(id: string, data: object, ttlSeconds: number): Promise<boolean> {
-    return (await this.#ask(() => this.#client.set(keyOf(id), JSON.stringify(data), 'EX', ttlSeconds, 'XX'))) !== null
+  async update(id: string, text: string, ttlSeconds: number): Promise<boolean> {
+    return (await this.#ask(() => this.#client.set(keyOf(id), text, 'EX', ttlSeconds, 'XX'))) !== null
   }
 
   async destroy(id: string): Promise<boolean> {

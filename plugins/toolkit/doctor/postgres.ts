@@ -1,6 +1,7 @@
 import { peer } from '../peer.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
 import { clockFinding, readingOf } from './clock.ts'
+import { answerOf } from './question.ts'
 
 interface AskedClient {
   query(text: string): Promise<{ readonly rows: readonly object[] }>
@@ -24,18 +25,22 @@ export function postgresClock<Settings>(
     async find(input) {
       const used = of(input)
       if (used === undefined) return undefined
-      if ('client' in used) return clockFinding(used.where, await ask(used.client))
-      const { default: pg } = await peer('pg', () => import('pg'), usedBy)
-      const client = new pg.Client({ connectionTimeoutMillis: 2_000, query_timeout: 2_000, ...used.options })
-      // A connection that breaks later is an event, which would end the process.
-      client.on('error', () => {})
-      try {
-        await client.connect()
-        return clockFinding(used.where, await ask(client))
-      } finally {
-        void client.end().catch(() => {})
-      }
+      const asked = 'client' in used ? ask(used.client) : askAt(used.options, usedBy)
+      return clockFinding(used.where, await answerOf(used.where, asked))
     },
+  }
+}
+
+async function askAt(options: object, feature: string) {
+  const { default: pg } = await peer('pg', () => import('pg'), feature)
+  const client = new pg.Client({ connectionTimeoutMillis: 2_000, query_timeout: 2_000, ...options })
+  // A connection that breaks later is an event, which would end the process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await ask(client)
+  } finally {
+    void client.end().catch(() => {})
   }
 }
 

@@ -2,6 +2,7 @@ import { shownAddress } from '../address.ts'
 import { connectRedis, type RedisAddress, redisPlace } from '../redis.ts'
 import type { DoctorCheck, DoctorInput } from './check.ts'
 import { type ClockReading, clockFinding, readingOf } from './clock.ts'
+import { answerOf } from './question.ts'
 
 /** What is used of a client of ioredis. */
 interface AskedClient {
@@ -89,7 +90,8 @@ export function redisChecks<Settings>(
   const facts = async (input: DoctorInput<Settings>) => {
     const used = of(input)
     if (used === undefined || !canBeAsked(used)) return undefined
-    return { where: shown(used), ...(await factsOf(used, usedBy)) }
+    const where = shown(used)
+    return { where, ...(await answerOf(where, factsOf(used, usedBy))) }
   }
   const clock: DoctorCheck<Settings> = {
     code: 'redis.clock',

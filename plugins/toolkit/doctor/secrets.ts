@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { enough } from '../secrets.ts'
 import type { DoctorFinding } from './check.ts'
+import { git } from './git.ts'
 
 /** Of secrets that will be refused in production; there boot has failed already. */
 export function shortSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
@@ -14,23 +14,26 @@ export function shortSecret(option: string, secrets: readonly string[]): DoctorF
 /** Files of the environment that are for people, and that of tests, which everyone who clones the project needs. */
 export const envForEveryone = /^\.env\.(example|sample|template|dist|defaults?|test)$/i
 
+const shownFiles = 5
+
 /** Of secrets that are written in a file that git has: whoever can read the repository can sign. */
 export function trackedSecret(option: string, secrets: readonly string[]): DoctorFinding | undefined {
   // An empty list would be found in every file.
   const lines = secrets.filter((secret) => !/[\r\n]/.test(secret))
   if (lines.length === 0) return undefined
-  // By standard input, because everyone on the machine can read the arguments of a process.
-  const { status, stdout } = spawnSync('git', ['grep', '-I', '-z', '-l', '-F', '-f', '-'], {
+  // By standard input, because everyone on the machine can read the arguments of a process. In all of the repository: the compose file of a
+  // workspace lies at its top.
+  const { lines: found } = git(['grep', '-I', '-z', '-l', '-F', '-f', '-', '--', ':/'], {
     input: `${lines.join('\n')}\n`,
-    encoding: 'utf8',
   })
-  if (status !== 0) return undefined
   // A file of the environment is at fault itself, and reported as that.
   const isAtFault = (file: string) => /^\.env(\.[^/]*)?$/.test(file) && !envForEveryone.test(file)
-  const files = stdout.split('\0').filter((file) => file !== '' && !isAtFault(file))
+  const files = found.filter((file) => !isAtFault(file))
   if (files.length === 0) return undefined
+  // A word of the language is in many.
+  const more = files.length > shownFiles ? ` and ${files.length - shownFiles} more` : ''
   return {
-    problem: `${option} is in the repository: ${files.join(', ')}`,
+    problem: `${option} is in the repository: ${files.slice(0, shownFiles).join(', ')}${more}`,
     remedy: 'Replace it, and read the new one from the environment: the history keeps the old one',
   }
 }

@@ -1,6 +1,7 @@
 import { pgbossQueue } from 'framework'
 import { describe, vi } from 'vitest'
 import { testEngine } from '../../contracts/queue-engine.ts'
+import { testTransactions } from '../../contracts/queue-transaction.ts'
 import type { OwnServer } from '../../support/own-server.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
 
@@ -24,4 +25,5 @@ describe.skipIf(!hasPostgres)('pg-boss 10', () => {
     isOrdered: true,
     shortest: 1000,
   })
+  testTransactions(() => postgres.url)
 })

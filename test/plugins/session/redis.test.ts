@@ -203,6 +203,22 @@ describe.skipIf(!hasRedis)('sessions in Redis', () => {
     const cookies = (await server.inject.get('/count')).cookies()
     await client.set(`session:${cookies.sid!.split('.')[0]}`, '{"n":')
     ;(await server.inject.get('/read', { cookies })).assertStatus(503)
+    for (const text of ['null', '7', '"text"', '[1]']) {
+      await client.set(`session:${cookies.sid!.split('.')[0]}`, text)
+      ;(await server.inject.get('/read', { cookies })).assertStatus(503)
+    }
+  })
+
+  test('what another program has written with blanks and escapes is not written again by a request that reads it', async () => {
+    const server = serverWith({ store: { redis: redis.url } })
+    const cookies = (await server.inject.get('/count')).cookies()
+    const key = `session:${cookies.sid!.split('.')[0]}`
+    await client.set(key, '{ "n": 7, "name": "\\u0041da" }')
+    const read = await server.inject.get('/read', { cookies })
+    read.assertBodyDeepEqual({ n: 7, name: 'Ada' }).assertHeaderNotExists('set-cookie')
+    expect(await client.get(key)).toBe('{ "n": 7, "name": "\\u0041da" }')
+    ;(await server.inject.get('/count', { cookies })).assertBodyDeepEqual(8)
+    expect(await client.get(key)).toBe('{"n":8,"name":"Ada"}')
   })
 
   test('while Redis is away: 503 at once for who has a session, others are served; then all is as before', async () => {

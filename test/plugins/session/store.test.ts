@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryStore } from '../../../plugins/session/stores/memory.ts'
 import { ReadFirstStore } from '../../../plugins/session/stores/read-first.ts'
 import { RedisStore } from '../../../plugins/session/stores/redis.ts'
-import { describeStore } from '../../contracts/session-store.ts'
+import { describeStore, objectsIn } from '../../contracts/session-store.ts'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis.ts'
 
-describeStore('memory', () => new MemoryStore(1_000))
+describeStore('memory', () => objectsIn(new MemoryStore(1_000)))
 
 const rows = new Map<string, { text: string; until: number }>()
 const has = (id: string) => (rows.get(id)?.until ?? 0) > Date.now()
@@ -104,5 +104,5 @@ describe.skipIf(!hasRedis)('with a Redis server', () => {
     client.disconnect()
     await redis.stop()
   })
-  describeStore('redis', () => new RedisStore(client))
+  describeStore('redis', () => objectsIn(new RedisStore(client)))
 })

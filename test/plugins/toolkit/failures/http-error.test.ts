@@ -1,4 +1,4 @@
-import { HttpError, type HttpErrorOptions, RouteCollection, Server, type ServerOptions } from 'framework'
+import { definePlugin, HttpError, type HttpErrorOptions, RouteCollection, Server, type ServerOptions } from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
 import { setExposure } from '../../../../plugins/toolkit/failures/failures.ts'
 import { type Entry, memoryLogger } from '../../../support/kernel.ts'
@@ -138,6 +138,48 @@ describe('an error handler', () => {
     })
     const res = await server.inject.get('/')
     res.assertStatus(409).assertBodyDeepEqual({ code: 'ConflictError', message: 'there is one already' })
+  })
+
+  test('that turns an error into one gives an answer like any other: onSend hooks run, and sessions are saved', async () => {
+    const plugins = {
+      session: { secret: 'a-secret-of-32-characters-or-more' },
+      stamp: definePlugin({
+        name: 'stamp',
+        setup: (ctx) => ctx.onSend((_req, res) => void res.header('x-stamp', '1')),
+      })(),
+    }
+    const { server } = throwing(new Error('duplicate key'), { plugins })
+    server.use((req, _res, next) => {
+      Object.assign(req.session, { tries: 1 })
+      return next()
+    })
+    server.setErrorHandler((_req, _res, next) => next(gone()))
+    const res = await server.inject.get('/')
+    res.assertStatus(410).assertHeader('x-stamp', '1').assertCookieExists('sid').assertHeader('vary', 'Cookie')
+  })
+
+  test('that turns an error into a refusal logs no stack, but what it was', async () => {
+    const { server, log } = throwing(new RangeError('no such book'))
+    server.setErrorHandler((_req, _res, next) => next(gone()))
+    await server.inject.get('/')
+    expect(about(log)).toMatchObject([
+      { level: 'info', fields: { code: 'SOLD', original: 'RangeError: no such book' } },
+    ])
+    expect(about(log)[0]!.fields).not.toHaveProperty('err')
+  })
+
+  test('that throws anything else has failed: 500, and no hook of the application runs', async () => {
+    const stamp = definePlugin({
+      name: 'stamp',
+      setup: (ctx) => ctx.onSend((_req, res) => void res.header('x-stamp', '1')),
+    })
+    const { server, log } = throwing(gone(), { plugins: { stamp: stamp() } })
+    server.setErrorHandler(() => {
+      throw new Error('the handler is broken')
+    })
+    const res = await server.inject.get('/')
+    res.assertStatus(500).assertHeaderNotExists('x-stamp')
+    expect(about(log)).toMatchObject([{ level: 'error' }])
   })
 })
 

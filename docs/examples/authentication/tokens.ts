@@ -1,0 +1,65 @@
+import { definePlugin, HttpError, PolicyManager, proves } from 'framework'
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+
+declare module 'framework' {
+  interface Request {
+    token?: JWTPayload
+  }
+}
+
+export interface TokenOptions {
+  /** Who signs the tokens; compared exactly. */
+  readonly issuer: string
+  /** Whom they are for: the name of this API. A token for another API of the same issuer does not count. */
+  readonly audience: string
+  /** `createRemoteJWKSet(new URL(…))` of jose, which fetches the keys of the issuer and keeps them. */
+  readonly keys: JWTVerifyGetKey
+}
+
+/** Where the keys could not be fetched, the token may be right: that is no 401, or every client would sign in again. */
+const isWrong = (cause: unknown) =>
+  cause instanceof errors.JOSEError &&
+  !(cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid || cause.code === 'ERR_JOSE_GENERIC')
+
+/** Reads the bearer token of a request, if it has one. A token that is wrong is refused here, on every route. */
+export const tokens = definePlugin({
+  name: 'tokens',
+  setup(ctx, { issuer, audience, keys }: TokenOptions) {
+    ctx.use(async function readToken(req, _res, next) {
+      const [, token] = /^bearer +(\S+)$/i.exec(req.headers.authorization ?? '') ?? []
+      if (token === undefined) return next()
+      try {
+        const algorithms = ['ES256', 'RS256', 'EdDSA']
+        const { payload } = await jwtVerify(token, keys, {
+          issuer,
+          audience,
+          algorithms,
+          requiredClaims: ['sub', 'exp'],
+        })
+        req.token = payload
+      } catch (cause) {
+        if (!isWrong(cause)) throw new HttpError(503, { cause, headers: { 'retry-after': '5' } })
+        throw new HttpError(401, {
+          code: 'INVALID_TOKEN',
+          headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+        })
+      }
+      return next()
+    })
+  },
+})
+
+const hasScope = (token: unknown, scope: string) => {
+  const { scope: scopes } = (token ?? {}) as { scope?: unknown }
+  return typeof scopes === 'string' && scopes.split(' ').includes(scope)
+}
+
+export const scopes = new PolicyManager(
+  {
+    orders: {
+      read: proves<{ token: JWTPayload }>((token) => hasScope(token, 'orders:read')),
+      write: proves<{ token: JWTPayload }>((token) => hasScope(token, 'orders:write')),
+    },
+  },
+  { user: (req) => req.token, status: 'byUser' },
+)

@@ -1,0 +1,69 @@
+import { cron, definePlugin, memoryQueue } from 'framework'
+
+export interface Digest {
+  readonly address: string
+  /** The day that the digest is about: with the address it says which one it is. */
+  readonly day: string
+}
+
+/** In production `bullmqQueue<Digest>('digests')`, which takes the same options. */
+export const digestQueue = memoryQueue<Digest>('digests')
+
+/** What has been sent. In production a table, whose key is both. */
+export interface SentDigests {
+  /** Notes a digest; `false` where it was noted before. */
+  claim(digest: Digest): Promise<boolean>
+  /** Takes that back, for a mail that did not leave. */
+  release(digest: Digest): Promise<void>
+}
+
+export interface DigestOptions {
+  readonly addresses: () => Promise<readonly string[]>
+  readonly sent: SentDigests
+  /** Told of a digest that is given up. */
+  readonly onDead?: (digest: Digest) => void
+}
+
+/** Mails a digest to everyone, every morning. */
+export const digests = definePlugin({
+  name: 'digests',
+  dependencies: ['cron', 'queues', 'mailer'],
+  async setup(ctx, { addresses, sent, onDead }: DigestOptions) {
+    const mailer = ctx.services.get('mailer')
+
+    const job = cron('0 7 * * *', { name: 'digests', timezone: 'Europe/Rome' })
+    await job.start(async ({ scheduledAt, logger }) => {
+      const day = scheduledAt.toISOString().slice(0, 10)
+      const all = await addresses()
+      await digestQueue.publishMany(
+        all.map((address) => ({ address, day })),
+        // A second tick of the same day adds nothing while the first is under way.
+        ({ address }) => ({ jobId: `${day} ${address}`, attempts: 5, backoff: { type: 'exponential', delay: 50 } }),
+      )
+      logger.info({ count: all.length }, 'digests are on their way')
+    })
+
+    const handle = await digestQueue.subscribe(
+      async (digest) => {
+        if (!(await sent.claim(digest))) return
+        try {
+          await mailer.send((mail) =>
+            mail
+              .to(digest.address as `${string}@${string}`)
+              .subject(`Your ${digest.day}`)
+              .text('…'),
+          )
+        } catch (error) {
+          await sent.release(digest)
+          throw error
+        }
+      },
+      { concurrency: 5, onDead: (digest) => onDead?.(digest) },
+    )
+
+    ctx.onClose(async () => {
+      job.destroy()
+      await handle.unsubscribe()
+    })
+  },
+})

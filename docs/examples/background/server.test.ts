@@ -1,0 +1,55 @@
+import { memoryClock, memoryTransport } from 'framework'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Digest, digestQueue, type SentDigests } from './digests.ts'
+import { makeServer } from './server.ts'
+
+const keyOf = ({ address, day }: Digest) => `${day} ${address}`
+const noted = new Set<string>()
+const sent: SentDigests = {
+  claim: async (digest) => !noted.has(keyOf(digest)) && noted.add(keyOf(digest)) !== undefined,
+  release: async (digest) => void noted.delete(keyOf(digest)),
+}
+const addresses = async () => ['ada@example.org', 'bob@example.org']
+const outbox = memoryTransport()
+const dead: Digest[] = []
+
+let clock: ReturnType<typeof memoryClock>
+let server: ReturnType<typeof makeServer>
+beforeEach(async () => {
+  noted.clear()
+  outbox.clear()
+  digestQueue.clear()
+  dead.length = 0
+  clock = memoryClock('2026-03-01T05:00:00Z')
+  server = makeServer({ transporter: outbox, clock, addresses, sent, onDead: (digest) => void dead.push(digest) })
+  await server.listen()
+})
+afterEach(() => server.close())
+
+test('everyone gets a digest, each morning', async () => {
+  await clock.advanceTo('2026-03-02T12:00:00Z')
+  await digestQueue.drained()
+  outbox.assertCount(4).assertSent({ to: 'bob@example.org', subject: 'Your 2026-03-02' })
+})
+
+test('a mail that does not leave is tried again', async () => {
+  outbox.failNext()
+  await clock.advanceTo('2026-03-01T12:00:00Z')
+  await digestQueue.drained()
+  outbox.assertCount(2)
+  expect(digestQueue.dead).toEqual([])
+})
+
+test('a message that comes twice is one mail', async () => {
+  const digest = { address: 'ada@example.org', day: '2026-03-01' }
+  await digestQueue.publishMany([digest, digest])
+  await digestQueue.drained()
+  outbox.assertCount(1)
+})
+
+test('what fails five times is given up, and someone hears of it', async () => {
+  await digestQueue.publish({ address: 'not an address', day: '2026-03-01' }, { attempts: 5, backoff: 1 })
+  await digestQueue.drained()
+  expect(dead).toEqual([{ address: 'not an address', day: '2026-03-01' }])
+  expect(digestQueue.dead).toMatchObject([{ attempts: 5 }])
+})

@@ -1,0 +1,43 @@
+import { defineCommand } from 'framework'
+import type { Database } from './database.ts'
+
+/** In order. One that has run anywhere is never changed: write another one. */
+const migrations = [
+  {
+    name: '001-books',
+    sql: 'create table books (id bigint generated always as identity primary key, title text not null unique, copies int not null check (copies >= 0))',
+  },
+  {
+    name: '002-orders',
+    sql: 'create table orders (id bigint generated always as identity primary key, book bigint not null references books (id))',
+  },
+]
+
+/** Runs what has not run yet, all of it or nothing, and says what that was. */
+export function migrate(database: Database): Promise<string[]> {
+  return database.transaction(async (client) => {
+    // Of several instances that start at once one migrates. The others wait here, and then find nothing to do.
+    await client.query("set local statement_timeout = 0; set local lock_timeout = '10s'")
+    await client.query('select pg_advisory_xact_lock(20260101)')
+    await client.query(
+      'create table if not exists migrations (name text primary key, at timestamptz not null default now())',
+    )
+    const { rows } = await client.query<{ name: string }>('select name from migrations')
+    const missing = migrations.filter(({ name }) => !rows.some((row) => row.name === name))
+    for (const { name, sql } of missing) {
+      await client.query(sql)
+      await client.query('insert into migrations (name) values ($1)', [name])
+    }
+    return missing.map(({ name }) => name)
+  })
+}
+
+export const migrateCommand = defineCommand({
+  name: 'migrate',
+  description: 'Brings the tables of the database up to date',
+  async run({ boot, print }) {
+    const { services } = await boot()
+    const names = await migrate(services.get('database'))
+    print(names.length === 0 ? 'nothing to do' : names.join('\n'))
+  },
+})

@@ -1,0 +1,47 @@
+import { definePlugin, HttpError, pgbossQueue, router } from 'framework'
+
+const NewBook = {
+  type: 'object',
+  properties: { title: { type: 'string', minLength: 1 }, copies: { type: 'integer', minimum: 0, maximum: 10_000 } },
+  required: ['title', 'copies'],
+} as const
+
+export const printing = pgbossQueue<{ order: string }>('printing')
+
+router.post('/books', { body: NewBook }, async (req, res) => {
+  const { pool } = req.server.services.get('database')
+  const { title, copies } = req.body
+  // The database decides: a question before the insert would leave time for another request between the two.
+  const { rows } = await pool.query<{ id: string }>(
+    'insert into books (title, copies) values ($1, $2) on conflict (title) do nothing returning id',
+    [title, copies],
+  )
+  if (rows[0] === undefined) throw new HttpError(409, { code: 'BOOK_EXISTS', message: `There is a book "${title}"` })
+  return res.created({ id: rows[0].id })
+})
+
+router.post('/books/:id/orders', { params: { type: 'object', properties: { id: { type: 'integer' } } } }, (req, res) =>
+  req.server.services.get('database').transaction(async (client) => {
+    const { rowCount } = await client.query('update books set copies = copies - 1 where id = $1 and copies > 0', [
+      req.params.id,
+    ])
+    if (rowCount === 0) throw new HttpError(409, { code: 'SOLD_OUT', message: 'There is no copy left' })
+    const { rows } = await client.query<{ id: string }>('insert into orders (book) values ($1) returning id', [
+      req.params.id,
+    ])
+    const order = rows[0]!.id
+    // In the same transaction: an order that is stored is printed, and one that is not stored is not.
+    await printing.publish({ order }, { client, retryLimit: 5, retryBackoff: true })
+    res.created({ order })
+  }),
+)
+
+/** Prints orders; `print` is where a real printer would be. */
+export const printer = definePlugin({
+  name: 'printer',
+  dependencies: ['queues'],
+  async setup(ctx, { print }: { print: (order: string) => void }) {
+    const handle = await printing.subscribe(({ order }) => print(order))
+    ctx.onClose(() => handle.unsubscribe())
+  },
+})

@@ -1,0 +1,77 @@
+import { QueueService } from 'framework'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { OwnServer } from '../../../test/support/own-server.ts'
+import { hasPostgres, startPostgres } from '../../../test/support/postgres.ts'
+import { migrate, migrateCommand } from './migrations.ts'
+import { makeServer } from './server.ts'
+
+describe.skipIf(!hasPostgres)('orders', () => {
+  const printed: string[] = []
+  let postgres: OwnServer
+  let server: ReturnType<typeof makeServer>
+
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    server = makeServer(postgres.url, (order) => void printed.push(order))
+    await migrate(server.services.database)
+    await server.ready()
+  })
+  afterAll(async () => {
+    await QueueService.stop()
+    await server.close()
+    await postgres.stop()
+  })
+  beforeEach(() => server.services.database.pool.query('truncate books, orders'))
+
+  async function addBook(copies: number) {
+    const res = await server.inject.post('/books', { body: { title: 'Dune', copies } })
+    return res.assertStatus(201).body<{ id: string }>().id
+  }
+  const count = async (table: 'books' | 'orders') =>
+    (await server.services.database.pool.query(`select from ${table}`)).rowCount
+
+  test('a book exists once', async () => {
+    await addBook(1)
+    const again = await server.inject.post('/books', { body: { title: 'Dune', copies: 5 } })
+    again.assertStatus(409).assertBodySubset({ code: 'BOOK_EXISTS' })
+  })
+
+  test('the last copy is sold once, also to two at the same time', async () => {
+    const id = await addBook(1)
+    const both = await Promise.all([1, 2].map(() => server.inject.post(`/books/${id}/orders`)))
+    expect(both.map((res) => res.statusCode()).sort()).toEqual([201, 409])
+    expect(await count('orders')).toBe(1)
+  })
+
+  test('an order is printed, and one that failed is not', async () => {
+    const id = await addBook(1)
+    await QueueService.run()
+    const sold = await server.inject.post(`/books/${id}/orders`)
+    ;(await server.inject.post(`/books/${id}/orders`)).assertStatus(409)
+    await expect.poll(() => printed).toContain(sold.assertStatus(201).body<{ order: string }>().order)
+  })
+
+  test('the command migrates, and has nothing to do the second time', async () => {
+    await server.services.database.pool.query('drop table orders, books, migrations')
+    const lines: string[] = []
+    const input = { boot: async () => server, print: (line: string) => void lines.push(line) }
+    for (let i = 0; i < 2; i++) await migrateCommand.run(input as never)
+    expect(lines).toEqual(['001-books\n002-orders', 'nothing to do'])
+  })
+
+  test('migrations of several instances that start at once run once', async () => {
+    const { database } = server.services
+    await database.pool.query('drop table orders, books, migrations')
+    const runs = await Promise.all([1, 2, 3].map(() => migrate(database)))
+    expect(runs.flat()).toEqual(['001-books', '002-orders'])
+  })
+
+  test('an instance is ready while the database answers', async () => {
+    ;(await server.inject.get('/health/ready')).assertStatus(200).assertBodySubset({ checks: { database: 'ok' } })
+    await postgres.kill()
+    ;(await server.inject.get('/health/ready')).assertStatus(503)
+    ;(await server.inject.get('/health/live')).assertStatus(200)
+    await postgres.restart()
+    await expect.poll(async () => (await server.inject.get('/health/ready')).statusCode()).toBe(200)
+  })
+})

@@ -1,0 +1,27 @@
+/** A rule of the box office that says no. It knows nothing of HTTP. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly reason: 'unknown-show' | 'sold-out'
+  readonly details: { readonly left?: number }
+
+  constructor(reason: Refusal['reason'], message: string, details: Refusal['details'] = {}) {
+    super(message)
+    this.reason = reason
+    this.details = details
+  }
+}
+
+export class BoxOffice {
+  readonly #left = new Map([
+    ['hamlet', 2],
+    ['tosca', 0],
+  ])
+
+  sell(show: string, seats: number) {
+    const left = this.#left.get(show)
+    if (left === undefined) throw new Refusal('unknown-show', `There is no show ${show}`)
+    if (left < seats) throw new Refusal('sold-out', `${show} has ${left} seats left`, { left })
+    this.#left.set(show, left - seats)
+    return { show, seats }
+  }
+}

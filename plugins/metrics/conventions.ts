@@ -1,0 +1,135 @@
+import type { Attributes } from '@opentelemetry/api'
+import type { Family } from './text.ts'
+
+/** What a family is in OpenTelemetry. */
+export interface Convention {
+  readonly name: string
+  readonly unit: string
+  /** A gauge whose values of several processes may be added. */
+  readonly isSum?: boolean
+  /** Counted for the process: of several servers in it, one exports it. */
+  readonly isOfProcess?: boolean
+  /** The names of attributes, by label; a label that is not listed keeps its name. */
+  readonly labels?: { readonly [label: string]: string }
+  readonly attributes?: Attributes
+}
+
+const sum = { isSum: true } as const
+const ofProcess = { isOfProcess: true } as const
+
+const message = { queue: 'messaging.destination.name', kind: 'messaging.system' }
+const publish = { 'messaging.operation.name': 'publish', 'messaging.operation.type': 'send' }
+const process = { 'messaging.operation.name': 'process' }
+const mqtt = { 'messaging.system': 'mqtt' }
+const job = { job: 'framework.cron.job' }
+const queue = { ...message, state: 'framework.queue.state' }
+const outcome = { outcome: 'framework.outcome' }
+const filter = { filter: 'messaging.destination.template' }
+
+/** A kind of work: its durations, and those of it that failed. */
+const work = (
+  family: string,
+  name: string,
+  labels: Convention['labels'] = {},
+  duration: { readonly name: string; readonly attributes: Attributes } = { name: `${name}.duration`, attributes: {} },
+): { readonly [family: string]: Convention } => ({
+  [`${family}_duration_seconds`]: { ...duration, unit: 's', labels, isOfProcess: true },
+  [`${family}_failures`]: { name: `${name}.failures`, unit: '{failure}', labels, isOfProcess: true },
+})
+
+/**
+ * The semantic conventions of OpenTelemetry, and `framework.…` for what they have no name for.
+ * https://opentelemetry.io/docs/specs/semconv/
+ */
+export const conventions: { readonly [family: string]: Convention } = {
+  http_request_duration_seconds: { name: 'http.server.request.duration', unit: 's' },
+  http_request_body_size_bytes: { name: 'http.server.request.body.size', unit: 'By' },
+  http_response_body_size_bytes: { name: 'http.server.response.body.size', unit: 'By' },
+  http_requests_in_flight: { name: 'http.server.active_requests', unit: '{request}', ...sum },
+  process_cpu_seconds: { name: 'process.cpu.time', unit: 's', labels: { mode: 'cpu.mode' }, ...ofProcess },
+  process_resident_memory_bytes: { name: 'process.memory.usage', unit: 'By', ...sum, ...ofProcess },
+  // The convention asks for each space of the heap of V8 by itself, and this is the whole of it, on each runtime.
+  process_heap_used_bytes: { name: 'framework.process.heap.used', unit: 'By', ...sum, ...ofProcess },
+  process_heap_limit_bytes: { name: 'framework.process.heap.limit', unit: 'By', ...sum, ...ofProcess },
+  process_external_memory_bytes: { name: 'framework.process.external_memory', unit: 'By', ...sum, ...ofProcess },
+  process_event_loop_delay_seconds: { name: 'nodejs.eventloop.delay.mean', unit: 's', ...ofProcess },
+  process_event_loop_seconds: {
+    name: 'nodejs.eventloop.time',
+    unit: 's',
+    labels: { state: 'nodejs.eventloop.state' },
+    ...ofProcess,
+  },
+  process_open_fds: { name: 'process.unix.file_descriptor.count', unit: '{file_descriptor}', ...sum, ...ofProcess },
+  process_start_time_seconds: { name: 'framework.process.start_time', unit: 's', ...ofProcess },
+  queue_messages: { name: 'framework.queue.messages', unit: '{message}', labels: queue },
+  queue_oldest_message_seconds: { name: 'framework.queue.oldest_message', unit: 's', labels: queue },
+  ...work('queue_publish', 'framework.queue.publish', message, {
+    name: 'messaging.client.operation.duration',
+    attributes: publish,
+  }),
+  ...work('queue_attempt', 'framework.queue.attempt', message, {
+    name: 'messaging.process.duration',
+    attributes: process,
+  }),
+  ...work(
+    'mqtt_publish',
+    'framework.mqtt.publish',
+    {},
+    {
+      name: 'messaging.client.operation.duration',
+      attributes: { ...publish, ...mqtt },
+    },
+  ),
+  ...work('mqtt_message', 'framework.mqtt.message', filter, {
+    name: 'messaging.process.duration',
+    attributes: { ...process, ...mqtt },
+  }),
+  ...work('cron_run', 'framework.cron.run', job),
+  cron_lateness_seconds: { name: 'framework.cron.lateness', unit: 's', labels: job, ...ofProcess },
+  cron_last_success_timestamp_seconds: { name: 'framework.cron.last_success', unit: 's', labels: job, ...ofProcess },
+  cron_running: { name: 'framework.cron.running', unit: '{run}', labels: job },
+  cron_ticks: { name: 'framework.cron.ticks', unit: '{tick}', labels: { ...job, ...outcome } },
+  cache_requests: { name: 'framework.cache.requests', unit: '{request}', labels: outcome, ...ofProcess },
+  ...work('mail_send', 'framework.mail.send', { provider: 'framework.mail.provider' }),
+  ...work('storage_operation', 'framework.storage.operation', {
+    disk: 'framework.storage.disk',
+    operation: 'framework.storage.operation',
+  }),
+  websocket_open: { name: 'framework.websocket.open', unit: '{websocket}', ...sum },
+  websocket_opened: { name: 'framework.websocket.opened', unit: '{websocket}', labels: outcome },
+  websocket_messages: { name: 'framework.websocket.messages', unit: '{message}', labels: outcome },
+  ...work('websocket_message', 'framework.websocket.message', { route: 'http.route' }),
+  ...work('channel_publish', 'framework.channel.publish'),
+  ...work('graphql_operation', 'framework.graphql.operation', { type: 'graphql.operation.type' }),
+  ...work('upload', 'framework.upload'),
+  upload_files: { name: 'framework.upload.files', unit: '{file}', ...ofProcess },
+  upload_bytes: { name: 'framework.upload.size', unit: 'By', ...ofProcess },
+  rate_limit_requests: {
+    name: 'framework.rate_limit.requests',
+    unit: '{request}',
+    labels: { limit: 'framework.rate_limit.limit', ...outcome },
+    ...ofProcess,
+  },
+  overload_refused: { name: 'framework.overload.refused', unit: '{request}' },
+  overload_share: { name: 'framework.overload.share', unit: '1' },
+}
+
+const units: { readonly [unit: string]: string } = { seconds: 's', bytes: 'By' }
+
+/** Metrics of the application and of its plugins keep their names: none of them has a dot, so none is one of the above. */
+export const conventionOf = ({ name, unit = '' }: Pick<Family, 'name' | 'unit'>): Convention =>
+  conventions[name] ?? { name, unit: units[unit] ?? unit }
+
+/** The names of systems that have one in the conventions. */
+const systems: { readonly [kind: string]: string } = { sqs: 'aws_sqs' }
+
+export function attributesOf(
+  { labels: names = {}, attributes }: Convention,
+  labels: { readonly [label: string]: string } = {},
+): Attributes {
+  const own = Object.entries(labels).map(([label, value]) => {
+    const name = names[label] ?? label
+    return [name, name === 'messaging.system' ? (systems[value] ?? value) : value]
+  })
+  return { ...attributes, ...Object.fromEntries(own) }
+}

@@ -1,0 +1,177 @@
+import type { Attributes, BatchObservableResult, Histogram, Meter, Observable } from '@opentelemetry/api'
+import { attributesOf, type Convention, conventionOf, conventions } from './conventions.ts'
+import type { Recorder } from './instruments.ts'
+import { type Metrics, merged } from './service.ts'
+import type { Family, Sample } from './text.ts'
+
+type Api = typeof import('@opentelemetry/api')
+
+/** Whether the application has registered an SDK for metrics: the API has no other sign of it than what it gives without one. */
+export const hasMeterProvider = ({ metrics, createNoopMeter }: Api): boolean =>
+  metrics.getMeterProvider().getMeter('framework') !== createNoopMeter()
+
+/** Resolves when the SDK has exported what it has, as far as it has such a call. */
+export async function flushMeters({ metrics }: Api): Promise<void> {
+  await (metrics.getMeterProvider() as { forceFlush?(): Promise<void> }).forceFlush?.()
+}
+
+/** How many classes of errors become attributes; further ones are `_OTHER`, the fallback of the conventions. */
+const maxErrorTypes = 100
+
+/** One for the process: two servers with callbacks of their own would write over the same series. */
+let exported: Export | undefined
+
+/** Exports the metrics of a server from now on, by the global SDK; gives what ends it. */
+export function exportMetrics(api: Api, metrics: Metrics): () => void {
+  exported ??= new Export(api.metrics.getMeter('framework'))
+  const mine = exported
+  mine.add(metrics)
+  return () => {
+    if (mine.remove(metrics) === 0) exported = undefined
+  }
+}
+
+/** Counters and gauges are read when the SDK collects, so that counting costs what it does without; histograms are recorded as they are observed. */
+class Export {
+  readonly #meter: Meter
+  readonly #servers: Metrics[] = []
+  readonly #observables = new Map<string, Observable>()
+  readonly #histograms = new Map<string, Histogram>()
+  readonly #errorTypes = new Set<string>()
+  #followed: Observable[] = []
+  #delay = { count: 0, sum: 0 }
+
+  constructor(meter: Meter) {
+    this.#meter = meter
+  }
+
+  add(metrics: Metrics): void {
+    this.#servers.push(metrics)
+    metrics.recordTo({
+      histogram: (family, buckets) => this.#recorder(metrics, family, buckets),
+      request: this.#requestRecorder(metrics),
+      // The SDK reads a callback only for instruments that it knew before the collection.
+      added: (families) => this.#follow(families),
+    })
+    // What plugins count is known when they have been asked, which must not hold up the start.
+    void metrics.families().then(
+      (families) => this.#servers.includes(metrics) && this.#follow(families),
+      () => {},
+    )
+  }
+
+  /** Gives how many servers are left. */
+  remove(metrics: Metrics): number {
+    metrics.recordTo(undefined)
+    this.#servers.splice(this.#servers.indexOf(metrics), 1)
+    if (this.#servers.length === 0) this.#meter.removeBatchObservableCallback(this.#observe, this.#followed)
+    return this.#servers.length
+  }
+
+  #histogram({ name, unit }: Convention, description: string, buckets?: readonly number[]): Histogram {
+    let found = this.#histograms.get(name)
+    if (found === undefined) {
+      const advice = buckets && { advice: { explicitBucketBoundaries: [...buckets] } }
+      found = this.#meter.createHistogram(name, { unit, description, ...advice })
+      this.#histograms.set(name, found)
+    }
+    return found
+  }
+
+  #recorder(metrics: Metrics, family: Pick<Family, 'name' | 'unit' | 'help'>, buckets: readonly number[]): Recorder {
+    const convention = conventionOf(family)
+    const histogram = this.#histogram(convention, family.help, buckets)
+    // The labels of a series are one object, so that this is done once for each.
+    const known = new WeakMap<object, Attributes>()
+    return (value, labels, error) => {
+      if (convention.isOfProcess && this.#servers[0] !== metrics) return
+      // The API has no values below 0 in a histogram, and the SDK would warn of each.
+      if (value < 0) return
+      let attributes = known.get(labels)
+      if (attributes === undefined) {
+        attributes = attributesOf(convention, labels)
+        known.set(labels, attributes)
+      }
+      histogram.record(value, error === undefined ? attributes : { ...attributes, 'error.type': this.#typeOf(error) })
+    }
+  }
+
+  #typeOf(error: unknown): string {
+    const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown }
+    const type = [code, name].find((one) => typeof one === 'string' && one !== '' && one.length <= 200) as string
+    if (type === undefined || (!this.#errorTypes.has(type) && this.#errorTypes.size >= maxErrorTypes)) return '_OTHER'
+    this.#errorTypes.add(type)
+    return type
+  }
+
+  #requestRecorder({ requestBuckets }: Metrics) {
+    const sizes = [0, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000]
+    const durations = this.#histogram(
+      conventions.http_request_duration_seconds!,
+      'Duration of HTTP server requests',
+      requestBuckets,
+    )
+    const received = this.#histogram(
+      conventions.http_request_body_size_bytes!,
+      'Declared size of request bodies',
+      sizes,
+    )
+    const sent = this.#histogram(conventions.http_response_body_size_bytes!, 'Size of response bodies', sizes)
+    return (attributes: Attributes, seconds: number, bytesIn: number | undefined, bytesOut: number | undefined) => {
+      durations.record(seconds, attributes)
+      if (bytesIn !== undefined) received.record(bytesIn, attributes)
+      if (bytesOut !== undefined) sent.record(bytesOut, attributes)
+    }
+  }
+
+  #follow(families: readonly Pick<Family, 'name' | 'type' | 'unit' | 'help'>[]): void {
+    const before = this.#followed
+    for (const family of families) {
+      const convention = conventionOf(family)
+      const { name, unit, isSum } = convention
+      if (this.#observables.has(name) || !isObserved(family)) continue
+      const options = { unit, description: family.help }
+      const made =
+        family.type === 'counter'
+          ? this.#meter.createObservableCounter(name, options)
+          : isSum
+            ? this.#meter.createObservableUpDownCounter(name, options)
+            : this.#meter.createObservableGauge(name, options)
+      this.#observables.set(name, made)
+    }
+    if (this.#observables.size === before.length) return
+    this.#followed = [...this.#observables.values()]
+    if (before.length > 0) this.#meter.removeBatchObservableCallback(this.#observe, before)
+    this.#meter.addBatchObservableCallback(this.#observe, this.#followed)
+  }
+
+  readonly #observe = async (result: BatchObservableResult): Promise<void> => {
+    const servers = [...this.#servers]
+    const asked = await Promise.all(servers.map((metrics) => metrics.families()))
+    const all = asked.flatMap((families, i) =>
+      families.filter((family) => isObserved(family) && (i === 0 || !conventionOf(family).isOfProcess)),
+    )
+    const { families } = merged(all, new Set())
+    for (const family of families) {
+      const convention = conventionOf(family)
+      const observable = this.#observables.get(convention.name)
+      if (observable === undefined) continue
+      for (const { value, labels } of this.#samplesOf(family))
+        result.observe(observable, value, attributesOf(convention, labels))
+    }
+    this.#follow(families)
+  }
+
+  #samplesOf({ type, samples }: Family): Iterable<Sample> {
+    if (type !== 'summary') return samples
+    const [count = 0, sum = 0] = [...samples].map(({ value }) => value)
+    const looks = count - this.#delay.count
+    const value = looks <= 0 ? 0 : (sum - this.#delay.sum) / looks
+    this.#delay = { count, sum }
+    return [{ value }]
+  }
+}
+
+/** Histograms, and the sizes of requests, are recorded as they are observed. */
+const isObserved = ({ name, type }: Pick<Family, 'name' | 'type'>) =>
+  type === 'counter' || type === 'gauge' || name === 'process_event_loop_delay_seconds'

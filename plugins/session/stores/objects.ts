@@ -1,0 +1,38 @@
+import { type ExactStore, isData, type TextStore } from './contract.ts'
+
+/** A store of the application, which keeps objects: each request has its own, and what a store hands out is not changed. */
+export class ObjectStore implements TextStore {
+  readonly touch?: TextStore['touch']
+  readonly #store: ExactStore
+
+  constructor(store: ExactStore) {
+    this.#store = store
+    if (store.touch !== undefined) this.touch = (id, ttl) => store.touch!(id, ttl)
+  }
+
+  get(id: string): ReturnType<TextStore['get']> {
+    const found = this.#store.get(id)
+    // Not by `instanceof`: a library may have promises of its own.
+    const isLater = typeof (found as PromiseLike<unknown> | undefined | null)?.then === 'function'
+    return isLater ? Promise.resolve(found).then(textOf) : textOf(found)
+  }
+
+  set(id: string, text: string, ttl: number): ReturnType<TextStore['set']> {
+    return this.#store.set(id, JSON.parse(text), ttl)
+  }
+
+  update(id: string, text: string, ttl: number): ReturnType<TextStore['update']> {
+    return this.#store.update(id, JSON.parse(text), ttl)
+  }
+
+  destroy(id: string): ReturnType<TextStore['destroy']> {
+    return this.#store.destroy(id)
+  }
+}
+
+/** A store of strings is an easy mistake, and each letter would become a member of the session. */
+function textOf(data: unknown): string | undefined {
+  if (data === undefined || data === null) return undefined
+  if (isData(data)) return JSON.stringify(data)
+  throw new TypeError(`get() gave ${Array.isArray(data) ? 'an array' : `a ${typeof data}`} and not an object`)
+}

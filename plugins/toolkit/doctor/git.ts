@@ -1,0 +1,18 @@
+import { spawnSync } from 'node:child_process'
+
+/** Set by git for its hooks: they would make another folder the top of the work tree than the one in which this works. */
+const ofHooks = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_PREFIX']
+
+/**
+ * What git answers with `-z`, by its parts; why it does not, where it is not installed or the folder is in no repository that it trusts.
+ */
+export function git(
+  args: readonly string[],
+  { folder, input }: { readonly folder?: string; readonly input?: string } = {},
+): { readonly lines: readonly string[]; readonly failure?: string } {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofHooks.includes(name)))
+  const options = { cwd: folder, env, input, encoding: 'utf8', maxBuffer: Number.POSITIVE_INFINITY } as const
+  const { status, stdout, stderr, error } = spawnSync('git', args, options)
+  if (status === 0) return { lines: stdout.split('\0').filter((line) => line !== '') }
+  return { lines: [], failure: error?.message ?? stderr.trim().split('\n')[0]! }
+}

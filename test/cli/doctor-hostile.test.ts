@@ -1,0 +1,155 @@
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Reported } from '../../cli/doctor/view.ts'
+import { makeProject, runIn } from '../support/cli.ts'
+import { freePort, listens } from '../support/own-server.ts'
+
+const port = await freePort()
+const app = makeProject({}, ['ioredis', 'pg'])
+afterAll(() => app.remove())
+
+const plugin = (setup: string, more = '') => `import { definePlugin, Server } from 'framework'
+const odd = definePlugin({ name: 'odd', ${more} setup(ctx) { ${setup} } })
+export const server = new Server({ port: ${port}, host: '127.0.0.1', plugins: [odd()] })
+server.get('/', () => 'hello')
+`
+const applications: Readonly<Record<string, string>> = {
+  'exits-while-imported': `import 'framework'\nprocess.on('exit', () => console.log('bye'))\nprocess.exit(0)\n`,
+  'exits-by-a-timer': `import { exit } from 'node:process'\nsetTimeout(() => exit(3), 1)\nawait new Promise(() => {})\n`,
+  'exits-while-booted': plugin('ctx.onReady(() => process.exit(0))'),
+  'exits-while-closed': plugin('ctx.onClose(() => process.exit(0))', 'doctor: async () => [check] as any,').replace(
+    'const odd',
+    `const check = { code: 'odd.one', level: 'error', find: () => ({ problem: 'p', remedy: 'r' }) }\nconst odd`,
+  ),
+  'exits-while-examined': plugin('', 'doctor: async () => checks as any,').replace(
+    'const odd',
+    `const odds = { code: 'odd.one', level: 'error', find: () => ({ problem: 'p', remedy: 'r' }) }
+const exits = { code: 'odd.two', level: 'error', find: () => new Promise(() => setTimeout(() => process.exit(0), 100)) }
+const checks = [exits, odds]\nconst odd`,
+  ),
+  'prints-all-the-time': plugin('setInterval(() => console.log("tick"), 1)').concat(
+    `console.log('tick')\nprocess.on('exit', () => process.stdout.write('bye\\n'))\n`,
+  ),
+  'throws-after-the-boot': plugin(
+    'ctx.onReady(() => void setTimeout(() => { throw new Error("lost") }, 100))',
+    `doctor: async () => [{ code: 'odd.slow', level: 'hint', find: () => new Promise((done) => setTimeout(done, 500)) }] as any,`,
+  ),
+  'never-boots': plugin('ctx.onReady(() => new Promise(() => {}))'),
+  'fails-to-close': plugin('ctx.onClose(() => { throw new Error("redis://:se/c@ret@h is gone") })'),
+  'is-its-own-cause': plugin('ctx.onReady(() => { const error = new Error("odd"); error.cause = error; throw error })'),
+  'listens-after-the-import': plugin(
+    '',
+    `doctor: async () => [{ code: 'odd.slow', level: 'hint', find: () => new Promise((done) => setTimeout(done, 500)) }] as any,`,
+  ).concat('setTimeout(() => server.listen().catch(() => {}), 50)\nvoid server.ready().then(() => server.listen())\n'),
+}
+
+async function doctor(name: string, source: string, ...more: readonly string[]) {
+  const entry = `src/${name}.ts`
+  app.write({ [entry]: source })
+  const command = [process.execPath, 'node_modules/framework/dist/cli/index.js', 'doctor', '--json', '--entry', entry]
+  const { code, stdout, stderr } = await runIn(app.folder, [...command, ...more], { NODE_ENV: undefined })
+  expect(() => JSON.parse(stdout), stdout + stderr).not.toThrow()
+  const { findings } = JSON.parse(stdout) as { findings: readonly Reported[] }
+  return { code, stderr, found: findings.map(({ code, problem }) => `${code}: ${problem}`) }
+}
+
+describe('there is a report, and nothing beside it, of an application that', () => {
+  const ended = (name: string, code: number, when: string) =>
+    `application.fails: src/${name}.ts ended the process with code ${code} while it was ${when}`
+  test.each([
+    ['exits-while-imported', [ended('exits-while-imported', 0, 'imported')], 1],
+    ['exits-by-a-timer', [ended('exits-by-a-timer', 3, 'imported')], 1],
+    ['exits-while-booted', [ended('exits-while-booted', 0, 'booted')], 1],
+    ['exits-while-closed', ['odd.one: p'], 1],
+    ['exits-while-examined', ['odd.one: p', ended('exits-while-examined', 0, 'examined')], 1],
+    ['prints-all-the-time', [], 0],
+    [
+      'throws-after-the-boot',
+      ['application.fails: nothing catches an error: lost (src/throws-after-the-boot.ts:2:LINE)'],
+      1,
+    ],
+    [
+      'never-boots',
+      ['application.fails: src/never-boots.ts has not booted after 1 s: a hook waits for what never comes'],
+      1,
+    ],
+    [
+      'fails-to-close',
+      ['application.fails: CLOSE_HOOK: the close hook of the plugin "odd" failed: redis://:***@h is gone'],
+      1,
+    ],
+    ['is-its-own-cause', ['application.fails: PLUGIN_SETUP: the plugin "odd" failed in a ready hook: odd'], 1],
+  ] as const)('%s', async (name, expected, exitCode) => {
+    const { code, found, stderr } = await doctor(name, applications[name]!, '--timeout', '1')
+    expect(found.map((one) => one.replace(/:\d+\)$/, ':LINE)'))).toEqual(expected)
+    expect(code).toBe(exitCode)
+    expect(stderr).not.toContain('se/c')
+  })
+})
+
+test('no server listens, also where the application says so after its import; no file is written', async () => {
+  const name = 'listens-after-the-import'
+  const before = readdirSync(app.folder, { recursive: true }).length
+  let wasOpen = false
+  const watch = setInterval(async () => {
+    wasOpen ||= await listens(port)
+  }, 20)
+  const { code, found } = await doctor(name, applications[name]!)
+  clearInterval(watch)
+  expect(wasOpen).toBe(false)
+  expect(found).toEqual([expect.stringMatching(/^application\.fails: .*calls server\.listen\(\)/)])
+  expect(code).toBe(1)
+  // The entry alone.
+  expect(readdirSync(app.folder, { recursive: true }).length - before).toBeLessThanOrEqual(1)
+})
+
+test('a package whose manifest cannot be read leaves the other checks; links of a workspace are one copy', async () => {
+  app.write({
+    'package.json': '{ "name": "app", "type": "module", "dependencies": { "broken": "*" } }',
+    'node_modules/broken/package.json': '{ broken',
+  })
+  const { found } = await doctor('plain', plugin(''))
+  expect(found).toEqual([expect.stringMatching(/^doctor\.check-failed: package\.two-copies failed: .*cannot be read/)])
+  const linked = join(app.folder, 'linked')
+  mkdirSync(join(linked, 'node_modules'), { recursive: true })
+  symlinkSync(join(app.folder, 'node_modules/framework'), join(linked, 'node_modules/framework'), 'junction')
+  app.write({ 'linked/package.json': '{ "name": "linked", "type": "module" }', 'linked/server.ts': plugin('') })
+  const keep = ['--preserve-symlinks', '--preserve-symlinks-main']
+  const command = [process.execPath, ...keep, 'node_modules/framework/dist/cli/index.js', 'doctor', '--json']
+  const { stdout } = await runIn(linked, command, { NODE_ENV: undefined })
+  expect(JSON.parse(stdout)).toEqual({ production: false, findings: [] })
+})
+
+test('machines that say nothing are named, all within one wait, and a boot that fails blames no queue', async () => {
+  const silent = createServer((socket) => void socket.on('error', () => {}))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const at = `127.0.0.1:${(silent.address() as { port: number }).port}`
+  const source = (more: string) => `import { pgbossQueue, Server } from 'framework'
+import { Redis } from 'ioredis'
+pgbossQueue('mails')
+export const server = new Server({
+  background: { queues: { config: { pgboss: { connectionString: 'postgres://me:hunter2@${at}/x' } } } },
+  plugins: {
+    session: { secret: '0123456789abcdef', store: { redis: new Redis('redis://me:hunter2@${at}') } },
+    rateLimit: { store: { url: 'redis://me:hunter2@${at}' } },
+    ${more}
+  },
+})
+server.get('/', () => 'hello')
+`
+  const unasked = (check: string, where: string, why: string) =>
+    `doctor.not-asked: ${check} could not ask: ${where} at ${where.toLowerCase()}://${at}${where === 'Redis' ? '' : '/x'}: ${why}`
+  const { code, found, stderr } = await doctor('silent', source(''))
+  expect(found).toEqual([
+    unasked('redis.clock', 'Redis', 'Command timed out'),
+    unasked('session.redis-evicts', 'Redis', 'no answer within 4 s'),
+    unasked('postgres.clock', 'Postgres', 'timeout expired'),
+  ])
+  expect(code).toBe(0)
+  expect(stderr).not.toContain('hunter2')
+  const failing = await doctor('silent-failing', source('channels: true'), '--no-network')
+  expect(failing.found).toEqual([expect.stringContaining('application.fails: PLUGIN_DEPENDENCY_MISSING')])
+  silent.close()
+}, 60_000)
