@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -106,11 +106,14 @@ test('no server listens, also where the application says so after its import; no
 })
 
 test('a package whose manifest cannot be read leaves the other checks; links of a workspace are one copy', async () => {
+  const manifest = readFileSync(join(app.folder, 'package.json'), 'utf8')
   app.write({
     'package.json': '{ "name": "app", "type": "module", "dependencies": { "broken": "*" } }',
     'node_modules/broken/package.json': '{ broken',
   })
   const { found } = await doctor('plain', plugin(''))
+  // The other tests have the same project.
+  app.write({ 'package.json': manifest })
   expect(found).toEqual([expect.stringMatching(/^doctor\.check-failed: package\.two-copies failed: .*cannot be read/)])
   const linked = join(app.folder, 'linked')
   mkdirSync(join(linked, 'node_modules'), { recursive: true })
