@@ -80,7 +80,10 @@ const childrenOf = (parent: number) =>
     .filter((one) => one.parent === parent)
     .map(({ pid }) => pid)
 
-/** Sends the question whether TLS is spoken: the one message that a Postgres answers before any login. */
+const login = Buffer.from('\0\0\0\x20\0\x03\0\0user\0postgres\0database\0postgres\0\0', 'latin1')
+login.writeInt32BE(login.length)
+
+/** Logs in. Whether the port takes connections says too little: while Postgres starts up, it refuses each login. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -88,9 +91,10 @@ function answers(port: number): Promise<boolean> {
       socket.destroy()
       resolve(outcome)
     }
-    socket.once('connect', () => socket.write(Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47)))
-    socket.once('data', (data) => settle(data.length === 1))
+    socket.once('connect', () => socket.write(login))
+    socket.once('data', (data) => settle(data[0] === 0x52)) // «R», authentication; «E» is an error.
     socket.once('error', () => settle(false))
+    socket.once('close', () => settle(false))
     socket.setTimeout(1000, () => settle(false))
   })
 }

@@ -56,14 +56,14 @@ test('the version to add is one that is supported, and runs on this Node.js', as
   expect(await added('graphql-jit')).toBe('graphql-jit@0.8')
   expect(await added('ejs')).toBe('ejs@7')
   expect(await added('ws')).toBe('ws@8')
-  expect(await added('ioredis')).toBe('ioredis')
+  expect(await added('ioredis')).toBe('ioredis@6')
 })
 
 test('the packages of one feature are missing in one error, with one command', async () => {
   await expect(peers(missing('bullmq'), Promise.resolve(1), missing('mqtt'))).rejects.toMatchObject({
     code: 'PeerMissingError',
     message: expect.stringMatching(
-      /needs the packages "bullmq" and "mqtt", which are not installed\. Add them: \w+ (install|add) bullmq mqtt@5$/,
+      /needs the packages "bullmq" and "mqtt", which are not installed\. Add them: \w+ (install|add) bullmq@6 mqtt@5$/,
     ),
   })
   expect(await peers(Promise.resolve(1), Promise.resolve('two'))).toEqual([1, 'two'])
