@@ -46,7 +46,8 @@ describe.each(crowded)('a crowd of websockets on %s', (name) => {
   }
   /** Everything that clients have taken is free again, after those who have left and those who were given up. */
   const leavesNothing = async (before: Crowd) => {
-    await expect.poll(async () => (await crowd()).sockets, { timeout: 5000 }).toBe(0)
+    // At once, as a rule. Bun sometimes does not report a connection that was reset while much was unsent: two pings find it.
+    await expect.poll(async () => (await crowd()).sockets, { timeout: 70_000 }).toBe(0)
     const after = await crowd()
     expect(after.timers).toBeLessThanOrEqual(before.timers + 1)
     expect(after.descriptors).toBeLessThanOrEqual(before.descriptors + 5)
@@ -65,7 +66,7 @@ describe.each(crowded)('a crowd of websockets on %s', (name) => {
     expect(during.timers).toBeLessThanOrEqual(before.timers + 2)
     for (const client of clients) client.end()
     await leavesNothing(before)
-  })
+  }, 90_000)
 
   test('that never reads leaves nothing, whatever becomes of slow readers', async () => {
     const before = await crowd()
@@ -76,5 +77,5 @@ describe.each(crowded)('a crowd of websockets on %s', (name) => {
     await expect.poll(async () => (await crowd()).sockets, { timeout: 5000 }).toBe(40)
     for (const client of clients) client.end()
     await leavesNothing(before)
-  })
+  }, 90_000)
 })
