@@ -143,7 +143,8 @@ export class Backend {
     const { name, code, message } = Object(error) as Record<string, unknown>
     // What is below the first line are numbers of the request, and advice for authors of the client.
     const parts = [status, code ?? name, String(message ?? '').split('\n', 1)[0]]
-    const why = parts.filter((part) => !nothing.includes(part)).join(' ')
+    // Older clients of S3 name an error by its status.
+    const why = [...new Set(parts.filter((part) => !nothing.includes(part)).map(String))].join(' ')
     const isDown = status === undefined ? isUnreachable(error) : status >= 500 || status === 429
     return Object.assign(isDown ? StorageUnavailableError(this.name, why) : StorageRefusedError(this.name, why), {
       cause: error,
