@@ -35,7 +35,7 @@ function drawing(page: Page, href: string, alt: string): string {
   if (alt.length < 20) problems.push(`${page.file}: ${href} needs a text that says what it shows`)
   const svg = readFileSync(join(root, file), 'utf8').replace(/<style>[\s\S]*?<\/style>\s*/, '')
   copy(file)
-  return `<span class="drawing" tabindex="0">${svg.replace('<svg ', `<svg role="img" aria-label="${escapeHtml(alt)}" `).trim()}</span>`
+  return `<span class="drawing">${svg.replace('<svg ', `<svg role="img" aria-label="${escapeHtml(alt)}" `).trim()}</span>`
 }
 
 function copy(file: string) {

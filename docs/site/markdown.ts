@@ -62,18 +62,10 @@ function plainOf(token: Token): string {
   if (token.type === 'list') return (token as Tokens.List).items.map((item) => plain(item.tokens)).join('\n')
   if (token.type === 'br' || token.type === 'space') return '\n'
   if ('tokens' in token && token.tokens !== undefined) return `${plain(token.tokens)}${isBlock(token) ? '\n' : ''}`
-  return 'text' in token ? decode(String(token.text)) : ''
+  return 'text' in token ? String(token.text) : ''
 }
 
 const isBlock = ({ type }: Token) => ['paragraph', 'blockquote', 'heading'].includes(type)
-const decode = (text: string) =>
-  text
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
-
 /** Reads a page: its tokens, and its parts with the anchors that GitHub gives to headings. */
 export function readMarkdown(text: string): Reading {
   const tokens = new Lexer({ gfm: true }).lex(text)
@@ -131,6 +123,9 @@ export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: stri
         const name = title ? ` title="${escapeHtml(title)}"` : ''
         return `<a href="${to}"${name}${outside ? ' rel="noreferrer" class="outside"' : ''}>${this.parser.parseInline(tokens)}</a>`
       },
+      // A long name may go on in the next line where a word of it begins.
+      codespan: ({ text }) =>
+        `<code>${escapeHtml(text).replace(/(?<=[a-z\d]{3})(?=[A-Z]\w{4})|(?<=\w[./_])(?=\w{4})/g, '<wbr>')}</code>`,
       image: ({ href, text }) => drawing(href, text),
       code({ text, lang = '' }) {
         const [language = '', ...info] = lang.split(/\s+/)
@@ -140,15 +135,18 @@ export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: stri
       },
       // A wide table scrolls by itself, so that the page does not.
       table(token) {
+        const names = token.header.map(({ tokens }) => escapeHtml(plain(tokens)))
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row
-            .map(({ tokens, align }) => {
+            .map(({ tokens, align }, i) => {
               const side = align === null ? '' : ` class="${align}"`
-              return `<${tag}${side}>${this.parser.parseInline(tokens)}</${tag}>`
+              const column = tag === 'td' ? ` data-column="${names[i]}"` : ''
+              return `<${tag}${side}${column}>${this.parser.parseInline(tokens)}</${tag}>`
             })
             .join('')
         const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n')
-        return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${cells(token.header, 'th')}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`
+        const isProse = names.length > 2 && token.align.every((side) => side === null)
+        return `<div class="table${isProse ? ' prose' : ''}" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${cells(token.header, 'th')}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`
       },
       html({ text }) {
         throw new Error(`HTML in a page, which the site does not take: ${text.trim()}`)

@@ -38,7 +38,7 @@ export const sidebar: readonly Section[] = [
     ],
   },
   {
-    title: 'Plugins: input and answers',
+    title: 'Plugins: input, answers',
     pages: pages(
       'plugins',
       ...['validation', 'responses', 'serializer', 'json', 'urlencoded', 'upload', 'cookie', 'session', 'static'],
@@ -50,7 +50,7 @@ export const sidebar: readonly Section[] = [
     pages: pages('plugins', 'policy', 'cors', 'helmet', 'rateLimit', 'overload', 'timeout', 'trustProxy'),
   },
   {
-    title: 'Plugins: messages and data',
+    title: 'Plugins: messages, data',
     pages: pages('plugins', 'websocket', 'channels', 'graphql', 'queues', 'cron', 'mqtt', 'mailer', 'storage'),
   },
   {
@@ -61,9 +61,9 @@ export const sidebar: readonly Section[] = [
     ),
   },
   {
-    title: 'Command line and operation',
+    title: 'Command line',
     pages: [
-      ['docs/cli.md', 'Command line'],
+      ['docs/cli.md', 'All commands'],
       'docs/cli/scaffolds.md',
       ['docs/cli/commands.md', 'Own commands'],
       ['docs/client.md', 'Typed client'],

@@ -35,15 +35,17 @@ export function titleOf(page: Page): string {
 }
 
 function navigation(page: Page, { pages }: Site): string {
+  // A file of the examples is reached by their page.
+  const shown = page.file.startsWith('docs/examples/') ? pages.get('docs/examples/README.md')! : page
   return sidebar
     .map(({ title, pages: entries }) => {
       const links = entries.flatMap((entry) => {
         const one = pages.get(typeof entry === 'string' ? entry : entry[0])
         if (one === undefined) return []
-        const current = one === page ? ' aria-current="page"' : ''
+        const current = one === shown ? ' aria-current="page"' : ''
         return `<li><a href="${relative(page.to, one.to)}"${current}>${escapeHtml(one.name)}</a></li>`
       })
-      const open = page.section === title || (isHome(page) && !title.startsWith('Plugins')) ? ' open' : ''
+      const open = shown.section === title || (isHome(page) && !title.startsWith('Plugins')) ? ' open' : ''
       return `<details${open}><summary>${title}</summary><ul>${links.join('')}</ul></details>`
     })
     .join('\n')

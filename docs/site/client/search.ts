@@ -20,7 +20,10 @@ function excerpt({ text, terms }: Found): (string | HTMLElement)[] {
   const pattern = new RegExp(words.length > 0 ? words.join('|') : '(?!)', 'gi')
   const at = Math.max(0, text.search(pattern) - 50)
   const start = at === 0 ? 0 : text.indexOf(' ', at) + 1
-  const piece = `${start > 0 ? '… ' : ''}${text.slice(start, start + 160)}${text.length > start + 160 ? ' …' : ''}`
+  const length = 160
+  const rest =
+    text.length > start + length ? `${text.slice(start, start + length).replace(/\s\S*$/, '')} …` : text.slice(start)
+  const piece = `${start > 0 ? '… ' : ''}${rest}`
   const parts: (string | HTMLElement)[] = []
   let end = 0
   for (const match of piece.matchAll(pattern)) {

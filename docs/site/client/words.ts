@@ -34,6 +34,6 @@ export const searchOptions: Options<Entry> = {
     prefix: (_term, index, terms) => index === terms.length - 1,
     fuzzy: (term) => (term.length > 4 ? 0.2 : false),
     // What has changed and why it is so are seldom what someone looks for.
-    boostDocument: (id) => (/^(CHANGELOG|docs\/design|docs\/benchmarks|benchmarks)\b/.test(String(id)) ? 0.4 : 1),
+    boostDocument: (id) => (/^(CHANGELOG|docs\/design|docs\/benchmarks|benchmarks)\b/.test(String(id)) ? 0.2 : 1),
   },
 }
