@@ -2,10 +2,11 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, extname, join, posix, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
-import { collect, type Page, relative, root, type Site } from './collect.ts'
+import { collect, type Page, relative } from './collect.ts'
 import { codeBlock, escapeHtml, renderMarkdown } from './markdown.ts'
 import { llms, searchIndex } from './readers.ts'
-import { inOrder, layout, name } from './template.ts'
+import { sidebar } from './sidebar.ts'
+import { inOrder, layout, name, root } from './template.ts'
 
 const { values } = parseArgs({
   options: {
@@ -21,10 +22,15 @@ if (!/^\/(?:.*\/)?$/.test(values.base)) {
   process.exit(2)
 }
 
-const site = collect()
-const problems = [...site.problems]
+const site = collect(root, sidebar)
+for (const problem of site.problems) console.error(problem)
+if (site.problems.length > 0) process.exit(1)
+
+const written = new Set<string>()
 
 function write(path: string, text: string) {
+  if (written.has(path)) throw new Error(`${path} would be written twice`)
+  written.add(path)
   mkdirSync(dirname(join(out, path)), { recursive: true })
   writeFileSync(join(out, path), text)
 }
@@ -32,7 +38,7 @@ function write(path: string, text: string) {
 /** An image of ours is drawn into the page, where the colours of the page reach it; alone it has its own. */
 function drawing(page: Page, href: string, alt: string): string {
   const file = posix.join(posix.dirname(page.file), href)
-  if (alt.length < 20) problems.push(`${page.file}: ${href} needs a text that says what it shows`)
+  if (alt.length < 20) throw new Error(`${page.file}: ${href} needs a text that says what it shows`)
   const svg = readFileSync(join(root, file), 'utf8').replace(/<style>[\s\S]*?<\/style>\s*/, '')
   copy(file)
   return `<span class="drawing">${svg.replace('<svg ', `<svg role="img" aria-label="${escapeHtml(alt)}" `).trim()}</span>`
@@ -43,13 +49,8 @@ function copy(file: string) {
   copyFileSync(join(root, file), join(out, file))
 }
 
-function article(page: Page, { resolve }: Site): string {
-  const link = (href: string): string | undefined => {
-    const found = resolve(page, href)
-    if ('to' in found) return relative(page.to, found.to)
-    problems.push(`${page.file}:${lineOf(page, href)} ${found.problem}`)
-    return undefined
-  }
+function article(page: Page): string {
+  const link = (href: string) => relative(page.to, site.resolve(page, href))
   if (page.code !== undefined) {
     const language = { '.yml': 'yaml', '.conf': 'nginx', '.service': 'ini', '.svg': 'html' }[extname(page.file)]
     const code = codeBlock(page.code, language ?? extname(page.file).slice(1))
@@ -74,17 +75,12 @@ function article(page: Page, { resolve }: Site): string {
   return html.replace('</p>', `</p>\n<p class="actions">${actions.join(' ')}</p>`)
 }
 
-function lineOf(page: Page, href: string): number {
-  const lines = readFileSync(join(root, page.file), 'utf8').split('\n')
-  return lines.findIndex((line) => line.includes(`](${href}`)) + 1
-}
-
 rmSync(out, { recursive: true, force: true })
-// A page that is found by a link joins the map, and so this loop.
 for (const page of site.pages.values()) {
   const up = relative(page.to, 'x').slice(0, -1)
-  write(page.to, layout(page, article(page, site), site, up))
-  if (page.entries === undefined) copy(page.file)
+  write(page.to, layout(page, article(page), site, up))
+  // A file of HTML would be a page of the site by itself.
+  if (page.entries === undefined && !page.file.endsWith('.html')) copy(page.file)
 }
 
 const unknown: Page = {
@@ -116,6 +112,4 @@ await build({
   logLevel: 'warning',
 })
 
-for (const problem of problems) console.error(problem)
-if (problems.length > 0) process.exit(1)
 console.log(`${site.pages.size} pages in ${out}`)

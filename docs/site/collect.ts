@@ -1,9 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, posix } from 'node:path'
-import { describe, type Part, type Reading, readMarkdown } from './markdown.ts'
-import { sidebar } from './sidebar.ts'
-
-export const root = join(import.meta.dirname, '../..')
+import { join, posix } from 'node:path'
+import { describe, type Reading, readMarkdown } from './markdown.ts'
+import type { Section } from './sidebar.ts'
 
 /** What becomes one page of the site: a page of the documentation, a file that one of them links to, or a folder of such files. */
 export interface Page {
@@ -25,89 +23,96 @@ export interface Page {
 }
 
 export interface Site {
-  /** By `file`. */
+  /** By `file`, those of the sidebar first and in its order. */
   readonly pages: ReadonlyMap<string, Page>
+  /** Links that lead nowhere, and pages that no one would find. */
   readonly problems: readonly string[]
-  /** The address of a link on the site, from the root of that, or what is wrong with it. */
-  resolve(from: Page, href: string): { to: string } | { problem: string }
+  /** The address of a link on the site, from the root of that. */
+  resolve(from: Page, href: string): string
 }
 
-const isFolder = (file: string) => existsSync(join(root, file)) && statSync(join(root, file)).isDirectory()
-
-/** Files below a folder. Folders that only tools need, and hidden ones, are not for readers. */
-const filesIn = (folder: string) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .map((file) => posix.join(folder, file.replaceAll('\\', '/')))
-    .filter((file) => !/(^|\/)(node_modules|\.[^/]+)\/|^docs\/site\//.test(file) && !isFolder(file))
-    .sort()
-
-function pageOf(file: string, name: string | undefined, section: string): Page {
-  const reading = readMarkdown(readFileSync(join(root, file), 'utf8'))
-  const title = reading.parts.find(({ level, heading }) => level === 1 && heading !== '')?.heading ?? file
-  const to = file.replace(/(^|\/)README\.md$/, '$1index.html').replace(/\.md$/, '.html')
-  return { file, to, title, name: name ?? title, description: describe(reading.tokens), section, reading }
-}
-
-function fileOf(file: string): Page {
-  const title = posix.basename(file)
-  return {
-    file,
-    to: `${file}.html`,
-    title,
-    name: title,
-    description: `The source of ${file}.`,
-    code: readFileSync(join(root, file), 'utf8').trimEnd(),
-  }
-}
-
-function folderOf(folder: string): Page {
-  const title = posix.basename(folder)
-  const description = `What the folder ${folder} holds.`
-  return { file: `${folder}/`, to: `${folder}/index.html`, title, name: title, description, entries: filesIn(folder) }
-}
-
-/** All pages of the documentation, and whatever they link to. */
-export function collect(): Site {
+/** All pages of the documentation in a folder, and whatever they link to. */
+export function collect(root: string, sidebar: readonly Section[]): Site {
   const problems: string[] = []
-  const pages = new Map<string, Page>([['README.md', pageOf('README.md', 'Home', '')]])
+  const pages = new Map<string, Page>()
+  const read = (file: string) => readFileSync(join(root, file), 'utf8')
+  const isFolder = (file: string) => statSync(join(root, file)).isDirectory()
+  /** Files below a folder. Those of packages, hidden ones and the site's own are not for readers. */
+  const filesIn = (folder: string) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((file) => posix.join(folder, file.replaceAll('\\', '/')))
+      .filter((file) => !/(^|\/)(node_modules|\.[^/]+)\/|^docs\/site\//.test(file) && !isFolder(file))
+      .sort()
+
+  function addPage(file: string, section: string, name?: string) {
+    const reading = readMarkdown(read(file))
+    const titles = reading.parts.filter(({ level, heading }) => level === 1 && heading !== '')
+    const title = titles.length === 1 ? titles[0]!.heading : (name ?? file)
+    const to = file.replace(/(^|\/)README\.md$/, '$1index.html').replace(/\.md$/, '.html')
+    pages.set(file, { file, to, title, name: name ?? title, description: describe(reading.tokens), section, reading })
+  }
+  addPage('README.md', '')
   for (const { title, pages: files } of sidebar) {
     for (const entry of files) {
       const [file, name] = typeof entry === 'string' ? [entry] : entry
-      if (pages.has(file)) problems.push(`${file}: in the sidebar twice`)
-      else if (!existsSync(join(root, file))) problems.push(`${file}: in the sidebar, and not in the project`)
-      else pages.set(file, pageOf(file, name, title))
+      if (pages.has(file)) problems.push(`${file} is in the sidebar twice`)
+      else if (!existsSync(join(root, file))) problems.push(`${file} is in the sidebar and does not exist`)
+      else addPage(file, title, name)
     }
   }
   for (const file of filesIn('docs')) {
-    if (file.endsWith('.md') && !file.startsWith('docs/examples/') && !pages.has(file))
-      problems.push(`${file}: not in the sidebar (docs/site/sidebar.ts)`)
-  }
-
-  const resolve: Site['resolve'] = (from, href) => {
-    const [path = '', anchor] = href.split('#')
-    const file = path.startsWith('/') ? path.slice(1) : posix.join(posix.dirname(from.file), path).replace(/\/$/, '')
-    const target = path === '' ? from : find(file)
-    if (target === undefined) return { problem: `${href} leads nowhere` }
-    if (anchor === undefined) return { to: target.to }
-    const known = target.reading?.parts.some((part: Part) => part.anchor === anchor)
-    return known ? { to: `${target.to}#${anchor}` } : { problem: `${target.file} has no heading for #${anchor}` }
+    if (file.endsWith('.md') && !pages.has(file)) problems.push(`${file} is not in the sidebar (docs/site/sidebar.ts)`)
   }
 
   /** The page of a file or a folder, which is made when the first link leads there. */
   function find(file: string): Page | undefined {
     const known = pages.get(file) ?? pages.get(`${file}/`) ?? pages.get(posix.join(file, 'README.md'))
-    if (known !== undefined || !existsSync(join(root, file))) return known
-    const page = isFolder(file) ? folderOf(file) : fileOf(file)
-    pages.set(page.file, page)
-    for (const entry of page.entries ?? []) find(entry)
-    return page
+    if (known !== undefined || file.startsWith('..') || !existsSync(join(root, file))) return known
+    const title = posix.basename(file)
+    if (isFolder(file)) {
+      const entries = filesIn(file)
+      const description = `The files of the folder ${file}.`
+      pages.set(`${file}/`, { file: `${file}/`, to: `${file}/index.html`, title, name: title, description, entries })
+      for (const entry of entries) find(entry)
+    } else {
+      const code = read(file).trimEnd()
+      pages.set(file, { file, to: `${file}.html`, title, name: title, description: `The source of ${file}.`, code })
+    }
+    return find(file)
+  }
+  /** The page and the anchor to which a link leads, or what is wrong with it. */
+  function follow(from: Page, href: string): { page: Page; anchor: string } | string {
+    const [path = '', anchor] = href.split('#')
+    const file = path.startsWith('/') ? path.slice(1) : posix.join(posix.dirname(from.file), path).replace(/\/$/, '')
+    const page = path === '' ? from : find(file)
+    if (page === undefined) return `${href} leads nowhere`
+    if (anchor === undefined) return { page, anchor: '' }
+    const isKnown = page.reading?.parts.some((part) => part.anchor === anchor)
+    return isKnown ? { page, anchor: `#${anchor}` } : `${href}: ${page.file} has no such heading`
+  }
+  for (const page of [...pages.values()]) {
+    for (const href of page.reading?.links ?? []) {
+      const found = follow(page, href)
+      if (typeof found !== 'string') continue
+      const line = read(page.file)
+        .split('\n')
+        .findIndex((one) => one.includes(`](${href}`) || one.includes(`file=${href.slice(1)}`))
+      problems.push(`${page.file}:${line + 1}: ${found}`)
+    }
+  }
+
+  const resolve = (from: Page, href: string) => {
+    const found = follow(from, href)
+    if (typeof found === 'string') throw new Error(`${from.file}: ${found}`)
+    return `${found.page.to}${found.anchor}`
   }
   return { pages, problems, resolve }
 }
 
 /** The path from one page to another. */
 export function relative(from: string, to: string): string {
-  const path = posix.relative(dirname(from), to.replace(/#.*/, ''))
-  const anchor = /#.*/.exec(to)?.[0] ?? ''
-  return from === to.replace(/#.*/, '') && anchor !== '' ? anchor : `${path || posix.basename(from)}${anchor}`
+  const [path = '', anchor] = to.split('#')
+  const hash = anchor === undefined ? '' : `#${anchor}`
+  if (from === path && hash !== '') return hash
+  return `${posix.relative(posix.dirname(from), path) || posix.basename(path)}${hash}`
 }

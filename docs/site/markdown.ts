@@ -1,4 +1,4 @@
-import { Lexer, Marked, type Token, type Tokens } from 'marked'
+import { Lexer, Marked, type Token, type Tokens, walkTokens } from 'marked'
 import { createCssVariablesTheme, createHighlighter } from 'shiki'
 
 /** A heading of a page, and the text below it without markup, for the search. */
@@ -14,10 +14,17 @@ export interface Part {
 export interface Reading {
   readonly tokens: Token[]
   readonly parts: readonly Part[]
+  /** Where its links lead that stay in the project; those of blocks that show a file begin with a slash. */
+  readonly links: readonly string[]
 }
 
-/** How the links of a page are written on the site; `undefined` leaves one as it is. */
-export type Link = (href: string) => string | undefined
+/** How a link of a page is written on the site. */
+export type Link = (href: string) => string
+
+const isOutside = (href: string) => /^[a-z]+:/i.test(href)
+
+/** The file that a block of code shows: ```` ```ts file=docs/examples/hello.ts ````. */
+const sourceOf = ({ lang = '' }: Tokens.Code) => /^\w+ file=(\S+)$/.exec(lang)?.[1]
 
 const theme = createCssVariablesTheme({ name: 'site', variablePrefix: '--' })
 const languages = ['ts', 'js', 'sh', 'json', 'yaml', 'html', 'css', 'graphql', 'nginx', 'ini', 'docker', 'diff', 'sql']
@@ -66,6 +73,7 @@ function plainOf(token: Token): string {
 }
 
 const isBlock = ({ type }: Token) => ['paragraph', 'blockquote', 'heading'].includes(type)
+
 /** Reads a page: its tokens, and its parts with the anchors that GitHub gives to headings. */
 export function readMarkdown(text: string): Reading {
   const tokens = new Lexer({ gfm: true }).lex(text)
@@ -89,17 +97,24 @@ export function readMarkdown(text: string): Reading {
       parts.at(-1)!.text += `${plainOf(token)}\n`
     }
   }
-  return { tokens, parts }
+  const links: string[] = []
+  walkTokens(tokens, (token) => {
+    if (token.type === 'link' && !isOutside(token.href)) links.push(token.href)
+    const source = token.type === 'code' ? sourceOf(token as Tokens.Code) : undefined
+    if (source !== undefined) links.push(`/${source}`)
+  })
+  return { tokens, parts, links }
 }
 
 /** The first paragraph that says something, as one line for search engines and lists. */
 export function describe(tokens: readonly Token[], limit = 180): string {
-  const paragraph = tokens.find((token) => token.type === 'paragraph' && !/^[^a-z]|:$/i.test(token.text.slice(0, 1)))
-  const list = tokens.find(({ type }) => type === 'list')
-  const text = plainOf(paragraph ?? list ?? { type: 'text', raw: '', text: '' })
-    .replace(/\s+/g, ' ')
-    .trim()
-  if (text.length <= limit) return text.replace(/:$/, '.')
+  const text = tokens
+    .filter(({ type }) => type === 'paragraph' || type === 'list')
+    .map((token) => plainOf(token).replace(/\s+/g, ' ').trim())
+    .find((one) => one.length >= 20)
+  if (text === undefined) return ''
+  // What leads to the block or the list below says nothing without it.
+  if (text.length <= limit) return text.replace(/(?<=[.!?]) [^.!?]*:$/, '').replace(/:$/, '.')
   const sentence = /^.{40,}?[.!?](?= )/.exec(text)?.[0]
   return sentence !== undefined && sentence.length <= limit
     ? sentence
@@ -117,21 +132,18 @@ export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: stri
         const self = `<a class="anchor" href="#${anchor}" aria-label="Link to this part"></a>`
         return `<h${token.depth} id="${anchor}">${inner}${token.depth > 1 ? self : ''}</h${token.depth}>\n`
       },
-      link({ href, title, tokens }) {
-        const outside = /^[a-z]+:/i.test(href)
-        const to = escapeHtml(outside ? href : (link(href) ?? href))
-        const name = title ? ` title="${escapeHtml(title)}"` : ''
-        return `<a href="${to}"${name}${outside ? ' rel="noreferrer" class="outside"' : ''}>${this.parser.parseInline(tokens)}</a>`
+      link({ href, tokens }) {
+        const attributes = isOutside(href) ? `href="${escapeHtml(href)}" rel="noreferrer"` : `href="${link(href)}"`
+        return `<a ${attributes}>${this.parser.parseInline(tokens)}</a>`
       },
       // A long name may go on in the next line where a word of it begins.
       codespan: ({ text }) =>
         `<code>${escapeHtml(text).replace(/(?<=[a-z\d]{3})(?=[A-Z]\w{4})|(?<=\w[./_])(?=\w{4})/g, '<wbr>')}</code>`,
       image: ({ href, text }) => drawing(href, text),
-      code({ text, lang = '' }) {
-        const [language = '', ...info] = lang.split(/\s+/)
-        const source = /^file=(\S+)$/.exec(info.join(' '))?.[1]
-        const to = source === undefined ? undefined : link(`/${source}`)
-        return codeBlock(text, language, to === undefined ? '' : `<a href="${to}">${escapeHtml(source!)}</a>`)
+      code(token) {
+        const source = sourceOf(token)
+        const caption = source === undefined ? '' : `<a href="${link(`/${source}`)}">${escapeHtml(source)}</a>`
+        return codeBlock(token.text, token.lang?.split(/\s/)[0] ?? '', caption)
       },
       // A wide table scrolls by itself, so that the page does not.
       table(token) {

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import MiniSearch from 'minisearch'
 import { searchOptions } from './client/words.ts'
-import { type Page, root } from './collect.ts'
+import type { Page } from './collect.ts'
 import { sidebar } from './sidebar.ts'
+import { root } from './template.ts'
 
 /** The index of the search, one entry for each part of a page. */
 export function searchIndex(pages: readonly Page[]): string {

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Page, relative, root, type Site } from './collect.ts'
+import { type Page, relative, type Site } from './collect.ts'
 import { escapeHtml } from './markdown.ts'
 import { sidebar } from './sidebar.ts'
 
+export const root = join(import.meta.dirname, '../..')
 const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string
   version: string

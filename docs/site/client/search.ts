@@ -14,11 +14,14 @@ function load(root: string): Promise<MiniSearch<Entry>> {
   return index
 }
 
-/** The text around the first word that was found, with all of them marked. */
+/** The text around the longest word that was found, with all of them marked. */
 function excerpt({ text, terms }: Found): (string | HTMLElement)[] {
-  const words = terms.map((term) => term.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  const words = terms
+    .toSorted((a, b) => b.length - a.length)
+    .map((term) => term.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  const first = words.map((word) => text.search(new RegExp(word, 'i'))).find((place) => place >= 0) ?? 0
   const pattern = new RegExp(words.length > 0 ? words.join('|') : '(?!)', 'gi')
-  const at = Math.max(0, text.search(pattern) - 50)
+  const at = Math.max(0, first - 50)
   const start = at === 0 ? 0 : text.indexOf(' ', at) + 1
   const length = 160
   const rest =

@@ -31,7 +31,7 @@ export const searchOptions: Options<Entry> = {
   searchOptions: {
     boost: { page: 6, heading: 3 },
     combineWith: 'AND',
-    prefix: (_term, index, terms) => index === terms.length - 1,
+    prefix: (term, index, terms) => term.length > 2 || index === terms.length - 1,
     fuzzy: (term) => (term.length > 4 ? 0.2 : false),
     // What has changed and why it is so are seldom what someone looks for.
     boostDocument: (id) => (/^(CHANGELOG|docs\/design|docs\/benchmarks|benchmarks)\b/.test(String(id)) ? 0.2 : 1),
