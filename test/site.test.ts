@@ -20,11 +20,12 @@ test('what builds the site is installed: npm ci --prefix docs/site', ({ skip }) 
 })
 
 describe.skipIf(!installed)('the site', () => {
-  const out = mkdtempSync(join(tmpdir(), 'framework-site-'))
+  let out = ''
   let files: string[] = []
   let pages: { file: string; html: string }[] = []
 
   beforeAll(async () => {
+    out = mkdtempSync(join(tmpdir(), 'framework-site-'))
     const build = ['--import', 'tsx', join(root, 'docs/site/build.ts'), '--out', out]
     await promisify(execFile)(process.execPath, build, { cwd: root })
     files = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((file) => statSync(join(out, file)).isFile())

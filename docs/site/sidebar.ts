@@ -74,6 +74,7 @@ export const sidebar: readonly Section[] = [
   {
     title: 'Project',
     pages: [
+      'docs/versions.md',
       'docs/design.md',
       'docs/benchmarks.md',
       ['benchmarks/results.md', 'Benchmark results'],
