@@ -52,8 +52,7 @@ export function highlight(code: string, language: string): string {
 /** A block of code; its copy button is added by the page's script, since without one it could do nothing. */
 export function codeBlock(code: string, language: string, caption = ''): string {
   const head = caption === '' ? '' : `<figcaption>${caption}</figcaption>`
-  // A block that is wider than a phone is scrolled by keyboard, too.
-  return `<figure class="code">${head}<pre tabindex="0"><code>${highlight(code, language)}</code></pre></figure>`
+  return `<figure class="code">${head}<pre><code>${highlight(code, language)}</code></pre></figure>`
 }
 
 /** The text of tokens as it is read, without markup. */
@@ -138,7 +137,7 @@ export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: stri
       },
       // A long name may go on in the next line where a word of it begins.
       codespan: ({ text }) =>
-        `<code>${escapeHtml(text).replace(/(?<=[a-z\d]{3})(?=[A-Z]\w{4})|(?<=\w[./_])(?=\w{4})/g, '<wbr>')}</code>`,
+        `<code>${escapeHtml(text).replace(/\S{20,}/g, (name) => name.replace(/(?<=[a-z\d]{3})(?=[A-Z]\w{4})|(?<=\w[./_])(?=\w{4})/g, '<wbr>'))}</code>`,
       image: ({ href, text }) => drawing(href, text),
       code(token) {
         const source = sourceOf(token)
@@ -158,7 +157,7 @@ export function renderMarkdown(tokens: Token[], link: Link, drawing: (href: stri
             .join('')
         const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n')
         const isProse = names.length > 2 && token.align.every((side) => side === null)
-        return `<div class="table${isProse ? ' prose' : ''}" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${cells(token.header, 'th')}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`
+        return `<div class="table${isProse ? ' prose' : ''}"><table><thead><tr>${cells(token.header, 'th')}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`
       },
       html({ text }) {
         throw new Error(`HTML in a page, which the site does not take: ${text.trim()}`)

@@ -69,7 +69,7 @@ function neighbours(page: Page, site: Site): string {
     one === undefined
       ? ''
       : `<a class="${kind}" rel="${kind}" href="${relative(page.to, one.to)}"><small>${words}</small>${escapeHtml(one.title)}</a>`
-  return `<nav class="neighbours" aria-label="Pages before and after">${link(order[at - 1], 'prev', 'Before')}${link(order[at + 1], 'next', 'Next')}</nav>`
+  return `<nav class="neighbours" aria-label="Pages before and after">${link(order[at - 1], 'prev', 'Previous')}${link(order[at + 1], 'next', 'Next')}</nav>`
 }
 
 /** The whole HTML of a page. `up` leads to the root of the site: `../` for a page in a folder. */
@@ -101,7 +101,7 @@ ${asMarkdown ? `<link rel="alternate" type="text/markdown" href="${asMarkdown}">
 <button class="menu" type="button" aria-expanded="false" aria-controls="sidebar" aria-label="Menu">${icons.menu}</button>
 <a class="brand" href="${up}index.html"><img src="${up}assets/icon.svg" alt="" width="24" height="24">${escapeHtml(name)}<small>${version}</small></a>
 <button class="search" type="button" aria-keyshortcuts="/ Control+K">${icons.search}<span>Search</span><kbd>/</kbd></button>
-<nav class="top" aria-label="Parts"><a href="${start}">Start</a><a href="${up}docs/guides/index.html">Guides</a><a href="${up}docs/reference/index.html">Reference</a></nav>
+<nav class="top" aria-label="Parts"><a href="${start}">Start</a><a href="${up}docs/guides/index.html">Guides</a><a href="${up}docs/reference/index.html">Reference</a><a href="${up}index.html#plugins">Plugins</a></nav>
 <button class="theme" type="button" aria-label="Light or dark">${icons.theme}</button>
 </header>
 <div class="frame">

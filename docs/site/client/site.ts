@@ -42,8 +42,13 @@ function followReading() {
   const update = () => {
     const current = headings.findLast((heading) => heading.getBoundingClientRect().top < 120)?.id
     for (const [id, link] of links) {
-      if (id === current) link.setAttribute('aria-current', 'true')
-      else link.removeAttribute('aria-current')
+      if (id !== current) link.removeAttribute('aria-current')
+      else if (!link.hasAttribute('aria-current')) {
+        link.setAttribute('aria-current', 'true')
+        // The list itself may be longer than the screen.
+        const list = link.closest('.contents')
+        list?.scrollTo({ top: link.offsetTop - list.clientHeight / 2 })
+      }
     }
   }
   let waits = false
@@ -60,6 +65,11 @@ function followReading() {
     { passive: true },
   )
   update()
+}
+
+/** What is too wide for the page is scrolled by keyboard, too. */
+function reachWideParts() {
+  for (const part of all('pre, .table')) if (part.scrollWidth > part.clientWidth) part.tabIndex = 0
 }
 
 function makeMenu() {
@@ -96,5 +106,6 @@ addEventListener('keydown', (event) => {
   void search()
 })
 addCopyButtons()
+reachWideParts()
 followReading()
 makeMenu()
