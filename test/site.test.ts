@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { hasChromium, startChromium, watch } from './support/chromium.ts'
+import { faintWords } from './support/contrast.ts'
 import { type Program, startProgram } from './support/docs/program.ts'
 import { root } from './support/docs/texts.ts'
 
@@ -81,6 +82,29 @@ describe.skipIf(!installed)('the site', () => {
     const full = readFileSync(join(out, 'llms-full.txt'), 'utf8')
     for (const to of links.filter((one) => one.endsWith('.md')))
       expect(full).toContain(readFileSync(join(root, to), 'utf8').trim())
+  })
+
+  test('has drawings with one style, each in a page', () => {
+    const folder = join(root, 'docs/diagrams')
+    const drawings = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const)
+    const styles = new Set(drawings.map(([, svg]) => /<style>([\s\S]*)<\/style>/.exec(svg)?.[1]))
+    expect([drawings.length > 3, styles.size, styles.has(undefined)]).toEqual([true, 1, false])
+    const texts = pages.filter(({ html }) => html.includes('class="drawing"')).map(({ html }) => html)
+    const ids = drawings.map(([file]) => `id="${file.replace('.svg', '')}-head"`)
+    expect(ids.filter((id) => !texts.some((html) => html.includes(id)))).toEqual([])
+  })
+
+  test('refuses an option that it does not know, and a folder with other files', async () => {
+    const run = (...args: string[]) =>
+      promisify(execFile)(process.execPath, args, { cwd: root }).then(
+        () => '',
+        ({ code, stderr }: { code: number; stderr: string }) => `${code} ${stderr}`,
+      )
+    expect(await run('docs/site/run.mjs', '--bsae', '/docs/')).toMatch(/^2 Unknown option '--bsae'/)
+    const build = ['--import', 'tsx', 'docs/site/build.ts']
+    expect(await run(...build, '--base', 'docs')).toMatch(/^2 --base takes a path .* not "docs"/)
+    expect(await run(...build, '--out', join(root, 'docs'))).toMatch(/^2 --out takes a folder that is empty/)
+    expect(existsSync(join(root, 'docs/errors.md'))).toBe(true)
   })
 
   describe.skipIf(!hasChromium)('in a real browser', () => {
@@ -250,31 +274,3 @@ describe.skipIf(!installed)('the site', () => {
     expect([...site.pages.keys()]).toEqual(['README.md', 'docs/a.md', 'docs/code/', 'docs/code/one.ts'])
   })
 })
-
-/** Runs in the page: what is written in a colour too near to that of its background (WCAG 2, AA). */
-function faintWords(): string[] {
-  const parse = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
-  const luminance = (color: string) => {
-    const [red = 0, green = 0, blue = 0] = parse(color)
-      .slice(0, 3)
-      .map((value) => (value <= 10.31 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-  }
-  const backgroundOf = (element: Element | null): string => {
-    if (element === null) return 'rgb(255, 255, 255)'
-    const { backgroundColor } = getComputedStyle(element)
-    const alpha = parse(backgroundColor)[3] ?? 1
-    return alpha === 1 ? backgroundColor : backgroundOf(element.parentElement)
-  }
-  const found = new Set<string>()
-  for (const element of document.querySelectorAll('body *')) {
-    const isWritten = [...element.childNodes].some(({ nodeType, textContent }) => nodeType === 3 && textContent?.trim())
-    if (!isWritten || !element.checkVisibility({ opacityProperty: true }) || element.closest('svg')) continue
-    const [high = 0, low = 0] = [getComputedStyle(element).color, backgroundOf(element)]
-      .map(luminance)
-      .sort((a, b) => b - a)
-    const ratio = (high + 0.05) / (low + 0.05)
-    if (ratio < 4.5) found.add(`${element.tagName}.${element.className} ${ratio.toFixed(2)} ${element.textContent}`)
-  }
-  return [...found]
-}

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join, posix, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
@@ -10,7 +10,7 @@ import { inOrder, layout, name, root } from './template.ts'
 
 const { values } = parseArgs({
   options: {
-    /** Where the site is written; what was there is removed. */
+    /** Where the site is written. */
     out: { type: 'string', default: join(root, 'dist-site') },
     /** The path under which the site will stand: what a page for unknown paths cannot find out by itself. */
     base: { type: 'string', default: '/' },
@@ -19,6 +19,12 @@ const { values } = parseArgs({
 const out = resolve(values.out)
 if (!/^\/(?:.*\/)?$/.test(values.base)) {
   console.error(`--base takes a path that begins and ends with a slash, /docs/ for one, not "${values.base}"`)
+  process.exit(2)
+}
+
+// What the last build has written is removed, and nothing else.
+if (existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, 'llms-full.txt'))) {
+  console.error(`--out takes a folder that is empty, new or from the last build; ${out} has other files in it`)
   process.exit(2)
 }
 

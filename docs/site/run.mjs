@@ -1,17 +1,29 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { isInstalled } from '../../test/support/run/runtimes.mjs'
 
 // `npm run site [-- --serve] [--out <folder>] [--base <path>]`: builds the site, after it has installed what that needs.
 const root = join(import.meta.dirname, '../..')
-const serves = process.argv.includes('--serve')
-const args = process.argv.slice(2).filter((argument) => argument !== '--serve')
+const { serve, ...options } = readArguments()
+const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
 
 if (!isInstalled(import.meta.dirname)) {
   run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], import.meta.dirname)
 }
 run(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'build.ts'), ...args], root)
-if (serves) run(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'serve.ts'), ...args], root)
+if (serve) run(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'serve.ts'), ...args], root)
+
+function readArguments() {
+  try {
+    return parseArgs({ options: { serve: { type: 'boolean' }, out: { type: 'string' }, base: { type: 'string' } } })
+      .values
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}`)
+    console.error('\nnpm run site -- [--serve] [--out <folder>] [--base <path>]')
+    process.exit(2)
+  }
+}
 
 /**
  * @param {string} command
