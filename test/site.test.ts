@@ -101,6 +101,7 @@ describe.skipIf(!installed)('the site', () => {
         ({ code, stderr }: { code: number; stderr: string }) => `${code} ${stderr}`,
       )
     expect(await run('docs/site/run.mjs', '--bsae', '/docs/')).toMatch(/^2 Unknown option '--bsae'/)
+    expect(await run('docs/site/run.mjs', '--serve', '--base', '/docs/')).toMatch(/^2 --serve serves the site at \//)
     const build = ['--import', 'tsx', 'docs/site/build.ts']
     expect(await run(...build, '--base', 'docs')).toMatch(/^2 --base takes a path .* not "docs"/)
     expect(await run(...build, '--out', join(root, 'docs'))).toMatch(/^2 --out takes a folder that is empty/)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { isInstalled } from '../../test/support/run/runtimes.mjs'
 
-// `npm run site [-- --serve] [--out <folder>] [--base <path>]`: builds the site, after it has installed what that needs.
+// `npm run site`: builds the site, after it has installed what that needs.
 const root = join(import.meta.dirname, '../..')
 const { serve, ...options } = readArguments()
 const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
@@ -16,11 +16,15 @@ if (serve) run(process.execPath, ['--import', 'tsx', join(import.meta.dirname, '
 
 function readArguments() {
   try {
-    return parseArgs({ options: { serve: { type: 'boolean' }, out: { type: 'string' }, base: { type: 'string' } } })
-      .values
+    const { values } = parseArgs({
+      options: { serve: { type: 'boolean' }, out: { type: 'string' }, base: { type: 'string' } },
+    })
+    if (values.serve && values.base !== undefined)
+      throw new Error('--serve serves the site at /, so it takes no --base')
+    return values
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}`)
-    console.error('\nnpm run site -- [--serve] [--out <folder>] [--base <path>]')
+    console.error('\nnpm run site -- [--serve | --base <path>] [--out <folder>]')
     process.exit(2)
   }
 }

@@ -7,13 +7,12 @@ import { compression, static as files } from 'framework/plugins'
 const { values } = parseArgs({
   options: {
     out: { type: 'string', default: join(import.meta.dirname, '../../dist-site') },
-    base: { type: 'string', default: '/' },
   },
 })
 const server = new Server({
   host: '127.0.0.1',
   port: Number(process.env.PORT ?? 4000),
-  plugins: [compression(), files({ root: values.out, prefix: values.base })],
+  plugins: [compression(), files({ root: values.out })],
 })
 server.setNotFoundHandler((_req, res) => res.status(404).file('404.html', { root: values.out }))
-await server.listen(() => console.log(`${server.url}${values.base}`))
+await server.listen(() => console.log(server.url))
