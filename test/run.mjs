@@ -6,6 +6,7 @@ import { stopAll, tool, tsc } from './support/run/process.mjs'
 import { provideRuntimes } from './support/run/runtimes.mjs'
 import { parseArguments, usage } from './support/run/selection.mjs'
 import { provideServices } from './support/run/services.mjs'
+import { provideSite } from './support/run/site.mjs'
 import { finalLine, Summary } from './support/run/summary.mjs'
 import { biome, runVitest } from './support/run/tools.mjs'
 
@@ -58,6 +59,8 @@ async function runStep(name, context) {
       return biome(context)
     case 'install':
       return checkCleanInstall(context)
+    case 'site':
+      return provideSite(context)
     case 'tests':
       return runVitest(context, selection.vitest)
     default:

@@ -72,7 +72,7 @@ describe('the count of the tests', () => {
 describe('the choice of parts', () => {
   test('is everything unless something is named', () => {
     expect(parseArguments([])).toMatchObject({
-      steps: ['runtimes', 'services', 'build', 'types', 'lint', 'install', 'tests'],
+      steps: ['runtimes', 'services', 'build', 'types', 'lint', 'install', 'site', 'tests'],
       vitest: [],
     })
   })

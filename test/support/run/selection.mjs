@@ -10,7 +10,7 @@
  */
 
 /** The order matters: what fails early is cheap, and the tests need the build and the runtimes. */
-const order = ['runtimes', 'services', 'build', 'types', 'lint', 'install', 'tests']
+const order = ['runtimes', 'services', 'build', 'types', 'lint', 'install', 'site', 'tests']
 
 /**
  * Slow or special groups; `unit` is whatever none of them claims.
@@ -22,6 +22,7 @@ const groups = new Map([
   ['types', { steps: ['types', 'tests'], files: ['test/types/'] }],
   ['package', { steps: ['build', 'tests'], files: ['test/package'] }],
   ['conformance', { steps: ['runtimes', 'build', 'tests'], files: ['test/conformance/', 'test/runtimes/'] }],
+  ['site', { steps: ['site', 'tests'], files: ['test/site.test.ts'] }],
   ['examples', { steps: ['build', 'tests'], files: ['docs/', 'test/docs', 'test/examples'] }],
 ])
 

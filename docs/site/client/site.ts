@@ -1,0 +1,111 @@
+const all = <T extends HTMLElement>(selector: string) => [...document.querySelectorAll<T>(selector)]
+
+/** The other of light and dark; when that is what the system has, the page follows the system again. */
+function switchTheme() {
+  const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+  const { dataset } = document.documentElement
+  const next = (dataset.theme ?? system) === 'dark' ? 'light' : 'dark'
+  if (next === system) {
+    delete dataset.theme
+    localStorage.removeItem('theme')
+  } else {
+    dataset.theme = next
+    localStorage.setItem('theme', next)
+  }
+}
+
+function addCopyButtons() {
+  // A browser gives a page the clipboard over https and on loopback only.
+  if (navigator.clipboard === undefined) return
+  for (const figure of all('figure.code')) {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'copy'
+    button.textContent = 'Copy'
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(`${figure.querySelector('code')?.textContent ?? ''}\n`)
+      button.textContent = 'Copied'
+      setTimeout(() => {
+        button.textContent = 'Copy'
+      }, 1500)
+    })
+    figure.append(button)
+  }
+}
+
+/** Marks the part in «On this page» that is being read. */
+function followReading() {
+  const links = new Map(
+    all<HTMLAnchorElement>('.contents a').map((link) => [decodeURIComponent(link.hash.slice(1)), link]),
+  )
+  const headings = all('article :is(h2, h3)[id]').filter(({ id }) => links.has(id))
+  const update = () => {
+    const current = headings.findLast((heading) => heading.getBoundingClientRect().top < 120)?.id
+    for (const [id, link] of links) {
+      if (id !== current) link.removeAttribute('aria-current')
+      else if (!link.hasAttribute('aria-current')) {
+        link.setAttribute('aria-current', 'true')
+        // The list itself may be longer than the screen.
+        const list = link.closest('.contents')
+        list?.scrollTo({ top: link.offsetTop - list.clientHeight / 2 })
+      }
+    }
+  }
+  let waits = false
+  addEventListener(
+    'scroll',
+    () => {
+      if (waits) return
+      waits = true
+      requestAnimationFrame(() => {
+        waits = false
+        update()
+      })
+    },
+    { passive: true },
+  )
+  update()
+}
+
+/** What is too wide for the page is scrolled by keyboard, too. */
+function reachWideParts() {
+  for (const part of all('pre, .table')) if (part.scrollWidth > part.clientWidth) part.tabIndex = 0
+}
+
+function makeMenu() {
+  const button = document.querySelector<HTMLButtonElement>('button.menu')
+  const sidebar = document.getElementById('sidebar')
+  if (button === null || sidebar === null) return
+  const show = (open: boolean) => {
+    button.setAttribute('aria-expanded', String(open))
+    document.body.classList.toggle('menu-open', open)
+  }
+  button.addEventListener('click', () => show(button.getAttribute('aria-expanded') !== 'true'))
+  addEventListener('keydown', ({ key }) => key === 'Escape' && show(false))
+  document.getElementById('main')?.addEventListener('click', () => show(false))
+  // The page that is open may be far down.
+  const current = sidebar.querySelector<HTMLElement>('[aria-current]')
+  if (current !== null) sidebar.scrollTop = current.offsetTop - sidebar.clientHeight / 3
+}
+
+async function search() {
+  const { openSearch } = await import('./search.ts')
+  await openSearch(document.documentElement.dataset.root ?? '')
+}
+
+// The list is beside the text on a wide screen and above it on a narrow one, where it would push the text away.
+if (!matchMedia('(min-width: 1200px)').matches)
+  for (const list of all<HTMLDetailsElement>('.contents')) list.open = false
+document.querySelector('button.theme')?.addEventListener('click', switchTheme)
+document.querySelector('button.search')?.addEventListener('click', () => void search())
+addEventListener('keydown', (event) => {
+  const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select')
+  const wanted = (event.key === '/' && !isTyping) || (event.key === 'k' && (event.ctrlKey || event.metaKey))
+  if (!wanted) return
+  event.preventDefault()
+  void search()
+})
+addCopyButtons()
+reachWideParts()
+followReading()
+makeMenu()

@@ -1,0 +1,86 @@
+/** A part of the sidebar: its pages in the order in which someone should read them, as paths from the project's folder. */
+export interface Section {
+  readonly title: string
+  /** A page, or a page with a name that is shorter than its heading. */
+  readonly pages: readonly (string | readonly [page: string, name: string])[]
+}
+
+const pages = (folder: string, ...names: string[]) => names.map((name) => `docs/${folder}/${name}.md`)
+
+/** Every page stands here once: the build fails at one that is missing. */
+export const sidebar: readonly Section[] = [
+  {
+    title: 'Start',
+    pages: [
+      'docs/getting-started.md',
+      ['docs/life-cycle.md', 'Life cycle'],
+      'docs/writing-a-plugin.md',
+      'docs/examples/README.md',
+    ],
+  },
+  {
+    title: 'Guides',
+    pages: [
+      ['docs/guides/README.md', 'All guides'],
+      ...pages('guides', 'testing', 'errors', 'authentication', 'database', 'background-work', 'realtime'),
+      ...pages('guides', 'deployment', 'observability'),
+      ['docs/guides/security.md', 'Security'],
+    ],
+  },
+  {
+    title: 'Reference',
+    pages: [
+      ['docs/reference/README.md', 'All topics'],
+      ...pages('reference', 'server', 'options', 'routes', 'middleware', 'request', 'response', 'failures'),
+      ...pages('reference', 'plugins', 'context', 'services', 'hooks', 'option-checks', 'testing', 'tracing'),
+      ...pages('reference', 'runtimes', 'typescript', 'kernel'),
+      ['docs/errors.md', 'Error codes'],
+    ],
+  },
+  {
+    title: 'Plugins: input, answers',
+    pages: pages(
+      'plugins',
+      ...['validation', 'responses', 'serializer', 'json', 'urlencoded', 'upload', 'cookie', 'session', 'static'],
+      ...['compression', 'cache', 'requestContext', 'methodOverride', 'contract', 'controllers'],
+    ),
+  },
+  {
+    title: 'Plugins: protection',
+    pages: pages('plugins', 'policy', 'cors', 'helmet', 'rateLimit', 'overload', 'timeout', 'trustProxy'),
+  },
+  {
+    title: 'Plugins: messages, data',
+    pages: pages('plugins', 'websocket', 'channels', 'graphql', 'queues', 'cron', 'mqtt', 'mailer', 'storage'),
+  },
+  {
+    title: 'Plugins: operation',
+    pages: pages(
+      'plugins',
+      ...['env', 'log', 'health', 'metrics', 'telemetry', 'inspector', 'openapi', 'asyncapi', 'testing'],
+    ),
+  },
+  {
+    title: 'Command line',
+    pages: [
+      ['docs/cli.md', 'All commands'],
+      'docs/cli/scaffolds.md',
+      ['docs/cli/commands.md', 'Own commands'],
+      ['docs/client.md', 'Typed client'],
+      'docs/doctor.md',
+      ['docs/scaling.md', 'Several processes'],
+    ],
+  },
+  {
+    title: 'Project',
+    pages: [
+      'docs/versions.md',
+      'docs/design.md',
+      'docs/benchmarks.md',
+      ['benchmarks/results.md', 'Benchmark results'],
+      'CHANGELOG.md',
+      'CONTRIBUTING.md',
+      ['SECURITY.md', 'Security policy'],
+    ],
+  },
+]

@@ -1,0 +1,277 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, posix } from 'node:path'
+import { promisify } from 'node:util'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { hasChromium, startChromium, watch } from './support/chromium.ts'
+import { faintWords } from './support/contrast.ts'
+import { type Program, startProgram } from './support/docs/program.ts'
+import { root } from './support/docs/texts.ts'
+
+const { isInstalled, isContinuousIntegration } = (await import(
+  new URL('./support/run/runtimes.mjs', import.meta.url).href
+)) as { isInstalled(folder: string): boolean; isContinuousIntegration(): boolean }
+const installed = isInstalled(join(root, 'docs/site'))
+
+test('what builds the site is installed: npm ci --prefix docs/site', ({ skip }) => {
+  if (!isContinuousIntegration()) skip(!installed)
+  expect(installed).toBe(true)
+})
+
+describe.skipIf(!installed)('the site', () => {
+  let out = ''
+  let files: string[] = []
+  let pages: { file: string; html: string }[] = []
+
+  beforeAll(async () => {
+    out = mkdtempSync(join(tmpdir(), 'framework-site-'))
+    const build = ['--import', 'tsx', join(root, 'docs/site/build.ts'), '--out', out]
+    await promisify(execFile)(process.execPath, build, { cwd: root })
+    files = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((file) => statSync(join(out, file)).isFile())
+    pages = files
+      .filter((file) => file.endsWith('.html'))
+      .map((file) => ({ file, html: readFileSync(join(out, file), 'utf8') }))
+  })
+  afterAll(() => rmSync(out, { recursive: true, force: true }))
+
+  test('has every page of the documentation as a page and as it is', () => {
+    const isOfReaders = (file: string) => file.endsWith('.md') && !/(^|\/)(site|node_modules)\//.test(file)
+    const texts = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter(isOfReaders)
+    expect(texts.length).toBeGreaterThan(70)
+    expect(texts.filter((file) => !files.includes(`docs/${file}`))).toEqual([])
+    const html = texts.map((file) => `docs/${file}`.replace(/README\.md$/, 'index.md').replace(/md$/, 'html'))
+    expect(html.filter((file) => !files.includes(file))).toEqual([])
+    expect(files).toEqual(expect.arrayContaining(['index.html', '404.html', 'CHANGELOG.html', 'SECURITY.html']))
+  })
+
+  test('gives each page a title of its own and a description', () => {
+    const titles = pages.map(({ html }) => /<title>(.+)<\/title>/.exec(html)?.[1])
+    expect(titles.filter((title, i) => title === undefined || titles.indexOf(title) !== i)).toEqual([])
+    const described = pages.map(({ file, html }) => [
+      file,
+      /name="description" content="([^"]*)"/.exec(html)?.[1] ?? '',
+    ])
+    expect(described.filter(([, text]) => text!.length < 20 || text!.length > 220)).toEqual([])
+  })
+
+  test('has no link to a file or an anchor that is not there', () => {
+    const ids = new Map(
+      pages.map(({ file, html }) => [file, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!))]),
+    )
+    const dead = pages.flatMap(({ file, html }) =>
+      [...html.matchAll(/(?:href|src)="([^"]+)"/g)]
+        .map(([, target]) => target!)
+        .filter((target) => {
+          if (/^https?:/.test(target)) return false
+          const [path = '', anchor] = target.split('#')
+          const to = path.startsWith('/') ? path.slice(1) : path === '' ? file : posix.join(posix.dirname(file), path)
+          return !files.includes(to) || (anchor !== undefined && !ids.get(to)?.has(anchor))
+        })
+        .map((target) => `${file} → ${target}`),
+    )
+    expect(dead).toEqual([])
+  })
+
+  test('has a list of the pages and all of them in one text, for programs that read', () => {
+    const list = readFileSync(join(out, 'llms.txt'), 'utf8')
+    const links = [...list.matchAll(/\]\(([^)]+)\)/g)].map(([, to]) => to!)
+    expect(links.length).toBeGreaterThan(70)
+    expect(links.filter((to) => !files.includes(to))).toEqual([])
+    const full = readFileSync(join(out, 'llms-full.txt'), 'utf8')
+    for (const to of links.filter((one) => one.endsWith('.md')))
+      expect(full).toContain(readFileSync(join(root, to), 'utf8').trim())
+  })
+
+  test('has drawings with one style, each in a page', () => {
+    const folder = join(root, 'docs/diagrams')
+    const drawings = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const)
+    const styles = new Set(drawings.map(([, svg]) => /<style>([\s\S]*)<\/style>/.exec(svg)?.[1]))
+    expect([drawings.length > 3, styles.size, styles.has(undefined)]).toEqual([true, 1, false])
+    const texts = pages.filter(({ html }) => html.includes('class="drawing"')).map(({ html }) => html)
+    const ids = drawings.map(([file]) => `id="${file.replace('.svg', '')}-head"`)
+    expect(ids.filter((id) => !texts.some((html) => html.includes(id)))).toEqual([])
+  })
+
+  test('refuses an option that it does not know, and a folder with other files', async () => {
+    const run = (...args: string[]) =>
+      promisify(execFile)(process.execPath, args, { cwd: root }).then(
+        () => '',
+        ({ code, stderr }: { code: number; stderr: string }) => `${code} ${stderr}`,
+      )
+    expect(await run('docs/site/run.mjs', '--bsae', '/docs/')).toMatch(/^2 Unknown option '--bsae'/)
+    expect(await run('docs/site/run.mjs', '--serve', '--base', '/docs/')).toMatch(/^2 --serve serves the site at \//)
+    const build = ['--import', 'tsx', 'docs/site/build.ts']
+    expect(await run(...build, '--base', 'docs')).toMatch(/^2 --base takes a path .* not "docs"/)
+    expect(await run(...build, '--out', join(root, 'docs'))).toMatch(/^2 --out takes a folder that is empty/)
+    expect(existsSync(join(root, 'docs/errors.md'))).toBe(true)
+  })
+
+  describe.skipIf(!hasChromium)('in a real browser', () => {
+    let program: Program
+    let origin = ''
+    let browser: Browser
+
+    beforeAll(async () => {
+      program = await startProgram(['--import', 'tsx', 'docs/site/serve.ts', '--out', out])
+      origin = program.url
+      browser = await startChromium()
+    })
+    afterAll(async () => {
+      await browser?.close()
+      await program?.end()
+    })
+
+    /** Opens a page, which may do nothing wrong until the test is over. */
+    async function open(path: string, options: Parameters<Browser['newContext']>[0] = {}) {
+      const context = await browser.newContext(options)
+      const page = await context.newPage()
+      const wrong = await watch(page, origin)
+      onTestFinished(async () => {
+        await context.close()
+        expect(wrong).toEqual([])
+      })
+      await page.goto(origin + path)
+      return page
+    }
+
+    test('the first page leads to the others', async () => {
+      const page = await open('/')
+      expect(await page.locator('h1').innerText()).toBe('framework')
+      await page.getByRole('link', { name: 'Get started' }).click()
+      await page.waitForURL('**/docs/getting-started.html')
+      expect(await page.locator('#sidebar [aria-current]').innerText()).toBe('Getting started')
+      await page.locator('a.next').click()
+      await page.waitForURL('**/docs/life-cycle.html')
+      expect(await page.getByRole('img', { name: /^The way of a request/ }).isVisible()).toBe(true)
+    })
+
+    test('a long page says where the reader is', async () => {
+      const page = await open('/docs/errors.html#queues', { viewport: { width: 1440, height: 900 } })
+      const current = page.locator('.contents [aria-current]')
+      await expect.poll(() => current.allInnerTexts()).toEqual(['Queues'])
+      await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+      await expect.poll(() => current.allInnerTexts()).not.toEqual(['Queues'])
+    })
+
+    test('the search finds a plugin by its words and an error by its code', async () => {
+      const page = await open('/docs/guides/errors.html')
+      const first = page.getByRole('option').first()
+      await page.keyboard.press('/')
+      await page.getByRole('combobox').fill('rate limit')
+      await expect.poll(() => first.innerText()).toMatch(/^rateLimit/)
+      await page.getByRole('combobox').fill('TooManySockets')
+      await expect.poll(() => first.innerText()).toContain('TooManySockets')
+      await page.getByRole('combobox').fill('qqxyzzy')
+      await page.getByText('Nothing is found for «qqxyzzy».').waitFor()
+      await page.getByRole('combobox').fill('rate limit')
+      await first.waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/docs/plugins/rateLimit.html')
+    })
+
+    test('the copy button copies the code', async () => {
+      const page = await open('/docs/plugins/cors.html', { permissions: ['clipboard-read', 'clipboard-write'] })
+      const block = page.locator('figure.code').first()
+      await block.getByRole('button').click()
+      await expect.poll(() => block.getByRole('button').innerText()).toBe('Copied')
+      const copied = await page.evaluate(() => navigator.clipboard.readText())
+      expect(readFileSync(join(root, 'docs/plugins/cors.md'), 'utf8')).toContain(`\`\`\`ts\n${copied}\`\`\``)
+    })
+
+    test('the colours follow the system until the reader chooses', async () => {
+      const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+      const page = await open('/', { colorScheme: 'dark' })
+      const dark = await background(page)
+      await page.getByRole('button', { name: 'Light or dark' }).click()
+      const light = await background(page)
+      expect(light).not.toBe(dark)
+      await page.goto(`${origin}/docs/cli.html`)
+      expect(await background(page)).toBe(light)
+      await page.getByRole('button', { name: 'Light or dark' }).click()
+      expect(await background(page)).toBe(dark)
+      expect(await page.evaluate(() => localStorage.length)).toBe(0)
+    })
+
+    test.each(['light', 'dark'] as const)('every word of %s pages has a contrast of 4.5', async (colorScheme) => {
+      const page = await open('/', { colorScheme, viewport: { width: 1440, height: 900 } })
+      for (const path of [
+        '/',
+        '/docs/guides/deployment.html',
+        '/docs/life-cycle.html',
+        '/docs/examples/telemetry.ts.html',
+      ]) {
+        await page.goto(origin + path)
+        expect([path, await page.evaluate(faintWords)]).toEqual([path, []])
+      }
+      await page.keyboard.press('/')
+      await page.getByRole('combobox').fill('telemetry')
+      await page.getByRole('option').first().waitFor()
+      expect(await page.evaluate(faintWords)).toEqual([])
+    })
+
+    test('no page is wider than a phone', async () => {
+      const page = await open('/', { viewport: { width: 360, height: 780 } })
+      // The text of each page in place of that of the first: to go there takes ten times as long.
+      const wide = await page.evaluate(
+        async (paths) => {
+          const found: string[] = []
+          for (const path of paths) {
+            const html = await (await fetch(path)).text()
+            const main = new DOMParser().parseFromString(html, 'text/html').querySelector('main')
+            document.querySelector('main')?.replaceWith(main!)
+            const { scrollWidth, clientWidth } = document.documentElement
+            if (scrollWidth > clientWidth) found.push(`${path} by ${scrollWidth - clientWidth}`)
+          }
+          return found
+        },
+        pages.map(({ file }) => `/${file}`),
+      )
+      expect(wide).toEqual([])
+      await page.getByRole('button', { name: 'Menu' }).click()
+      expect(await page.locator('#sidebar').isVisible()).toBe(true)
+      await page.keyboard.press('Escape')
+      expect(await page.locator('#sidebar').isVisible()).toBe(false)
+    })
+
+    test('an unknown address has a page with everything, at any depth', async () => {
+      const context: BrowserContext = await browser.newContext()
+      onTestFinished(() => context.close())
+      const page = await context.newPage()
+      const answer = await page.goto(`${origin}/docs/plugins/nowhere/at/all`)
+      expect(answer?.status()).toBe(404)
+      expect(await page.locator('h1').innerText()).toBe('Page not found')
+      await page.keyboard.press('/')
+      await page.getByRole('combobox').fill('cors')
+      await page.getByRole('option').first().click()
+      await page.waitForURL('**/docs/plugins/cors.html')
+    })
+  })
+
+  test('is not built with a dead link, a missing anchor, or a page that no one would find', async () => {
+    const { collect } = (await import(new URL('../docs/site/collect.ts', import.meta.url).href)) as {
+      collect(root: string, sidebar: object[]): { problems: string[]; pages: Map<string, unknown> }
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'framework-site-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const write = (file: string, text: string) => {
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
+      writeFileSync(join(folder, file), text)
+    }
+    write('README.md', '# Home\n\n[a](docs/a.md#a-part)\n[b](docs/nowhere.md)\n[c](docs/code)\n[d](../outside.md)\n')
+    write('docs/a.md', '# A page\n\n## A part\n\n[x](#a-part) [y](#no-part) [z](../README.md#home) `[w](code)`\n')
+    write('docs/lost.md', '# Lost\n')
+    write('docs/code/one.ts', 'export {}\n')
+    const site = collect(folder, [{ title: 'Start', pages: ['docs/a.md', 'docs/a.md', 'docs/b.md'] }])
+    expect(site.problems).toEqual([
+      'docs/a.md is in the sidebar twice',
+      'docs/b.md is in the sidebar and does not exist',
+      'docs/lost.md is not in the sidebar (docs/site/sidebar.ts)',
+      'README.md:4: docs/nowhere.md leads nowhere',
+      'README.md:6: ../outside.md leads nowhere',
+      'docs/a.md:5: #no-part: docs/a.md has no such heading',
+    ])
+    expect([...site.pages.keys()]).toEqual(['README.md', 'docs/a.md', 'docs/code/', 'docs/code/one.ts'])
+  })
+})
