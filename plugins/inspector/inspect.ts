@@ -1,7 +1,7 @@
 import type { Context, Logger, Request } from '../../kernel/index.ts'
 import { inspectorRequest } from '../toolkit/inspector-request.ts'
 import { applicationLogger } from '../toolkit/logger.ts'
-import { markOwn } from '../toolkit/own-requests.ts'
+import { announceOwn } from '../toolkit/own-requests.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { follow } from './follow.ts'
 import { guardOf, makeToken } from './guard.ts'
@@ -28,15 +28,14 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
     recorder.arrived(raw)
     return undefined
   })
+  announceOwn(server, isHere)
   const unfollow = follow(recorder, server, isHere)
   const logger = noteLog(ctx, recorder)
 
   const panels = new Panels(server, recorder.redactor)
   const answer = answerer({ server, path, guard: guardOf(token, path), recorder, panels, pages })
   ctx.use(function inspector(req, res, next) {
-    if (!isHere(req)) return next()
-    markOwn(req)
-    return answer(req, res)
+    return isHere(req) ? answer(req, res) : next()
   })
   const address = `${path}?token=${token}`
   announcePage(server, 'inspector', address)
