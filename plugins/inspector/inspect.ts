@@ -9,7 +9,7 @@ import { LivePages } from './live.ts'
 import { isNoted, type LogLine, noting } from './log-lines.ts'
 import type { InspectorSettings } from './options.ts'
 import { Panels } from './panels.ts'
-import { Recorder } from './recorder.ts'
+import { copied, Recorder } from './recorder.ts'
 import { Redactor } from './redact.ts'
 import { answerer } from './routes.ts'
 
@@ -62,10 +62,9 @@ function noteLog(ctx: Context, recorder: Recorder): { restore(): void } {
   const note = ({ level, message, fields }: LogLine) => {
     try {
       const data = recorder.redactor.value(fields) as Record<string, unknown>
-      const title = recorder.redactor.text(message).slice(0, 2_048)
-      const size = title.length + JSON.stringify(data).length
+      const kept = copied({ title: recorder.redactor.text(message).slice(0, 2_048), data })
       const from = recorder.ofLine(fields.reqId)
-      recorder.activities.add({ kind: 'log', title, note: level, data }, from, size)
+      recorder.activities.add({ kind: 'log', note: level, ...kept.data }, from, kept.size)
     } catch {
       // A line that cannot be read is written all the same.
     }

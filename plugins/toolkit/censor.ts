@@ -4,12 +4,13 @@ export const censored = '[redacted]'
 
 // What looks like the value of a secret in text: a form, a header, JSON that is broken, a literal in a query.
 const named =
-  /((?:"|\b)[\w.-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key|authorization|cookie)"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,;&})]+(?:\s+[\w.~+/=-]+)?)/gi
+  /((?:"|\b)[\w.-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key|authorization|cookie)"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,;&}]+(?:\s+[\w.~+/=-]+)?)/gi
 const inTags = /(<[\w.:-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key)(?:\s[^<>]{0,200})?>)[^<]+/gi
 // Drivers put the address of their server, with the password in it, into the messages of their errors.
 const inAddresses = /(\b[a-z][a-z\d+.-]{0,30}:\/\/)[^\s/?#"'<>]*@/gi
 const bearers = /(\bbearer\s+)[\w.~+/-]{16,}=*/gi
-const webTokens = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g
+// Bounded: each `eyJ` of a long text may begin one.
+const webTokens = /\beyJ[\w-]{8,2000}\.[\w-]{8,}\.[\w-]*/g
 
 /** Text without what looks like a secret: values after the name of one, credentials in addresses, bearer and JSON web tokens. */
 export function censorText(text: string): string {
