@@ -1,5 +1,5 @@
-import { channel, tracingChannel } from 'node:diagnostics_channel'
 import type { Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
+import { heldChannel } from '../toolkit/held-channel.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
 import { copied, type Recorder } from './recorder.ts'
 
@@ -165,7 +165,7 @@ function safely<Result>(work: () => Result, otherwise: Result): Result {
 }
 
 function subscribed(name: string, heard: (event: never) => void): () => void {
-  const followed = channel(name)
+  const followed = heldChannel(name)
   const listener = (event: unknown) => safely(() => heard(event as never), undefined)
   followed.subscribe(listener)
   return () => void followed.unsubscribe(listener)
@@ -176,9 +176,9 @@ function entered<Event extends object>(
   name: string,
   enter: (event: Event) => Activity | undefined,
 ): () => void {
-  const { start } = tracingChannel<unknown, Event>(`framework:${name}`)
+  const start = heldChannel(`tracing:framework:${name}:start`)
   const { current } = recorder
-  start.bindStore(current, (event) => safely(() => enter(event), current.getStore()) as Activity)
+  start.bindStore(current, (event) => safely(() => enter(event as Event), current.getStore()) as Activity)
   return () => void start.unbindStore(current)
 }
 

@@ -55,7 +55,11 @@ export class Redactor {
         const at = pair.indexOf('=')
         if (at === -1) return pair
         const name = pair.slice(0, at)
-        return this.isSecret(decoded(name)) ? `${name}=${censored}` : pair
+        if (this.isSecret(decoded(name))) return `${name}=${censored}`
+        // Addresses to return to, JSON and documents of GraphQL stand in values, where their escapes hide what is in them.
+        const value = decoded(pair.slice(at + 1))
+        const safe = censorText(value)
+        return safe === value ? pair : `${name}=${safe}`
       })
       .join('&')
   }

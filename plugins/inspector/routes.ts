@@ -38,7 +38,7 @@ const mostBody = 16_384
 
 /** Answers everything at the path of the inspector. */
 export function answerer(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
-  const { guard, path } = parts
+  const { guard, path, recorder } = parts
   return async (req, res) => {
     secure(res, pagePolicy)
     const why = guard.refusal(req)
@@ -56,7 +56,8 @@ export function answerer(parts: Parts): (req: Request, res: Response) => Promise
     try {
       return await answer(parts, req, res)
     } catch (error) {
-      return refuse(res, 400, error instanceof Error ? error.message : String(error))
+      // Of panels, too: what a store says of itself may have its address with the password in it.
+      return refuse(res, 400, recorder.redactor.text(error instanceof Error ? error.message : String(error)))
     }
   }
 }

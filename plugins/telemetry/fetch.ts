@@ -1,5 +1,5 @@
-import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Span } from '@opentelemetry/api'
+import { heldChannel } from '../toolkit/held-channel.ts'
 import { addressOf, type Begun, type Spans } from './spans.ts'
 
 /** What the channels of undici say of a request, as far as it is used here. */
@@ -16,7 +16,7 @@ interface UndiciRequest {
 const created = 'undici:request:create'
 
 /** Whether someone else follows the requests of `fetch`, which is how an instrumentation of them shows. */
-export const isFetchFollowed = () => channel(created).hasSubscribers
+export const isFetchFollowed = () => heldChannel(created).hasSubscribers
 
 function begunOf(spans: Spans, method: string, url: URL): Begun {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
@@ -90,9 +90,9 @@ export function followFetch(spans: Spans): () => void {
       },
     ],
   ]
-  for (const [name, listener] of listeners) subscribe(name, listener as never)
+  for (const [name, listener] of listeners) heldChannel(name).subscribe(listener as never)
   return () => {
-    for (const [name, listener] of listeners) unsubscribe(name, listener as never)
+    for (const [name, listener] of listeners) heldChannel(name).unsubscribe(listener as never)
   }
 }
 

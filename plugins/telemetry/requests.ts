@@ -1,4 +1,3 @@
-import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
 import {
   type ErrorTrace,
@@ -10,6 +9,7 @@ import {
   wrapWork,
 } from '../../kernel/index.ts'
 import { censorPath } from '../toolkit/censor.ts'
+import { heldChannel } from '../toolkit/held-channel.ts'
 import { isOwnRequest } from '../toolkit/own-requests.ts'
 import type { TelemetrySettings } from './options.ts'
 import { addressOf, type Spans } from './spans.ts'
@@ -75,10 +75,10 @@ export class RequestSpans {
       if (followed !== undefined) followed.error = event.error
     }
     const stepped = (event: StepTrace) => isOurs(event) && this.#step(event)
-    const { asyncEnd } = tracingChannel('framework:request')
+    const asyncEnd = heldChannel('tracing:framework:request:asyncEnd')
     asyncEnd.subscribe(end as never)
-    subscribe('framework:error', failed as never)
-    if (this.#settings.steps) subscribe('framework:step', stepped as never)
+    heldChannel('framework:error').subscribe(failed as never)
+    if (this.#settings.steps) heldChannel('framework:step').subscribe(stepped as never)
     const handlers = this.#settings.handlers
       ? this.#spans.follow<RequestTrace>({
           trace: 'handler',
@@ -95,8 +95,8 @@ export class RequestSpans {
       unwrap()
       handlers()
       asyncEnd.unsubscribe(end as never)
-      unsubscribe('framework:error', failed as never)
-      unsubscribe('framework:step', stepped as never)
+      heldChannel('framework:error').unsubscribe(failed as never)
+      heldChannel('framework:step').unsubscribe(stepped as never)
     }
   }
 

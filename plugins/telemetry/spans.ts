@@ -1,7 +1,7 @@
-import { tracingChannel } from 'node:diagnostics_channel'
 import type { Attributes, Context, Link, Span, SpanKind, TextMapGetter, TextMapSetter } from '@opentelemetry/api'
 import { type Logger, type TraceOutcome, wrapWork } from '../../kernel/index.ts'
 import { censorText } from '../toolkit/censor.ts'
+import { heldChannel } from '../toolkit/held-channel.ts'
 
 export type Api = typeof import('@opentelemetry/api')
 
@@ -35,6 +35,10 @@ const classOf = (error: unknown): string => {
   if (typeof code === 'string' && code !== '') return code
   return typeof name === 'string' && name !== '' ? name : '_OTHER'
 }
+
+/** Characters of a message or a stack: a client may have written a part of it. */
+const mostText = 16_384
+const shown = (text: string) => censorText(text.slice(0, mostText))
 
 /** The host of an address as the conventions have it: IPv6 without brackets. */
 export const addressOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
@@ -111,9 +115,9 @@ export class Spans {
     this.attempt(() => {
       if (!span.isRecording()) return
       const type = classOf(error)
-      const message = censorText(error instanceof Error ? error.message : String(error))
+      const message = shown(error instanceof Error ? error.message : String(error))
       const { stack } = error instanceof Error ? error : {}
-      const ofError = { name: type, message, ...(stack !== undefined && { stack: censorText(stack) }) }
+      const ofError = { name: type, message, ...(stack !== undefined && { stack: shown(stack) }) }
       span.recordException(error instanceof Error ? ofError : message)
       span.setAttribute('error.type', type)
       span.setStatus({ code: this.api.SpanStatusCode.ERROR, message })
@@ -161,7 +165,7 @@ export class Spans {
       if (ended !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(ended(event)))
       this.end(span)
     }
-    const { asyncEnd } = tracingChannel(`framework:${trace}`)
+    const asyncEnd = heldChannel(`tracing:framework:${trace}:asyncEnd`)
     asyncEnd.subscribe(end)
     return () => {
       unwrap()

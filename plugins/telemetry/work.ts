@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Attributes, Context } from '@opentelemetry/api'
 import type { PluginTrace } from '../../kernel/index.ts'
 import type { CacheTrace } from '../cache/index.ts'
@@ -11,6 +10,7 @@ import type { QueueAttemptTrace, QueuePublishTrace } from '../queues/index.ts'
 import type { RateLimitTrace } from '../rateLimit/index.ts'
 import type { StorageTrace } from '../storage/index.ts'
 import type { Carrier } from '../toolkit/carrier.ts'
+import { heldChannel } from '../toolkit/held-channel.ts'
 import type { UploadTrace } from '../upload/index.ts'
 import type { WebsocketMessageTrace } from '../websocket/index.ts'
 import type { TelemetrySettings } from './options.ts'
@@ -142,7 +142,7 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
       begin: ({ type, name }) => ({
         name: type,
         attributes: { 'graphql.operation.type': type },
-        more: () => (name === undefined ? {} : { 'graphql.operation.name': name }),
+        more: () => (name === undefined ? {} : { 'graphql.operation.name': name.slice(0, 256) }),
       }),
     }),
   ]
@@ -176,9 +176,9 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
       },
     ],
   ]
-  for (const [name, happened] of moments) subscribe(name, happened)
+  for (const [name, happened] of moments) heldChannel(name).subscribe(happened)
   ends.push(() => {
-    for (const [name, happened] of moments) unsubscribe(name, happened)
+    for (const [name, happened] of moments) heldChannel(name).unsubscribe(happened)
   })
   return () => {
     for (const end of ends) end()

@@ -120,7 +120,7 @@ describe('secrets', () => {
     const body = JSON.stringify({ query, variables: [{ apiKey: 'hidden' }], jwt: token, at: 'amqp://:hidden@mq' })
     await server.inject({
       method: 'POST',
-      url: '/reset/hidden%2d1/of/ada?next=/',
+      url: `/reset/hidden%2d1/of/ada?next=${encodeURIComponent('/?token=hidden')}&v=${encodeURIComponent('{"password":"hidden"}')}`,
       body,
       headers: {
         'content-type': 'application/json',
@@ -129,7 +129,7 @@ describe('secrets', () => {
       },
     })
     const shown = await look.newest('request')
-    expect(shown.title).toBe('POST /reset/[redacted]/of/ada?next=/')
+    expect(shown.title).toBe('POST /reset/[redacted]/of/ada?next=/?token=[redacted]&v={"password":[redacted]}')
     expect(shown.error!.message).toBe('postgres://[redacted]@db/shop cannot be reached')
     expect(JSON.parse(shown.http.request.body!.text!)).toMatchObject({
       query: 'mutation { login(name: "ada", password: [redacted]) { id } }',
@@ -326,6 +326,22 @@ test('a message that is published again by its page belongs to no request', asyn
     await handle.unsubscribe()
     await QueueService.stop()
   }
+})
+
+test.each<[why: string, rows: unknown]>([
+  ['rows() does not give a list of rows', () => undefined],
+  ['gives a row that is not { id, cells }', () => [{ id: 1 }]],
+  ['no redis://[redacted]@cache', () => Promise.reject(new Error('no redis://:hidden@cache'))],
+])('a panel that is wrong says so, without secrets: %s', async (why, rows) => {
+  const wrong = definePlugin({
+    name: 'wrong',
+    inspector: () => [{ title: 'Wrong', columns: ['A'], rows: rows as never }],
+  })
+  const { server } = makeServer(true, { wrong: wrong() })
+  const look = await lookAt(server)
+  const { panels } = await look.json<{ panels: { key: string; title: string }[] }>('overview')
+  const { key } = panels.find(({ title }) => title === 'Wrong')!
+  expect((await look.json<{ message: string }>(`panel?key=${key}`)).message).toContain(why)
 })
 
 test('a panel of a plugin with any name is shown', async () => {

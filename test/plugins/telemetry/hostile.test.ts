@@ -157,6 +157,24 @@ describe('what a client sends', () => {
     expect([...new Set(spans.all.map(({ name }) => name))].sort()).toEqual(['DELETE', 'GET', 'HTTP'])
   })
 
+  test('as the name of an operation, or as what an error repeats of it, is cut', async () => {
+    const spans = sdk()
+    const graphql = { schema: { typeDefs: 'type Query { a: Int }' } }
+    const server = make(
+      (routes) =>
+        void routes.get('/', () => {
+          throw new Error('x'.repeat(1_000_000))
+        }),
+      true,
+      { graphql },
+    )
+    await server.inject.post('/graphql', { body: { query: `query ${'N'.repeat(5_000)} { a }` } })
+    await server.inject.get('/')
+    expect(String(spans.named('query').attributes['graphql.operation.name'])).toHaveLength(256)
+    const { status, events } = spans.named('GET /')
+    expect(JSON.stringify([status, events.map(({ attributes }) => attributes)]).length).toBeLessThan(60_000)
+  })
+
   test('as a secret in the path is in no attribute; nor is the login in an address that an error names', async () => {
     const spans = sdk()
     const server = make(
