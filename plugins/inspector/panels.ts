@@ -93,8 +93,11 @@ export class Panels {
     const found: Found[] = []
     for (const { definition, scope } of this.#server.listing.plugins) {
       const { name } = definition
-      const add = (panel: InspectorPanel, failure?: unknown) =>
-        found.push({ key: `${name}.${found.length}`, plugin: name, panel, failure, services: scope.services })
+      const add = (panel: InspectorPanel, failure?: unknown) => {
+        // By the plugin and not by all of them: an address of a panel stays when another plugin is added.
+        const key = `${name}.${found.filter(({ plugin }) => plugin === name).length}`
+        found.push({ key, plugin: name, panel, failure, services: scope.services })
+      }
       try {
         const panels: unknown = (await definition.inspector?.()) ?? []
         if (!Array.isArray(panels)) throw InspectorPanelError(name, 'inspector() gives no list of panels')
