@@ -187,9 +187,11 @@ const ending = (name: string, end: string) => `tracing:framework:${name}:${end}`
 function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Request) => boolean): () => void {
   const handlers = new WeakMap<object, Mark>()
   const ends = [
-    entered<RequestTrace>(recorder, 'request', ({ request }) =>
-      request.server !== server || isOwn(request) ? recorder.current.getStore() : recorder.beginRequest(request),
-    ),
+    entered<RequestTrace>(recorder, 'request', ({ request }) => {
+      if (request.server !== server) return recorder.current.getStore()
+      const native = recorder.taken()
+      return isOwn(request) ? recorder.current.getStore() : recorder.beginRequest(request, native)
+    }),
     subscribed(ending('request', 'asyncEnd'), ({ request, response }: RequestTrace) =>
       recorder.endRequest(request, response),
     ),

@@ -38,7 +38,8 @@ export function guardOf(token: string, path: string): Guard {
       return isFromHere(req) ? undefined : 'this request comes from another site'
     },
     isKnown: (req) => cookiesOf(req, cookieName(req)).some(isToken),
-    cookie: (req) => `${cookieName(req)}=${token}; Path=${path}; HttpOnly; SameSite=Strict`,
+    cookie: (req) =>
+      `${cookieName(req)}=${token}; Path=${path}; HttpOnly; SameSite=Strict${req.raw.secure ? '; Secure' : ''}`,
   }
 }
 

@@ -70,11 +70,17 @@ export class Recorder {
     this.#native = native
   }
 
-  /** A request begins: notes what it is, and what is read and answered from now on. */
-  beginRequest(request: Request): Activity {
-    const { raw, id, ip } = request
-    const native = this.#native ?? raw
+  /** The one that has arrived; no other one may be taken for it, such as one that was refused before it came here. */
+  taken(): RawRequest | undefined {
+    const native = this.#native
     this.#native = undefined
+    return native
+  }
+
+  /** A request begins: notes what it is, and what is read and answered from now on. */
+  beginRequest(request: Request, arrived: RawRequest | undefined): Activity {
+    const { raw, id, ip } = request
+    const native = arrived ?? raw
     const { method, target } = native
     const shown = this.redactor.target(target.slice(0, 4_096), request.params)
     const repeat = this.repeating.getStore()

@@ -116,8 +116,10 @@ const answers: { readonly [place: string]: Answer } = {
     return res.json(await detailsOf(server, recorder, activity))
   },
   'GET /api/mail': ({ recorder }, req, res) => {
-    const html = recorder.activities.find(Number(req.query.id))?.data.html
-    if (typeof html !== 'string') return refuse(res, 404, 'this mail has no HTML, or is no longer kept')
+    const { kind, data } = recorder.activities.find(Number(req.query.id)) ?? {}
+    const html = data?.html
+    if (kind !== 'mail' || typeof html !== 'string')
+      return refuse(res, 404, 'this mail has no HTML, or is no longer kept')
     secure(res, mailPolicy)
     return res.html(html)
   },

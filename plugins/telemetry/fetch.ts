@@ -105,12 +105,17 @@ function hasTraceparent({ headers }: UndiciRequest): boolean {
 /** `fetch` with a span and with the context among its headers, for runtimes whose own says nothing. */
 export async function tracedFetch(spans: Spans, input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const { api } = spans
-  const request = new Request(input, init)
-  if (api.trace.getActiveSpan() === undefined || request.headers.has('traceparent')) return fetch(request)
-  const { span, context } = spans.begin(begunOf(spans, request.method, new URL(request.url)))
-  spans.inject(context, request.headers, { set: (to, name, value) => to.set(name, value) })
+  const given = input instanceof Request ? input : undefined
+  const headers = new Headers(init?.headers ?? given?.headers)
+  const url = given?.url ?? String(input)
+  if (api.trace.getActiveSpan() === undefined || headers.has('traceparent') || !URL.canParse(url))
+    return fetch(input, init)
+  const method = (init?.method ?? given?.method ?? 'GET').toUpperCase()
+  const { span, context } = spans.begin(begunOf(spans, method, new URL(url)))
+  spans.inject(context, headers, { set: (to, name, value) => to.set(name, value) })
   try {
-    const response = await api.context.with(context, () => fetch(request))
+    // Not by a request of its own, which would lose what runtimes take beside the standard: `client`, `tls`, `proxy`, `dispatcher`.
+    const response = await api.context.with(context, () => fetch(input, { ...init, headers }))
     answered(span, spans, response.status)
     return response
   } catch (error) {

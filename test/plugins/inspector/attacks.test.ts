@@ -182,6 +182,41 @@ describe('secrets', () => {
   })
 })
 
+test('a request that is refused before it comes here is not taken for one of the page', async () => {
+  const strict = definePlugin({
+    name: 'strict',
+    setup: (ctx) =>
+      ctx.rewrite((raw) => {
+        if (raw.header('x-bad') !== undefined) throw new Error('bad')
+        return undefined
+      }),
+  })
+  const server = new Server({
+    plugins: [strict(), inspector()],
+    router: new RouteCollection(),
+  }) as unknown as Server<{}>
+  servers.push(server as unknown as Server)
+  const look = await lookAt(server)
+  await look.send({ url: '/_inspector/api/overview' })
+  await server.inject({ url: '/refused', headers: { 'x-bad': '1' } })
+  expect((await look.list('request')).map(({ title }) => title)).toEqual(['GET /refused'])
+})
+
+test('the HTML of a mail is shown, and no other', async () => {
+  const { server } = makeServer()
+  server.get('/', (req) => req.log.info({ html: '<b>x</b>' }, 'a page'))
+  const look = await lookAt(server)
+  await server.inject.get('/')
+  const [line] = await look.list('log')
+  expect((await look.send({ url: `/_inspector/api/mail?id=${line!.id}` })).status).toBe(404)
+})
+
+test('over TLS the cookie is of TLS alone', async () => {
+  const { server } = makeServer()
+  const res = await server.inject({ url: `https://localhost${await visit(server)}` })
+  expect(String(res.headers['set-cookie'])).toMatch(/; Secure$/)
+})
+
 describe('memory', () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

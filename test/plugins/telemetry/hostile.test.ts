@@ -284,6 +284,39 @@ describe('fetch', () => {
     expect(spans.named('GET').attributes['http.response.status_code']).toBe(404)
   })
 
+  test('of the service hands over all that a runtime takes', async () => {
+    const spans = sdk()
+    const asked: [input: unknown, init: RequestInit & { proxy?: string }][] = []
+    // As on Bun and Deno, which have no channels.
+    vi.stubGlobal('fetch', (input: unknown, init: RequestInit) => {
+      asked.push([input, init])
+      return Promise.resolve(new Response('x'))
+    })
+    clean.push(() => vi.unstubAllGlobals())
+    const server: Server = make(
+      (routes) =>
+        void routes.get('/', async () => {
+          const ask: typeof fetch = (input, init) => server.services.get('telemetry').fetch(input as string, init)
+          await ask('https://a.example/?token=1', {
+            method: 'post',
+            headers: { accept: 'x' },
+            proxy: 'http://p',
+          } as RequestInit)
+          await ask(new Request('https://a.example/', { headers: { accept: 'y' } }))
+          await ask('not an address').catch(() => {})
+        }),
+      { fetch: false },
+    )
+    await server.inject.get('/')
+    expect(asked.map(([, init]) => init?.proxy)).toEqual(['http://p', undefined, undefined])
+    const headers = asked.slice(0, 2).map(([, init]) => new Headers(init.headers))
+    expect(headers.map((one) => [one.get('accept'), one.has('traceparent')])).toEqual([
+      ['x', true],
+      ['y', true],
+    ])
+    expect(spans.all.filter(({ kind }) => kind === SpanKind.CLIENT).map(({ name }) => name)).toEqual(['POST', 'GET'])
+  })
+
   test('for a websocket carries the context, and has no span: nothing would end it', async () => {
     const spans = sdk()
     const added: [name: string, value: string][] = []
