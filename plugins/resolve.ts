@@ -11,7 +11,7 @@ import {
 } from '../kernel/index.ts'
 import { type Catalog, type CatalogKey, catalog, core, factoryOf, onByDefault } from './catalog.ts'
 import { inspectorRequest } from './toolkit/inspector-request.ts'
-import { nodeEnv } from './toolkit/node-env.ts'
+import { isProduction } from './toolkit/node-env.ts'
 
 const UnknownPluginError = defineError('UnknownPluginError', 500, (key: string, near: string | undefined) => {
   const guess = near === undefined ? '' : ` Did you mean "${near}"?`
@@ -147,7 +147,7 @@ function present(key: string, value: unknown): unknown {
 
 /** The inspector, too, where the development server asks for it. */
 const isOnByItself = (key: CatalogKey) =>
-  onByDefault.includes(key) || (key === 'inspector' && inspectorRequest() !== undefined && nodeEnv() !== 'production')
+  onByDefault.includes(key) || (key === 'inspector' && inspectorRequest() !== undefined && !isProduction())
 
 function resolveObject(plugins: { readonly [key: string]: unknown }): Resolved[] {
   const list: Resolved[] = []

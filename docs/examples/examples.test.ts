@@ -101,11 +101,18 @@ const examples: Record<string, () => Promise<void>> = {
     await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
     const { port } = collector.address() as AddressInfo
     try {
-      const program = await start('telemetry.ts', { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })
+      const to = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, OTEL_SERVICE_NAME: 'book-shop' }
+      const program = await start('telemetry.ts', to)
       expect((await answer(`${program.url}/orders/5`)).text).toBe('{"id":"5"}')
       expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null })
       expect(bodies.join()).toMatch(/^\/v1\/traces .*"GET \/orders\/:id"/)
+      expect(bodies.join()).toContain('"key":"service.name","value":{"stringValue":"book-shop"}')
       expect(program.output()).toMatch(/"trace_id":"[0-9a-f]{32}"/)
+      bodies.length = 0
+      const unsampled = await start('telemetry.ts', { ...to, OTEL_TRACES_SAMPLER: 'always_off' })
+      await answer(`${unsampled.url}/orders/5`)
+      await unsampled.end('SIGTERM')
+      expect(bodies).toEqual([])
     } finally {
       collector.close()
     }

@@ -1,9 +1,14 @@
-// Sends spans to the collector at OTEL_EXPORTER_OTLP_ENDPOINT, http://localhost:4318 without.
+// Sends spans to the collector at OTEL_EXPORTER_OTLP_ENDPOINT, http://localhost:4318 without, as the service OTEL_SERVICE_NAME.
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { defaultResource, detectResources, envDetector } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import { RouteCollection, Server } from 'framework'
 
-new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] }).register()
+new NodeTracerProvider({
+  // Without it, OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES are not read.
+  resource: defaultResource().merge(detectResources({ detectors: [envDetector] })),
+  spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+}).register()
 
 const routes = new RouteCollection()
 routes.get('/orders/:id', (req) => ({ id: req.params.id }))

@@ -52,6 +52,8 @@ export interface RawRequest {
   readonly hostOptional: boolean
   /** Whether the connection itself is encrypted. */
   readonly secure: boolean
+  /** The version of HTTP, `1.1` for example, where the runtime says it: Bun and Deno do not. */
+  readonly version?: string | undefined
   /** The address of the peer, `''` where the runtime does not tell. */
   readonly ip: string
   /** One header by its lower-case name; repeated ones are joined with `, ` (`; ` for cookie). */

@@ -29,6 +29,7 @@ export const graphql = definePlugin({
   dependencies: ['json'],
   options: graphqlOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
+  inspector: async () => (await import('./inspector.ts')).panels,
   provide: () => ({ graphql: new GraphqlService() }),
   async setup(ctx, settings) {
     // Only who answers GraphQL loads what it needs.

@@ -67,6 +67,11 @@ export class GraphqlService {
     return this.#built.schema
   }
 
+  /** The schema where a request has built it: who looks must not keep others from adding to it. @internal */
+  get built(): ReadySchema | undefined {
+    return this.#built !== undefined && 'schema' in this.#built ? this.#built.schema : undefined
+  }
+
   /** Hands over what makes the schema, during boot. @internal */
   supply(build: BuildSchema): void {
     this.#build = build

@@ -1,5 +1,12 @@
 import { answerWithin } from '../toolkit/availability.ts'
+
 export type Outcome = 'ok' | 'error'
+
+/** What the probe `ready` says, by the services of the scope: for the inspector, which shows it where the probe has no path, too. */
+export const probes = new WeakMap<
+  object,
+  () => Promise<{ readonly status: string; readonly checks: Readonly<Record<string, Outcome>> }>
+>()
 
 /** Told of every check that changes between working and failing. */
 export type OnChange = (name: string, outcome: Outcome, error: unknown) => void

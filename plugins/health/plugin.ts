@@ -1,7 +1,7 @@
 import { announcePluginData, definePlugin, type Handler, type Kernel } from '../../kernel/index.ts'
 import type { ApiDoc } from '../openapi/index.ts'
 import { announcePage } from '../toolkit/pages.ts'
-import { type Outcome, watchChecks } from './checks.ts'
+import { type Outcome, probes, watchChecks } from './checks.ts'
 import { gatherChecks } from './gather.ts'
 import { healthOptions } from './options.ts'
 
@@ -22,6 +22,7 @@ announcePluginData('health')
 export const health = definePlugin({
   name: 'health',
   options: healthOptions,
+  inspector: async () => (await import('./inspector.ts')).panels,
   setup(ctx, { live, ready, checks, timeout }) {
     const own = Object.entries(checks).map(([name, check]) => [name, () => check(ctx.services)] as const)
     const watch = (gathered: Readonly<Record<string, () => unknown>>) =>
@@ -38,12 +39,16 @@ export const health = definePlugin({
     const answerLive: Handler = function live(_req, res) {
       return res.setHeader('cache-control', 'no-store').ok({ status: 'ok' })
     }
-    const answerReady: Handler = async function ready(_req, res) {
+    const probe = async () => {
       const outcomes = await check()
-      res.setHeader('cache-control', 'no-store')
       // After the checks: closing may have begun while they ran.
-      const status = statusOf(ctx.server, outcomes)
-      return res.status(status === 'ok' ? 200 : 503).json({ status, checks: outcomes })
+      return { status: statusOf(ctx.server, outcomes), checks: outcomes }
+    }
+    probes.set(ctx.services, probe)
+    const answerReady: Handler = async function ready(_req, res) {
+      const probed = await probe()
+      res.setHeader('cache-control', 'no-store')
+      return res.status(probed.status === 'ok' ? 200 : 503).json(probed)
     }
 
     const quiet = { log: false, overload: false, rateLimit: false, timeout: false } as const

@@ -65,6 +65,7 @@ export const traceOf = (traceparent: string | undefined): string | undefined =>
 const mostMarks = 200
 /** What one piece of work without data is counted as. */
 const base = 512
+const ofMark = 64
 
 /**
  * The last pieces of work of each kind. Their number is bounded, and so are the bytes of all of them: whatever an application does, a server
@@ -140,6 +141,7 @@ export class Activities {
     }
     const mark: Mark = { name, at: this.since(activity) }
     activity.marks.push(mark)
+    this.grow(activity, ofMark)
     return mark
   }
 

@@ -6,7 +6,9 @@ import type { RawRequest, Reply, StreamBody } from '../../kernel/index.ts'
 export class Kept {
   readonly #limit: number
   readonly #grow: (bytes: number) => void
-  #chunks: Uint8Array[] = []
+  /** One for all chunks: of a stream of single bytes each would take a hundred times its size. */
+  #all = new Uint8Array(0)
+  #length = 0
   /** How many have passed. */
   size = 0
   /** Whether all of them have. */
@@ -21,10 +23,17 @@ export class Kept {
     const room = this.#limit - this.size
     this.size += chunk.byteLength
     if (room <= 0) return
-    // A copy: whoever reads it may reuse its memory.
-    const part = Uint8Array.prototype.slice.call(chunk, 0, room)
-    this.#chunks.push(part)
-    this.#grow(part.byteLength)
+    const part = chunk.subarray(0, room)
+    const length = this.#length + part.byteLength
+    if (length > this.#all.byteLength) {
+      const larger = new Uint8Array(Math.min(this.#limit, Math.max(length, 2 * this.#all.byteLength)))
+      larger.set(this.#all)
+      this.#grow(larger.byteLength - this.#all.byteLength)
+      this.#all = larger
+    }
+    // A copy: the reader may reuse the memory of the chunk.
+    this.#all.set(part, this.#length)
+    this.#length = length
   }
 
   get isCut(): boolean {
@@ -32,8 +41,7 @@ export class Kept {
   }
 
   bytes(): Uint8Array {
-    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)]
-    return this.#chunks[0]!
+    return this.#all.subarray(0, this.#length)
   }
 }
 

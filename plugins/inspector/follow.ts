@@ -1,7 +1,7 @@
-import { channel, tracingChannel } from 'node:diagnostics_channel'
 import type { Kernel, Request, RequestTrace, StepTrace } from '../../kernel/index.ts'
+import { heldChannel } from '../toolkit/held-channel.ts'
 import { type Activity, type Begun, type Mark, traceOf, traceparentOf } from './activities.ts'
-import type { Recorder } from './recorder.ts'
+import { copied, type Recorder } from './recorder.ts'
 
 type Event = Readonly<Record<string, unknown>> & { readonly error?: unknown }
 
@@ -12,6 +12,8 @@ interface Work {
 }
 
 const text = (value: unknown) => String(value ?? '')
+/** As much as lists show of keys, subjects and the like. */
+const cut = (line: string) => line.slice(0, 2_048)
 const works: readonly Work[] = [
   {
     channel: 'queue.publish',
@@ -163,7 +165,7 @@ function safely<Result>(work: () => Result, otherwise: Result): Result {
 }
 
 function subscribed(name: string, heard: (event: never) => void): () => void {
-  const followed = channel(name)
+  const followed = heldChannel(name)
   const listener = (event: unknown) => safely(() => heard(event as never), undefined)
   followed.subscribe(listener)
   return () => void followed.unsubscribe(listener)
@@ -174,9 +176,9 @@ function entered<Event extends object>(
   name: string,
   enter: (event: Event) => Activity | undefined,
 ): () => void {
-  const { start } = tracingChannel<unknown, Event>(`framework:${name}`)
+  const start = heldChannel(`tracing:framework:${name}:start`)
   const { current } = recorder
-  start.bindStore(current, (event) => safely(() => enter(event), current.getStore()) as Activity)
+  start.bindStore(current, (event) => safely(() => enter(event as Event), current.getStore()) as Activity)
   return () => void start.unbindStore(current)
 }
 
@@ -185,9 +187,11 @@ const ending = (name: string, end: string) => `tracing:framework:${name}:${end}`
 function followRequests(recorder: Recorder, server: Kernel, isOwn: (request: Request) => boolean): () => void {
   const handlers = new WeakMap<object, Mark>()
   const ends = [
-    entered<RequestTrace>(recorder, 'request', ({ request }) =>
-      request.server !== server || isOwn(request) ? recorder.current.getStore() : recorder.beginRequest(request),
-    ),
+    entered<RequestTrace>(recorder, 'request', ({ request }) => {
+      if (request.server !== server) return recorder.current.getStore()
+      const native = recorder.taken()
+      return isOwn(request) ? recorder.current.getStore() : recorder.beginRequest(request, native)
+    }),
     subscribed(ending('request', 'asyncEnd'), ({ request, response }: RequestTrace) =>
       recorder.endRequest(request, response),
     ),
@@ -228,9 +232,9 @@ function followMoments(recorder: Recorder): () => void {
 
 function followFrames({ activities, current, redactor }: Recorder): () => void {
   return subscribed('framework:websocket.send', ({ socket, route, frame }: Event) => {
-    const data = redactor.value({ socket: (socket as { id?: unknown }).id, route, message: messageOf(parsed(frame)) })
-    const size = JSON.stringify(data).length
-    const begun: Begun = { kind: 'websocket', title: text(route), note: 'sent', data: data as Record<string, unknown> }
+    const shown = { socket: (socket as { id?: unknown }).id, route, message: messageOf(parsed(frame)) }
+    const { data, size } = copied(redactor.value(shown) as Record<string, unknown>)
+    const begun: Begun = { kind: 'websocket', title: text(route), note: 'sent', data }
     activities.add(begun, current.getStore(), size)
   })
 }
@@ -244,16 +248,17 @@ function followWork(recorder: Recorder, links: Links, work: Work): () => void {
   const ends = [
     entered<Event>(recorder, work.channel, (event) => {
       const what = work.begun(event)
-      const data = recorder.redactor.value(what.data) as Record<string, unknown>
+      const shown = recorder.redactor.value(what.data) as Record<string, unknown>
       // A mail is shown as it looks.
-      if (what.kind === 'mail') Object.assign(data, { html: what.data?.html, text: what.data?.text })
-      const size = JSON.stringify(data).length
+      if (what.kind === 'mail') Object.assign(shown, { html: what.data?.html, text: what.data?.text })
+      const { title, note = '' } = what
+      const kept = copied({ title: cut(title), note: cut(note), data: shown })
       const isPublished = work.channel.endsWith('publish')
       const link = isPublished ? {} : links.of(event)
       // What was published without a link did not come from whatever happens to run here.
       const isTaken = !isPublished && isCarrier(event.carrier)
       const from = isTaken ? undefined : current.getStore()
-      const activity = activities.begin({ ...what, data, ...link }, from, size)
+      const activity = activities.begin({ ...what, ...kept.data, ...link }, from, kept.size)
       if (isPublished) links.fill(event, activity)
       begun.set(event, activity)
       return activity

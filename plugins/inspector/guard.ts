@@ -2,21 +2,9 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Request } from '../../kernel/index.ts'
 
-/** Headers by which a proxy gives itself away: behind one, everyone has the address of the proxy. */
-const proxyHeaders = [
-  'forwarded',
-  'via',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-forwarded-port',
-  'x-forwarded-prefix',
-  'x-forwarded-server',
-  'x-real-ip',
-  'x-client-ip',
-  'true-client-ip',
-  'cf-connecting-ip',
-]
+/** Headers by which a proxy gives itself away: of what it passes on, everything has the address of the proxy. */
+const proxyHeaders =
+  /^(?:forwarded|via|cdn-loop|x-forwarded|x-(?:forwarded|original|envoy)-.*|x-real-ip|x-(?:cluster-)?client-ip|true-client-ip|(?:cf|do)-connecting-ip|(?:fastly|fly)-client-ip)$/
 
 /** Who may look, and how they show it. */
 export interface Guard {
@@ -45,14 +33,19 @@ export function guardOf(token: string, path: string): Guard {
     isToken,
     refusal(req) {
       if (!isLoopback(req.raw.ip)) return 'the inspector answers this machine alone'
-      if (proxyHeaders.some((name) => req.raw.header(name) !== undefined))
-        return 'the inspector does not answer through a proxy'
+      if (isForwarded(req)) return 'the inspector does not answer through a proxy'
       if (!isLoopbackHost(req.raw.host)) return 'the inspector answers under localhost, 127.0.0.1 and [::1] alone'
       return isFromHere(req) ? undefined : 'this request comes from another site'
     },
     isKnown: (req) => cookiesOf(req, cookieName(req)).some(isToken),
-    cookie: (req) => `${cookieName(req)}=${token}; Path=${path}; HttpOnly; SameSite=Strict`,
+    cookie: (req) =>
+      `${cookieName(req)}=${token}; Path=${path}; HttpOnly; SameSite=Strict${req.raw.secure ? '; Secure' : ''}`,
   }
+}
+
+function isForwarded({ raw }: Request): boolean {
+  // No browser speaks HTTP/1.0, and nginx does to those that it asks, with none of the headers where no one has configured them.
+  return raw.version === '1.0' || Object.keys(raw.headers()).some((name) => proxyHeaders.test(name))
 }
 
 export function isLoopback(address: string): boolean {

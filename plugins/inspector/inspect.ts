@@ -1,7 +1,7 @@
 import type { Context, Logger, Request } from '../../kernel/index.ts'
 import { inspectorRequest } from '../toolkit/inspector-request.ts'
 import { applicationLogger } from '../toolkit/logger.ts'
-import { markOwn } from '../toolkit/own-requests.ts'
+import { announceOwn } from '../toolkit/own-requests.ts'
 import { announcePage } from '../toolkit/pages.ts'
 import { follow } from './follow.ts'
 import { guardOf, makeToken } from './guard.ts'
@@ -9,7 +9,7 @@ import { LivePages } from './live.ts'
 import { isNoted, type LogLine, noting } from './log-lines.ts'
 import type { InspectorSettings } from './options.ts'
 import { Panels } from './panels.ts'
-import { Recorder } from './recorder.ts'
+import { copied, Recorder } from './recorder.ts'
 import { Redactor } from './redact.ts'
 import { answerer } from './routes.ts'
 
@@ -28,15 +28,14 @@ export function inspect(ctx: Context, settings: InspectorSettings): void {
     recorder.arrived(raw)
     return undefined
   })
+  announceOwn(server, isHere)
   const unfollow = follow(recorder, server, isHere)
   const logger = noteLog(ctx, recorder)
 
   const panels = new Panels(server, recorder.redactor)
   const answer = answerer({ server, path, guard: guardOf(token, path), recorder, panels, pages })
   ctx.use(function inspector(req, res, next) {
-    if (!isHere(req)) return next()
-    markOwn(req)
-    return answer(req, res)
+    return isHere(req) ? answer(req, res) : next()
   })
   const address = `${path}?token=${token}`
   announcePage(server, 'inspector', address)
@@ -63,10 +62,9 @@ function noteLog(ctx: Context, recorder: Recorder): { restore(): void } {
   const note = ({ level, message, fields }: LogLine) => {
     try {
       const data = recorder.redactor.value(fields) as Record<string, unknown>
-      const title = recorder.redactor.text(message).slice(0, 2_048)
-      const size = title.length + JSON.stringify(data).length
+      const kept = copied({ title: recorder.redactor.text(message).slice(0, 2_048), data })
       const from = recorder.ofLine(fields.reqId)
-      recorder.activities.add({ kind: 'log', title, note: level, data }, from, size)
+      recorder.activities.add({ kind: 'log', note: level, ...kept.data }, from, kept.size)
     } catch {
       // A line that cannot be read is written all the same.
     }

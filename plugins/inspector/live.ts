@@ -1,6 +1,6 @@
 import type { SseMessage } from '../../kernel/index.ts'
 import type { Activity } from './activities.ts'
-import { summaryOf } from './views.ts'
+import { type Summary, summaryOf } from './views.ts'
 
 /** How many changes wait for a page. One that is behind by more is dropped, and asks again. */
 const mostWaiting = 1_000
@@ -11,7 +11,8 @@ const pause = 100
 
 class Page implements AsyncIterableIterator<SseMessage> {
   readonly #onEnd: (page: Page) => void
-  readonly #waiting = new Map<number, Activity>()
+  /** No more than lists show: a page that does not read must not keep bodies that are dropped. */
+  readonly #waiting = new Map<number, Summary>()
   #wake: (() => void) | undefined
   #isOver = false
   #isFirst = true
@@ -24,8 +25,8 @@ class Page implements AsyncIterableIterator<SseMessage> {
     return this
   }
 
-  push(activity: Activity): void {
-    this.#waiting.set(activity.id, activity)
+  push(summary: Summary): void {
+    this.#waiting.set(summary.id, summary)
     if (this.#waiting.size > mostWaiting) this.end()
     else this.#wake?.()
   }
@@ -47,7 +48,7 @@ class Page implements AsyncIterableIterator<SseMessage> {
     if (this.#waiting.size > 0) await this.#rest()
     if (this.#isOver) return { done: true, value: undefined }
     if (this.#waiting.size === 0) return { done: false, value: { event: 'still', data: {} } }
-    const changed = [...this.#waiting.values()].map(summaryOf)
+    const changed = [...this.#waiting.values()]
     this.#waiting.clear()
     return { done: false, value: { event: 'changed', data: changed } }
   }
@@ -90,7 +91,9 @@ export class LivePages {
   }
 
   push(activity: Activity): void {
-    for (const page of this.#pages) page.push(activity)
+    if (this.#pages.size === 0) return
+    const summary = summaryOf(activity)
+    for (const page of this.#pages) page.push(summary)
   }
 
   endAll(): void {

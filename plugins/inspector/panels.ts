@@ -46,9 +46,12 @@ export class Panels {
     const { title, columns, actions = [] } = panel
     const rows: unknown[] = []
     let isMore = false
-    for await (const { id, cells } of inTime(panel.rows(services as never, mostRows + 1))) {
+    for await (const row of inTime(panel.rows(services as never, mostRows + 1))) {
       isMore = rows.length === mostRows
       if (isMore) break
+      const { id, cells } = row ?? {}
+      if (typeof id !== 'string' || !Array.isArray(cells))
+        throw InspectorPanelError(plugin, `rows of "${title}" gives a row that is not { id, cells }`)
       rows.push({ id, cells: cells.slice(0, columns.length).map((cell) => this.#cell(cell)) })
     }
     return {
@@ -90,8 +93,11 @@ export class Panels {
     const found: Found[] = []
     for (const { definition, scope } of this.#server.listing.plugins) {
       const { name } = definition
-      const add = (panel: InspectorPanel, failure?: unknown) =>
-        found.push({ key: `${name}.${found.length}`, plugin: name, panel, failure, services: scope.services })
+      const add = (panel: InspectorPanel, failure?: unknown) => {
+        // By the plugin and not by all of them: an address of a panel stays when another plugin is added.
+        const key = `${name}.${found.filter(({ plugin }) => plugin === name).length}`
+        found.push({ key, plugin: name, panel, failure, services: scope.services })
+      }
       try {
         const panels: unknown = (await definition.inspector?.()) ?? []
         if (!Array.isArray(panels)) throw InspectorPanelError(name, 'inspector() gives no list of panels')
@@ -128,6 +134,8 @@ async function* inTime(rows: ReturnType<InspectorPanel['rows']>): AsyncGenerator
   })
   over.catch(() => {})
   const list = await Promise.race([rows, over])
+  if (typeof list !== 'object' || list === null || !(Symbol.asyncIterator in list || Symbol.iterator in list))
+    throw new TypeError('rows() does not give a list of rows')
   if (!(Symbol.asyncIterator in list)) return yield* list
   const iterator = list[Symbol.asyncIterator]()
   try {

@@ -1,13 +1,13 @@
 import { announcePluginData, defineError, definePlugin } from '../../kernel/index.ts'
-import { nodeEnv } from '../toolkit/node-env.ts'
+import { isProduction, nodeEnv } from '../toolkit/node-env.ts'
 import { refuseSeveral } from '../toolkit/workers.ts'
 import { inspectorOptions } from './options.ts'
 
 const InspectorProductionError = defineError(
   'InspectorProductionError',
   500,
-  () =>
-    'the inspector shows requests and their contents, and NODE_ENV is "production". Leave the plugin out there: plugins: { inspector: process.env.NODE_ENV !== "production" }',
+  (env: string | undefined) =>
+    `the inspector shows requests and their contents, and NODE_ENV is "${env}". Leave the plugin out there: plugins: { inspector: process.env.NODE_ENV === "development" }`,
 )
 const InspectorScopeError = defineError(
   'InspectorScopeError',
@@ -30,7 +30,7 @@ export const inspector = definePlugin({
   name: 'inspector',
   options: inspectorOptions,
   async setup(ctx, settings) {
-    if (nodeEnv() === 'production') throw InspectorProductionError()
+    if (isProduction()) throw InspectorProductionError(nodeEnv())
     if (ctx.scope !== '') throw InspectorScopeError(ctx.scope)
     refuseSeveral(ctx.server.worker, 'the inspector keeps what it shows', 'Leave the inspector out')
     // Only who looks loads what shows it.

@@ -11,6 +11,8 @@ export interface KeptRequest {
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly ip: string
+  /** The one that it was taken for, which need not be that of its header. */
+  readonly host: string | undefined
   readonly isSecure: boolean
   readonly hasBody: boolean
   readonly isUpgrade: boolean
@@ -68,13 +70,19 @@ export class Recorder {
     this.#native = native
   }
 
-  /** A request begins: notes what it is, and what is read and answered from now on. */
-  beginRequest(request: Request): Activity {
-    const { raw, id, ip } = request
-    const native = this.#native ?? raw
+  /** The one that has arrived; no other one may be taken for it, such as one that was refused before it came here. */
+  taken(): RawRequest | undefined {
+    const native = this.#native
     this.#native = undefined
+    return native
+  }
+
+  /** A request begins: notes what it is, and what is read and answered from now on. */
+  beginRequest(request: Request, arrived: RawRequest | undefined): Activity {
+    const { raw, id, ip } = request
+    const native = arrived ?? raw
     const { method, target } = native
-    const shown = this.redactor.target(target.slice(0, 4_096))
+    const shown = this.redactor.target(target.slice(0, 4_096), request.params)
     const repeat = this.repeating.getStore()
     // Of who sent it, unless this is a replay, which is another one.
     const trace = repeat === undefined ? traceOf(raw.header('traceparent')) : undefined
@@ -103,6 +111,7 @@ export class Recorder {
       target,
       headers: native.headers(),
       ip: native.ip,
+      host: native.host,
       isSecure: native.secure,
       hasBody: raw.hasBody,
       isUpgrade: raw.upgrade !== undefined,
@@ -111,9 +120,10 @@ export class Recorder {
       response: undefined,
     }
     this.#kept.set(activity, kept)
-    grow(Object.entries(kept.headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0))
+    grow(lengthOf(Object.entries(kept.headers).flat()))
     captureBodies(raw, received, sent, ({ status, headers }) => {
       kept.response = { status, headers }
+      grow(lengthOf(headers))
       activity.note = String(status)
       // That of a stream is over when it was sent.
       activity.data.answeredAfter = this.activities.since(activity)
@@ -132,10 +142,24 @@ export class Recorder {
   }
 
   failed(activity: Activity | undefined, error: unknown): void {
-    if (activity !== undefined && activity.error === undefined) activity.error = this.redactor.error(error)
+    if (activity === undefined || activity.error !== undefined) return
+    const { data, size } = copied(this.redactor.error(error))
+    activity.error = data
+    this.activities.grow(activity, size)
   }
 
   mark(activity: Activity | undefined, name: string): Mark | undefined {
     return activity === undefined ? undefined : this.activities.mark(activity, name)
   }
+}
+
+const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0)
+
+/**
+ * Data as the page has it, and its size. A copy: a slice of a text keeps the whole of it, so that a line about the first words of a file would
+ * keep the file, which no size says.
+ */
+export function copied<Data>(data: Data): { readonly data: Data; readonly size: number } {
+  const text = JSON.stringify(data) ?? 'null'
+  return { data: JSON.parse(text) as Data, size: text.length }
 }

@@ -1,4 +1,4 @@
-import { censored, isSecret } from '../toolkit/censor.ts'
+import { censored, censorPath, censorText, isSecret } from '../toolkit/censor.ts'
 import { describeError } from '../toolkit/logger.ts'
 
 /** Characters of one text that is shown, and of one within data. */
@@ -13,11 +13,6 @@ interface Bounds {
 const ofData: Bounds = { depth: 6, members: 1_000 }
 const ofBody: Bounds = { depth: 100, members: 20_000 }
 
-// What looks like the value of a secret in a text that is not read further: a form, a header, JSON that is broken.
-const secretInText =
-  /((?:"|\b)[\w.-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key|authorization|cookie)"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,;&}]+(?:\s+[\w.~+/=-]+)?)/gi
-const secretInTags = /(<[\w.:-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key)(?:\s[^<>]{0,200})?>)[^<]+/gi
-
 /** Makes what is recorded safe to show, by the rules of the log and names of the application. */
 export class Redactor {
   readonly #names: ReadonlySet<string>
@@ -26,7 +21,7 @@ export class Redactor {
   /** `paths`: as the log redacts them, `user.email` for example. */
   constructor(names: readonly string[], paths: readonly string[]) {
     this.#names = new Set(names.map((name) => name.toLowerCase()))
-    this.#paths = paths.map((path) => path.split('.'))
+    this.#paths = paths.map(stepsOf)
   }
 
   isSecret(name: string): boolean {
@@ -41,17 +36,16 @@ export class Redactor {
 
   header<Value>(name: string, value: Value): Value | string {
     if (this.isSecret(name)) return censored
+    if (typeof value !== 'string') return value
     // Addresses have parameters.
-    return typeof value === 'string' && /^(?:location|content-location|referer|link)$/.test(name)
-      ? this.target(value)
-      : value
+    return this.text(/^(?:location|content-location|referer|link)$/.test(name) ? this.target(value) : value)
   }
 
-  /** Path and query, with the values of secret parameters left out. */
-  target(target: string): string {
+  /** Path and query, with the values of secret parameters left out, those of the path by the route that takes it. */
+  target(target: string, params: { readonly [name: string]: string | undefined } = {}): string {
     const at = target.indexOf('?')
-    if (at === -1) return target
-    return `${target.slice(0, at)}?${this.#form(target.slice(at + 1))}`
+    const path = censorPath(at === -1 ? target : target.slice(0, at), params, (name) => this.isSecret(name))
+    return censorText(at === -1 ? path : `${path}?${this.#form(target.slice(at + 1))}`)
   }
 
   #form(text: string): string {
@@ -61,7 +55,11 @@ export class Redactor {
         const at = pair.indexOf('=')
         if (at === -1) return pair
         const name = pair.slice(0, at)
-        return this.isSecret(decoded(name)) ? `${name}=${censored}` : pair
+        if (this.isSecret(decoded(name))) return `${name}=${censored}`
+        // Addresses to return to, JSON and documents of GraphQL stand in values, where their escapes hide what is in them.
+        const value = decoded(pair.slice(at + 1))
+        const safe = censorText(value)
+        return safe === value ? pair : `${name}=${safe}`
       })
       .join('&')
   }
@@ -77,7 +75,7 @@ export class Redactor {
 
   /** A copy that holds nothing of the application, of what JSON has a form for, without secrets. */
   #copied(value: unknown, depth: number, room: { left: number }): unknown {
-    if (typeof value === 'string') return value.length > maxMemberText ? `${value.slice(0, maxMemberText)}…` : value
+    if (typeof value === 'string') return shortened(value, maxMemberText)
     if (typeof value === 'bigint' || typeof value === 'symbol') return String(value)
     if (typeof value === 'function') return `[function ${value.name}]`
     if (typeof value !== 'object' || value === null) return value
@@ -126,6 +124,8 @@ export class Redactor {
     const kind = (type ?? '').split(';')[0]!.trim().toLowerCase()
     if (kind.startsWith('multipart/') || !isText(kind, bytes)) return undefined
     const text = new TextDecoder().decode(bytes)
+    // UTF-16, for example, in which no name of a secret would be found.
+    if (text.includes('\0')) return undefined
     if (kind === 'application/x-www-form-urlencoded') return this.#form(text)
     if (/[/+]json$/.test(kind) || kind === '') {
       try {
@@ -138,14 +138,22 @@ export class Redactor {
   }
 
   text(text: string): string {
-    const short = text.length > maxText ? `${text.slice(0, maxText)}…` : text
-    return short.replace(secretInText, `$1${censored}`).replace(secretInTags, `$1${censored}`)
+    return shortened(text, maxText)
   }
 
   error(error: unknown): unknown {
     return this.value(describeError(error, false))
   }
 }
+
+const shortened = (text: string, most: number) => censorText(text.length > most ? `${text.slice(0, most)}…` : text)
+
+/** The steps of a path in the syntax of pino: `users[*].email`, `["x-key"].id`. */
+const stepsOf = (path: string): readonly string[] =>
+  Array.from(
+    path.matchAll(/\[(?:(["'`])(.*?)\1|([^\]]*))\]|[^.[\]]+/g),
+    ([all, , quoted, plain]) => quoted ?? plain ?? all,
+  )
 
 function decoded(text: string): string {
   try {

@@ -38,9 +38,11 @@ export async function replay(server: Kernel, recorder: Recorder, activity: Activ
   const kept = recorder.keptOf(activity)
   const why = whyNotReplayed(kept)
   if (why !== undefined) throw new Error(`cannot be replayed because ${why}`)
-  const { method, target, headers, hasBody, received, ip, isSecure } = kept!
+  const { method, target, headers, hasBody, received, ip, host, isSecure } = kept!
   const sent = Object.entries(headers).filter(([name]) => !dropped.has(name))
-  const url = isSecure && target.startsWith('/') ? `https://${headers.host ?? 'localhost'}${target}` : target
+  // What a proxy has said of host and scheme is believed of the proxy alone.
+  const isTaken = target.startsWith('/') && (isSecure || host !== headers.host)
+  const url = isTaken ? `${isSecure ? 'https' : 'http'}://${host ?? 'localhost'}${target}` : target
   const request = {
     method,
     url,

@@ -38,7 +38,7 @@ const mostBody = 16_384
 
 /** Answers everything at the path of the inspector. */
 export function answerer(parts: Parts): (req: Request, res: Response) => Promise<unknown> {
-  const { guard, path } = parts
+  const { guard, path, recorder } = parts
   return async (req, res) => {
     secure(res, pagePolicy)
     const why = guard.refusal(req)
@@ -56,7 +56,8 @@ export function answerer(parts: Parts): (req: Request, res: Response) => Promise
     try {
       return await answer(parts, req, res)
     } catch (error) {
-      return refuse(res, 400, error instanceof Error ? error.message : String(error))
+      // Of panels, too: what a store says of itself may have its address with the password in it.
+      return refuse(res, 400, recorder.redactor.text(error instanceof Error ? error.message : String(error)))
     }
   }
 }
@@ -67,6 +68,8 @@ function secure(res: Response, policy: string): void {
     .setHeader('cache-control', 'no-store, no-transform')
     .setHeader('x-content-type-options', 'nosniff')
     .setHeader('referrer-policy', 'no-referrer')
+    // A policy of contents does not reach names that are resolved in advance, such as those that a mail links to.
+    .setHeader('x-dns-prefetch-control', 'off')
     .setHeader('cross-origin-resource-policy', 'same-origin')
     .setHeader('cross-origin-opener-policy', 'same-origin')
 }
@@ -113,8 +116,10 @@ const answers: { readonly [place: string]: Answer } = {
     return res.json(await detailsOf(server, recorder, activity))
   },
   'GET /api/mail': ({ recorder }, req, res) => {
-    const html = recorder.activities.find(Number(req.query.id))?.data.html
-    if (typeof html !== 'string') return refuse(res, 404, 'this mail has no HTML, or is no longer kept')
+    const { kind, data } = recorder.activities.find(Number(req.query.id)) ?? {}
+    const html = data?.html
+    if (kind !== 'mail' || typeof html !== 'string')
+      return refuse(res, 404, 'this mail has no HTML, or is no longer kept')
     secure(res, mailPolicy)
     return res.html(html)
   },

@@ -5,8 +5,16 @@ import { describeError } from '../toolkit/logger.ts'
 import { type LogSettings, logOptions } from './options.ts'
 import { loadPino, openSink } from './sink.ts'
 
-/** A pino logger after the settings, and how to wait until it has written. */
-export function createLogger(settings: LogSettings): { logger: Logger; flush(): Promise<void> } {
+/** A pino logger after the settings. */
+interface Made {
+  readonly logger: Logger
+  /** Resolves when it has written. */
+  flush(): Promise<void>
+  /** Adds the fields of plugins that have come since it was made. */
+  addFields(): void
+}
+
+export function createLogger(settings: LogSettings): Made {
   const pino = loadPino()
   const sink = openSink(pino, settings.stream)
   const { err } = pino.stdSerializers
@@ -14,12 +22,9 @@ export function createLogger(settings: LogSettings): { logger: Logger; flush(): 
   const isApart = (value: unknown) => sink.isText && value instanceof Error
   const error = (value: Error) => censor((isApart(value) ? describeError(value, true) : err(value)) as object)
   const clean = (entry: object) => censor(entry) as Record<string, unknown>
-  const fields = logFields()
   const logger = pino(
     {
       level: settings.level,
-      // A fresh object each time: pino merges the entry into it.
-      ...(fields !== undefined && { mixin: () => ({ ...fields() }) }),
       // The chain of causes; what is deeper would be the name of its class.
       ...(sink.isText && { depthLimit: 10 }),
       formatters: { log: clean },
@@ -33,7 +38,14 @@ export function createLogger(settings: LogSettings): { logger: Logger; flush(): 
   logger.child = function censoredChild(this: typeof logger, fields, options) {
     return child.call(this, clean(fields), options) as never
   }
-  return { logger, flush: () => sink.flush() }
+  const addFields = () => {
+    const fields = logFields()
+    // Set only where some plugin gives fields: a mixin that gives none costs a line 90 ns of its 800. Children inherit it.
+    // A fresh object each time: pino merges the entry into it.
+    if (fields !== undefined) Object.assign(logger, { [pino.symbols.mixinSym]: () => ({ ...fields() }) })
+  }
+  addFields()
+  return { logger, flush: () => sink.flush(), addFields }
 }
 
 // Whole requests and responses hang together with the server: of each only what an entry is about.

@@ -30,6 +30,8 @@ export const log = definePlugin({
       const made = createLogger(settings)
       logger = made.logger
       ctx.onClose(made.flush)
+      // In a list of plugins the telemetry may come later.
+      ctx.onReady(made.addFields)
       if (!supplied.has(server)) server.logger = logger
       supplied.add(server)
     } else {
@@ -52,12 +54,12 @@ export const log = definePlugin({
     if (!settings.logResponse) return
 
     const target = logger
-    const fields = logFields()
     ctx.onResponse(function logResponse(req, res, ms) {
       const { method, path, route } = req
       if (quiet.of(req) === true || isOwnRequest(req)) return
       const status = res.statusCode
       const shown = { reqId: req.id, method, path, route, status, ms: Math.round(ms * 1000) / 1000 }
+      const fields = logFields()
       const entry = fields === undefined ? shown : { ...shown, ...fields(req) }
       if (status >= 500) target.warn(entry, 'request failed')
       else target.info(entry, 'request')

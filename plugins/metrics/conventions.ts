@@ -45,7 +45,12 @@ export const conventions: { readonly [family: string]: Convention } = {
   http_request_duration_seconds: { name: 'http.server.request.duration', unit: 's' },
   http_request_body_size_bytes: { name: 'http.server.request.body.size', unit: 'By' },
   http_response_body_size_bytes: { name: 'http.server.response.body.size', unit: 'By' },
-  http_requests_in_flight: { name: 'http.server.active_requests', unit: '{request}', ...sum },
+  http_requests_in_flight: {
+    name: 'http.server.active_requests',
+    unit: '{request}',
+    labels: { method: 'http.request.method', scheme: 'url.scheme' },
+    ...sum,
+  },
   process_cpu_seconds: { name: 'process.cpu.time', unit: 's', labels: { mode: 'cpu.mode' }, ...ofProcess },
   process_resident_memory_bytes: { name: 'process.memory.usage', unit: 'By', ...sum, ...ofProcess },
   // The convention asks for each space of the heap of V8 by itself, and this is the whole of it, on each runtime.

@@ -1,4 +1,6 @@
 import type { Attributes, BatchObservableResult, Histogram, Meter, Observable } from '@opentelemetry/api'
+import type { Kernel } from '../../kernel/index.ts'
+import { ActiveRequests } from './active-requests.ts'
 import { attributesOf, type Convention, conventionOf, conventions } from './conventions.ts'
 import type { Recorder } from './instruments.ts'
 import { type Metrics, merged } from './service.ts'
@@ -22,17 +24,20 @@ const maxErrorTypes = 100
 let exported: Export | undefined
 
 /** Exports the metrics of a server from now on, by the global SDK; gives what ends it. */
-export function exportMetrics(api: Api, metrics: Metrics): () => void {
+export function exportMetrics(api: Api, metrics: Metrics, server: Kernel): () => void {
   exported ??= new Export(api.metrics.getMeter('framework'))
   const mine = exported
   mine.add(metrics)
+  const endActive = mine.active.follow(server)
   return () => {
+    endActive()
     if (mine.remove(metrics) === 0) exported = undefined
   }
 }
 
 /** Counters and gauges are read when the SDK collects, so that counting costs what it does without; histograms are recorded as they are observed. */
 class Export {
+  readonly active = new ActiveRequests()
   readonly #meter: Meter
   readonly #servers: Metrics[] = []
   readonly #observables = new Map<string, Observable>()
@@ -162,7 +167,8 @@ class Export {
     this.#follow(families)
   }
 
-  #samplesOf({ type, samples }: Family): Iterable<Sample> {
+  #samplesOf({ name, type, samples }: Family): Iterable<Sample> {
+    if (name === 'http_requests_in_flight') return this.active.samples()
     if (type !== 'summary') return samples
     const [count = 0, sum = 0] = [...samples].map(({ value }) => value)
     const looks = count - this.#delay.count

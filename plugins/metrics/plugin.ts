@@ -114,7 +114,7 @@ async function exportOf(ctx: Context): Promise<() => Promise<void>> {
   const api = await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'metrics.openTelemetry')
   let stop: (() => void) | undefined
   const start = () => {
-    if (stop === undefined && hasMeterProvider(api)) stop = exportMetrics(api, ctx.services.get('metrics'))
+    if (stop === undefined && hasMeterProvider(api)) stop = exportMetrics(api, ctx.services.get('metrics'), ctx.server)
     return stop !== undefined
   }
   // A server of tests, which does not listen, has none to export to.

@@ -9,7 +9,17 @@ const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
 
 /** Those that the conventions of OpenTelemetry know; another one is `_OTHER` there. */
-const known = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'])
+export const knownMethods: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'CONNECT',
+  'TRACE',
+])
 
 /** One route: an array of buckets for each class of status that it has answered with. */
 class RouteFigures {
@@ -49,7 +59,7 @@ class RouteFigures {
     if (found === undefined) {
       const { method, route } = this.#labels
       found = {
-        'http.request.method': known.has(method) ? method : '_OTHER',
+        'http.request.method': knownMethods.has(method) ? method : '_OTHER',
         'http.response.status_code': status,
         'url.scheme': scheme,
         ...(route !== '' && { 'http.route': route }),

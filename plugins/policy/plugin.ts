@@ -3,6 +3,7 @@ import type { DescribedRoute } from '../openapi/index.ts'
 import { option } from '../toolkit/options/index.ts'
 import { type DenialStatus, PolicyDenials } from './denial.ts'
 import { guard } from './guard.ts'
+import { type GuardedRoute, guardedRoutes } from './guarded-routes.ts'
 import { type PolicyRequirement, policyOfRoute } from './options.ts'
 
 /**
@@ -19,11 +20,16 @@ export const policy = definePlugin({
   options: option.shape({}),
   routeOptions: { policy: policyOfRoute },
   openapi: { failures },
+  inspector: async () => (await import('./inspector.ts')).panels,
   provide: () => ({ policy: new PolicyDenials() }),
   setup(ctx) {
     const denials = ctx.services.get('policy')
+    const guarded: GuardedRoute[] = []
+    guardedRoutes.set(ctx.services, guarded)
     ctx.onRoute((route) => {
-      for (const { manager, scope, handler, status } of route.settings.policy ?? []) {
+      const requirements = route.settings.policy ?? []
+      if (requirements.length > 0) guarded.push({ route: `${route.method} ${route.path}`, requirements })
+      for (const { manager, scope, handler, status } of requirements) {
         route.add(
           'guard',
           guard(`policy(${scope}.${handler})`, manager.askOf(scope, handler, status), () => denials),

@@ -1,5 +1,6 @@
 import type { RateLimitRule } from './options.ts'
 
+export type { RateLimitTrace } from './limiter.ts'
 export type { RateLimitOptions, RateLimitRule } from './options.ts'
 export { rateLimit } from './plugin.ts'
 export type { Hit, RateLimitStore } from './stores/contract.ts'

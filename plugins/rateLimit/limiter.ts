@@ -20,11 +20,28 @@ export interface RateLimitTrace {
 
 const countedPoint = new TracePoint<RateLimitTrace>('rateLimit')
 
+/** A limit as the inspector shows it. */
+export interface ShownLimit {
+  readonly name: string
+  readonly rule: Pick<Rule, 'limit' | 'windowMs' | 'statusCode'>
+  accepted: number
+  refused: number
+}
+
+/** By the services of the scope. */
+export const limitsOfScopes = new WeakMap<object, ShownLimit[]>()
+
 /** Counts one request: true when it may go on, false when it was answered. */
 export type Limiter = (req: Request, res: Response) => boolean | Promise<boolean>
 
 /** A limit as one function, without a promise where neither the store nor a function of the application needs one. */
-export function limiterOf(rule: Rule, store: RateLimitStore, kind: RateLimitTrace['limit'], name: string): Limiter {
+export function limiterOf(
+  rule: Rule,
+  store: RateLimitStore,
+  kind: RateLimitTrace['limit'],
+  name: string,
+  shown: ShownLimit,
+): Limiter {
   const { limit, windowMs, statusCode, key: keyOf, skip } = rule
   const policy = `${limit};w=${Math.ceil(windowMs / 1_000)}`
   // One for all: an error for each refused request, with its stack, would make an attack dearer for us than for them.
@@ -39,7 +56,11 @@ export function limiterOf(rule: Rule, store: RateLimitStore, kind: RateLimitTrac
       .setHeader('ratelimit-reset', seconds)
     const accepted = hit.count <= limit
     if (countedPoint.isOn) countedPoint.publish({ request: req, limit: kind, accepted })
-    if (accepted) return true
+    if (accepted) {
+      shown.accepted++
+      return true
+    }
+    shown.refused++
     res.setHeader('retry-after', Math.max(1, seconds))
     sendFailure(req, res, error, { status: statusCode })
     return false

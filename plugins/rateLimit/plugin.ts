@@ -2,8 +2,8 @@ import { definePlugin, type Logger } from '../../kernel/index.ts'
 import type { DescribedRoute } from '../openapi/index.ts'
 import { RouteValue } from '../toolkit/route-value.ts'
 import { refuseSeveral } from '../toolkit/workers.ts'
-import type { Limiter } from './limiter.ts'
-import { isStore, type RateLimitSettings, rateLimitOfRoute, rateLimitOptions } from './options.ts'
+import type { Limiter, ShownLimit } from './limiter.ts'
+import { isStore, type RateLimitSettings, type Rule, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import type { RateLimitStore } from './stores/contract.ts'
 import { InsuredStore } from './stores/insured.ts'
 import { openRedisStore } from './stores/redis.ts'
@@ -23,6 +23,7 @@ export const rateLimit = definePlugin({
   routeOptions: { rateLimit: rateLimitOfRoute },
   openapi: { failures },
   doctor: async () => (await import('./doctor.ts')).checks,
+  inspector: async () => (await import('./inspector.ts')).panels,
   async setup(ctx, settings) {
     if (settings.store === 'memory') {
       // Each would let as many through as all of them may.
@@ -33,16 +34,28 @@ export const rateLimit = definePlugin({
       )
     }
     // Not on import: a server without it should load neither them nor their packages.
-    const [{ limiterOf }, { MemoryStore }] = await Promise.all([import('./limiter.ts'), import('./stores/memory.ts')])
+    const [{ limiterOf, limitsOfScopes }, { MemoryStore }] = await Promise.all([
+      import('./limiter.ts'),
+      import('./stores/memory.ts'),
+    ])
     const store = await openStore(settings.store, new MemoryStore(), ctx.log)
     ctx.onClose(() => store.close?.())
 
     // By scope: two of them may count in one Redis, and each has a limit of its own.
-    const ofServer = limiterOf(settings, store, 'server', ctx.scope === '' ? '*' : `*/${ctx.scope}`)
+    const shown: ShownLimit[] = []
+    limitsOfScopes.set(ctx.services, shown)
+    const show = (name: string, rule: Rule) => {
+      const one = { name, rule, accepted: 0, refused: 0 }
+      shown.push(one)
+      return one
+    }
+    const everything = ctx.scope === '' ? '*' : `*/${ctx.scope}`
+    const ofServer = limiterOf(settings, store, 'server', everything, show(everything, settings))
     const ofRoutes = new RouteValue<Limiter | false>()
     ctx.onRoute((route) => {
       const own = route.settings.rateLimit
-      ofRoutes.set(route, own && limiterOf(own, store, 'route', `${route.isAny ? 'any' : route.method} ${route.path}`))
+      const name = `${route.isAny ? 'any' : route.method} ${route.path}`
+      ofRoutes.set(route, own && limiterOf(own, store, 'route', name, show(name, own)))
     })
 
     ctx.use(function rateLimit(req, res, next) {

@@ -3,7 +3,7 @@ import { refuseSeveral } from '../toolkit/workers.ts'
 import { place, SessionAccess, slot, type WithSession } from './access.ts'
 import { sessionOptions } from './options.ts'
 import { type CookieChange, isId, SessionRecord } from './session.ts'
-import { GuardedStore } from './stores/contract.ts'
+import { GuardedStore, storesOfScopes } from './stores/contract.ts'
 import { openStore } from './stores/open.ts'
 
 /** One for each server, in however many scopes the plugin is registered: the members of requests are those of the server. */
@@ -29,6 +29,7 @@ export const session = definePlugin({
   dependencies: ['cookie'],
   options: sessionOptions,
   doctor: async () => (await import('./doctor.ts')).checks,
+  inspector: async () => (await import('./inspector.ts')).panels,
   async setup(ctx, { secret, name, ttl, rolling, store, cookie }) {
     const codec = ctx.services.get('cookie')
     const signer = codec.signer('session.secret', secret, ctx.log)
@@ -38,6 +39,7 @@ export const session = definePlugin({
     }
     const { named, close } = await openStore(store, `${ctx.prefix}/${name}`, ctx.log)
     if (close !== undefined) ctx.onClose(close)
+    storesOfScopes.set(ctx.services, named.store)
     // Here and in `openStore`: only who has sessions loads what keeps them.
     const { SessionKeeper } = await import('./keeper.ts')
     const keeper = new SessionKeeper(new GuardedStore(named, ctx.log), ttl, rolling)

@@ -1,6 +1,6 @@
-import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Span } from '@opentelemetry/api'
-import type { Begun, Spans } from './spans.ts'
+import { heldChannel } from '../toolkit/held-channel.ts'
+import { addressOf, type Begun, type Spans } from './spans.ts'
 
 /** What the channels of undici say of a request, as far as it is used here. */
 interface UndiciRequest {
@@ -8,13 +8,15 @@ interface UndiciRequest {
   readonly path: string
   readonly method: string
   readonly headers: string | readonly string[]
+  /** The protocol that is asked for in place of an answer, by a websocket for example. */
+  readonly upgrade?: string | null
   addHeader(name: string, value: string): unknown
 }
 
 const created = 'undici:request:create'
 
 /** Whether someone else follows the requests of `fetch`, which is how an instrumentation of them shows. */
-export const isFetchFollowed = () => channel(created).hasSubscribers
+export const isFetchFollowed = () => heldChannel(created).hasSubscribers
 
 function begunOf(spans: Spans, method: string, url: URL): Begun {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
@@ -23,27 +25,30 @@ function begunOf(spans: Spans, method: string, url: URL): Begun {
     kind: spans.api.SpanKind.CLIENT,
     attributes: {
       'http.request.method': method,
-      'server.address': url.hostname,
+      'server.address': addressOf(url),
       'server.port': Number(port),
-      // Credentials stand in front of the host, and what is secret in the query.
+      // Credentials stand before the host, and what is secret in the query.
       'url.full': `${url.origin}${url.pathname}`,
     },
   }
 }
 
 function answered(span: Span, spans: Spans, status: number): void {
-  span.setAttribute('http.response.status_code', status)
-  if (status >= 400) {
+  spans.attempt(() => {
+    span.setAttribute('http.response.status_code', status)
+    if (status < 400) return
     span.setAttribute('error.type', String(status))
     span.setStatus({ code: spans.api.SpanStatusCode.ERROR })
-  }
-  span.end()
+  })
+  spans.end(span)
 }
 
 function failed(span: Span, spans: Spans, error: unknown): void {
   spans.fail(span, error)
-  span.end()
+  spans.end(span)
 }
+
+const addHeader = { set: (to: UndiciRequest, name: string, value: string) => void to.addHeader(name, value) }
 
 /** Makes spans of what `fetch` of Node.js asks for within other spans, and lets it carry the context; gives what ends it. */
 export function followFetch(spans: Spans): () => void {
@@ -59,15 +64,20 @@ export function followFetch(spans: Spans): () => void {
       created,
       ({ request }: { request: UndiciRequest }) => {
         if (api.trace.getActiveSpan() === undefined || hasTraceparent(request)) return
-        const begun = begunOf(spans, request.method, new URL(request.path, request.origin))
+        // No channel says that a connection was taken over, so that a span of it would have no end.
+        if (request.upgrade) return spans.inject(api.context.active(), request, addHeader)
+        const begun = spans.attempt(() => begunOf(spans, request.method, new URL(request.path, request.origin)))
+        if (begun === undefined) return
         const { span, context } = spans.begin(begun)
         pending.set(request, span)
-        api.propagation.inject(context, request, { set: (to, name, value) => void to.addHeader(name, value) })
+        spans.inject(context, request, addHeader)
       },
     ],
     [
       'undici:request:headers',
       ({ request, response }: { request: UndiciRequest; response: { statusCode: number } }) => {
+        // 103 Early Hints: the answer is still to come.
+        if (response.statusCode < 200) return
         const span = take(request)
         if (span !== undefined) answered(span, spans, response.statusCode)
       },
@@ -80,9 +90,9 @@ export function followFetch(spans: Spans): () => void {
       },
     ],
   ]
-  for (const [name, listener] of listeners) subscribe(name, listener as never)
+  for (const [name, listener] of listeners) heldChannel(name).subscribe(listener as never)
   return () => {
-    for (const [name, listener] of listeners) unsubscribe(name, listener as never)
+    for (const [name, listener] of listeners) heldChannel(name).unsubscribe(listener as never)
   }
 }
 
@@ -95,12 +105,17 @@ function hasTraceparent({ headers }: UndiciRequest): boolean {
 /** `fetch` with a span and with the context among its headers, for runtimes whose own says nothing. */
 export async function tracedFetch(spans: Spans, input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const { api } = spans
-  const request = new Request(input, init)
-  if (api.trace.getActiveSpan() === undefined || request.headers.has('traceparent')) return fetch(request)
-  const { span, context } = spans.begin(begunOf(spans, request.method, new URL(request.url)))
-  api.propagation.inject(context, request.headers, { set: (to, name, value) => to.set(name, value) })
+  const given = input instanceof Request ? input : undefined
+  const headers = new Headers(init?.headers ?? given?.headers)
+  const url = given?.url ?? String(input)
+  if (api.trace.getActiveSpan() === undefined || headers.has('traceparent') || !URL.canParse(url))
+    return fetch(input, init)
+  const method = (init?.method ?? given?.method ?? 'GET').toUpperCase()
+  const { span, context } = spans.begin(begunOf(spans, method, new URL(url)))
+  spans.inject(context, headers, { set: (to, name, value) => to.set(name, value) })
   try {
-    const response = await api.context.with(context, () => fetch(request))
+    // Not by a request of its own, which would lose what runtimes take beside the standard: `client`, `tls`, `proxy`, `dispatcher`.
+    const response = await api.context.with(context, () => fetch(input, { ...init, headers }))
     answered(span, spans, response.status)
     return response
   } catch (error) {

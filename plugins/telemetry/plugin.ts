@@ -33,7 +33,7 @@ export const telemetry = definePlugin({
   provide: () => ({ telemetry: new Telemetry() }),
   async setup(ctx, settings) {
     const api = await peer('@opentelemetry/api', () => import('@opentelemetry/api'), 'the telemetry plugin')
-    const spans = new Spans(api)
+    const spans = new Spans(api, ctx.log)
     const requests = new RequestSpans(spans, settings)
     const service = ctx.services.get('telemetry')
 

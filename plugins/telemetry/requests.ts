@@ -1,4 +1,3 @@
-import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api'
 import {
   type ErrorTrace,
@@ -9,8 +8,11 @@ import {
   type StepTrace,
   wrapWork,
 } from '../../kernel/index.ts'
+import { censorPath } from '../toolkit/censor.ts'
+import { heldChannel } from '../toolkit/held-channel.ts'
+import { isOwnRequest } from '../toolkit/own-requests.ts'
 import type { TelemetrySettings } from './options.ts'
-import type { Spans } from './spans.ts'
+import { addressOf, type Spans } from './spans.ts'
 
 /** RFC 9110 and PATCH; another one is whatever a client makes up, and would be the name of a span. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
@@ -29,6 +31,7 @@ interface Followed {
   error?: unknown
   /** The step that has begun last; what it waits for belongs to the next ones. */
   step: Span | undefined
+  isOver: boolean
 }
 
 /** Whether a request of this server has spans, by route. */
@@ -60,7 +63,7 @@ export class RequestSpans {
     const isOurs = ({ request }: { readonly request: Request }) => request.server === server
     const unwrap = wrapWork<RequestTrace>('request', (event, work) => {
       const { request } = event
-      if (!isOurs(event) || !this.#spans.hasSdk) return work()
+      if (!isOurs(event) || !this.#spans.hasSdk || isOwnRequest(request)) return work()
       if (isQuiet(request)) return api.context.with(this.#silent(), work)
       const followed = this.#begin(request)
       this.#followed.set(request, followed)
@@ -72,10 +75,10 @@ export class RequestSpans {
       if (followed !== undefined) followed.error = event.error
     }
     const stepped = (event: StepTrace) => isOurs(event) && this.#step(event)
-    const { asyncEnd } = tracingChannel('framework:request')
+    const asyncEnd = heldChannel('tracing:framework:request:asyncEnd')
     asyncEnd.subscribe(end as never)
-    subscribe('framework:error', failed as never)
-    if (this.#settings.steps) subscribe('framework:step', stepped as never)
+    heldChannel('framework:error').subscribe(failed as never)
+    if (this.#settings.steps) heldChannel('framework:step').subscribe(stepped as never)
     const handlers = this.#settings.handlers
       ? this.#spans.follow<RequestTrace>({
           trace: 'handler',
@@ -92,8 +95,8 @@ export class RequestSpans {
       unwrap()
       handlers()
       asyncEnd.unsubscribe(end as never)
-      unsubscribe('framework:error', failed as never)
-      unsubscribe('framework:step', stepped as never)
+      heldChannel('framework:error').unsubscribe(failed as never)
+      heldChannel('framework:step').unsubscribe(stepped as never)
     }
   }
 
@@ -111,29 +114,31 @@ export class RequestSpans {
     const outer = api.trace.getSpan(active)
     if (outer !== undefined && this.#isOfServer(outer)) {
       this.#own.add(outer)
-      if (request.route !== undefined && outer.isRecording()) {
-        outer.updateName(nameOf(request))
-        outer.setAttribute('http.route', request.route)
-      }
-      return { span: outer, context: active, isOuter: true, step: undefined }
+      const { route } = request
+      if (route !== undefined)
+        this.#spans.attempt(
+          () => outer.isRecording() && outer.updateName(nameOf(request)).setAttribute('http.route', route),
+        )
+      return { span: outer, context: active, isOuter: true, step: undefined, isOver: false }
     }
-    const remote = api.propagation.extract(api.ROOT_CONTEXT, request, headersOf)
+    const remote = this.#spans.extract(request, headersOf)
     const isParent = this.#settings.incoming === 'parent'
     const { span, context } = this.#spans.begin({
       name: nameOf(request),
       kind: api.SpanKind.SERVER,
-      parent: isParent ? remote : api.trace.deleteSpan(remote),
+      // The baggage stays outside as well: what clients of the internet write there would reach every service that this one asks.
+      parent: isParent ? remote : api.ROOT_CONTEXT,
       links: isParent ? [] : this.#spans.linksTo(remote),
       attributes: {
         'http.request.method': methods.has(request.method) ? request.method : '_OTHER',
-        'url.path': request.path,
+        'url.path': censorPath(request.path, request.params),
         'url.scheme': request.protocol,
         ...(request.route !== undefined && { 'http.route': request.route }),
       },
       more: () => attributesOf(request),
     })
     this.#own.add(span)
-    return { span, context, isOuter: false, step: undefined }
+    return { span, context, isOuter: false, step: undefined, isOver: false }
   }
 
   /** Whether an instrumentation has made the span for this very request: one of a server that is not ours, and that no request has taken. */
@@ -144,7 +149,9 @@ export class RequestSpans {
   #step({ request, name }: StepTrace): void {
     const followed = this.#followed.get(request)
     if (followed === undefined) return
-    followed.step?.end()
+    this.#endStep(followed)
+    // A step that begins when the client has left.
+    if (followed.isOver) return
     // The handler has a span that says when it ends.
     followed.step =
       name === 'handler' ? undefined : this.#spans.begin({ name: `step ${name}`, parent: followed.context }).span
@@ -153,21 +160,27 @@ export class RequestSpans {
   #end({ request, response, error: broken }: RequestTrace): void {
     const followed = this.#followed.get(request)
     if (followed === undefined) return
-    const { span, isOuter, error = broken, step } = followed
-    step?.end()
+    const { span, isOuter, error = broken } = followed
+    followed.isOver = true
+    this.#endStep(followed)
     const { statusCode } = response
-    if (span.isRecording()) {
-      // What the client did wrong is not an error of the server.
-      if (statusCode >= 500 && error !== undefined) this.#spans.fail(span, error)
-      if (!isOuter) {
-        span.setAttribute('http.response.status_code', statusCode)
-        if (statusCode >= 500) {
-          if (error === undefined) span.setAttribute('error.type', String(statusCode))
-          span.setStatus({ code: this.#spans.api.SpanStatusCode.ERROR })
-        }
-      }
-    }
-    if (!isOuter) span.end()
+    // What the client did wrong is not an error of the server.
+    if (statusCode >= 500 && error !== undefined) this.#spans.fail(span, error)
+    if (isOuter) return
+    this.#spans.attempt(() => {
+      if (!span.isRecording()) return
+      span.setAttribute('http.response.status_code', statusCode)
+      if (statusCode < 500) return
+      // An error has said it with its message.
+      if (error !== undefined) return
+      span.setAttribute('error.type', String(statusCode))
+      span.setStatus({ code: this.#spans.api.SpanStatusCode.ERROR })
+    })
+    this.#spans.end(span)
+  }
+
+  #endStep({ step }: Followed): void {
+    if (step !== undefined) this.#spans.end(step)
   }
 }
 
@@ -178,12 +191,14 @@ const nameOf = ({ method, route }: Request) => {
 
 function attributesOf(request: Request): Attributes {
   const { method, ip, raw } = request
-  const { hostname, port } = new URL(request.url)
+  const url = new URL(request.url)
+  const { port } = url
   const agent = raw.header('user-agent')
   return {
-    'server.address': hostname,
+    'server.address': addressOf(url),
     ...(port !== '' && { 'server.port': Number(port) }),
     'client.address': ip,
+    ...(raw.version !== undefined && { 'network.protocol.version': raw.version }),
     ...(agent !== undefined && { 'user_agent.original': agent }),
     ...(!methods.has(method) && { 'http.request.method_original': method }),
   }

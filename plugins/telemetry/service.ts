@@ -40,7 +40,7 @@ export class Telemetry {
    * server.get('/', () => void http.get('http://prices.example/', { headers: server.services.get('telemetry').inject({}) }))
    */
   inject<Carrier extends { [name: string]: unknown }>(headers: Carrier): Carrier {
-    this.#spans?.api.propagation.inject(this.#spans.api.context.active(), headers)
+    this.#spans?.inject(this.#spans.api.context.active(), headers)
     return headers
   }
 

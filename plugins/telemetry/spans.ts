@@ -1,6 +1,7 @@
-import { tracingChannel } from 'node:diagnostics_channel'
-import type { Attributes, Context, Link, Span, SpanKind } from '@opentelemetry/api'
-import { type TraceOutcome, wrapWork } from '../../kernel/index.ts'
+import type { Attributes, Context, Link, Span, SpanKind, TextMapGetter, TextMapSetter } from '@opentelemetry/api'
+import { type Logger, type TraceOutcome, wrapWork } from '../../kernel/index.ts'
+import { censorText } from '../toolkit/censor.ts'
+import { heldChannel } from '../toolkit/held-channel.ts'
 
 export type Api = typeof import('@opentelemetry/api')
 
@@ -25,6 +26,8 @@ export interface WorkSpans<Event extends TraceOutcome> {
   entered?(event: Event, context: Context): void
   /** Whether an error of the work is a failure; default: each is. */
   isFailure?(error: unknown): boolean
+  /** What is known when the work is done; asked for a span that is recorded. */
+  ended?(event: Event): Attributes
 }
 
 const classOf = (error: unknown): string => {
@@ -33,14 +36,24 @@ const classOf = (error: unknown): string => {
   return typeof name === 'string' && name !== '' ? name : '_OTHER'
 }
 
+/** Characters of a message or a stack: a client may have written a part of it. */
+const mostText = 16_384
+const shown = (text: string) => censorText(text.slice(0, mostText))
+
+/** The host of an address as the conventions have it: IPv6 without brackets. */
+export const addressOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1')
+
 /** The API of OpenTelemetry, as this plugin uses it. */
 export class Spans {
   readonly api: Api
   readonly #tracer
   readonly #noSdk
+  readonly #log: Logger
+  #hasFailed = false
 
-  constructor(api: Api) {
+  constructor(api: Api, log: Logger) {
     this.api = api
+    this.#log = log
     // It hands on to the SDK of the application, whenever that is registered.
     this.#tracer = api.trace.getTracer('framework')
     this.#noSdk = new api.ProxyTracerProvider().getDelegate()
@@ -53,6 +66,24 @@ export class Spans {
     return !(provider instanceof ProxyTracerProvider) || provider.getDelegate() !== this.#noSdk
   }
 
+  /**
+   * Calls into the SDK, which runs code of the application: samplers, processors, propagators. What that throws must not fail the work that is
+   * followed; and thrown by a subscriber of a channel it would end the process. The first failure is logged, for there may be one for each span.
+   */
+  attempt<Result>(call: () => Result): Result | undefined {
+    try {
+      return call()
+    } catch (error) {
+      if (!this.#hasFailed) {
+        this.#hasFailed = true
+        const what =
+          'telemetry: the SDK of OpenTelemetry has thrown, so spans are missing; further failures are not logged'
+        this.#log.warn({ err: error }, what)
+      }
+      return undefined
+    }
+  }
+
   /** Resolves when the SDK has exported what has ended, as far as it has such a call. */
   async flush(): Promise<void> {
     const { trace, ProxyTracerProvider } = this.api
@@ -61,7 +92,7 @@ export class Spans {
     await (sdk as { forceFlush?(): Promise<void> }).forceFlush?.()
   }
 
-  /** Begins a span; gives it and the context in which it is the active one. */
+  /** Begins a span; gives it and the context in which it is the active one. Where the SDK fails it is one that records nothing. */
   begin({ name, kind, parent, links, attributes, more }: Begun): { span: Span; context: Context } {
     const { context, trace } = this.api
     const around = parent ?? context.active()
@@ -70,17 +101,37 @@ export class Spans {
       ...(attributes && { attributes }),
       links: [...(links ?? [])],
     }
-    const span = this.#tracer.startSpan(name, options, around)
-    if (more !== undefined && span.isRecording()) span.setAttributes(more())
+    const span = this.attempt(() => this.#tracer.startSpan(name, options, around))
+    if (span === undefined) return { span: trace.wrapSpanContext(this.api.INVALID_SPAN_CONTEXT), context: around }
+    if (more !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(more()))
     return { span, context: trace.setSpan(around, span) }
   }
 
+  end(span: Span): void {
+    this.attempt(() => span.end())
+  }
+
   fail(span: Span, error: unknown): void {
-    if (!span.isRecording()) return
-    const message = error instanceof Error ? error.message : String(error)
-    span.recordException(error instanceof Error ? error : message)
-    span.setAttribute('error.type', classOf(error))
-    span.setStatus({ code: this.api.SpanStatusCode.ERROR, message })
+    this.attempt(() => {
+      if (!span.isRecording()) return
+      const type = classOf(error)
+      const message = shown(error instanceof Error ? error.message : String(error))
+      const { stack } = error instanceof Error ? error : {}
+      const ofError = { name: type, message, ...(stack !== undefined && { stack: shown(stack) }) }
+      span.recordException(error instanceof Error ? ofError : message)
+      span.setAttribute('error.type', type)
+      span.setStatus({ code: this.api.SpanStatusCode.ERROR, message })
+    })
+  }
+
+  /** The context that headers or a carrier bring; that of nothing where they cannot be read. */
+  extract<Carrier>(carrier: Carrier, getter?: TextMapGetter<Carrier>): Context {
+    const { propagation, ROOT_CONTEXT } = this.api
+    return this.attempt(() => propagation.extract(ROOT_CONTEXT, carrier, getter)) ?? ROOT_CONTEXT
+  }
+
+  inject<Carrier>(context: Context, carrier: Carrier, setter?: TextMapSetter<Carrier>): void {
+    this.attempt(() => this.api.propagation.inject(context, carrier, setter))
   }
 
   /** The root of a trace of its own; the link to where it was begun, if that has a span. */
@@ -95,7 +146,7 @@ export class Spans {
   }
 
   /** Makes spans of one kind of work from now on; gives what ends it. */
-  follow<Event extends TraceOutcome>({ trace, begin, entered, isFailure }: WorkSpans<Event>): () => void {
+  follow<Event extends TraceOutcome>({ trace, begin, entered, isFailure, ended }: WorkSpans<Event>): () => void {
     const spans = new WeakMap<Event, Span>()
     const unwrap = wrapWork<Event>(trace, (event, work) => {
       // Asked each time: an application may register its SDK late.
@@ -111,9 +162,10 @@ export class Spans {
       const span = spans.get(event)
       if (span === undefined) return
       if ('error' in event && isFailure?.(event.error) !== false) this.fail(span, event.error)
-      span.end()
+      if (ended !== undefined) this.attempt(() => span.isRecording() && span.setAttributes(ended(event)))
+      this.end(span)
     }
-    const { asyncEnd } = tracingChannel(`framework:${trace}`)
+    const asyncEnd = heldChannel(`tracing:framework:${trace}:asyncEnd`)
     asyncEnd.subscribe(end)
     return () => {
       unwrap()

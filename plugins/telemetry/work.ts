@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Attributes, Context } from '@opentelemetry/api'
 import type { PluginTrace } from '../../kernel/index.ts'
 import type { CacheTrace } from '../cache/index.ts'
@@ -8,8 +7,11 @@ import type { GraphqlOperationTrace, GraphqlResolverTrace } from '../graphql/ind
 import type { MailSendTrace } from '../mailer/index.ts'
 import type { MqttMessageTrace, MqttPublishTrace } from '../mqtt/index.ts'
 import type { QueueAttemptTrace, QueuePublishTrace } from '../queues/index.ts'
+import type { RateLimitTrace } from '../rateLimit/index.ts'
 import type { StorageTrace } from '../storage/index.ts'
 import type { Carrier } from '../toolkit/carrier.ts'
+import { heldChannel } from '../toolkit/held-channel.ts'
+import type { UploadTrace } from '../upload/index.ts'
 import type { WebsocketMessageTrace } from '../websocket/index.ts'
 import type { TelemetrySettings } from './options.ts'
 import type { Begun, Spans } from './spans.ts'
@@ -27,11 +29,11 @@ const messaging = (system: string, operation: 'publish' | 'process', destination
 /** Makes spans of the work of the services of this process from now on; gives what ends it. */
 export function followWork(spans: Spans, settings: TelemetrySettings): () => void {
   const { api } = spans
-  const { SpanKind, propagation, ROOT_CONTEXT } = api
-  const inject = ({ carrier }: { readonly carrier: Carrier }, context: Context) => propagation.inject(context, carrier)
+  const { SpanKind, ROOT_CONTEXT } = api
+  const inject = ({ carrier }: { readonly carrier: Carrier }, context: Context) => spans.inject(context, carrier)
   /** Where the work of a message belongs: to its publisher, whatever the worker itself is doing. */
   const origin = (carrier: Readonly<Carrier>): Pick<Begun, 'parent' | 'links'> => {
-    const sent = propagation.extract(ROOT_CONTEXT, carrier)
+    const sent = spans.extract(carrier)
     // The baggage comes along in either case.
     const parent = settings.messages === 'parent' ? sent : api.trace.deleteSpan(sent)
     return { parent, links: spans.linksTo(sent) }
@@ -110,6 +112,11 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
         more: () => ({ 'framework.storage.key': key }),
       }),
     }),
+    spans.follow<UploadTrace>({
+      trace: 'upload',
+      begin: () => ({ name: 'upload' }),
+      ended: ({ files, bytes }) => ({ 'framework.upload.files': files, 'framework.upload.size': bytes }),
+    }),
     spans.follow<WebsocketMessageTrace>({
       trace: 'websocket.message',
       // A connection may last for days: each message is a trace of its own, linked to the request that has opened it.
@@ -135,7 +142,7 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
       begin: ({ type, name }) => ({
         name: type,
         attributes: { 'graphql.operation.type': type },
-        more: () => (name === undefined ? {} : { 'graphql.operation.name': name }),
+        more: () => (name === undefined ? {} : { 'graphql.operation.name': name.slice(0, 256) }),
       }),
     }),
   ]
@@ -156,12 +163,23 @@ export function followWork(spans: Spans, settings: TelemetrySettings): () => voi
         }),
       }),
     )
-  const looked = (given: unknown) => {
-    const { outcome } = given as CacheTrace
-    api.trace.getActiveSpan()?.addEvent('cache', { 'framework.cache.outcome': outcome })
-  }
-  subscribe('framework:cache', looked)
-  ends.push(() => void unsubscribe('framework:cache', looked))
+  const addEvent = (name: string, attributes: Attributes) =>
+    spans.attempt(() => api.trace.getActiveSpan()?.addEvent(name, attributes))
+  const moments: readonly (readonly [channel: string, happened: (event: unknown) => void])[] = [
+    ['framework:cache', (event) => addEvent('cache', { 'framework.cache.outcome': (event as CacheTrace).outcome })],
+    [
+      'framework:rateLimit',
+      (event) => {
+        const { limit, accepted } = event as RateLimitTrace
+        // What passes says nothing, and would say it for each request.
+        if (!accepted) addEvent('rate limit', { 'framework.rate_limit.limit': limit })
+      },
+    ],
+  ]
+  for (const [name, happened] of moments) heldChannel(name).subscribe(happened)
+  ends.push(() => {
+    for (const [name, happened] of moments) heldChannel(name).unsubscribe(happened)
+  })
   return () => {
     for (const end of ends) end()
   }

@@ -2,6 +2,53 @@ const exactly = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-
 const ending = /(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key)$/
 export const censored = '[redacted]'
 
+// What looks like the value of a secret in text: a form, a header, JSON that is broken, a literal in a query.
+const named =
+  /((?:"|\b)[\w.-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key|authorization|cookie)"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,;&}]+(?:\s+[\w.~+/=-]+)?)/gi
+const inTags = /(<[\w.:-]{0,64}(?:passw(?:or)?d|secret|token|(?:api|private)[-_]?key)(?:\s[^<>]{0,200})?>)[^<]+/gi
+// Drivers put the address of their server, with the password in it, into the messages of their errors.
+const inAddresses = /(\b[a-z][a-z\d+.-]{0,30}:\/\/)[^\s/?#"'<>]*@/gi
+const bearers = /(\bbearer\s+)[\w.~+/-]{16,}=*/gi
+// Bounded: each `eyJ` of a long text may begin one.
+const webTokens = /\beyJ[\w-]{8,2000}\.[\w-]{8,}\.[\w-]*/g
+
+/** Text without what looks like a secret: values after the name of one, credentials in addresses, bearer and JSON web tokens. */
+export function censorText(text: string): string {
+  return text
+    .replace(named, `$1${censored}`)
+    .replace(inTags, `$1${censored}`)
+    .replace(inAddresses, `$1${censored}@`)
+    .replace(bearers, `$1${censored}`)
+    .replace(webTokens, censored)
+}
+
+/** A path without the values of parameters that have the name of a secret: that of `/reset/:token`. */
+export function censorPath(
+  path: string,
+  params: { readonly [name: string]: string | undefined },
+  isHidden: (name: string) => boolean = isSecret,
+): string {
+  const hidden: string[] = []
+  for (const name in params) {
+    const value = params[name]
+    if (value !== undefined && value !== '' && isHidden(name)) hidden.push(value)
+  }
+  if (hidden.length === 0) return path
+  const holds = (segment: string) => hidden.some((value) => segment.includes(value) || decoded(segment).includes(value))
+  return path
+    .split('/')
+    .map((segment) => (holds(segment) ? censored : segment))
+    .join('/')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /** How deep and how wide an entry is looked at: pino writes 5 levels and 100 members of each. */
 const maxDepth = 6
 const maxMembers = 100

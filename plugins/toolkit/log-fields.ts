@@ -3,7 +3,7 @@ export type LogFields = (request?: object) => Readonly<Record<string, string>> |
 
 const sources: LogFields[] = []
 
-/** Adds fields to the lines of the log from now on; gives what ends it. Loggers that are made before look at nothing. */
+/** Adds fields to the lines of the log from now on; gives what ends it. */
 export function addLogFields(source: LogFields): () => void {
   sources.push(source)
   return () => void sources.splice(sources.indexOf(source), 1)
@@ -17,7 +17,7 @@ const fieldsOf: LogFields = (request) => {
   return undefined
 }
 
-/** What gives the fields, `undefined` where nothing adds some: asked when a logger is made, so that without it a line costs nothing. */
+/** What gives the fields, `undefined` where nothing adds some, so that without it a line costs nothing. */
 export function logFields(): LogFields | undefined {
   return sources.length === 0 ? undefined : fieldsOf
 }

@@ -95,6 +95,11 @@ export class LruMap<Value> {
     return [...this.#entries.values()].filter((entry) => !this.#hasEnded(entry)).map(({ key }) => key)
   }
 
+  /** All that have not expired, with their ends. None is used by that. */
+  *entries(): Generator<Pick<Entry<Value>, 'key' | 'value' | 'end'>> {
+    for (const entry of this.#entries.values()) if (!this.#hasEnded(entry)) yield entry
+  }
+
   /** Of all entries, with those that have expired. None is used by that. */
   *values(): Generator<Value> {
     for (const { value } of this.#entries.values()) yield value

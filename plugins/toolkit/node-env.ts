@@ -9,3 +9,6 @@ export function nodeEnv(): string | undefined {
     return 'production'
   }
 }
+
+/** Whether `NODE_ENV` is meant to say production. For what shows secrets of users, and so must not be open for a spelling. */
+export const isProduction = (): boolean => /^\s*prod(?:uction)?\s*$/i.test(nodeEnv() ?? '')

@@ -1,13 +1,18 @@
-import type { Request } from '../../kernel/index.ts'
+import type { Kernel, Request } from '../../kernel/index.ts'
 
-const own = new WeakSet<object>()
+type IsOwn = (req: Request) => boolean
+
+const own = new WeakMap<object, IsOwn>()
 /** Without such a tool no request is asked for more than this. */
 let hasAny = false
 
-/** Marks a request to a tool of the framework that looks at the application: it counts nowhere, and no log has a line of it. */
-export function markOwn(req: Request): void {
+/**
+ * Says which requests of a server are to a tool of the framework that looks at the application: they count nowhere, have no span, and no log has a
+ * line of them. By a test and not a mark, for a request is followed before its first middleware runs.
+ */
+export function announceOwn(server: Kernel, isOwn: IsOwn): void {
   hasAny = true
-  own.add(req)
+  own.set(server, isOwn)
 }
 
-export const isOwnRequest = (req: Request): boolean => hasAny && own.has(req)
+export const isOwnRequest: IsOwn = (req) => hasAny && own.get(req.server)?.(req) === true

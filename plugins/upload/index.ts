@@ -4,6 +4,7 @@ import type { RouteUploadOptions } from './options.ts'
 export type { UploadedFile } from './file.ts'
 export type { RouteUploadOptions, UploadOptions } from './options.ts'
 export { upload } from './plugin.ts'
+export type { UploadTrace } from './receiver.ts'
 export type { UploadSink, UploadSource } from './store.ts'
 
 // In the files that declare the interfaces: merging into the door would hide them from applications that merge into theirs.

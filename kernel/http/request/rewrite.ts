@@ -36,6 +36,9 @@ class RewrittenRequest implements RawRequest {
     this.ip = rewrite.ip ?? original.ip
   }
 
+  get version(): string | undefined {
+    return this.#original.version
+  }
   get hasBody(): boolean {
     return this.#original.hasBody
   }

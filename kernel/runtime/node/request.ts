@@ -99,6 +99,10 @@ export class NodeRequest implements RawRequest {
     return httpVersionMajor < 1 || (httpVersionMajor === 1 && httpVersionMinor === 0)
   }
 
+  get version(): string {
+    return this.#message.httpVersion
+  }
+
   get secure(): boolean {
     return (this.#message.socket as TLSSocket).encrypted === true
   }

@@ -81,7 +81,7 @@ function drawNav() {
   const focused = document.activeElement && nav.contains(document.activeElement) ? document.activeElement.getAttribute('href') : undefined
   nav.replaceChildren(...shown.map((kind) => link(kind, titles[kind], counts[kind])),
     h('li', { class: 'group' }, 'Application'), link('routes', 'Routes'), link('plugins', 'Plugins'),
-    ...(panels.length ? [h('li', { class: 'group' }, 'Panels')] : []), ...panels.map(({ key, title }) => link('panel/' + key, title)))
+    ...(panels.length ? [h('li', { class: 'group' }, 'Panels')] : []), ...panels.map(({ key, title }) => link('panel/' + encodeURIComponent(key), title)))
   if (focused) nav.querySelector('[href="' + CSS.escape(focused) + '"]')?.focus()
 }
 
@@ -111,7 +111,7 @@ async function show() {
     const view = rest !== undefined && kinds.includes(place) ? await detailView(Number(rest))
       : kinds.includes(place) ? await listView(place)
       : place === 'routes' ? routesView() : place === 'plugins' ? pluginsView()
-      : place === 'panel' ? await panelView(rest) : await listView('request')
+      : place === 'panel' ? await panelView(decodeURIComponent(rest)) : await listView('request')
     if (turn !== asked) return
     current = view
     main.replaceChildren(...view.nodes)

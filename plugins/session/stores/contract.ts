@@ -58,6 +58,9 @@ export interface NamedStore {
   readonly store: TextStore
 }
 
+/** By the services of the scope, for the inspector. */
+export const storesOfScopes = new WeakMap<object, TextStore>()
+
 export const SessionStoreError = defineError(
   'SessionStoreError',
   503,

@@ -2,6 +2,14 @@ import type { HandedOver, HandoverWriter } from '../../toolkit/handover.ts'
 import { LruMap } from '../../toolkit/lru.ts'
 import type { TextStore } from './contract.ts'
 
+/** What is known of a session without its data. */
+export interface KeptSession {
+  readonly id: string
+  readonly bytes: number
+  /** Milliseconds since 1970. */
+  readonly end: number
+}
+
 /** Sessions in the memory of this process: gone with it, not shared with another, and bounded. */
 export class MemoryStore implements TextStore {
   readonly isPrivate = true
@@ -33,6 +41,11 @@ export class MemoryStore implements TextStore {
     this.#writer = handOver((entries) => {
       for (const [id, text, until] of entries) this.#entries.set(id, text, Math.max(1, until - Date.now()))
     })
+  }
+
+  /** The sessions that have not ended. None is used by that. */
+  *sessions(): Generator<KeptSession> {
+    for (const { key, value, end } of this.#entries.entries()) yield { id: key, bytes: Buffer.byteLength(value), end }
   }
 
   get(id: string): string | undefined {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { MustacheAdapter, memoryQueue, memoryTransport, QueueService, RouteCollection, Server } from 'framework'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -174,5 +176,59 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.keyboard.press('Tab')
     expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
     expect(wrong).toEqual([])
+  })
+
+  test('a mail asks no one for anything and leads nowhere, and nothing that is shown is run', async () => {
+    const asked: string[] = []
+    const tracker = createServer((req, res) => {
+      asked.push(req.url!)
+      res.end('x')
+    })
+    await new Promise<void>((resolve) => tracker.listen(0, '127.0.0.1', resolve))
+    const away = `http://127.0.0.1:${(tracker.address() as AddressInfo).port}`
+    const run = `parent.document.title='run';document.title='run';fetch('${away}/run')`
+    const html = `<base href="${away}/base/"><meta http-equiv="refresh" content="0;url=${away}/refresh">
+      <link rel="stylesheet" href="${away}/css"><link rel="preconnect" href="${away}"><link rel="prefetch" href="${away}/prefetch">
+      <style>@import '${away}/import'; body { background: url(${away}/background) } @font-face { font-family: f; src: url(${away}/font) } p { font-family: f }</style>
+      <script>${run}</script><script src="${away}/script"></script><img src="${away}/img" srcset="${away}/set 2x" onerror="${run}">
+      <svg onload="${run}"><image href="${away}/svg"></svg><iframe src="${away}/frame"></iframe><iframe srcdoc="<script>${run}</script>"></iframe>
+      <object data="${away}/object"></object><embed src="${away}/embed"><video src="${away}/video" poster="${away}/poster"></video>
+      <form action="${away}/form" id="form"><input name="a" value="b" autofocus onfocus="${run}"><button>send</button></form>
+      <h1>Hostile</h1><p>text</p><a id="here" href="${away}/here">a</a><a id="blank" target="_blank" href="${away}/blank">b</a>
+      <a id="top" target="_top" href="${away}/top">c</a><a id="js" href="javascript:${run}">d</a>`
+    await server.services.get('mailer').send((mail) => mail.to('ada@example.org').subject(nasty).html(html).text(nasty))
+    server.logger.error({ [nasty]: nasty }, nasty)
+    await fetch(`http://127.0.0.1:${server.port}/nowhere?${encodeURIComponent(nasty)}=${encodeURIComponent(nasty)}`, {
+      headers: { 'x-nasty': nasty },
+    })
+    const { page, wrong, see } = await open({ viewport: { width: 1280, height: 800 } })
+    await see('mail')
+    await see(await firstOf(page, '<img src=x'))
+    const mail = page.frameLocator('iframe')
+    expect(await mail.locator('h1').innerText()).toBe('Hostile')
+    for (const id of ['here', 'blank', 'top', 'js']) {
+      await mail
+        .locator(`#${id}`)
+        .click({ timeout: 2_000 })
+        .catch(() => {})
+      await see('mail')
+      await see(await firstOf(page, '<img src=x'))
+    }
+    await mail
+      .locator('button')
+      .click({ timeout: 2_000 })
+      .catch(() => {})
+    for (const view of ['request', 'log', 'plugins', 'routes']) await see(view)
+    await see('request')
+    await see(await firstOf(page, '/nowhere?'))
+    expect(await page.locator('dd', { hasText: nasty }).count()).toBe(1)
+    await see('log')
+    expect(await see(await firstOf(page, '<img src=x'))).toContain(nasty)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(page.context().pages()).toHaveLength(1)
+    expect(wrong.filter((one) => /dialog|run/.test(one))).toEqual([])
+    expect(asked).toEqual([])
+    await page.context().close()
+    tracker.close()
   })
 })

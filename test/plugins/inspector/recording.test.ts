@@ -296,7 +296,13 @@ test('a panel that cannot be used is an error in its place, and the others are s
   const { server } = makeServer(true, { broken: broken(), failing: failing(), mailer: false, queues: true })
   const look = await lookAt(server)
   const { panels } = await look.json<{ panels: { key: string; title: string }[] }>('overview')
-  expect(panels.map(({ title }) => title)).toEqual(['Queues', 'Dead letters', 'broken', 'failing'])
+  expect(panels.map(({ title }) => title)).toEqual([
+    'Policies of routes',
+    'Queues',
+    'Dead letters',
+    'broken',
+    'failing',
+  ])
   const messageOf = (title: string) =>
     look.json<{ message: string }>(`panel?key=${panels.find((one) => one.title === title)!.key}`)
   expect((await messageOf('broken')).message).toMatch(

@@ -91,7 +91,31 @@ test('requests are histograms by the names of the conventions', async () => {
   const received = of('http.server.request.body.size')!.dataPoints.map(({ value }) => value as Histogram)
   expect(received.map(({ count, sum }) => [count, sum])).toEqual([[1, 4]])
   expect(of('http.server.request.body.size')!.descriptor.unit).toBe('By')
-  expect(points('http.server.active_requests')).toEqual([[{}, 0]])
+})
+
+test('requests that are worked on have method and scheme, those of the inspector excepted', async () => {
+  const { collect } = sdk()
+  const { server } = make({ inspector: true })
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  server.get('/', () => released)
+  server.post('/', () => 'made')
+  await server.ready()
+  const waiting = [server.inject.get('/'), server.inject.get('/')]
+  await server.inject.post('/')
+  await server.inject({ method: 'BREW' as never, url: 'https://a.example/' })
+  await server.inject({ url: '/_inspector' })
+  const get = { 'http.request.method': 'GET', 'url.scheme': 'http' }
+  const others = [
+    [{ 'http.request.method': 'POST', 'url.scheme': 'http' }, 0],
+    [{ 'http.request.method': '_OTHER', 'url.scheme': 'https' }, 0],
+  ]
+  expect((await collect()).points('http.server.active_requests')).toEqual([[get, 2], ...others])
+  release()
+  await Promise.all(waiting)
+  expect((await collect()).points('http.server.active_requests')).toEqual([[get, 0], ...others])
 })
 
 test('metrics of the application keep their names, also those that are made later, and their bounds', async () => {

@@ -1,0 +1,54 @@
+import { tracingChannel } from 'node:diagnostics_channel'
+import type { Kernel, RequestTrace } from '../../kernel/index.ts'
+import { isOwnRequest } from '../toolkit/own-requests.ts'
+import { knownMethods } from './requests.ts'
+import type { Sample } from './text.ts'
+
+const { start, asyncEnd } = tracingChannel<unknown, RequestTrace>('framework:request')
+
+/** Requests that are being worked on, by method and scheme. By the channel of requests, which says of each once that it is over. */
+export class ActiveRequests {
+  readonly #servers: Kernel[] = []
+  readonly #counts = new Map<string, { readonly labels: { method: string; scheme: string }; value: number }>()
+  readonly #counted = new WeakMap<object, string>()
+
+  /** Counts the requests of a server from now on; gives what ends it. */
+  follow(server: Kernel): () => void {
+    if (this.#servers.length === 0) {
+      start.subscribe(this.#begin)
+      asyncEnd.subscribe(this.#end)
+    }
+    this.#servers.push(server)
+    return () => {
+      this.#servers.splice(this.#servers.indexOf(server), 1)
+      if (this.#servers.length > 0) return
+      start.unsubscribe(this.#begin)
+      asyncEnd.unsubscribe(this.#end)
+    }
+  }
+
+  /** With those at 0: a series that is left out would keep its last value. */
+  samples(): Sample[] {
+    return [...this.#counts.values()].map(({ labels, value }) => ({ labels, value }))
+  }
+
+  readonly #begin = (given: unknown) => {
+    const event = given as RequestTrace
+    const { request } = event
+    if (!this.#servers.includes(request.server as Kernel) || isOwnRequest(request)) return
+    const method = knownMethods.has(request.method) ? request.method : '_OTHER'
+    const key = `${method} ${request.protocol}`
+    let count = this.#counts.get(key)
+    if (count === undefined) {
+      count = { labels: { method, scheme: request.protocol }, value: 0 }
+      this.#counts.set(key, count)
+    }
+    count.value++
+    this.#counted.set(event, key)
+  }
+
+  readonly #end = (event: unknown) => {
+    const key = this.#counted.get(event as object)
+    if (key !== undefined) this.#counts.get(key)!.value--
+  }
+}

@@ -1,0 +1,10 @@
+import type { PolicyRequirement } from './options.ts'
+
+/** A route that asks policies. */
+export interface GuardedRoute {
+  readonly route: string
+  readonly requirements: readonly PolicyRequirement[]
+}
+
+/** By the services of the server, for the inspector. */
+export const guardedRoutes = new WeakMap<object, readonly GuardedRoute[]>()

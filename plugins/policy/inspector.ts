@@ -1,0 +1,18 @@
+import type { InspectorPanel } from '../toolkit/panels.ts'
+import { guardedRoutes } from './guarded-routes.ts'
+
+export const panels: readonly InspectorPanel[] = [
+  {
+    title: 'Policies of routes',
+    columns: ['Route', 'Policies', 'Answer to a refused request'],
+    rows: (services, limit) =>
+      (guardedRoutes.get(services) ?? []).slice(0, limit).map(({ route, requirements }) => ({
+        id: route,
+        cells: [
+          route,
+          requirements.map(({ scope, handler }) => `${scope}.${handler}`).join(', '),
+          requirements.map(({ status, manager }) => status ?? manager.status).join(', '),
+        ],
+      })),
+  },
+]

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import type { InspectorPanel, PanelServices } from '../toolkit/panels.ts'
+import { storesOfScopes } from './stores/contract.ts'
+import { MemoryStore } from './stores/memory.ts'
+
+/** The store in memory; the others keep theirs where their own tools find them. */
+function memoryOf(services: PanelServices): MemoryStore | undefined {
+  const store = storesOfScopes.get(services)
+  return store instanceof MemoryStore ? store : undefined
+}
+
+/** An id is half of what logs its client in. */
+const hashOf = (id: string) => createHash('sha256').update(id).digest('base64url').slice(0, 16)
+
+export const panels: readonly InspectorPanel[] = [
+  {
+    title: 'Sessions in memory',
+    columns: ['Hash of the id', 'Bytes', 'Ends'],
+    rows: (services, limit) =>
+      Array.from(memoryOf(services)?.sessions() ?? [])
+        .slice(0, limit)
+        .map(({ id, bytes, end }) => ({ id: hashOf(id), cells: [hashOf(id), bytes, new Date(end)] })),
+    actions: [
+      {
+        name: 'End',
+        confirm: 'End this session? Its client is logged out.',
+        run(services, hash) {
+          const store = memoryOf(services)
+          for (const { id } of store?.sessions() ?? [])
+            if (hashOf(id) === hash && store!.destroy(id)) return 'It has ended.'
+          throw new Error('this session no longer exists')
+        },
+      },
+    ],
+  },
+]
