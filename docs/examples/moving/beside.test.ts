@@ -34,6 +34,15 @@ test('everything else goes to the old application, with method, query, body, coo
   ;(await server.inject.get('/')).assertStatus(201)
 })
 
+test.each([
+  ['//evil.example/x', 'GET //evil.example/x'],
+  ['/%2f%2fevil.example', 'GET /%2f%2fevil.example'],
+  ['/\\evil.example', 'GET //evil.example'],
+  ['/@evil.example?a=//b', 'GET /@evil.example?a=//b'],
+])('no path leads to another host: %s', async (path, asked) => {
+  expect((await server.inject.get(path)).text()).toMatch(asked)
+})
+
 test('an old application that is away is a 502', async () => {
   await using lost = makeServer(moved, 'http://127.0.0.1:1')
   ;(await lost.inject.get('/orders')).assertStatus(502)

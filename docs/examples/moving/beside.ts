@@ -6,10 +6,13 @@ export function makeServer(moved: RouteCollection, oldUrl: string) {
   // The old application reads bodies and describes its routes itself.
   const unread = { json: false, urlencoded: false, upload: false, apidoc: false } as const
   server.any('/*', unread, async (req) => {
-    const { pathname, search } = new URL(req.url)
-    const request = new globalThis.Request(new URL(pathname + search, oldUrl), webRequest(req))
-    request.headers.delete('host')
-    request.headers.set('x-forwarded-host', new URL(req.url).host)
+    const { host, pathname, search } = new URL(req.url)
+    // Not `new URL(pathname, oldUrl)`: the path `//evil.example` would be another host.
+    const target = Object.assign(new URL(oldUrl), { pathname, search })
+    const request = new globalThis.Request(target, webRequest(req))
+    for (const name of ['host', 'forwarded']) request.headers.delete(name)
+    request.headers.set('x-forwarded-host', host)
+    request.headers.set('x-forwarded-proto', req.protocol)
     request.headers.set('x-forwarded-for', req.ip)
     try {
       // A redirect is for the client to follow.
