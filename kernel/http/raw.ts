@@ -15,6 +15,8 @@ export interface Reply {
   readonly status: number
   readonly headers: readonly string[]
   readonly body: string | Uint8Array | StreamBody | null
+  /** With a stream alone: reports that it failed after its head was sent. Without it the adapter does, which does not know the route. */
+  readonly brokeOff?: (error: unknown) => void
   /** With status 101 alone: takes the connection, in place of an answer that is written. */
   readonly takeOver?: TakeOver
 }

@@ -24,6 +24,12 @@ export interface PolicyErrorOptions {
 
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
+/** What a refusal is answered with. */
+interface Denying {
+  denial(req: Request): DenialStatus
+  readonly challenge: string | undefined
+}
+
 /** What the status of a refused request says: that someone else may try, or that this caller need not. */
 export type DenialStatus = 401 | 403
 
@@ -59,11 +65,19 @@ export class PolicyDenials {
   }
 
   /** Answers; a promise only when the handler gives one. */
-  deny(req: Request, res: Response, status: DenialStatus): void | Promise<void> {
+  deny(req: Request, res: Response, ask: Denying): void | Promise<void> {
+    const status = ask.denial(req)
     res.status(status)
     const value = this.#answer?.(req, res)
-    if (isThenable(value)) return Promise.resolve(value).then((one) => finish(one, req, res, status))
+    if (isThenable(value)) return Promise.resolve(value).then((one) => this.#finish(one, req, res, status, ask))
+    this.#finish(value, req, res, status, ask)
+  }
+
+  #finish(value: unknown, req: Request, res: Response, status: DenialStatus, { challenge }: Denying): void {
     finish(value, req, res, status)
+    // After the handler: a 404 that says how to sign in would hide nothing, and a challenge of its own stays.
+    if (challenge === undefined || res.statusCode !== 401 || res.getHeader('www-authenticate') !== undefined) return
+    res.header('www-authenticate', challenge)
   }
 }
 

@@ -7,8 +7,8 @@ export function guard(name: string, ask: Ask, denialsOf: (req: Request) => Polic
   const middleware: Middleware = (req, res, next) => {
     const verdict = ask(req)
     if (verdict === true) return next()
-    if (verdict === false) return denialsOf(req).deny(req, res, ask.denial(req))
-    return verdict.then((passes) => (passes ? next() : denialsOf(req).deny(req, res, ask.denial(req))))
+    if (verdict === false) return denialsOf(req).deny(req, res, ask)
+    return verdict.then((passes) => (passes ? next() : denialsOf(req).deny(req, res, ask)))
   }
   return Object.defineProperty(middleware, 'name', { value: name })
 }

@@ -54,6 +54,11 @@ export interface PolicyManagerOptions {
    * signing in again, and 401 where they are not. Default 401.
    */
   status?: PolicyStatus
+  /**
+   * `WWW-Authenticate` of an answer with 401: how a client signs in, `'Bearer'` for example. RFC 9110 section 11.6.1 wants one, which
+   * only the application knows; sessions have none.
+   */
+  challenge?: string
   /** Milliseconds after which a check that has not settled counts as a refusal. Default 5000. */
   timeout?: number
   /** Logger for errors in checks of `canAccess`; checks of routes log to `req.log`. Default standard error. */
@@ -68,6 +73,7 @@ export const policyStatus = option.oneOf(401, 403, 'byUser')
 const managerOptions = option
   .shape({
     status: policyStatus.default(401),
+    challenge: option.name(/^[\x20-\x7e]+$/, 'a header value in printable ASCII, such as "Bearer"'),
     user: option.fn<(req: Request) => unknown>('a function (req) => user'),
     timeout: option.ms({ above: 0 }).default(5_000),
     logger: option.having<Logger>(['error'], 'a logger'),
@@ -93,6 +99,8 @@ export interface Ask {
   (req: Request): boolean | Promise<boolean>
   /** What the request is answered with that it has refused. */
   denial(req: Request): DenialStatus
+  /** `WWW-Authenticate` of a 401. */
+  readonly challenge: string | undefined
 }
 
 /**
@@ -127,16 +135,18 @@ export class PolicyManager<
   /** The answer to a refused request of a route. */
   readonly status: PolicyStatus
   readonly #logger: Logger | undefined
+  readonly #challenge: string | undefined
 
   constructor(
     policies: Policies,
     // The first branch is never taken: it is what `Options` is inferred from.
     options?: [Options] extends [never] ? Options : PolicyManagerOptions,
   ) {
-    const { user, timeout, logger, status } = managerOptions.parse(options ?? {}, 'PolicyManager')
+    const { user, timeout, logger, status, challenge } = managerOptions.parse(options ?? {}, 'PolicyManager')
     this.#user = user ?? ((req) => (req as Request & { user?: unknown }).user)
     this.#timeout = timeout
     this.status = status
+    this.#challenge = challenge
     this.#logger = logger
     for (const [scope, checks] of entriesOf('policies', policies)) {
       const copies = new Map<string, KeptCheck>()
@@ -241,7 +251,7 @@ export class PolicyManager<
       )
     // Where no user could be found out, no one is known.
     const denial = (req: Request) => (status === 'byUser' ? (known.has(req) ? 403 : 401) : status)
-    return Object.assign(ask, { denial })
+    return Object.assign(ask, { denial, challenge: this.#challenge })
   }
 
   #find(scope: string, handler: string): KeptCheck {

@@ -6,6 +6,7 @@ import type { Limiter, ShownLimit } from './limiter.ts'
 import { isStore, type RateLimitSettings, type Rule, rateLimitOfRoute, rateLimitOptions } from './options.ts'
 import type { RateLimitStore } from './stores/contract.ts'
 import { InsuredStore } from './stores/insured.ts'
+import { OwnStore } from './stores/own.ts'
 import { openRedisStore } from './stores/redis.ts'
 
 /**
@@ -81,7 +82,7 @@ async function openStore(
   log: Logger,
 ): Promise<RateLimitStore> {
   if (given === 'memory') return memory
-  const store = isStore(given) ? given : await openRedisStore(given)
+  const store = isStore(given) ? new OwnStore(given) : await openRedisStore(given)
   return new InsuredStore(store, memory, (isDown, error) => {
     if (isDown) log.warn({ err: error }, 'the store of the rate limits fails; each process counts on its own')
     else log.warn('the store of the rate limits works again')

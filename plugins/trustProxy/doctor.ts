@@ -2,7 +2,24 @@ import type { DoctorCheck } from '../toolkit/doctor/check.ts'
 import type { SettingsOf } from '../toolkit/options/index.ts'
 import type { trustProxyOptions } from './options.ts'
 
+/** nginx lets go of a connection that is idle after 60 s, and so do the load balancers of AWS; others wait longer. */
+const proxyIdle = 60_000
+
 export const checks: readonly DoctorCheck<SettingsOf<typeof trustProxyOptions>>[] = [
+  {
+    code: 'trustProxy.keep-alive',
+    level: 'warning',
+    production: true,
+    find({ server }) {
+      const { keepAliveTimeout } = server.settings.limits
+      // 0 keeps connections for ever, and Deno has no such setting.
+      if ('deno' in process.versions || keepAliveTimeout === 0 || keepAliveTimeout > proxyIdle) return undefined
+      return {
+        problem: `limits.keepAliveTimeout is ${keepAliveTimeout} ms: the server closes idle connections sooner than most proxies do, which then send a request into a closing one and answer 502`,
+        remedy: 'Make it longer than the idle time of the proxy: limits: { keepAliveTimeout: 75_000 }',
+      }
+    },
+  },
   {
     code: 'trustProxy.everyone',
     level: 'warning',

@@ -188,6 +188,7 @@ export const server = new Server({
       'session.secret-in-repository',
       'storage.memory-provider',
       'trustProxy.everyone',
+      'trustProxy.keep-alive',
     ])
   })
 

@@ -14,9 +14,6 @@ routes.get('/orders', { policy: { manager: scopes, scope: 'orders', handler: 're
 }))
 routes.post('/orders', { policy: { manager: scopes, scope: 'orders', handler: 'write' } }, () => 'ordered')
 const server = new Server({ router: routes, plugins: { tokens: tokens({ issuer, audience, keys }) } })
-server.setPolicyErrorHandler((_req, res) => {
-  if (res.statusCode === 401) res.header('www-authenticate', 'Bearer')
-})
 beforeAll(() => server.ready())
 afterAll(() => server.close())
 

@@ -61,5 +61,5 @@ export const scopes = new PolicyManager(
       write: proves<{ token: JWTPayload }>((token) => hasScope(token, 'orders:write')),
     },
   },
-  { user: (req) => req.token, status: 'byUser' },
+  { user: (req) => req.token, status: 'byUser', challenge: 'Bearer' },
 )

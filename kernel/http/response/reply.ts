@@ -15,6 +15,11 @@ function isBodiless(status: number): boolean {
   return status === 204 || status === 205 || status === 304
 }
 
+/** The line of the answer itself was written before, with the status that its head has. */
+function reportBroken({ method, path, route, log }: KernelResponse['request'], err: unknown): void {
+  log.warn({ err, method, path, route }, 'a streamed answer broke off')
+}
+
 /**
  * Encodes a response for the runtime. HEAD drops the body and keeps its length.
  *
@@ -89,6 +94,7 @@ export function toReply(res: KernelResponse, closing: boolean): Reply {
   if (type !== undefined && !typed) headers.push('content-type', type)
   if (declared === -1 && length !== -1 && !counted) headers.push('content-length', String(length))
   if (closing && !connected) headers.push('connection', 'close')
-  if (head && length === -1) disposeStream(body as StreamBody)
+  if (length === -1 && !head) return { status, headers, body, brokeOff: (error) => reportBroken(res.request, error) }
+  if (length === -1) disposeStream(body as StreamBody)
   return { status, headers, body: head || length === 0 ? null : body }
 }

@@ -261,9 +261,10 @@ export class NodeRequest implements RawRequest {
       if (body === null) response.end()
       else if (typeof body === 'string') response.end(hasLatin1(headers) ? Buffer.from(body) : body)
       else if (body instanceof Uint8Array) response.end(body)
-      else return this.#sendStream(body, headers)
+      else return this.#sendStream(body, reply)
     } catch (error) {
-      this.#fail('an answer could not be written', error)
+      this.#context.onWarning('an answer could not be written', error)
+      this.#breakOff()
     }
     return undefined
   }
@@ -275,15 +276,16 @@ export class NodeRequest implements RawRequest {
     return this.#expects === 'continue' || Number(this.header('content-length') ?? 0) > mostUnread
   }
 
-  #sendStream(body: StreamBody, headers: readonly string[]): Promise<void> {
+  #sendStream(body: StreamBody, { headers, brokeOff }: Reply): Promise<void> {
     return writeStream(this.#response, body, declaredLength(headers), hasLatin1(headers)).catch((error: unknown) => {
-      this.#fail('a streamed answer broke off', error)
+      if (brokeOff === undefined) this.#context.onWarning('a streamed answer broke off', error)
+      else brokeOff(error)
+      this.#breakOff()
     })
   }
 
   /** What is half written must not look finished, so the connection ends here, when those in front have their answers. */
-  #fail(message: string, error: unknown): void {
-    this.#context.onWarning(message, error)
+  #breakOff(): void {
     const response = this.#response
     if (response.headersSent) {
       const { socket } = this.#message

@@ -218,7 +218,7 @@ class FetchRequest implements RawRequest {
     })
   }
 
-  #build({ status, headers, body, takeOver }: Reply): WebResponse {
+  #build({ status, headers, body, brokeOff, takeOver }: Reply): WebResponse {
     if (takeOver !== undefined) {
       const connection = this.#context.connection(this.#request)
       this.#settle()
@@ -234,7 +234,7 @@ class FetchRequest implements RawRequest {
       }
       return new Response(plainBody(body, headers), responseInit(status, said))
     }
-    return new Response(this.#stream(body, declaredLength(headers)), responseInit(status, said))
+    return new Response(this.#stream(body, declaredLength(headers), brokeOff), responseInit(status, said))
   }
 
   /** A stream that breaks off would be a failed answer in HTTP/2, where a request rarely has a Host. */
@@ -242,14 +242,15 @@ class FetchRequest implements RawRequest {
     return !this.#context.hasAuthority || this.#header('host') !== null
   }
 
-  #stream(body: StreamBody, length: number | undefined): ReadableStream<Uint8Array> {
+  #stream(body: StreamBody, length: number | undefined, brokeOff: Reply['brokeOff']): ReadableStream<Uint8Array> {
     this.#enter('working')
     return webStream(body, length, {
       onEnd: () => this.#settle(),
       onCancel: () => (this.#onGone ? this.#onGone() : this.#settle()),
       onError: (error) => {
         this.#settle()
-        this.#context.onWarning('a streamed answer broke off', error)
+        if (brokeOff === undefined) this.#context.onWarning('a streamed answer broke off', error)
+        else brokeOff(error)
       },
     })
   }

@@ -8,7 +8,7 @@ export interface Hit {
 
 /** Where requests are counted: one fixed window for each key, which begins with its first request. */
 export interface RateLimitStore {
-  /** Counts one request; must be atomic. */
+  /** Counts one request; must be atomic. One that does not answer within 250 ms has failed. */
   hit(key: string, windowMs: number): Hit | Promise<Hit>
   /** Called when the server closes. */
   close?(): void | Promise<void>

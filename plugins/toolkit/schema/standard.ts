@@ -20,7 +20,8 @@ type StandardResult<Output> =
 
 interface StandardIssue {
   readonly message: string
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+  /** A list by the specification; VineJS 4 gives text with dots. */
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | string | undefined
 }
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
@@ -34,8 +35,9 @@ const ruleMembers = ['expected', 'format', 'origin', 'minimum', 'maximum', 'incl
 
 function issueOf(issue: StandardIssue): Issue {
   const own = issue as StandardIssue & Readonly<Record<string, unknown>>
-  const path = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
-  const keyword = typeof own.code === 'string' ? own.code : typeof own.type === 'string' ? own.type : 'invalid'
+  const given = typeof issue.path === 'string' ? issue.path.split('.') : (issue.path ?? [])
+  const path = given.map((part) => (typeof part === 'object' ? part.key : part))
+  const keyword = [own.code, own.type, own.rule].find((name) => typeof name === 'string') ?? 'invalid'
   const params: Record<string, unknown> = {}
   for (const name of ruleMembers) if (own[name] !== undefined) params[name] = own[name]
   return { path: pointerOf(path), keyword, message: issue.message, params }

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import type { Kernel } from '../../../kernel/index.ts'
 import { makeKernel, pause } from '../../support/kernel.ts'
 
 const closing: (() => Promise<void>)[] = []
@@ -111,3 +112,27 @@ test('an answer whose source fails while nothing reads it is over: fetch', async
   await expect(reader.read()).rejects.toThrow('given up')
   expect(events).toEqual(['settled'])
 })
+
+test.each([
+  ['a socket', (kernel: Kernel, path: string) => fetch(kernel.url + path)],
+  ['fetch', (kernel: Kernel, path: string) => kernel.fetch(new Request(`http://a${path}`))],
+])('the warning of an answer that broke off says which request it was: %s', async (_what, ask) => {
+  const { kernel, log } = makeKernel({ drainWindow: 0, closeTimeout: 300 })
+  closing.push(() => kernel.close())
+  let id: string | undefined
+  kernel.get('/reports/:name', (req, res) => {
+    id = req.id
+    return res.stream(failing())
+  })
+  await kernel.listen()
+  const response = await ask(kernel, '/reports/sold')
+  await expect(response.text()).rejects.toThrow()
+  const fields = { reqId: id, method: 'GET', path: '/reports/sold', route: '/reports/:name', err: new Error('no disk') }
+  const entry = { level: 'warn', fields, message: 'a streamed answer broke off' }
+  await expect.poll(() => log).toContainEqual(entry)
+})
+
+async function* failing() {
+  yield 'a line\n'
+  throw new Error('no disk')
+}

@@ -1,4 +1,11 @@
-import { PolicyManager, type PolicyManagerOptions, type PolicyRequirement, RouteCollection, Server } from 'framework'
+import {
+  type PolicyErrorHandler,
+  PolicyManager,
+  type PolicyManagerOptions,
+  type PolicyRequirement,
+  RouteCollection,
+  Server,
+} from 'framework'
 import { afterEach, describe, expect, test } from 'vitest'
 import { memoryLogger, pause } from '../../support/kernel.ts'
 
@@ -85,6 +92,39 @@ test('setPolicyErrorHandler wins, with the status of the policy preset', async (
   ;(await server.inject.get('/')).assertStatus(403).assertBodyDeepEqual({ mapped: true })
   server.setPolicyErrorHandler({ status: 404 })
   ;(await server.inject.get('/')).assertStatus(404).assertBodyDeepEqual({ error: 'Not Found' })
+})
+
+describe('a challenge', () => {
+  async function challenged(options: PolicyManagerOptions, user?: unknown, answer?: PolicyErrorHandler) {
+    const server = new Server<{}>({ router: new RouteCollection(), logger: memoryLogger() } as {})
+    servers.push(server)
+    const manager = new PolicyManager({ site: { check: () => false } }, { user: () => user, ...options })
+    server.get('/', { policy: { manager, scope: 'site', handler: 'check' } }, () => 'in')
+    server.group('/group', [manager.guard('site', 'check')], (group) => group.get('/', () => 'in'))
+    if (answer) server.setPolicyErrorHandler(answer)
+    const [route, group] = [await server.inject.get('/'), await server.inject.get('/group')]
+    expect(route.headers()['www-authenticate']).toEqual(group.headers()['www-authenticate'])
+    return [route.statusCode(), route.headers()['www-authenticate']]
+  }
+
+  test('stands in an answer with 401, of a route and of a group, and in no other', async () => {
+    expect(await challenged({ challenge: 'Bearer' })).toEqual([401, 'Bearer'])
+    expect(await challenged({})).toEqual([401, undefined])
+    expect(await challenged({ challenge: 'Bearer', status: 403 })).toEqual([403, undefined])
+    expect(await challenged({ challenge: 'Bearer', status: 'byUser' }, 'ada')).toEqual([403, undefined])
+    expect(await challenged({ challenge: 'Bearer', status: 'byUser' })).toEqual([401, 'Bearer'])
+  })
+
+  test('is left out where a handler hides the route, and gives way to one of the handler', async () => {
+    expect(await challenged({ challenge: 'Bearer' }, undefined, { status: 404 })).toEqual([404, undefined])
+    const own: PolicyErrorHandler = async (_req, res) => res.header('www-authenticate', 'Basic').json({})
+    expect(await challenged({ challenge: 'Bearer' }, undefined, own)).toEqual([401, 'Basic'])
+    expect(await challenged({ challenge: 'Bearer' }, undefined, async () => 'sign in')).toEqual([401, 'Bearer'])
+  })
+
+  test('that no header can hold is refused', () => {
+    expect(() => new PolicyManager({}, { challenge: 'Bearer\r\nx: y' })).toThrow('PolicyManager.challenge')
+  })
 })
 
 test('another status is refused', () => {

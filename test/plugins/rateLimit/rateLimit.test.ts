@@ -293,6 +293,17 @@ describe('a store of the application', () => {
     expect(store.closed).toBe(1)
   })
 
+  test.each<[string, () => unknown]>([
+    ['never answers', () => new Promise(() => {})],
+    ['gives a text', () => ({ count: '1', resetMs: 10 })],
+    ['gives nothing', async () => undefined],
+    ['gives a thenable of something else', () => ({ then: (settle: (rows: unknown[]) => void) => settle([]) })],
+  ])('that %s has failed, and each process counts for itself', async (_what, hit) => {
+    const server = serverWith({ rateLimit: { limit: 2, store: { hit } } })
+    expect(passed(await ask(server, 4))).toBe(2)
+    expect(server.log.map(({ message }) => message)).toContainEqual(expect.stringContaining('fails'))
+  })
+
   test('that fails is replaced by counting here, is left alone for a second, and told once per change', async () => {
     const store = { ...counting(), fails: true, asked: 0 }
     const broken = {

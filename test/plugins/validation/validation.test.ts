@@ -192,6 +192,16 @@ describe('all', () => {
 })
 
 describe('failures', () => {
+  test('of a validator that gives its paths as text and its rules as VineJS does are rows as well', async () => {
+    const issues = [{ message: 'is required', rule: 'required', field: 'items.0.name', path: 'items.0.name' }]
+    const vine = { '~standard': { version: 1, vendor: 'vinejs', validate: async () => ({ issues }) } } as const
+    const response = await echo({ body: vine }).inject.post('/', { body: {} })
+    response.assertStatus(422)
+    expect(failureOf(response).errors).toEqual([
+      { part: 'body', path: '/items/0/name', keyword: 'required', message: 'is required', params: {} },
+    ])
+  })
+
   const number = (name: string) => ({ type: 'object', properties: { [name]: { type: 'integer' } }, required: [name] })
 
   test('of all parts are told, in the order headers, params, query, body, all', async () => {

@@ -15,6 +15,7 @@ export const surroundings: Readonly<Record<string, Partial<Surroundings>>> = {
     files: { 'env.ts': 'export const env = { get: (name: string) => process.env[name] }\n' },
     env: { APP_SECRET: 'a-secret-of-32-characters-or-more', GREETING: 'hi' },
   },
+  'docs/guides/faq.md': { files: { 'public/index.html': '<p>app</p>' } },
   'docs/plugins/controllers.md': {
     files: {
       'src/controllers/hello.ts':

@@ -1,0 +1,99 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, get } from 'node:http'
+import { fileURLToPath } from 'node:url'
+
+export interface Plan {
+  readonly program: URL
+  /** Its arguments: one process for each. The first one is what the others are compared with. */
+  readonly variants: readonly string[]
+  readonly path: string
+  readonly rounds: number
+  readonly seconds: number
+  readonly connections?: number
+}
+
+export interface Result {
+  readonly variant: string
+  /** Microseconds of processor time for each request: the median of all rounds. */
+  readonly cpu: number
+  /** The distance between the quartiles in relation to the median. What is below it is nothing. */
+  readonly spread: number
+  /** How many times as cheap as the first variant, round by round; the median. */
+  readonly ratio: number
+}
+
+type Usage = { readonly cpu: NodeJS.CpuUsage }
+
+async function ask(child: ChildProcess): Promise<Usage> {
+  const answer = once(child, 'message')
+  child.send('usage')
+  return (await answer)[0] as Usage
+}
+
+/** Asks for so many seconds, and counts; anything but a 200 ends the measurement, since a fast error is not a result. */
+async function load(url: string, agent: Agent, connections: number, seconds: number): Promise<number> {
+  const until = performance.now() + seconds * 1000
+  let count = 0
+  const one = () =>
+    new Promise<void>((resolve, reject) => {
+      get(url, { agent }, (res) => {
+        res.resume().on('end', () => (res.statusCode === 200 ? resolve() : reject(new Error(`${res.statusCode}`))))
+      }).on('error', reject)
+    })
+  const client = async () => {
+    while (performance.now() < until) {
+      await one()
+      count++
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, client))
+  return count
+}
+
+const quantile = (sorted: readonly number[], part: number) => sorted[Math.floor((sorted.length - 1) * part)]!
+const sort = (list: readonly number[]) => [...list].sort((a, b) => a - b)
+
+/** Processor time for each request, of each variant. All processes stay up, and are loaded in turn. */
+export async function measure({ program, variants, path, rounds, seconds, connections = 20 }: Plan): Promise<Result[]> {
+  const subjects = await Promise.all(
+    variants.map(async (variant) => {
+      const child = fork(fileURLToPath(program), [variant], {
+        execArgv: ['--import', 'tsx'],
+        env: { ...process.env, NODE_ENV: 'production' },
+      })
+      const [{ url }] = (await once(child, 'message')) as [{ url: string }]
+      const agent = new Agent({ keepAlive: true, maxSockets: connections })
+      return { child, agent, url: url + path, costs: [] as number[] }
+    }),
+  )
+  try {
+    // The first round warms up: compilers, connections, caches.
+    for (let round = 0; round <= rounds; round++) {
+      // In another order each time, so that what disturbs the machine for a while meets all of them.
+      for (const subject of [...subjects].sort(() => Math.random() - 0.5)) {
+        const before = await ask(subject.child)
+        const count = await load(subject.url, subject.agent, connections, seconds)
+        const { cpu } = await ask(subject.child)
+        const used = cpu.user + cpu.system - before.cpu.user - before.cpu.system
+        if (round > 0) subject.costs.push(used / count)
+      }
+    }
+  } finally {
+    for (const { child, agent } of subjects) {
+      agent.destroy()
+      child.disconnect()
+    }
+  }
+  const [{ costs: reference }] = subjects as [(typeof subjects)[number]]
+  return subjects.map(({ costs }, i) => {
+    const sorted = sort(costs)
+    const cpu = quantile(sorted, 0.5)
+    return {
+      variant: variants[i]!,
+      cpu,
+      spread: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / cpu,
+      ratio: quantile(sort(costs.map((cost, round) => reference[round]! / cost)), 0.5),
+    }
+  })
+}
