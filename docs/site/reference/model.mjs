@@ -1,0 +1,142 @@
+import { readDocstring } from './docstring.mjs'
+import { childrenOf, placeOf, readSources, ts } from './program.mjs'
+
+const docstringOf = (node) => (ts.isVariableDeclaration(node) ? node.parent.parent : node).jsDoc?.at(-1)
+const docOf = (node) => readDocstring(docstringOf(node)?.getText() ?? '')
+const isHidden = (node) =>
+  docOf(node).isInternal ||
+  (ts.getCombinedModifierFlags(node) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) !== 0 ||
+  // `#private`, `[Symbol.iterator]`, and `'~standard'`, which is for machines.
+  /^(?:#|\[|'~)/.test(node.name?.getText() ?? '')
+const visible = (symbol) => (symbol.declarations ?? []).filter((node) => !isHidden(node))
+
+/** The object types that are written out inside of a type: of an option, of what a promise gives. */
+function literalsIn(type) {
+  if (type === undefined) return []
+  if (ts.isTypeLiteralNode(type)) return [type]
+  if (ts.isTypeReferenceNode(type)) return (type.typeArguments ?? []).flatMap(literalsIn)
+  const isTransparent = [ts.isUnionTypeNode, ts.isIntersectionTypeNode, ts.isParenthesizedTypeNode, ts.isArrayTypeNode]
+  if (ts.isTypeOperatorNode(type) || isTransparent.some((is) => is(type))) return childrenOf(type).flatMap(literalsIn)
+  return []
+}
+
+/**
+ * Reads every public name and its members from the sources.
+ *
+ * @param {boolean} withTypes whether signatures have the types that the compiler finds, which takes three times as long
+ * @returns {import('./model.d.mts').Reference}
+ */
+export function readReference(withTypes = false) {
+  const { exported, files, exportsOf, symbolAt, typeText, resultText } = readSources(withTypes)
+  const ids = new Map([...exported.keys()].filter((symbol) => visible(symbol).length > 0).map((one, id) => [one, id]))
+
+  /** A declaration as it is written, without its docstring and its body. */
+  function signatureOf(node) {
+    const written = (start, end) => {
+      const text = node.getSourceFile().text.slice(start, end)
+      return text.replace(/\/\*\*[\s\S]*?\*\/\s*|\/\/.*$/gm, '').trim()
+    }
+    const upTo = (end) => written(node.getStart(), end).replace(/^(?:(?:export|declare|abstract|async|override) )+/, '')
+    if (node.members !== undefined) return upTo(node.members.pos - 1)
+    const value = node.initializer
+    if (value === undefined) {
+      if (node.body === undefined) return upTo(node.end).replace(/[;,]$/, '')
+      const isTyped = node.type !== undefined || ts.isConstructorDeclaration(node) || ts.isSetAccessor(node)
+      return upTo(node.body.getStart()) + (isTyped ? '' : `: ${resultText(node)}`)
+    }
+    const name = `${ts.isVariableDeclaration(node) ? 'const ' : ''}${node.name.getText()}`
+    if (node.type !== undefined) return `${name}: ${written(node.type.getStart(), node.type.end)}`
+    if (!ts.isArrowFunction(value)) return `${name}: ${typeText(node)}`
+    const parameters = written(value.getStart(), value.type?.end ?? value.equalsGreaterThanToken.getStart())
+    return name + parameters.replace(/^async /, '') + (value.type === undefined ? `: ${resultText(value)}` : '')
+  }
+
+  const basesOf = (node) =>
+    (node.heritageClauses ?? []).flatMap(({ types }) => types.map((one) => symbolAt(one.expression)))
+  /** What a base or an interface says of a member that says nothing itself: editors show it, too. */
+  function inheritedDoc(owner, name) {
+    for (const base of (owner?.declarations ?? []).flatMap(basesOf).filter(Boolean)) {
+      const own = (base.members?.get(name)?.declarations ?? []).map(docOf).find(({ text }) => text !== '')
+      const doc = own ?? inheritedDoc(base, name)
+      if (doc !== undefined) return doc
+    }
+    return undefined
+  }
+
+  function describe(name, nodes, owner) {
+    const overloads = nodes.filter(({ body }) => body === undefined)
+    const shown = nodes.length > 1 && overloads.length > 0 ? overloads : nodes
+    const doc = nodes.map(docOf).find(({ text }) => text !== '') ?? inheritedDoc(owner, name) ?? docOf(nodes[0])
+    const members = shown.flatMap(({ type }) => literalsIn(type).flatMap((literal) => membersOf(literal.members)))
+    return { name, ...placeOf(shown[0]), doc, signatures: [...new Set(shown.map(signatureOf))], members }
+  }
+
+  function membersOf(nodes, owner) {
+    const byName = new Map()
+    for (const node of nodes) {
+      const name = ts.isConstructorDeclaration(node) ? 'constructor' : node.name?.getText()
+      if (name !== undefined && !isHidden(node)) byName.set(name, [...(byName.get(name) ?? []), node])
+    }
+    return [...byName].map(([name, all]) => describe(name, all, owner))
+  }
+
+  /** The members of a declaration; those of a base that is not public itself are shown as its own. */
+  function membersIn(node, symbol) {
+    if (ts.isSourceFile(node)) return exportsOf(symbol).map((one) => describe(one.name, visible(one)))
+    if (ts.isTypeAliasDeclaration(node)) return literalsIn(node.type).flatMap(({ members }) => membersOf(members))
+    const value = node.initializer?.expression ?? node.initializer
+    if (value?.properties !== undefined) return membersOf(value.properties)
+    const own = membersOf(node.members ?? [], symbol)
+    const hidden = basesOf(node).filter((base) => base !== undefined && !ids.has(base))
+    const further = hidden.flatMap((base) => visible(base).flatMap((one) => membersIn(one, base)))
+    return [...own, ...further.filter(({ name }) => !own.some((member) => member.name === name))]
+  }
+
+  /** The public names that a declaration or its docstring refers to. */
+  function referencesIn(node) {
+    const target = ts.isTypeReferenceNode(node) ? node.typeName : (node.expression ?? node.exprName ?? node.name)
+    const refers = ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node) || ts.isTypeQueryNode(node)
+    const own = refers && target !== undefined ? ids.get(symbolAt(target)) : undefined
+    const further = childrenOf(node).filter((child) => !ts.isBlock(child) && child !== node.initializer)
+    return [...(own === undefined ? [] : [own]), ...further.flatMap(referencesIn)]
+  }
+
+  const linked = files.filter(({ text }) => text.includes('{@link'))
+  const links = linked.flatMap(linksIn).map((link) => {
+    const symbol = link.name && symbolAt(link.name)
+    return { ...placeOf(link), text: link.getText(), isBroken: symbol === undefined, target: ids.get(symbol) }
+  })
+
+  const names = [...ids].map(([symbol, id]) => {
+    const nodes = visible(symbol)
+    const isModule = ts.isSourceFile(nodes[0])
+    const doors = exported.get(symbol)
+    const members = nodes.flatMap((node) => membersIn(node, symbol))
+    const references = new Set(isModule ? [] : nodes.flatMap(referencesIn))
+    references.delete(id)
+    const described = describe(doors[0].name, isModule ? [nodes[0].statements[0]] : nodes)
+    return {
+      ...described,
+      ...placeOf(nodes[0]),
+      id,
+      doors,
+      kind: kindOf(nodes[0]),
+      members,
+      references: [...references],
+    }
+  })
+  return { names, links }
+}
+
+function kindOf(node) {
+  if (ts.isClassDeclaration(node)) return 'class'
+  if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return 'type'
+  const isFunction = ts.isFunctionDeclaration(node) || (node.initializer && ts.isArrowFunction(node.initializer))
+  return isFunction ? 'function' : 'value'
+}
+
+function linksIn(node) {
+  const own = (node.jsDoc ?? []).flatMap(linksIn)
+  const link = ts.isJSDocLink(node) ? [node] : []
+  return [...link, ...own, ...childrenOf(node).flatMap(linksIn)]
+}
