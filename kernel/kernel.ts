@@ -174,6 +174,7 @@ export class Kernel extends RouteVerbs {
     return this.#state.address?.port ?? this.settings.port
   }
 
+  /** The host that it listens on; before that the one of the options. */
   get host(): string {
     return this.#state.address?.host ?? this.settings.host
   }
@@ -183,6 +184,7 @@ export class Kernel extends RouteVerbs {
     return urlOf(this.host, this.port, this.settings.https !== undefined)
   }
 
+  /** Whether the socket is bound: from the end of `listen` until `close` stops taking connections. */
   get isListening(): boolean {
     return this.#state.isListening
   }

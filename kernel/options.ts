@@ -11,6 +11,10 @@ export interface KernelOptions {
   host?: string
   /** The collection to serve; default: the `router` of the process. */
   router?: RouteCollection
+  /**
+   * What the server, `req.log` and `ctx.log` write to: anything with `debug`, `info`, `warn`, `error` and `child`, such as a
+   * pino logger. Default: JSON lines on standard error, from `warn` on.
+   */
   logger?: Logger
   /** Close on SIGTERM and SIGINT once listening; default true. */
   gracefulShutdown?: boolean
@@ -24,6 +28,7 @@ export interface KernelOptions {
   requestTimeout?: number
   /** Take `x-request-id` from the client as `req.id`; default false. */
   trustRequestId?: boolean
+  /** Bounds on what one connection may cost, each in place of its default. */
   limits?: Partial<Limits>
   /** Key and certificate; the server then speaks https. */
   https?: TlsOptions
@@ -40,6 +45,7 @@ type Optional = 'router' | 'https' | 'abortSignal' | 'adapter'
 export interface ResolvedKernelOptions
   extends Readonly<Required<Omit<KernelOptions, Optional | 'limits'>>>,
     Readonly<Pick<KernelOptions, Optional>> {
+  /** All limits of a connection, those that were not given with their defaults. */
   readonly limits: Limits
   /** The answer to all failures. */
   readonly errorFormat: Failures

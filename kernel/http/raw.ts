@@ -12,8 +12,11 @@ export type StreamBody = ReadableStream<Uint8Array> | Readable | AsyncIterable<U
  * {@link RawRequest.countsBody | counts it}; `body` is `null` for HEAD, 204 and 304 also when a length is declared.
  */
 export interface Reply {
+  /** The status code; 101 with `takeOver`. */
   readonly status: number
+  /** Names and values in turn, names in lower case; a name comes again for a further line, of `set-cookie` for example. */
   readonly headers: readonly string[]
+  /** The bytes, a string that is sent as UTF-8, a stream that is read with backpressure, or `null` for no body. */
   readonly body: string | Uint8Array | StreamBody | null
   /** With status 101 alone: takes the connection, in place of an answer that is written. */
   readonly takeOver?: TakeOver
@@ -25,7 +28,10 @@ export interface Reply {
  */
 export type TakeOver = (connection: Connection, headers: readonly string[]) => unknown
 
-/** A connection that can be taken over, as its runtime hands it out. */
+/**
+ * A connection that can be taken over, as its `runtime` hands it out: on Node.js the `message` with the `socket` and the bytes after the `head`, on
+ * Bun the `request` with the `server` that upgrades it, on Deno the `request` alone, under `inject` the `peer` that the request names.
+ */
 export type Connection =
   | { readonly runtime: 'node'; readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
   | { readonly runtime: 'bun'; readonly request: globalThis.Request; readonly server: object }
@@ -40,6 +46,7 @@ export type Connection =
  * literal with closures for each request costs more than all the rest of a small request.
  */
 export interface RawRequest {
+  /** The method as it was sent. */
   readonly method: string
   /** The request target as it came: origin form (`/a?b`), or absolute form (`http://host/a`). Neither decoded nor normalised here. */
   readonly target: string

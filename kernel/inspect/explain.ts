@@ -18,6 +18,7 @@ export const NotReadyError = defineError(
 export interface Explanation {
   /** The route's method and path as registered; `undefined` when the request is a 404 or 405. */
   readonly route: string | undefined
+  /** The decoded parameters of the path, as the handler gets them. */
   readonly params: Readonly<Record<string, string>>
   /** In order; behind the middlewares of a miss the fallbacks that may answer it. */
   readonly steps: readonly ExplainedStep[]

@@ -25,6 +25,7 @@ const own: readonly PropertyKey[] = ['middlewares', description]
 
 /** The plugin that would take an option if it were registered. */
 export interface AbsentPlugin {
+  /** The key of the plugin in the option `plugins`. */
   readonly plugin: string
   /** What its absence is: meant, a loss that a warning tells, or a mistake, for who sets a limit counts on it. */
   readonly absence: 'meant' | 'warning' | 'error'

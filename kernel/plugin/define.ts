@@ -41,6 +41,7 @@ export interface PluginDefinition<
 > extends PluginData {
   /** Unique within a scope; other plugins name it in `dependencies`. */
   readonly name: string
+  /** The plugin's own version, which listings of the tree show. */
   readonly version?: string
   /** Plugins that must be registered here or in an ancestor; they boot before this one. */
   readonly dependencies?: readonly string[]
@@ -70,10 +71,13 @@ export interface PluginDefinition<
 
 /** A plugin with its options, ready to be registered: plain data. */
 export interface Registration<Provided extends object = object> {
+  /** The definition that the factory was made of. */
   readonly plugin: PluginDefinition<never, Provided>
+  /** What the factory was called with, not yet checked. */
   readonly options: unknown
   /** The prefix that the factory was given. Another name, so that no registration counts as options of `register`. */
   readonly mountPath?: string | undefined
+  /** Where the factory was called, for messages. */
   readonly site: CallSite
 }
 
@@ -104,6 +108,7 @@ export interface PluginFactory<Options, Provided extends object = {}> {
       ? [options?: Options, register?: RegisterOptions]
       : [options: Options, register?: RegisterOptions]
   ): Registration<Provided>
+  /** The definition that the factory was made of. */
   readonly plugin: PluginDefinition<never, Provided>
 }
 

@@ -5,7 +5,7 @@ import type { Address } from '../runtime/adapter.ts'
 import type { PluginEntry } from './scope.ts'
 
 /**
- * What was thrown, as it is. Nearly always an `Error`, so it is typed as one; whoever wants to look first takes it as
+ * What was thrown, as it is. Nearly always an `Error`, so it is typed as one; code that looks first takes it as
  * `unknown`. `code` and `status` are what errors of the framework have.
  */
 export type Thrown = Error & { readonly code?: unknown; readonly status?: unknown }
@@ -39,6 +39,7 @@ export interface HookTypes {
   onError: { handle(error: Thrown, req: Request, res: Response): void | Promise<void> }['handle']
 }
 
+/** The name of a hook of a plugin: `onSend`. */
 export type HookName = keyof HookTypes
 
 /** Hooks of the server's life, run in order of registration over the whole tree; the others reach routes by scope. */

@@ -41,9 +41,11 @@ export type OptionsReader<Input, Settings> =
 
 /** A route whose option is read. */
 export interface OptionRoute<Settings> {
+  /** The method of the route. */
   readonly method: Method
   /** As registered, with the prefixes of its groups: `/users/:id`. */
   readonly path: string
+  /** All options of the route, of other plugins too. */
   readonly options: RouteOptions
   /** Those of the plugin. */
   readonly settings: Settings

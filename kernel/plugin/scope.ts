@@ -42,8 +42,11 @@ export type Registrable = Registration | Middleware
 
 /** Milliseconds spent in each phase of a plugin's life. */
 export interface PluginTimes {
+  /** In `setup`. */
   boot: number
+  /** In its `onReady` hooks. */
   ready: number
+  /** In its `onClose` hooks. */
   close: number
 }
 

@@ -3,6 +3,7 @@ import { defineError } from '../support/errors.ts'
 
 /** The methods a route can be registered for, in the order that `Allow` lists them. */
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'OPTIONS'] as const
+/** The method of a route. Requests with other methods are answered 405, or 404. */
 export type Method = (typeof methods)[number]
 
 export const RoutePatternError = defineError(

@@ -102,14 +102,35 @@ type MiddlewareAt<Path extends string> = {
 
 /** Whatever routes can be registered on: a collection, a group of one, a server, a plugin's context. */
 export interface Routes<Extension = {}, Prefix extends string = ''> {
+  /**
+   * Registers a route for GET: a path, options or middlewares if there are any, and a handler whose returned value is the
+   * answer. HEAD is answered as well, without the body.
+   *
+   * @example
+   * router.get('/users/:id', (req) => ({ id: req.params.id }))
+   */
   readonly get: Verb<Extension, Prefix, BodilessOptions>
+  /** Registers a route for HEAD alone; without one the route for GET answers HEAD. */
   readonly head: Verb<Extension, Prefix, BodilessOptions>
+  /**
+   * Registers a route for POST.
+   *
+   * @example
+   * router.post('/users', async (req, res) => {
+   *   res.status(201)
+   *   return await req.json()
+   * })
+   */
   readonly post: Verb<Extension, Prefix>
+  /** Registers a route for PUT: replaces what is at the path. */
   readonly put: Verb<Extension, Prefix>
+  /** Registers a route for PATCH: changes a part of what is at the path (RFC 5789). */
   readonly patch: Verb<Extension, Prefix>
+  /** Registers a route for DELETE; the request may have a body, which many clients and proxies drop. */
   readonly delete: Verb<Extension, Prefix>
   /** Safe like GET, with a body that says what is asked for (RFC 10008). */
   readonly query: Verb<Extension, Prefix>
+  /** Registers a route for OPTIONS; without one, and without the plugin `cors`, OPTIONS is a 405. */
   readonly options: Verb<Extension, Prefix, BodilessOptions>
   /** Registers the route for every method; a route of one method at the same path goes before it, in whatever order they are written. */
   readonly any: Verb<Extension, Prefix>

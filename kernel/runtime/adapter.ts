@@ -25,9 +25,13 @@ export const defaultLimits: Limits = {
 
 /** PEM key material, as `node:https` takes it. */
 export interface TlsOptions {
+  /** The private key, PEM. */
   key: string | Uint8Array
+  /** The certificate, PEM, with the intermediate ones after it. */
   cert: string | Uint8Array
+  /** Further certificates, PEM, by which the chain of `cert` is completed. */
   ca?: string | Uint8Array
+  /** What the private key is encrypted with; left out for a key that is not. */
   passphrase?: string
 }
 
@@ -61,7 +65,9 @@ export type RequestHandler = (raw: RawRequest) => void
 
 /** Where a server listens. */
 export interface Address {
+  /** The port, also where the option was 0. */
   port: number
+  /** The host as it was given, or what the runtime says of it. */
   host: string
 }
 

@@ -63,7 +63,9 @@ type Template<Values extends readonly unknown[]> = (...values: Values) => string
 /** Made by {@link defineError}: called without `new`, with what its template takes. */
 export interface ErrorFactory<Values extends readonly unknown[]> {
   (...values: Values): FrameworkError
+  /** The code that its errors have: `BadRequestError`. */
   readonly code: string
+  /** The status that its errors are answered with. */
   readonly status: number
 }
 
@@ -121,12 +123,30 @@ export const MethodNotAllowedError = defineError(
   405,
   (method: string, path: string) => `Cannot ${method} ${path}`,
 )
+/**
+ * 400: the request cannot be read or does not make sense; the message is for the client.
+ *
+ * @example
+ * throw BadRequestError('the query parameter "page" takes a number')
+ */
 export const BadRequestError = defineError('BadRequestError', 400, (what: string) => what)
+/**
+ * 413: the body is larger than the given limit.
+ *
+ * @example
+ * throw PayloadTooLargeError('1 MB')
+ */
 export const PayloadTooLargeError = defineError(
   'PayloadTooLargeError',
   413,
   (limit: string) => `the body is larger than ${limit}`,
 )
+/**
+ * 415: the route does not take bodies of this type.
+ *
+ * @example
+ * throw UnsupportedMediaTypeError('the body has to be text/csv')
+ */
 export const UnsupportedMediaTypeError = defineError('UnsupportedMediaTypeError', 415, (what: string) => what)
 export const BodyReadError = defineError(
   'BodyReadError',
@@ -139,14 +159,32 @@ export const ExpectationFailedError = defineError(
   417,
   () => 'the header Expect supports 100-continue only',
 )
+/**
+ * 426: the request has to ask for another protocol (RFC 9110 section 15.5.22).
+ *
+ * @example
+ * throw UpgradeRequiredError('this address is for websockets')
+ */
 export const UpgradeRequiredError = defineError('UpgradeRequiredError', 426, (what: string) => what)
 export const HeaderTooLargeError = defineError('HeaderTooLargeError', 431, (what: string) => what)
+/**
+ * 503: the request took longer than its limit.
+ *
+ * @example
+ * throw RequestTimeoutError('the report took longer than 5 seconds')
+ */
 export const RequestTimeoutError = defineError('RequestTimeoutError', 503, (what: string) => what)
 /** A request that did not arrive in time: the same code, with the status that HTTP has for it. */
 export function lateRequest(): FrameworkError {
   const { code, message } = RequestTimeoutError('the request did not arrive in time')
   return new FrameworkError(code, 408, message)
 }
+/**
+ * 503: the server no longer takes requests, because it closes.
+ *
+ * @example
+ * throw ServerClosingError()
+ */
 export const ServerClosingError = defineError('ServerClosingError', 503, () => 'the server is shutting down')
 /** The name is for the log: an answer says the same about every file, so that no stranger learns how files are named. */
 export const FileNotFoundError = defineError('FileNotFoundError', 404, (name?: string) =>

@@ -106,6 +106,7 @@ export class OptionPlace {
     return this.#problems
   }
 
+  /** Whether nothing was noted so far. */
   get isFine(): boolean {
     return this.#problems.length === 0
   }

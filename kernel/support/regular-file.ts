@@ -10,7 +10,9 @@ const IrregularFileError = defineError(
 
 /** A file that is open, as it was when it was opened: what is measured is what is read, however often the name changes hands. */
 export interface RegularFile {
+  /** The open file; the caller closes it. */
   readonly handle: FileHandle
+  /** Its size and times when it was opened. */
   readonly stat: Stats
 }
 

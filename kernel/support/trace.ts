@@ -3,6 +3,7 @@ import { isPromise } from './within.ts'
 
 /** What the event of a piece of work has once the work has failed. */
 export interface TraceOutcome {
+  /** What the work has failed with; absent while it runs and when it has succeeded. */
   error?: unknown
 }
 
@@ -98,6 +99,7 @@ export class Trace<Event extends object> {
     }
   }
 
+  /** Reports the end of work that `begin` has begun, once; with `error` in the event where it has failed. */
   end(event: Event & TraceOutcome): void {
     const { asyncStart, asyncEnd, error } = this.#channel
     if ('error' in event) error.publish(event as never)
@@ -142,10 +144,12 @@ export class TracePoint<Event extends object> {
     this.#channel = channel(`framework:${kind}`)
   }
 
+  /** Whether anyone follows; look here before an event is made that costs something. */
   get isOn(): boolean {
     return this.#channel.hasSubscribers
   }
 
+  /** Hands the event to those who follow. */
   publish(event: Event): void {
     this.#channel.publish(event)
   }

@@ -1,3 +1,9 @@
+/**
+ * Whether a value has a `then`, of whatever library.
+ *
+ * @example
+ * isPromise(Promise.resolve()) // true
+ */
 export function isPromise(value: unknown): value is Promise<unknown> {
   // A function too: some libraries make promises of remote calls that can be called on.
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'

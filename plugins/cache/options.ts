@@ -22,6 +22,7 @@ export interface CacheOptions {
   provider?: 'memory' | 'redis'
   /** Seconds, up to 86400. Default 300. */
   defaultTtl?: number
+  /** The connection of the provider `'redis'`. */
   redis?: RedisOptions
   /** Limit of the memory provider: bytes or a string such as `'64mb'`, the default. */
   maxSize?: number | string
@@ -42,6 +43,7 @@ export interface CacheRouteOptions {
   ttl?: number
   /** Names by which `invalidate` finds the answer; `:name` stands for the route parameter of that name. */
   tags?: readonly string[]
+  /** What a request does while another one computes the same answer. Default: that of the plugin. */
   lockBehavior?: LockBehavior
   /** Whether requests with `authorization`, `cookie` or another credential share answers with everyone. Default false. */
   shared?: boolean
@@ -49,8 +51,11 @@ export interface CacheRouteOptions {
   include?: CacheInclude
 }
 
+/** Parts of a request that make its answer another one, for the key in the cache. */
 export interface CacheInclude {
+  /** Names of request headers, in any case. */
   headers?: readonly string[]
+  /** Whether the body is a part of the key, by its hash. */
   body?: true
   /** Any further text. */
   key?(req: Request): string

@@ -12,7 +12,7 @@ export class ChannelsService {
     this.#streams = streams
   }
 
-  /** What is counted of this instance alone. */
+  /** What is counted of this instance alone; `streams` are the open streams of server-sent events. */
   get counts(): Readonly<ChannelCounts> & { readonly streams: number } {
     const none = { channels: 0, members: 0, published: 0, refused: 0, gaps: 0 }
     return { ...(this.#hub?.counts ?? none), streams: this.#streams?.size ?? 0 }

@@ -15,12 +15,15 @@ export interface CustomError {
 
 /** Further options of the short forms. */
 export interface ValidateOptions {
+  /** What a request that is not valid is answered with. Default: what the server answers. */
   customError?: CustomError
 }
 
 /** Schemas of the parts of a request: JSON Schema, TypeBox, Zod, or another Standard Schema. */
 export interface ValidateSchemas extends ValidateOptions {
+  /** The schema of the parsed body. */
   body?: object
+  /** The schema of the query. */
   query?: object
   /** Of headers, query and body as one object, which is found at `req.validated`. */
   all?: object
@@ -37,8 +40,11 @@ type OneSchema = (schema: object, options?: ValidateOptions) => MethodMark<Contr
 /** The decorator `@validate`, with a short form for each part. */
 export interface Validate {
   (schemas: ValidateSchemas): MethodMark<ControllerMethod>
+  /** The body alone: short for `@validate({ body: schema })`. */
   readonly body: OneSchema
+  /** The query alone: short for `@validate({ query: schema })`. */
   readonly query: OneSchema
+  /** Headers, query and body as one object: short for `@validate({ all: schema })`. */
   readonly all: OneSchema
 }
 

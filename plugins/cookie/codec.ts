@@ -36,6 +36,7 @@ export class CookieCodec {
     return new Signer(all)
   }
 
+  /** Reads a header `Cookie` (RFC 6265 section 5.4): values by name, in an object without prototype, signatures unchecked. */
   parse(header: string | undefined): Cookies {
     // The parser's own objects have a prototype, an empty one.
     return Object.assign(Object.create(null), header === undefined ? undefined : parseCookie(header)) as Cookies
@@ -59,6 +60,7 @@ export class CookieCodec {
     write(req, res, name, attributes.signed ? this.#sign(name, value) : value, attributes)
   }
 
+  /** Sets a cookie that has expired; path and domain have to be those that it was set with. */
   clear(req: Request, res: Response, name: string, options: SetCookieOptions = {}): void {
     const given = attributesOf('res.clearCookie', options)
     write(req, res, name, '', { ...withDefaults(given, this.#defaults), ...forgotten })

@@ -27,7 +27,7 @@ export class Signer {
     return this.check(name, signed)?.value
   }
 
-  /** The same, and whether `sign` would give this text again: not with the signature of an older secret. */
+  /** The same `value`, and with `isCurrent` whether `sign` would give this text again: not with the signature of an older secret. */
   check(name: string, signed: string): { readonly value: string; readonly isCurrent: boolean } | undefined {
     const dot = signed.length - macLength - 1
     if (dot < 0 || signed.charCodeAt(dot) !== 46) return undefined

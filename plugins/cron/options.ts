@@ -34,7 +34,10 @@ export interface CronJobOptions {
   lock?: boolean
 }
 
-/** The lock by which instances agree which of them runs a tick. */
+/**
+ * The lock by which instances agree which of them runs a tick: in `redis` or in `postgres`, by address or options, or one of your own. After `ttl`
+ * milliseconds, default 30000, an instance that does not renew its claim counts as dead.
+ */
 export type CronLockOption =
   | { readonly redis: string | CronRedisOptions; readonly ttl?: number }
   | { readonly postgres: string | CronPostgresOptions; readonly ttl?: number }
@@ -57,6 +60,7 @@ export interface CronServiceOptions {
   crons?: readonly CronSource[]
   /** The default time zone of jobs. Default: that of the process. */
   timezone?: string
+  /** How several instances agree which of them runs a tick. Default none: every instance runs every job. */
   lock?: CronLockOption
   /** How many ended runs of a job are remembered. Default 20. */
   history?: number

@@ -20,7 +20,10 @@ interface FlagText {
   readonly value?: string
 }
 
-/** One option of a command: `--name value`; of `boolean` `--name`, or `--no-name` where it is the default. */
+/**
+ * One option of a command, by its `type`: `--name value`, and for a boolean `--name`, or `--no-name` where the `default` is true. Without a
+ * default it is absent unless it is typed.
+ */
 export type CommandFlag =
   | (FlagText & { readonly type: 'string'; readonly default?: string })
   | (FlagText & { readonly type: 'number'; readonly default?: number })
@@ -28,8 +31,11 @@ export type CommandFlag =
 
 /** One positional argument of a command. */
 export interface CommandArgument {
+  /** What the usage calls it, and the key in `arguments`. */
   readonly name: string
+  /** One sentence for `--help`. */
   readonly description?: string
+  /** Whether the command refuses to run without it; default false. */
   readonly required?: boolean
   /** Takes all that follow, as a list, which is empty without them; for the last one. */
   readonly variadic?: boolean
@@ -37,7 +43,9 @@ export interface CommandArgument {
 
 /** What can be typed behind the name of a command. */
 export interface CommandShape {
+  /** Positional arguments, in order; required ones first, a variadic one last. */
   readonly arguments?: readonly CommandArgument[]
+  /** Options by name in camelCase; each is typed as `--kebab-case`. */
   readonly flags?: { readonly [name: string]: CommandFlag }
 }
 
@@ -75,7 +83,9 @@ interface FlagTypes {
 
 /** What a command is run with. */
 export interface CommandInput<Shape extends CommandShape = Required<CommandShape>> {
+  /** The positional arguments by name, converted and checked. */
   readonly arguments: CommandArguments<Shape['arguments']>
+  /** The options by name, converted and checked, with their defaults. */
   readonly flags: CommandFlags<Shape['flags']>
   /** Writes a line of the result, to standard output. */
   print(line: string): void

@@ -28,7 +28,9 @@ export abstract class Command implements CommandDefinition {
   abstract readonly name: string
   abstract readonly description: string
   declare readonly details?: string
+  /** Its positional arguments, in order; those of `this.arguments` in `run` have the types that follow from them. */
   declare readonly arguments?: readonly CommandArgument[]
+  /** Its options by name in camelCase. */
   declare readonly flags?: { readonly [name: string]: CommandFlag }
   /** With the name of the class: from `warn` on, to standard error. */
   readonly logger: Logger

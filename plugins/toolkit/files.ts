@@ -8,6 +8,7 @@ import { builtPattern } from './built-paths.ts'
 export interface FoundFiles {
   /** Absolute, sorted. */
   readonly files: readonly string[]
+  /** The patterns that match no file, as they were given. */
   readonly unmatched: readonly string[]
 }
 

@@ -84,8 +84,6 @@ export function readReference(withTypes = false) {
   function membersIn(node, symbol) {
     if (ts.isSourceFile(node)) return exportsOf(symbol).map((one) => describe(one.name, visible(one)))
     if (ts.isTypeAliasDeclaration(node)) return literalsIn(node.type).flatMap(({ members }) => membersOf(members))
-    const value = node.initializer?.expression ?? node.initializer
-    if (value?.properties !== undefined) return membersOf(value.properties)
     const own = membersOf(node.members ?? [], symbol)
     const hidden = basesOf(node).filter((base) => base !== undefined && !ids.has(base))
     const further = hidden.flatMap((base) => visible(base).flatMap((one) => membersIn(one, base)))

@@ -19,6 +19,7 @@ export interface HostServer {}
  * them with `ctx.decorate('request', …)`.
  */
 export interface Request {
+  /** The method as it was sent, `GET` for example; methods are case-sensitive (RFC 9110 section 9.1). */
   readonly method: string
   /** Absolute: scheme, the validated host, path and query with the escapes that were sent; `new URL(req.url)` always works. */
   readonly url: string
@@ -41,6 +42,7 @@ export interface Request {
   readonly id: string
   /** The address of the peer. */
   readonly ip: string
+  /** The scheme: `https` when the connection is encrypted, or when a trusted proxy says so (plugin `trustProxy`). */
   readonly protocol: 'http' | 'https'
   /** Aborts when the client disconnects before the answer is complete, and when the request is given up. */
   readonly signal: AbortSignal
@@ -51,6 +53,7 @@ export interface Request {
    * For plugins that keep the time themselves.
    */
   extend(ms: number | false): void
+  /** The server that received the request: its logger, its services and `explain`. */
   readonly server: HostServer
   /** The server's logger with the id of this request. */
   readonly log: Logger

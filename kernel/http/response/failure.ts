@@ -4,6 +4,7 @@ import type { KernelResponse } from './response-buffer.ts'
 
 /** A failure that is to be answered. */
 export interface Failure {
+  /** The status of the answer, from 400 to 599. */
   readonly status: number
   /** The name of the error; `INTERNAL_ERROR` where no one may know more. */
   readonly code: string
@@ -27,7 +28,9 @@ export interface Failure {
 
 /** What a failure is answered with: JSON, or a text of the type that the headers name. */
 export interface FailureAnswer {
+  /** An object is sent as JSON, a string as it is. */
   readonly body: object | string
+  /** Headers that go with this form of the body; `content-type` for one that is not JSON. */
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -1,5 +1,6 @@
 /** What knows more endings than the table below: the package `mime`. */
 export interface MediaTypeLibrary {
+  /** The media type of an ending without its dot (`webp`), `null` for an unknown one. */
   getType(ending: string): string | null
 }
 

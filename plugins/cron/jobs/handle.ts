@@ -13,6 +13,7 @@ import type { CronHandler } from './run.ts'
 export interface CronHandle extends MethodMark<CronHandler> {
   /** Without one the pattern, with `#2` and so on behind it for further jobs of that pattern. */
   readonly name: string
+  /** The pattern as it was given: `0 30 3 * * *`. */
   readonly pattern: string
   /**
    * Hands the job over to the server or the service of this process: at once where one is running, else as soon as one does.

@@ -3,6 +3,12 @@ import { completionOf } from './completion.ts'
 import { bindPrototype, type ClassNotes, notesOfMetadata, notesOfPrototype, ownNotes } from './notes.ts'
 import { bindOrphans, noteOrphan, orphansOf } from './orphans.ts'
 
+/**
+ * A decorator stands where it has no meaning, or with a value that it does not take; the message names the class.
+ *
+ * @example
+ * throw DecoratorError('@audited on Reports.send: it is for classes')
+ */
 export const DecoratorError = defineError(
   'DecoratorError',
   500,
@@ -14,7 +20,9 @@ if ((Symbol as { metadata?: symbol }).metadata === undefined) {
   Object.defineProperty(Symbol, 'metadata', { value: Symbol.for('Symbol.metadata') })
 }
 
+/** A class of any constructor, abstract ones too. */
 export type AnyClass = abstract new (...args: never[]) => object
+/** A method of any signature. */
 export type AnyMethod = (...args: never[]) => unknown
 
 interface ClassContext {
@@ -47,6 +55,7 @@ export interface MethodMark<Method = AnyMethod> {
 
 /** The place that a decorator was put on: where it leaves its notes. */
 export interface Decorated {
+  /** Whether the decorator stands on a class or on a method. */
   readonly kind: 'class' | 'method'
   /** The name of the class or the method. */
   readonly name: PropertyKey

@@ -14,6 +14,7 @@ import { Notes } from './notes.ts'
 export interface RouteContribution {
   /** Whose word it is, for messages. */
   readonly decorator: string
+  /** The route options that it stands for, as a route would have them. */
   readonly options: RouteOptions & { readonly [marker: symbol]: unknown }
   /** Whether each value joins those of other decorators in a list; else the nearest one holds. */
   readonly adds: boolean

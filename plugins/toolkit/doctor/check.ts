@@ -17,6 +17,7 @@ export interface DoctorFinding {
 
 /** What a check of a plugin may look at. */
 export interface DoctorInput<Settings = unknown> {
+  /** The server that is examined; it does not listen. */
   readonly server: HostServer
   /** What is registered on the server. */
   readonly listing: Listing
@@ -24,6 +25,7 @@ export interface DoctorInput<Settings = unknown> {
   readonly plugin: ListedPlugin
   /** What its options mean. */
   readonly settings: Settings
+  /** The services that the plugin of this registration sees. */
   readonly services: ServiceStore & Partial<Services>
   /** Whether the server has booted; where that failed, `setup` may not have run. */
   readonly booted: boolean
@@ -33,6 +35,7 @@ export interface DoctorInput<Settings = unknown> {
 export interface DoctorCheck<Settings = unknown> {
   /** The name of the plugin, a dot, and what is wrong: `session.memory-store`. It stays the same from version to version. */
   readonly code: string
+  /** How serious the finding is where it does not say so itself: an `error` fails `framework doctor`. */
   readonly level: DoctorLevel
   /** Only where it is for production. */
   readonly production?: boolean

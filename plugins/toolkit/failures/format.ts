@@ -10,6 +10,7 @@ export type ErrorFormatter = (failure: Failure, req: Request | undefined) => obj
 
 /** A format of one's own, with what the API description says of it. */
 export interface CustomErrorFormat {
+  /** Makes the body of a failure; synchronous. One that throws is logged, and the default format is used. */
   body: ErrorFormatter
   /** What the bodies are like, for the API description: a schema of any kind. */
   schema?: object

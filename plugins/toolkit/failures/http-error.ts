@@ -85,11 +85,17 @@ export class HttpError extends Error {
     jsonSchema: { input: () => bodySchema, output: () => bodySchema },
   }
 
+  /** The status of the answer, from 400 to 599. */
   readonly status: number
+  /** The code in the body, for programs; without an own one the name of the status: `NOT_FOUND`. */
   readonly code: string
+  /** Headers of the answer, in any format; names in lower case. */
   readonly headers: Readonly<Record<string, string>>
+  /** Further members of the body, by name. */
   readonly details: Readonly<Record<string, unknown>>
+  /** A URI that names the kind of problem (RFC 9457 section 3.1.1), for the format `problem`. */
   readonly type: string | undefined
+  /** Whether the message goes out: default true below 500, false from 500 on. */
   readonly expose: boolean
 
   constructor(status: number, options: HttpErrorOptions = {}) {

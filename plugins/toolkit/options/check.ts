@@ -39,6 +39,7 @@ export type AnyCheck = Check<never, unknown, Need>
  * `Input` is what someone writes, `Value` what the plugin gets. An option may be left out unless it is `required()`.
  */
 export class Check<in Input, out Value, out Given extends Need = 'optional'> {
+  /** What the check consists of: its default, the checks of its members, whether its value is secret. */
   readonly parts: CheckParts
   /** Exist for the type checker only. */
   declare readonly '~input': (input: Input) => void
@@ -49,6 +50,7 @@ export class Check<in Input, out Value, out Given extends Need = 'optional'> {
     this.parts = parts
   }
 
+  /** What it takes, in words, for messages: `a whole number from 1 to 1000`. */
   get takes(): string {
     return this.parts.takes
   }
