@@ -30,12 +30,11 @@ export type TakeOver = (connection: Connection, headers: readonly string[]) => u
 
 /**
  * A connection that can be taken over, as its `runtime` hands it out: on Node.js the `message` with the `socket` and the bytes after the `head`, on
- * Bun the `request` with the `server` that upgrades it, on Deno the `request` alone, under `inject` the `peer` that the request names.
+ * Bun the `request` with the `server` that upgrades it, on Deno the `request` and with `isLeft` whether its client has left meanwhile, under `inject` the `peer` that the request names.
  */
 export type Connection =
   | { readonly runtime: 'node'; readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
   | { readonly runtime: 'bun'; readonly request: globalThis.Request; readonly server: object }
-  /** `isLeft`: the client has left while its request was handled. */
   | { readonly runtime: 'deno'; readonly request: globalThis.Request; readonly isLeft: boolean }
   | { readonly runtime: 'inject'; readonly peer: unknown }
 

@@ -28,11 +28,12 @@ export interface MessageDescriptionOptions {
   security?: readonly SecurityRequirement[]
   /** Descriptions of tags. */
   tags?: readonly AsyncApiTag[]
-  /** `securitySchemes`, in the form of OpenAPI or AsyncAPI, take the place of the ones made for policies; schemas lead others to them. */
+  /** Merged into those of the document, `schemas` too; `securitySchemes`, in the form of OpenAPI or AsyncAPI, take the place of the ones made for policies; schemas lead others to them. */
   components?: {
     readonly schemas?: { readonly [name: string]: object | boolean }
     readonly securitySchemes?: { readonly [name: string]: object }
   }
+  /** A link to further documentation: `url` and `description`. */
   externalDocs?: { url: string; description?: string }
   /** Whether a websocket is described; default: all but those of routes with `apidoc: false`. */
   include?: (route: OpenApiRoute) => boolean

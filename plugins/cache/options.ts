@@ -55,7 +55,7 @@ export interface CacheRouteOptions {
 export interface CacheInclude {
   /** Names of request headers, in any case. */
   headers?: readonly string[]
-  /** Whether the body is a part of the key, by its hash. */
+  /** `true`: the parsed body is a part of the key. Without it requests with a body are passed by. */
   body?: true
   /** Any further text. */
   key?(req: Request): string

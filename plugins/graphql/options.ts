@@ -61,7 +61,12 @@ export interface JitOptions {
 export interface GraphqlOptions {
   /** Type definitions with their resolvers, or a `GraphQLSchema`. Default: what `addTypeDef` and `addResolver` add. */
   schema?: SchemaSource | ReadySchema
+  /** The `introspection`, `csrfPrevention` and `context` of the endpoint, under the names that users of Apollo Server know. */
   apolloOptions?: ApolloOptions
+  /**
+   * What a document may have: depth, aliases, directives and tokens. A document over one of them is answered with
+   * `LIMIT_EXCEEDED` and not executed.
+   */
   limits?: GraphqlLimits
   /** Refuses operations whose estimated cost is too high, before they are executed. Default false. */
   cost?: boolean | GraphqlCost

@@ -4,13 +4,17 @@ import type { RouteOptions } from '../../kernel/index.ts'
 
 /** A schema that is ready: a `GraphQLSchema`. */
 export interface ReadySchema {
+  /** The root type of queries. */
   getQueryType(): unknown
+  /** All types by name. */
   getTypeMap(): object
 }
 
 /** A parsed document: a `DocumentNode`. */
 export interface SdlDocument {
+  /** `Document`. */
   readonly kind: string
+  /** The definitions of the document, in order. */
   readonly definitions: readonly object[]
 }
 
@@ -30,7 +34,9 @@ export type GraphqlResolver = ResolverSignature['resolve']
 
 /** A field with more than one function: where its events come from, and what becomes of each. */
 export interface GraphqlFieldResolver {
+  /** Where the events of a subscription come from: returns an async iterable. */
   subscribe?: GraphqlResolver
+  /** Finds the value of the field; for a subscription, from one event. */
   resolve?: GraphqlResolver
 }
 
@@ -41,7 +47,9 @@ export interface GraphqlTypeResolvers {
 
 /** A type that was made in code, a `GraphQLScalarType` for example. */
 export interface ReadyType {
+  /** The name of the type in the schema. */
   readonly name: string
+  /** What the type was made of. */
   toConfig(): object
 }
 
@@ -52,9 +60,11 @@ export interface GraphqlResolvers {
 
 /** Where a schema comes from: text, files, and the functions behind it. */
 export interface SchemaSource {
+  /** Type definitions in the schema language, as text or parsed. */
   typeDefs?: TypeDefs
   /** Globs of files in the schema language, relative to the folder of the process or absolute; read at boot. */
   files?: string | readonly string[]
+  /** The functions of the fields; those of a list are merged. */
   resolvers?: GraphqlResolvers | readonly GraphqlResolvers[]
 }
 

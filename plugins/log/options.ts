@@ -5,10 +5,12 @@ import { loadPino } from './sink.ts'
 
 /** The destination of log lines: anything with a `write` for text. */
 export interface LogStream {
+  /** Takes one line, its line end included. */
   write(line: string): unknown
 }
 
 export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+/** The lowest level that is written: `silent` writes nothing. */
 export type LogLevel = (typeof levels)[number]
 
 /** Options of the log. */

@@ -25,11 +25,13 @@ import type {
 
 /** A route, for the decision whether it is described. */
 export interface OpenApiRoute {
+  /** The method of the route: `GET`. */
   readonly method: string
   /** As registered, with the prefixes of its groups: `/users/:id`. */
   readonly path: string
   /** The plugin that registered it; `application` for the application itself. */
   readonly plugin: string
+  /** All options of the route. */
   readonly options: RouteOptions
 }
 
@@ -37,6 +39,7 @@ export interface OpenApiRoute {
 export interface DescriptionOptions {
   /** Default: title `API`, version `1.0.0`. */
   info?: Partial<OpenApiInfo>
+  /** Where the API is. Default: the host that served the document. */
   servers?: readonly OpenApiServer[]
   /** The default security of every operation. */
   security?: readonly OpenApiSecurity[]
@@ -44,6 +47,7 @@ export interface DescriptionOptions {
   tags?: readonly OpenApiTag[]
   /** Merged over those of the routes; `securitySchemes` replaces those of the policies. */
   components?: OpenApiComponents
+  /** A link to further documentation. */
   externalDocs?: OpenApiExternalDocs
   /** Whether the answers of the framework itself are described: 400, 401, 413, 415, 422 and 429. Default true. */
   failures?: boolean

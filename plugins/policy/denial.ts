@@ -22,6 +22,7 @@ export interface PolicyErrorOptions {
   map?(req: Request): unknown
 }
 
+/** How a refused request is answered: by a function, or by a status and a body. */
 export type PolicyErrorHandler = PolicyErrorCallback | PolicyErrorOptions
 
 /** What the status of a refused request says: that someone else may try, or that this caller need not. */

@@ -5,10 +5,13 @@ import { type RedisAddress, redisOptions, redisUrl } from '../toolkit/redis.ts'
 
 /** A failed attempt, for error handlers. */
 export interface QueueFailure {
+  /** The name of the queue. */
   readonly queue: string
   /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom one. */
   readonly kind: string
+  /** The id of the message. */
   readonly id: string
+  /** The payload as the handler got it. */
   readonly payload: unknown
   /** 1 for the first. */
   readonly attempt: number
@@ -23,6 +26,7 @@ export type QueueErrorHandler = (error: Error, failure: QueueFailure) => void | 
 
 /** Options of every kind of queue. */
 export interface QueueSettings {
+  /** Called after each failed attempt. Default: the attempt is logged. */
   errorHandler?: QueueErrorHandler
   /** Milliseconds after which `publish` rejects. Default 5000. */
   publishTimeout?: number
@@ -56,6 +60,7 @@ export interface PgbossConfig extends QueueSettings {
   schema?: string
   /** Connections at most. Default 10. */
   max?: number
+  /** The option `ssl` of the package `pg`: `true`, or an object with certificates. */
   ssl?: unknown
   /** Milliseconds between two polls of an empty queue. Default 1000. */
   pollInterval?: number
@@ -69,6 +74,7 @@ export interface SqsConfig extends QueueSettings {
   region?: string
   /** Default: that of the region. */
   endpoint?: string
+  /** The keys, or a function that gives them, as AWS clients take them. Default: those of the environment. */
   credentials?: object
   /** An `SQSClient` instead of the three above; it stays open. */
   client?: object
@@ -84,9 +90,13 @@ export interface SqsConfig extends QueueSettings {
 
 /** The argument of `defineQueueConfiguration`: settings by kind of queue, or by the name of a custom one. */
 export interface QueueConfig {
+  /** Settings of queues in the memory of the process. */
   readonly memory?: MemoryQueueConfig
+  /** Settings of queues in Redis. */
   readonly bullmq?: BullmqConfig
+  /** Settings of queues in Postgres. */
   readonly pgboss?: PgbossConfig
+  /** Settings of queues in Amazon SQS. */
   readonly sqs?: SqsConfig
   // `object`, or a configuration that is kept in a variable first would not compile.
   readonly [custom: string]: QueueSettings | object | undefined

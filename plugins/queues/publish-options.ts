@@ -17,7 +17,7 @@ export interface MemoryPublishOptions {
   jobId?: string
 }
 
-/** What is kept of jobs that are over: nothing (`true`), all, a number of them, or by age in seconds. */
+/** What is kept of jobs that are over: nothing (`true`), all (`false`), a number of them (`count`), or those up to an `age` in seconds. */
 export type KeptJobs = boolean | number | { age: number; count?: number } | { count: number }
 
 /** What `publish` of a queue in Redis takes, in BullMQ's terms. */
@@ -28,7 +28,7 @@ export interface BullmqPublishOptions extends MemoryPublishOptions {
   removeOnComplete?: KeptJobs
   /** Of jobs that failed for good. Default: all are kept. */
   removeOnFail?: KeptJobs
-  /** Publishes it again and again: every so many milliseconds, or by a cron pattern. The same `key` replaces, see `stopRepeat`. */
+  /** Publishes it again and again: `every` so many milliseconds, or by a cron `pattern` in the time zone `tz`. The same `key` replaces, see `stopRepeat`. */
   repeat?:
     | { readonly key: string; readonly every: number }
     | { readonly key: string; readonly pattern: string; readonly tz?: string }
@@ -57,6 +57,7 @@ export interface PgbossPublishOptions {
   id?: string
   /** With `singletonSeconds`: one message for each key in that time. */
   singletonKey?: string
+  /** How long, in seconds, a further message with the same key, or without one, is dropped. */
   singletonSeconds?: number
   /** Seconds a handler may take before its process counts as dead. Default 900. */
   expireInSeconds?: number
@@ -70,7 +71,9 @@ export interface SqsPublishOptions {
   DelaySeconds?: number
   /** FIFO queues need one. */
   MessageGroupId?: string
+  /** FIFO queues drop a further message with the same id for five minutes. */
   MessageDeduplicationId?: string
+  /** Up to ten attributes by name, each with a `DataType` (`String`, `Number`) and its `StringValue`. */
   MessageAttributes?: { readonly [name: string]: { readonly DataType: string; readonly StringValue?: string } }
 }
 

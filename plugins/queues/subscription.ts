@@ -8,7 +8,9 @@ import type { CheckPayload, PayloadSchema } from './schema.ts'
 
 /** What a handler is told of its message, beside the payload. */
 export interface QueueMessage {
+  /** The id that `publish` has returned, the same at each attempt. */
   readonly id: string
+  /** The name of the queue. */
   readonly queue: string
   /** 1 for the first. */
   readonly attempt: number
@@ -73,9 +75,11 @@ interface Work {
 
 /** One attempt at one message. */
 export interface QueueAttemptTrace extends QueueMessage, TraceOutcome {
+  /** `'memory'`, `'bullmq'`, `'pgboss'`, `'sqs'`, or the name of a custom engine. */
   readonly kind: string
+  /** The payload as the handler gets it. */
   readonly payload: unknown
-  /** What the publisher has put into {@link QueuePublishTrace.carrier}. Whoever writes to the engine can write it. */
+  /** What the publisher has put into `QueuePublishTrace.carrier`. Whoever writes to the engine can write it. */
   readonly carrier: Readonly<Carrier>
 }
 

@@ -8,8 +8,11 @@ import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
 
 /** The result of `getObject`, by mode. */
 export interface StorageContents {
+  /** All bytes. */
   raw: Uint8Array
+  /** All of it as UTF-8. */
   text: string
+  /** A stream of the bytes, which the caller reads to its end or destroys. */
   stream: Readable
 }
 
@@ -21,8 +24,11 @@ const maxExpiry = 7 * 24 * 3600
 
 /** One operation on one object. */
 export interface StorageTrace extends TraceOutcome {
+  /** The name of the disk. */
   readonly disk: string
+  /** What is done: `head` asks for the metadata. */
   readonly operation: 'put' | 'read' | 'head' | 'remove' | 'copy' | 'move'
+  /** The key of the object; of a copy or a move the one it is made from. */
   readonly key: string
 }
 
@@ -108,12 +114,13 @@ export class StorageDisk {
     await this.#do('remove', key, () => this.#provider.remove(key))
   }
 
+  /** Whether there is an object of that key. */
   async exists(key: string): Promise<boolean> {
     checkKey(key)
     return (await this.#do('head', key, () => this.#provider.head(key))) !== undefined
   }
 
-  /** @throws (as a rejection) FileNotFoundError. */
+  /** Size, times and media type of an object, without its content. @throws (as a rejection) FileNotFoundError. */
   async metadata(key: string): Promise<StorageMetadata> {
     checkKey(key)
     const metadata = await this.#do('head', key, () => this.#provider.head(key))

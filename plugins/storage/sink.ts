@@ -15,9 +15,11 @@ export interface StorageSinkOptions {
 
 /** What is known of a file that was uploaded into a storage: its `result`. */
 export interface StoredUpload {
+  /** The key of the object. */
   readonly key: string
   /** The name of the provider. */
   readonly provider: string
+  /** The media type that the object was stored with. */
   readonly contentType: string
 }
 

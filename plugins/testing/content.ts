@@ -48,6 +48,7 @@ export function shorten(text: string): string {
 
 /** One `Set-Cookie` line, taken apart. */
 export interface MockCookie {
+  /** The name as it stands in the header. */
   readonly name: string
   /** Percent-decoded. */
   readonly value: string

@@ -35,7 +35,9 @@ export const mockSocketOptions = option
 
 /** How a websocket ended: the code of RFC 6455 section 7.4, and the reason. */
 export interface MockClose {
+  /** The code; 1005 where none was sent. */
   readonly code: number
+  /** The text that was sent with it, `''` for none. */
   readonly reason: string
 }
 
@@ -67,6 +69,7 @@ export class MockSocket {
     this.ended = link.ended
   }
 
+  /** Whether messages can be sent. */
   get isOpen(): boolean {
     return this.#link.isOpen
   }

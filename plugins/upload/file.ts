@@ -15,6 +15,7 @@ export const UploadContentError = defineError(
 
 /** An uploaded file; no one has looked into it. */
 export interface UploadedFile<Result = unknown> {
+  /** The name of the form field. */
   readonly field: string
   /** A base name of at most 255 bytes as the client gave it: never a path, never empty, but not unique. */
   readonly filename: string

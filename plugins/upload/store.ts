@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 
 /** A file while it arrives. */
 export interface UploadSource {
+  /** The name of the form field. */
   readonly field: string
   /** A base name as the client gave it: never a path, but not unique, and no one has checked it. */
   readonly filename: string

@@ -13,17 +13,18 @@ export function readDocstring(comment) {
     .map((line) => line.replace(/^\s*\* ?/, ''))
     .join('\n')
   const [before = '', ...examples] = body.split(/^@example[ \t]*\n/m)
-  const [text = '', ...parts] = before.split(new RegExp(`(?:^|\\s)@(${known})\\b`))
+  const tagAfter = new RegExp(`^@(?:${known})\\b[\\s\\S]*`, 'm')
+  const all = [before, ...examples.map((example) => tagAfter.exec(example)?.[0] ?? '')].join('\n')
+  const [text = '', ...parts] = all.split(new RegExp(`(?:^|\\s)@(${known})\\b`))
   /** @type {Record<string, string[]>} */
   const tags = {}
   for (let i = 0; i < parts.length; i += 2) {
     const tag = parts[i]
     tags[tag] = [...(tags[tag] ?? []), parts[i + 1].trim()]
   }
-  const ends = new RegExp(`^@(?:${known})\\b[\\s\\S]*`, 'm')
   return {
     text: [text, ...(tags.internal ?? [])].join('\n').trim(),
-    examples: examples.map((example) => example.replace(ends, '').trimEnd()),
+    examples: examples.map((example) => example.replace(tagAfter, '').trimEnd()),
     throws: tags.throws ?? [],
     params: tags.param ?? [],
     returns: tags.returns ?? [],

@@ -6,9 +6,9 @@ const wordsOf = (text) =>
     .split(/[^a-z]+/)
     .filter((word) => !['', 'a', 'an', 'the', 'of', 'its', 'this', 'is', 'for'].includes(word))
 
-/** Whether a docstring is there and says more than the name: «The name of the plugin.» of `plugin.name` says too little. */
-function saysSomething({ name, doc }, owner) {
-  const known = new Set(wordsOf(`${owner} ${name}`))
+/** Whether a docstring says more than the name: «The name.» of `name` says nothing. */
+function saysSomething({ name, doc }) {
+  const known = new Set(wordsOf(name))
   return wordsOf(doc.text).some((word) => !known.has(word))
 }
 
@@ -23,11 +23,26 @@ export function undocumented({ names }) {
   const visit = (member, owner, around) => {
     const path = owner === '' ? member.name : `${owner}.${member.name}`
     const isNamed = [...around.matchAll(/`[^`]+`/g)].some(([code]) => code.split(/[^\w$]+/).includes(member.name))
-    const isMissing = member.name !== 'constructor' && !isNamed && !saysSomething(member, owner)
+    const isMissing =
+      member.name !== 'constructor' && !isNamed && (owner === '' ? member.doc.text === '' : !saysSomething(member))
     // The members of an interface have places for docstrings of their own.
     const told = /^(?:interface|class) /.test(member.signatures[0]) ? '' : `${around}\n${member.doc.text}`
     const within = member.members.flatMap((one) => visit(one, path, told))
     return [...(isMissing ? [`${member.file}:${member.line} ${path}`] : []), ...within]
   }
   return [...new Set(names.flatMap((name) => visit(name, '', '')))].sort()
+}
+
+/**
+ * The functions, classes and plugins that someone who imports them uses at once, and whose docstring does not show how.
+ *
+ * @param {import('./model.d.mts').Reference} reference
+ * @returns {string[]}
+ */
+export function withoutExample({ names }) {
+  return names
+    .filter(
+      ({ kind, doors, doc }) => kind !== 'type' && doors.some(({ isType }) => !isType) && doc.examples.length === 0,
+    )
+    .map(({ file, line, name }) => `${file}:${line} ${name}`)
 }

@@ -49,10 +49,10 @@ const flat = (text) => text.replace(/\s*\n\s*/g, ' ')
 /**
  * The reference as pages in Markdown: an index, one page an area of the kernel, one page a plugin.
  *
- * @returns {{ path: string, title: string, text: string }[]}
+ * @param {import('./model.d.mts').Reference} [reference]
+ * @returns {import('./pages.d.mts').Page[]}
  */
-export function referencePages() {
-  const { names, links } = readReference(true)
+export function referencePages({ names, links } = readReference(true)) {
   const pages = new Map()
   for (const name of names) {
     const [path, title] = pageOf(name.file)

@@ -47,7 +47,7 @@ export interface CronCounts {
   readonly unlocked: number
 }
 
-/** A job as {@link CronService.jobs} shows it. */
+/** A job as `CronService.jobs` shows it. */
 export interface CronJobInfo {
   /** The name of the job. */
   readonly name: string

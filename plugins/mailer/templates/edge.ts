@@ -5,8 +5,11 @@ import { refusal, valueAt } from './names.ts'
 
 /** The part of an instance of Edge that is used, one with globals and mounted folders for example. */
 export interface EdgeEngine {
+  /** Values that every template sees. */
   readonly globals: object
+  /** Makes functions of templates. */
   readonly asyncCompiler: unknown
+  /** Its hooks, which see templates and output. */
   readonly processor: unknown
   /** By name; those of one's own too. */
   readonly tags?: object

@@ -21,7 +21,9 @@ export interface ConnectionOptions {
   protocolVersion?: 4 | 5
   /** Default: a random one. */
   clientId?: string
+  /** The name by which the broker knows this client. */
   username?: string
+  /** The password that goes with it; without TLS it is sent in the clear. */
   password?: string | Uint8Array
   /** Seconds without a sign of life after which the connection counts as lost, half of them later. Default 15. */
   keepalive?: number
@@ -29,6 +31,7 @@ export interface ConnectionOptions {
   clean?: boolean
   /** Seconds for which it does, of MQTT 5. Default, where `clean` is false: for ever. */
   sessionExpiryInterval?: number
+  /** The message that the broker publishes when this client vanishes. Default none. */
   will?: MqttWill
   /** Certificates that sign the broker's, as PEM; in place of those of the system. */
   ca?: string | Uint8Array | readonly (string | Uint8Array)[]

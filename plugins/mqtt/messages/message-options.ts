@@ -12,7 +12,9 @@ export interface MqttPublishOptions {
   retain?: boolean
   /** Seconds after which the broker gives it to no one any more. This and the following need MQTT 5. */
   messageExpiryInterval?: number
+  /** Headers of the message by name; a list is a header that comes several times. */
   userProperties?: { readonly [name: string]: string | readonly string[] }
+  /** The media type of the payload: `application/json`. */
   contentType?: string
   /** Where the answer is expected. */
   responseTopic?: string

@@ -13,6 +13,7 @@ import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from
 
 /** Options of `AzureBlobStorageProvider`. */
 export interface AzureBlobStorageOptions {
+  /** The name of the container; it has to exist. */
   container: string
   /** Default: `AZURE_STORAGE_CONNECTION_STRING`. */
   connectionString?: string

@@ -11,6 +11,7 @@ import type { S3Answer, S3Client, S3Sdk, SignUrl, Upload } from './s3-types.ts'
 
 /** Options of `S3StorageProvider`. */
 export interface S3StorageOptions {
+  /** The name of the bucket; it has to exist. */
   bucket: string
   /** Default: that of the environment, as for every AWS client; `us-east-1` with an `endpoint`. */
   region?: string

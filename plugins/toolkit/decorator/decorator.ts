@@ -61,7 +61,7 @@ export interface Decorated {
   readonly name: PropertyKey
   /** For messages: `Users.list`, or only `list` where the protocol does not tell the class. */
   readonly label: string
-  /** What {@link Notes} keep here; read it through them. */
+  /** What `Notes` keep here; read it through them. */
   readonly notes: ReadonlyMap<object, unknown>
 }
 

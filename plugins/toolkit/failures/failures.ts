@@ -44,9 +44,9 @@ export interface FailureBody {
   code: string
   /** What went wrong, for a person; it may change from version to version. */
   message: string
-  /** The stack of what was thrown, with `exposeErrorDetails` only. */
+  /** The stack of what was thrown, with `exposeErrorDetails` only, and never in production. */
   stack?: string
-  /** The `cause` of what was thrown, with `exposeErrorDetails` only. */
+  /** The `cause` of what was thrown, with `exposeErrorDetails` only, and never in production. */
   cause?: unknown
 }
 

@@ -87,9 +87,9 @@ export class HttpError extends Error {
 
   /** The status of the answer, from 400 to 599. */
   readonly status: number
-  /** The code in the body, for programs; without an own one the name of the status: `NOT_FOUND`. */
+  /** The code in the body, for programs; the default follows from the status: `NotFoundError`. */
   readonly code: string
-  /** Headers of the answer, in any format; names in lower case. */
+  /** Headers of the answer, whatever its format. */
   readonly headers: Readonly<Record<string, string>>
   /** Further members of the body, by name. */
   readonly details: Readonly<Record<string, unknown>>
