@@ -41,7 +41,12 @@ function announce<Target extends object>(
   }
 }
 
-/** Why a request failed with this error, where it has read a member that no one has added; else `''`. */
+/**
+ * Why a request failed with this error, where it has read a member that no one has added; else `''`.
+ *
+ * @example
+ * ctx.onError((error, req) => req.log.error({ err: error }, `failed${missingMember(req, error)}`))
+ */
 export function missingMember(req: object, error: unknown): string {
   const why = error instanceof TypeError ? missed.get(req) : undefined
   return why === undefined ? '' : ` (${why})`

@@ -163,7 +163,12 @@ const members = ['name', 'version', 'dependencies', 'scoped', 'prefix', 'options
 /** Members that some plugin reads from others. */
 const data = new Set<string>()
 
-/** Says that a member of definitions is read, so that one which is close to it counts as misspelt. */
+/**
+ * Says that a member of definitions is read, so that one which is close to it counts as misspelt.
+ *
+ * @example
+ * announcePluginData('metrics')
+ */
 export function announcePluginData(member: string): void {
   data.add(member)
 }
@@ -239,7 +244,13 @@ export function checkMembers(definition: PluginDefinition<never, object>): void 
   }
 }
 
-/** Whether a value is a registration of this contract; one of another contract is an error with both numbers. */
+/**
+ * Whether a value is a registration of this contract; one of another contract is an error with both numbers.
+ *
+ * @example
+ * const audit = definePlugin({ name: 'audit', setup() {} })
+ * isRegistration(audit()) // true
+ */
 export function isRegistration(value: unknown): value is Registration {
   const contract = contractOf(value)
   if (contract === undefined || typeof value === 'function') return false
@@ -249,7 +260,13 @@ export function isRegistration(value: unknown): value is Registration {
   return true
 }
 
-/** Whether a value is a factory that was not called. */
+/**
+ * Whether a value is a factory that was not called.
+ *
+ * @example
+ * const audit = definePlugin({ name: 'audit', setup() {} })
+ * isPluginFactory(audit) // true
+ */
 export function isPluginFactory(value: unknown): value is PluginFactory<unknown, object> {
   return typeof value === 'function' && contractOf(value) !== undefined
 }

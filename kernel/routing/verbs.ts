@@ -116,10 +116,7 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
    * Registers a route for POST.
    *
    * @example
-   * router.post('/users', async (req, res) => {
-   *   res.status(201)
-   *   return await req.json()
-   * })
+   * router.post('/users', (req, res) => res.status(201).json({ created: req.body }))
    */
   readonly post: Verb<Extension, Prefix>
   /** Registers a route for PUT: replaces what is at the path. */
@@ -210,7 +207,14 @@ function routesOver(register: Register, prefix = '', groups: readonly Middleware
 /** On the handler, because the command line may have another copy of this package. */
 const upgradeAlone = Symbol.for('framework.upgradeAlone')
 
-/** Whether a route was registered by `ws`: other requests are refused, so that it is not part of an API over HTTP. */
+/**
+ * Whether a route was registered by `ws`: other requests are refused, so that it is not part of an API over HTTP.
+ *
+ * @example
+ * ctx.onRoute((route) => {
+ *   if (!isUpgradeAlone(route)) ctx.log.info({ path: route.path }, 'a route over HTTP')
+ * })
+ */
 export const isUpgradeAlone = ({ handler }: { readonly handler: object }): boolean => upgradeAlone in handler
 
 function upgradeRequired(_req: Request, res: Response): never {

@@ -25,7 +25,14 @@ export class FrameworkError extends Error {
   }
 }
 
-/** Whether a thrown value is one of the framework's own errors, from whichever copy of the package. */
+/**
+ * Whether a thrown value is one of the framework's own errors, from whichever copy of the package.
+ *
+ * @example
+ * ctx.onError((error, req) => {
+ *   if (!isFrameworkError(error)) req.log.error({ err: error }, 'a mistake of the application')
+ * })
+ */
 export function isFrameworkError(value: unknown): value is FrameworkError {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[brand] === true
 }
@@ -44,12 +51,22 @@ export function isReportedTogether(error: unknown): boolean {
   return (error as { readonly [reported]?: unknown } | undefined)?.[reported] === true
 }
 
-/** Whether something is a status of a failure. */
+/**
+ * Whether something is a status of a failure.
+ *
+ * @example
+ * isFailureStatus(404) // true
+ */
 export function isFailureStatus(status: unknown): status is number {
   return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599
 }
 
-/** `RouteNotFoundError` → `ROUTE_NOT_FOUND`, the prefix that every message starts with. */
+/**
+ * `RouteNotFoundError` → `ROUTE_NOT_FOUND`, the prefix that every message starts with.
+ *
+ * @example
+ * messagePrefix('RouteNotFoundError') // 'ROUTE_NOT_FOUND'
+ */
 export function messagePrefix(code: string): string {
   return code
     .replace(/Error$/, '')
@@ -186,7 +203,12 @@ export function lateRequest(): FrameworkError {
  * throw ServerClosingError()
  */
 export const ServerClosingError = defineError('ServerClosingError', 503, () => 'the server is shutting down')
-/** The name is for the log: an answer says the same about every file, so that no stranger learns how files are named. */
+/**
+ * The name is for the log: an answer says the same about every file, so that no stranger learns how files are named.
+ *
+ * @example
+ * throw FileNotFoundError('reports/2026.pdf')
+ */
 export const FileNotFoundError = defineError('FileNotFoundError', 404, (name?: string) =>
   name === undefined ? 'the file does not exist' : `the file ${JSON.stringify(name)} does not exist`,
 )

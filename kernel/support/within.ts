@@ -45,7 +45,12 @@ export function within<Value, Late>(
   })
 }
 
-/** Whether a promise is fulfilled within `ms` milliseconds; when it is rejected, the result is. */
+/**
+ * Whether a promise is fulfilled within `ms` milliseconds; when it is rejected, the result is.
+ *
+ * @example
+ * await isInTime(pool.query('select 1'), 500) // true, unless the database is slow
+ */
 export function isInTime(promise: PromiseLike<unknown>, ms: number): Promise<boolean> {
   return within(
     promise.then(() => true),

@@ -72,7 +72,12 @@ export function supervisor(): Supervisor | undefined {
   return (globalThis as { readonly [mark]?: Supervisor })[mark]
 }
 
-/** Whether this process does what only one of several may do. */
+/**
+ * Whether this process does what only one of several may do.
+ *
+ * @example
+ * isLeading(undefined) // true: a single process leads itself
+ */
 export function isLeading(place: WorkerPlace | undefined): boolean {
   return supervisor()?.leads ?? (place === undefined || place.number === 1)
 }

@@ -107,7 +107,13 @@ export interface AnyChannel {
   readonly '~payload': unknown
 }
 
-/** Messages of one kind to all clients that have joined. Made by {@link channel}. */
+/**
+ * Messages of one kind to all clients that have joined. Made by {@link channel}.
+ *
+ * @example
+ * const orders = channel('orders/:id', { join: () => true })
+ * await orders.publish({ id: 7 }, { state: 'shipped' })
+ */
 export class Channel<Name extends string = string, Payload = unknown> {
   declare readonly '~payload': Payload
   /** The name as it was declared, `orders/:id`. */

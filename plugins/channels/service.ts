@@ -1,7 +1,13 @@
 import type { EventStreams } from './events.ts'
 import type { ChannelCounts, Hub } from './hub.ts'
 
-/** What a server knows of its channels; `services.channels`. */
+/**
+ * What a server knows of its channels; `services.channels`.
+ *
+ * @example
+ * const { members, published } = server.services.get('channels').counts
+ * console.log({ members, published })
+ */
 export class ChannelsService {
   #hub: Hub | undefined
   #streams: EventStreams | undefined

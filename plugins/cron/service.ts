@@ -9,7 +9,14 @@ import type { CronJobInfo } from './jobs/run.ts'
 import { LockGuard } from './locks/guard.ts'
 import { type CronServiceOptions, type CronSettings, cronServiceOptions } from './options.ts'
 
-/** Runs jobs: those of files and classes that it loads, and every handle of the process that was started. */
+/**
+ * Runs jobs: those of files and classes that it loads, and every handle of the process that was started.
+ *
+ * @example
+ * const service = await CronService.run({ crons: ['dist/crons/*.js'] })
+ * for (const { name, next } of service.jobs()) console.log(name, next)
+ * await service.stop()
+ */
 export class CronService {
   readonly #settings: CronSettings
   #logger: Logger

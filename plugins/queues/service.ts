@@ -27,7 +27,13 @@ export interface StopOptions {
   readonly timeout?: number
 }
 
-/** The queues of this process: its workers, their health and their numbers. */
+/**
+ * The queues of this process: its workers, their health and their numbers.
+ *
+ * @example
+ * await QueueService.run()
+ * process.once('SIGTERM', () => QueueService.stop())
+ */
 export class QueueService {
   static readonly #script = new Holder()
   readonly #holder = new Holder()

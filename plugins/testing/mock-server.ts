@@ -84,7 +84,13 @@ function headersOf({ headers = {}, cookies }: Pick<MockOptions, 'headers' | 'coo
   return lower
 }
 
-/** Makes the verbs over one way of injecting. */
+/**
+ * Makes the verbs over one way of injecting.
+ *
+ * @example
+ * const client = mockMethods(kernel.inject)
+ * const res = await client.get('/users')
+ */
 export function mockMethods(inject: Inject): MockMethods {
   const verb =
     (method: string): MockVerb =>

@@ -53,7 +53,12 @@ export interface Failures {
 // What failures are answered with has a form of its own, whatever schema a route has for that status.
 const failureBodies = new WeakSet<object>()
 
-/** Whether a body is that of a failure: response schemas leave it alone. */
+/**
+ * Whether a body is that of a failure: response schemas leave it alone.
+ *
+ * @example
+ * const wrapped = (body: unknown) => (isFailureBody(body) ? body : { data: body })
+ */
 export function isFailureBody(body: unknown): boolean {
   return typeof body === 'object' && body !== null && failureBodies.has(body)
 }

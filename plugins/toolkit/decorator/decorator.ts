@@ -7,7 +7,7 @@ import { bindOrphans, noteOrphan, orphansOf } from './orphans.ts'
  * A decorator stands where it has no meaning, or with a value that it does not take; the message names the class.
  *
  * @example
- * throw DecoratorError('@audited on Reports.send: it is for classes')
+ * throw DecoratorError('audited', 'Reports.send', 'it is for classes')
  */
 export const DecoratorError = defineError(
   'DecoratorError',
@@ -218,7 +218,13 @@ function lineageOf(cls: AnyClass): ClassNotes[] {
   return [...lineage].reverse()
 }
 
-/** A class and those it extends as places with notes, the outermost base first. */
+/**
+ * A class and those it extends as places with notes, the outermost base first.
+ *
+ * @example
+ * class Reports {}
+ * decoratedClasses(Reports) // []: neither it nor a class it extends has a decorator
+ */
 export function decoratedClasses(cls: AnyClass): Decorated[] {
   return lineageOf(cls).map(({ own }) => ({ kind: 'class', name: cls.name, label: cls.name, notes: own }))
 }
@@ -227,6 +233,12 @@ export function decoratedClasses(cls: AnyClass): Decorated[] {
  * The decorated methods of a class, those it inherits included, in the order in which they were declared.
  *
  * A method that overrides another and has decorators of its own has only those; without any it keeps the base's.
+ *
+ * @example
+ * class Reports {
+ *   send() {}
+ * }
+ * decoratedMethods(Reports) // []: no method has a decorator
  */
 export function decoratedMethods(cls: AnyClass): Decorated[] {
   const methods = new Map<PropertyKey, Decorated>()

@@ -2,7 +2,7 @@
  * The checks of which the options of plugins and routes are made: `option.int()`, `option.list(…)`.
  *
  * @example
- * const settings = option.shape({ limit: option.int({ min: 1 }).default(100), name: option.string().required() })
+ * const settings = option.shape({ limit: option.int({ min: 1 }).default(100), name: option.text().required() })
  * settings.parse({ name: 'a' }) // { limit: 100, name: 'a' }
  */
 import {
