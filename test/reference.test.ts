@@ -1,10 +1,12 @@
-import { posix } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readDocstring } from '../docs/site/reference/docstring.mjs'
 import { undocumented, withoutExample } from '../docs/site/reference/gaps.mjs'
 import { type Member, type Reference, readReference } from '../docs/site/reference/model.mjs'
 import { type Page, referencePages } from '../docs/site/reference/pages.mjs'
 import { markdownAnchors, markdownLinks } from './support/docs/blocks.ts'
+import { root } from './support/docs/texts.ts'
 
 let reference: Reference
 let pages: Page[]
@@ -45,6 +47,7 @@ describe('the pages of the reference', () => {
       markdownLinks(text.replace(/\[`([^`]*)`\]/g, '[$1]')).flatMap(({ target }) => {
         const [to = '', anchor] = target.split('#')
         const page = to === '' ? path : posix.join(posix.dirname(path), to)
+        if (page.startsWith('../')) return existsSync(join(root, 'docs/api', page)) ? [] : [`${path} → ${target}`]
         const found = anchors.get(page)
         return found !== undefined && (anchor === undefined || found.has(anchor)) ? [] : [`${path} → ${target}`]
       }),

@@ -46,7 +46,10 @@ export function readReference(withTypes = false) {
     }
     const name = `${ts.isVariableDeclaration(node) ? 'const ' : ''}${node.name.getText()}`
     if (node.type !== undefined) return `${name}: ${written(node.type.getStart(), node.type.end)}`
-    if (!ts.isArrowFunction(value)) return `${name}: ${typeText(node)}`
+    if (!ts.isArrowFunction(value)) {
+      const type = typeText(node)
+      return type.length > 300 ? `${name}: …` : `${name}: ${type}`
+    }
     const parameters = written(value.getStart(), value.type?.end ?? value.equalsGreaterThanToken.getStart())
     return name + parameters.replace(/^async /, '') + (value.type === undefined ? `: ${resultText(value)}` : '')
   }

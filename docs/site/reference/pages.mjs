@@ -1,31 +1,33 @@
 import { readReference } from './model.mjs'
 
-/** The pages, each with where its names come from; the first that fits takes a name. A plugin has a page by itself. */
+/**
+ * The pages beside those of the plugins: the names that they have, by the file that declares them, and the page of the documentation that explains
+ * them. They are shown in this order.
+ */
 const areas = [
-  ['testing', 'Testing', /^plugins\/testing\/|^kernel\/runtime\/inject/],
-  [
-    'errors',
-    'Errors',
-    /^plugins\/toolkit\/failures\/|^kernel\/(support\/errors|http\/response\/failure|pipeline\/failure)/,
-  ],
-  ['tracing', 'Tracing', /^kernel\/(support\/trace|.*traces?\.ts)/],
-  ['server', 'Servers', /^server\.ts|^kernel\/(kernel|options|life|inspect|runtime)\b/],
-  ['router', 'Routes and middleware', /^kernel\/routing\//],
-  ['request', 'Requests', /^kernel\/http\/(request\/|raw)/],
-  ['response', 'Responses', /^kernel\/http\//],
-  ['plugins', 'Plugins', /^kernel\/(plugin|pipeline)\//],
-  ['commands', 'Commands and checks', /^plugins\/toolkit\/(command|doctor|panels)/],
-  ['option-checks', 'Option checks', /^plugins\/toolkit\/options\/|^kernel\/support\/options/],
-  ['toolkit', 'Toolkit', /^plugins\/toolkit\/|^kernel\//],
+  ['server', 'Servers', 'reference/server.md', /^server\.ts|^kernel\/(kernel|options|life|inspect|runtime)\b/],
+  ['router', 'Routes and middleware', 'reference/routes.md', /^kernel\/routing\//],
+  ['request', 'Requests', 'reference/request.md', /^kernel\/http\/(request\/|raw)/],
+  ['response', 'Responses', 'reference/response.md', /^kernel\/http\/response\//],
+  ['errors', 'Errors', 'reference/failures.md', /\/(failures\/|failure\.ts|support\/errors)/],
+  ['plugins', 'Plugins', 'reference/plugins.md', /^kernel\/(plugin|pipeline)\//],
+  ['option-checks', 'Option checks', 'reference/option-checks.md', /^(plugins\/toolkit|kernel\/support)\/options/],
+  ['commands', 'Commands and checks', 'cli/commands.md', /^plugins\/toolkit\/(command|doctor|panels)/],
+  ['tracing', 'Tracing', 'reference/tracing.md', /^kernel\/.*trace/],
+  ['testing', 'Testing', 'reference/testing.md', /^plugins\/testing\/|^kernel\/runtime\/inject/],
+  ['toolkit', 'Toolkit', 'writing-a-plugin.md', /^(plugins\/toolkit|kernel\/support)\//],
 ]
+/** Those that cut across the folders take a name before the others do. */
+const precedence = ['testing', 'errors', 'tracing', 'option-checks', 'commands']
 
-/** @param {string} file @returns {[path: string, title: string]} */
+/** The page of a name by the file that declares it, without its text. */
 function pageOf(file) {
-  const area = areas.find(([, , pattern]) => pattern.test(file))
-  if (area !== undefined) return [`${area[0]}.md`, area[1]]
+  const fits = areas.filter(([, , , pattern]) => pattern.test(file))
+  const [area, title, explained] = fits.find(([name]) => precedence.includes(name)) ?? fits[0] ?? []
+  if (area !== undefined) return { path: `${area}.md`, title, explained: `../${explained}` }
   const plugin = /^plugins\/(\w+)\//.exec(file)?.[1]
   if (plugin === undefined) throw new Error(`${file} has public names and is in no area of the reference`)
-  return [`plugins/${plugin}.md`, plugin]
+  return { path: `plugins/${plugin}.md`, title: `Plugin ${plugin}`, explained: `../../plugins/${plugin}.md` }
 }
 
 /** The anchors that headings get, as GitHub and most tools for sites make them. */
@@ -47,7 +49,8 @@ const fenced = (code) => `\`\`\`ts\n${code}\n\`\`\``
 const flat = (text) => text.replace(/\s*\n\s*/g, ' ')
 
 /**
- * The reference as pages in Markdown: an index, one page an area of the kernel, one page a plugin.
+ * The reference as pages in Markdown: an index, one page an area of the kernel, one page a plugin. They are to lie in `docs/api/`, from where
+ * their links lead to other pages.
  *
  * @param {import('./model.d.mts').Reference} [reference]
  * @returns {import('./pages.d.mts').Page[]}
@@ -55,15 +58,19 @@ const flat = (text) => text.replace(/\s*\n\s*/g, ' ')
 export function referencePages({ names, links } = readReference(true)) {
   const pages = new Map()
   for (const name of names) {
-    const [path, title] = pageOf(name.file)
-    if (!pages.has(path)) pages.set(path, { path, title, names: [] })
-    pages.get(path).names.push(name)
+    const page = pageOf(name.file)
+    if (!pages.has(page.path)) pages.set(page.path, { ...page, names: [] })
+    pages.get(page.path).names.push(name)
   }
-  const sorted = [...pages.values()].sort((a, b) => a.path.localeCompare(b.path))
+  const rank = ({ path }) => {
+    const place = areas.findIndex(([area]) => path === `${area}.md`)
+    return place === -1 ? areas.length : place
+  }
+  const sorted = [...pages.values()].sort((a, b) => rank(a) - rank(b) || a.path.localeCompare(b.path))
   const places = new Map()
   for (const page of sorted) {
     const slug = slugs()
-    slug(page.path.includes('/') ? `Plugin ${page.title}` : page.title)
+    slug(page.title)
     page.names.sort((a, b) => a.name.localeCompare(b.name) || a.id - b.id)
     for (const name of page.names) places.set(name.id, { page, name, anchor: slug(name.name) })
   }
@@ -121,20 +128,24 @@ export function referencePages({ names, links } = readReference(true)) {
     ].join('\n\n')
   }
 
+  const introOf = ({ title, path, explained }) => {
+    const what = path.includes('/') ? `the plugin \`${title.replace('Plugin ', '')}\`` : title.toLowerCase()
+    return `The public names for ${what}, from the docstrings of the sources. [Another page](${explained}) explains how they are used.`
+  }
   const list = sorted.map(
     ({ path, title, names }) => `| [${title}](${path}) | ${names.map(({ name }) => `\`${name}\``).join(', ')} |`,
   )
   const index = [
     '# API',
-    'Every public name, from its docstring.',
+    'Every name that the package exports, from the docstrings of the sources: signatures, members and examples. Editors show the same.',
     ['| Page | Names |', '| --- | --- |', ...list].join('\n'),
   ]
   return [
     { path: 'README.md', title: 'API', text: `${index.join('\n\n')}\n` },
-    ...sorted.map(({ path, title, names }) => ({
-      path,
-      title,
-      text: `${[`# ${path.includes('/') ? `Plugin ${title}` : title}`, ...names.map((name) => nameText(name, path))].join('\n\n')}\n`,
+    ...sorted.map((page) => ({
+      path: page.path,
+      title: page.title,
+      text: `${[`# ${page.title}`, introOf(page), ...page.names.map((name) => nameText(name, page.path))].join('\n\n')}\n`,
     })),
   ]
 }
