@@ -46,6 +46,8 @@ function slugs() {
 
 const indented = (text) => text.replace(/\n(?=.)/g, '\n  ')
 const fenced = (code) => `\`\`\`ts\n${code}\n\`\`\``
+/** Without what is written out inside of a type and described around it: the signature shows it. */
+const told = (members) => members.filter(({ doc }) => doc.text !== '')
 const flat = (text) => text.replace(/\s*\n\s*/g, ' ')
 
 /**
@@ -104,7 +106,9 @@ export function referencePages({ names, links } = readReference(true)) {
     const signature = isShort
       ? fence + flat(member.signatures[0]) + fence
       : `\`${member.name}\`\n\n${fenced(member.signatures.join('\n'))}`
-    const nested = member.members.map((one) => memberText(one, from)).join('\n')
+    const nested = told(member.members)
+      .map((one) => memberText(one, from))
+      .join('\n')
     const parts = [signature, ...docText(member.doc, member.file, from), ...(nested === '' ? [] : [nested])]
     return `- ${indented(parts.join('\n\n'))}`
   }
@@ -117,7 +121,7 @@ export function referencePages({ names, links } = readReference(true)) {
     // A class that is exported as a type is not made by those who import it.
     const isType = name.doors.every((door) => door.isType)
     const constructors = isType ? [] : name.members.filter((member) => member.name === 'constructor')
-    const members = name.members.filter((member) => member.name !== 'constructor')
+    const members = told(name.members).filter((member) => member.name !== 'constructor')
     return [
       `## ${name.name}`,
       imports.join('; '),

@@ -44,9 +44,9 @@ export interface FailureBody {
   code: string
   /** What went wrong, for a person; it may change from version to version. */
   message: string
-  /** The stack of what was thrown, with `exposeErrorDetails` only, and never in production. */
+  /** The stack of what was thrown, with `exposeErrorDetails` only; in production not of a mistake of the application. */
   stack?: string
-  /** The `cause` of what was thrown, with `exposeErrorDetails` only, and never in production. */
+  /** The `cause` of what was thrown, with `exposeErrorDetails` only; in production not of a mistake of the application. */
   cause?: unknown
 }
 
