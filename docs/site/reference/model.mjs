@@ -20,6 +20,9 @@ function literalsIn(type) {
   return []
 }
 
+/** A type that the compiler has found may be as long as a page. */
+const shortened = (type) => (type.length > 300 ? '…' : type)
+
 /**
  * Reads every public name and its members from the sources.
  *
@@ -32,26 +35,34 @@ export function readReference(withTypes = false) {
 
   /** A declaration as it is written, without its docstring and its body. */
   function signatureOf(node) {
-    const written = (start, end) => {
-      const text = node.getSourceFile().text.slice(start, end)
-      return text.replace(/\/\*\*[\s\S]*?\*\/\s*|\/\/.*$/gm, '').trim()
-    }
+    const source = node.getSourceFile().text
+    const indent = /[ \t]*$/.exec(source.slice(0, node.getStart()))[0]
+    const written = (start, end) =>
+      source
+        .slice(start, end)
+        .replace(/\/\*\*[\s\S]*?\*\/\s*|^\s*\/\/ .*\n|[ \t]+\/\/ .*$/gm, '')
+        .replaceAll(`\n${indent}`, '\n')
+        .trim()
     const upTo = (end) => written(node.getStart(), end).replace(/^(?:(?:export|declare|abstract|async|override) )+/, '')
     if (node.members !== undefined) return upTo(node.members.pos - 1)
     const value = node.initializer
     if (value === undefined) {
+      // What `typeof` refers to is not public, its type is.
+      const found = ts.isTypeAliasDeclaration(node) && /\btypeof /.test(node.type.getText()) ? typeText(node) : ''
+      if (found !== '' && found !== 'any') return `type ${node.name.text} = ${shortened(found)}`
       if (node.body === undefined) return upTo(node.end).replace(/[;,]$/, '')
       const isTyped = node.type !== undefined || ts.isConstructorDeclaration(node) || ts.isSetAccessor(node)
       return upTo(node.body.getStart()) + (isTyped ? '' : `: ${resultText(node)}`)
     }
-    const name = `${ts.isVariableDeclaration(node) ? 'const ' : ''}${node.name.getText()}`
-    if (node.type !== undefined) return `${name}: ${written(node.type.getStart(), node.type.end)}`
-    if (!ts.isArrowFunction(value)) {
-      const type = typeText(node)
-      return type.length > 300 ? `${name}: …` : `${name}: ${type}`
+    const name = node.name.getText()
+    const isConstant = ts.isVariableDeclaration(node)
+    if (node.type === undefined && ts.isArrowFunction(value)) {
+      const parameters = written(value.getStart(), value.type?.end ?? value.equalsGreaterThanToken.getStart())
+      const result = value.type === undefined ? `: ${resultText(value)}` : ''
+      return `${isConstant ? 'function ' : ''}${name}${parameters.replace(/^async /, '')}${result}`
     }
-    const parameters = written(value.getStart(), value.type?.end ?? value.equalsGreaterThanToken.getStart())
-    return name + parameters.replace(/^async /, '') + (value.type === undefined ? `: ${resultText(value)}` : '')
+    const type = node.type === undefined ? shortened(typeText(node)) : written(node.type.getStart(), node.type.end)
+    return `${isConstant ? 'const ' : ''}${name}: ${type}`
   }
 
   const basesOf = (node) =>

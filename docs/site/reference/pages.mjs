@@ -120,12 +120,16 @@ export function referencePages({ names, links } = readReference(true)) {
     })
     // A class that is exported as a type is not made by those who import it.
     const isType = name.doors.every((door) => door.isType)
-    const constructors = isType ? [] : name.members.filter((member) => member.name === 'constructor')
+    const constructors = isType ? [] : name.members.filter(({ signatures: [one] }) => one.startsWith('constructor('))
     const members = told(name.members).filter((member) => member.name !== 'constructor')
     return [
       `## ${name.name}`,
       imports.join('; '),
-      fenced([...name.signatures, ...constructors.flatMap(({ signatures }) => signatures)].join('\n')),
+      fenced(
+        [...name.signatures, ...constructors.flatMap(({ signatures }) => signatures)]
+          .filter((one) => one !== 'constructor()')
+          .join('\n'),
+      ),
       ...docText(name.doc, name.file, from),
       ...(members.length > 0 ? [members.map((member) => memberText(member, from)).join('\n')] : []),
       ...(name.references.length > 0 ? [`See ${name.references.map((id) => linkTo(id, from)).join(', ')}.`] : []),

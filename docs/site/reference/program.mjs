@@ -64,13 +64,14 @@ export function readSources(withLibraries) {
       exported.set(real(one), [...doorsOf, { specifier, name: one.name, isType }])
     }
   }
-  const format = ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope
+  const { InTypeAlias, NoTruncation, UseAliasDefinedOutsideCurrentScope } = ts.TypeFormatFlags
+  const format = InTypeAlias | NoTruncation | UseAliasDefinedOutsideCurrentScope
   return {
     exported,
     files: program.getSourceFiles().filter(({ isDeclarationFile }) => !isDeclarationFile),
     exportsOf: (module) => exportsOf(module).map(real),
     symbolAt: (node) => real(checker.getSymbolAtLocation(node)),
-    typeText: (node) => checker.typeToString(checker.getTypeAtLocation(node), node, format),
+    typeText: (node) => checker.typeToString(checker.getTypeAtLocation(node), node, format).replaceAll('"', "'"),
     resultText: (node) => checker.typeToString(checker.getSignatureFromDeclaration(node).getReturnType(), node, format),
   }
 }
