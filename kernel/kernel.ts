@@ -169,7 +169,7 @@ export class Kernel extends RouteVerbs {
     this.#logger = logger
   }
 
-  /** The real port once listening. */
+  /** The port that it listens on; before that the one of the options. */
   get port(): number {
     return this.#state.address?.port ?? this.settings.port
   }

@@ -5,9 +5,9 @@ import type { Logger } from './support/logger.ts'
 
 /** Options of a server as the user writes them; every time is in milliseconds. The kernel itself takes parsed ones. */
 export interface KernelOptions {
-  /** Else the environment's `PORT`, else 3000; 0 picks a free port. */
+  /** The port to listen on; 0 picks a free one. Default: `PORT` of the environment, else 3000. */
   port?: number
-  /** Else the environment's `HOST`, else `0.0.0.0`. */
+  /** The address to listen on. Default: `HOST` of the environment, else `0.0.0.0`, every address of the machine. */
   host?: string
   /** The collection to serve; default: the `router` of the process. */
   router?: RouteCollection
@@ -22,7 +22,7 @@ export interface KernelOptions {
   closeTimeout?: number
   /** How long everything is still served, while the readiness probe fails, before the listener closes. Default 300. */
   drainWindow?: number
-  /** For each plugin's setup; default 10000. */
+  /** Limit for the `setup` of each plugin; one that takes longer fails the boot. Default 10000. */
   bootTimeout?: number
   /** Limit for answering a request, without the arrival of its body; default 30000, 0 for no limit. */
   requestTimeout?: number

@@ -73,13 +73,14 @@ describe('what a docstring leaves out is found', () => {
   const gaps = (...names: Member[]) => undocumented({ names })
 
   test('a name and a member without one', () => {
-    expect(gaps(named('Options', '', [named('limit', ''), named('port', 'Default 3000.')]))).toEqual([
+    expect(gaps(named('Options', '', [named('limit', ''), named('port', 'What it listens on.')]))).toEqual([
       'a.ts:1 Options',
       'a.ts:1 Options.limit',
     ])
   })
 
-  test('a member whose docstring repeats its name', () => {
+  test('a member whose docstring repeats its name, or begins with its default', () => {
+    expect(gaps(named('Options', 'Of a server.', [named('path', 'Default `/`.')]))).toHaveLength(1)
     expect(gaps(named('Options', 'Of a server.', [named('closeTimeout', 'The close timeout.')]))).toHaveLength(1)
     expect(gaps(named('Options', 'Of a server.', [named('closeTimeout', 'Milliseconds.')]))).toEqual([])
   })

@@ -20,7 +20,7 @@ export interface Explanation {
   readonly route: string | undefined
   /** The decoded parameters of the path, as the handler gets them. */
   readonly params: Readonly<Record<string, string>>
-  /** In order; behind the middlewares of a miss the fallbacks that may answer it. */
+  /** The steps that run, in order; after the middlewares of a miss the fallbacks that may answer it. */
   readonly steps: readonly ExplainedStep[]
 }
 

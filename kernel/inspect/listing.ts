@@ -11,7 +11,7 @@ export interface ListedPlugin {
   readonly definition: PluginDefinition<never, object>
   /** What it was registered with. */
   readonly options: unknown
-  /** What that means. */
+  /** What the options mean, read and with defaults. */
   readonly settings: unknown
   /** The scope that it runs in; `services` are those that the plugin sees. */
   readonly scope: { readonly services: ServiceStore }

@@ -20,7 +20,7 @@ export interface StepTrace {
   readonly request: Request
   /** Its answer; what it has depends on how far the request has come. */
   readonly response: Response
-  /** As `explain` names it; `handler` for the last one. */
+  /** The name of the step, as `explain` gives it; `handler` for the last one. */
   readonly name: string
 }
 

@@ -35,7 +35,7 @@ export interface HookTypes {
   onSend: (req: Request, res: Response) => void | Promise<void>
   /** After the answer has left, with the milliseconds it took. An error here is only logged. */
   onResponse: (req: Request, res: Response, ms: number) => void | Promise<void>
-  /** For every failure, answered or not. An error here is only logged. */
+  /** Called for every failure, answered or not. An error here is only logged. */
   onError: { handle(error: Thrown, req: Request, res: Response): void | Promise<void> }['handle']
 }
 

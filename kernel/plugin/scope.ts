@@ -42,11 +42,11 @@ export type Registrable = Registration | Middleware
 
 /** Milliseconds spent in each phase of a plugin's life. */
 export interface PluginTimes {
-  /** In `setup`. */
+  /** The time in `setup`. */
   boot: number
-  /** In its `onReady` hooks. */
+  /** The time in `onReady` hooks. */
   ready: number
-  /** In its `onClose` hooks. */
+  /** The time in `onClose` hooks. */
   close: number
 }
 

@@ -103,7 +103,7 @@ export class RouteCollection extends RouteVerbs {
     return this.#all
   }
 
-  /** Goes up with every change. */
+  /** A number that goes up with every change, by which a server sees that there are new routes. */
   get version(): number {
     return this.#version
   }

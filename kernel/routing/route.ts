@@ -79,7 +79,7 @@ export class Route<out Parsed = {}> {
     for (const middleware of record.options.middlewares ?? []) this.add('route', middleware as Middleware)
   }
 
-  /** As they were written, those of other plugins among them. */
+  /** The options as they were written, those of other plugins among them. */
   get options(): RouteOptions {
     return this.#options
   }

@@ -37,7 +37,7 @@ export interface TlsOptions {
 
 /** A protocol that a plugin takes connections over for. */
 export interface Upgrade {
-  /** As clients ask for it, in lower case: `websocket`. */
+  /** The protocol as clients ask for it, in lower case: `websocket`. */
   readonly protocol: string
   /** Members for the options of `Bun.serve`, which takes its handlers for websockets there. */
   readonly bun?: Readonly<Record<string, unknown>>

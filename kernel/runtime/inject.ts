@@ -9,11 +9,11 @@ import { asChunk, declaredLength, lengthGuard } from './sending.ts'
 
 /** A request that never sees a socket. */
 export interface InjectRequest {
-  /** Default `GET`. */
+  /** The method. Default `GET`. */
   method?: string
   /** Path and query, or an absolute URL. */
   url: string
-  /** A list of values is joined. */
+  /** The headers by name, in any case; a list of values is joined. */
   headers?: Readonly<Record<string, string | number | readonly string[] | undefined>>
   /** The body as it would be sent; a string is sent as UTF-8, and no `content-type` is added. */
   body?: string | Uint8Array | AsyncIterable<Uint8Array>

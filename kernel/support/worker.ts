@@ -4,7 +4,7 @@ import { defineError } from './errors.ts'
 export interface WorkerPlace {
   /** From 1 on; who takes the place of another has its number. */
   readonly number: number
-  /** How many there are. */
+  /** How many workers there are. */
   readonly of: number
 }
 

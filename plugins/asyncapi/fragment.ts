@@ -37,7 +37,7 @@ export interface AsyncApiExchange {
 
 /** A channel that is not a route: a topic, a queue, a room. */
 export interface AsyncApiChannel extends AsyncApiExchange {
-  /** With its parameters in braces: `sensors/{room}/temperature`. */
+  /** The address, with its parameters in braces: `sensors/{room}/temperature`. */
   readonly address: string
   /** What pages call the channel. */
   readonly title?: string

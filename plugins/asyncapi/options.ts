@@ -20,7 +20,7 @@ import type { AsyncApiInfo, AsyncApiTag } from './types.ts'
 
 /** What is described, and what stands around it. */
 export interface MessageDescriptionOptions {
-  /** Default: title `API`, version `1.0.0`. */
+  /** What the application is called. Default: title `API`, version `1.0.0`. */
   info?: Partial<AsyncApiInfo>
   /** Where channels are: `wss://api.example.com`, `mqtts://broker.example.com`. `https` counts as `wss`, `http` as `ws`. */
   servers?: readonly OpenApiServer[]
@@ -43,9 +43,9 @@ export interface MessageDescriptionOptions {
 export interface AsyncApiOptions extends MessageDescriptionOptions {
   /** The document is at this path with `.json` and `.yaml`. Default `/asyncapi`. */
   path?: string
-  /** For the document: they decide who may read it. */
+  /** Run before the document is sent: they decide who may read it. */
   middlewares?: readonly Middleware[]
-  /** For the document, as on any route. */
+  /** The policies of the document, as on any route. */
   policy?: RouteOptions['policy']
 }
 

@@ -26,7 +26,10 @@ export interface CacheOptions {
   redis?: RedisOptions
   /** Limit of the memory provider: bytes or a string such as `'64mb'`, the default. */
   maxSize?: number | string
-  /** Default `'wait'`. */
+  /**
+   * What a request does while another one computes the same answer: `'wait'` for it, `'bypass'` the cache, or `'fail'` with
+   * 503. Default `'wait'`.
+   */
   lockBehavior?: LockBehavior
   /** Milliseconds that a request waits for another one at most. Default 5000. */
   lockTimeout?: number
@@ -57,7 +60,7 @@ export interface CacheInclude {
   headers?: readonly string[]
   /** `true`: the parsed body is a part of the key. Without it requests with a body are passed by. */
   body?: true
-  /** Any further text. */
+  /** Returns a further part of the key, such as the tenant of the request. */
   key?(req: Request): string
 }
 

@@ -7,9 +7,9 @@ import type { ControllerMethod } from './verbs.ts'
 
 /** What one route answers to a request that is not valid, in place of what its server does. */
 export interface CustomError {
-  /** From 400 to 599. Default 400. */
+  /** The status of the answer, from 400 to 599. Default 400. */
   status?: number
-  /** Default `validation failed`. */
+  /** The message in the body. Default `validation failed`. */
   message?: string
 }
 
@@ -25,7 +25,7 @@ export interface ValidateSchemas extends ValidateOptions {
   body?: object
   /** The schema of the query. */
   query?: object
-  /** Of headers, query and body as one object, which is found at `req.validated`. */
+  /** The schema of headers, query and body as one object, which is found at `req.validated`. */
   all?: object
 }
 

@@ -9,9 +9,9 @@ export interface SetCookieOptions {
   maxAge?: number
   /** When it is forgotten; `maxAge` wins where both are given. */
   expires?: Date
-  /** Default `/`. */
+  /** The path below which clients send it back. Default `/`. */
   path?: string
-  /** Default: the host alone, without its subdomains. */
+  /** The domain to which clients send it back, its subdomains included. Default: the host alone, without its subdomains. */
   domain?: string
   /** Over https only. Default: whether the request came over https; true with `sameSite: 'none'` and `partitioned`. */
   secure?: boolean

@@ -48,7 +48,7 @@ export type CronSource = string | BaseCronClass | CronHandle
 
 /** The page that shows the jobs. */
 export interface CronUiOptions {
-  /** Default `/crons`. */
+  /** The path of the page. Default `/crons`. */
   path?: string
   /** They decide who may see the page. Without any, everyone may, but no one can run a job from it. */
   middlewares?: readonly Middleware[]
@@ -56,7 +56,7 @@ export interface CronUiOptions {
 
 /** Options of a service. */
 export interface CronServiceOptions {
-  /** Default `['src/crons/**\/*.{ts,js}']`, and every imported class. */
+  /** The files and classes with jobs: globs, classes, handles. Default `['src/crons/**\/*.{ts,js}']`, and every imported class. */
   crons?: readonly CronSource[]
   /** The default time zone of jobs. Default: that of the process. */
   timezone?: string
@@ -64,7 +64,7 @@ export interface CronServiceOptions {
   lock?: CronLockOption
   /** How many ended runs of a job are remembered. Default 20. */
   history?: number
-  /** Default: that of the machine. */
+  /** What shows the time and wakes jobs: `memoryClock()` in tests. Default: the clock of the machine. */
   clock?: CronClock
 }
 

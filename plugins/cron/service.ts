@@ -163,7 +163,7 @@ export class CronService {
     return this.#starting !== undefined
   }
 
-  /** What its clock shows. */
+  /** The time that its clock shows. */
   now(): Date {
     return new Date(this.#settings.clock?.now() ?? Date.now())
   }

@@ -23,7 +23,7 @@ export interface EnvOptionalOptions {
 
 /** One type of a variable, as the builders make it. */
 export interface EnvType<out Value> {
-  /** In words, for messages. */
+  /** What the variable must be, in words, for messages. */
   readonly expected: string
   /** Whether the variable may be absent or empty. */
   readonly optional: boolean
@@ -57,7 +57,7 @@ export interface EnvArrayBuilder extends EnvBuilder<unknown[]> {
 
 /** The builders that `createEnvSchema` hands out. */
 export interface EnvSchema {
-  /** The text as it is. */
+  /** A string, as it is. */
   readonly string: EnvBuilder<string>
   /** A decimal number, exponent allowed. */
   readonly number: EnvBuilder<number>

@@ -24,7 +24,10 @@ export interface LogOptions {
    * headers, and whatever ends in `password`, `token` or `secret`. A path with `*` costs 20 µs a line.
    */
   redact?: readonly string[]
-  /** Default: standard output. While developing it is readable text, if `pino-pretty` is installed and it is a terminal. */
+  /**
+   * Where the lines go. Default: standard output; while developing as readable text, if `pino-pretty` is installed and it is a
+   * terminal.
+   */
   stream?: LogStream
 }
 

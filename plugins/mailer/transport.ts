@@ -11,7 +11,7 @@ export interface MailAttachment {
   readonly content?: string | Uint8Array
   /** A file of this machine, relative to the folder of the process or absolute. Never take it from input. */
   readonly path?: string
-  /** Default: that of the ending of the name. */
+  /** The media type. Default: that of the ending of the name. */
   readonly contentType?: string
   /** Under this id HTML shows it: `<img src="cid:logo">`. */
   readonly cid?: string
@@ -67,17 +67,17 @@ export interface MailTransporter {
 export interface SmtpOptions {
   /** The name or the address of the server. */
   readonly host?: string
-  /** Default: 465 with `secure`, else 587. */
+  /** The port of the server. Default: 465 with `secure`, else 587. */
   readonly port?: number
   /** TLS from the first byte, port 465; else STARTTLS where the server offers it. */
   readonly secure?: boolean
-  /** Refuses to send without TLS. */
+  /** Refuses to send over a connection without TLS. */
   readonly requireTLS?: boolean
   /** The credentials: `user` and `pass`, or another `type` with its own options. Default: none are sent. */
   readonly auth?:
     | { readonly user: string; readonly pass: string }
     | { readonly type: string; readonly [option: string]: unknown }
-  /** Keeps connections open. */
+  /** Keeps connections open from one mail to the next. */
   readonly pool?: boolean
   readonly [option: string]: unknown
 }

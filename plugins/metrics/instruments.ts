@@ -14,7 +14,7 @@ type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labe
 
 /** What a metric is. */
 export interface MetricOptions<Label extends string = never> {
-  /** In snake case; of a counter without `_total`. */
+  /** The name, in snake case; of a counter without `_total`, which is added. */
   readonly name: string
   /** What it counts, in a sentence. */
   readonly help: string

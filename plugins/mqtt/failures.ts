@@ -2,11 +2,11 @@ import type { Logger, Thrown } from '../../kernel/index.ts'
 
 /** What failed. */
 export interface MqttFailure {
-  /** As it was subscribed to. */
+  /** The topic or the pattern that the handler has subscribed to. */
   readonly subscription: string
-  /** Of the message; `undefined` when the subscription itself failed. */
+  /** The topic of the message; `undefined` when the subscription itself failed. */
   readonly topic: string | undefined
-  /** As it came. */
+  /** The bytes of the message, as they came. */
   readonly payload: Uint8Array | undefined
 }
 

@@ -46,7 +46,7 @@ export interface MqttOptions {
 export interface MqttServiceOptions extends MqttConnectOptions {
   /** Files and classes with subscriptions; `false`: handles no messages. Default: all declared subscriptions, and every imported class. */
   subscribe?: boolean | readonly MqttSource[]
-  /** Default: lines on standard error, from `warn` on. */
+  /** What the service writes to. Default: lines on standard error, from `warn` on. */
   logger?: Logger
 }
 

@@ -86,7 +86,7 @@ export interface MqttDetails {
   readonly retain: boolean
   /** Whether the broker sends it again, since it does not know whether it has arrived. */
   readonly duplicate: boolean
-  /** Of MQTT 5, as everything below. */
+  /** The headers of the message by name. This and everything below is of MQTT 5. */
   readonly userProperties: { readonly [name: string]: string | readonly string[] }
   /** The media type of the payload, as the publisher says. */
   readonly contentType: string | undefined

@@ -26,9 +26,9 @@ export interface ApiDoc {
   }[]
   /** Merged over that of the schemas. */
   requestBody?: object
-  /** By status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
+  /** The answers by status, `2xx` or `default`: an OpenAPI response, or a schema of the body; merged over those of the schemas. */
   responses?: { readonly [status: string]: object }
-  /** In place of what the policies stand for; an empty list: no one is asked who they are. */
+  /** The security requirements, in place of what the policies stand for; an empty list says that none is needed. */
   security?: readonly { readonly [scheme: string]: readonly string[] }[]
   /** Where this route is served if not where all are: `url` and `description`. */
   servers?: readonly { url: string; description?: string }[]

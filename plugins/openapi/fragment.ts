@@ -4,11 +4,11 @@ import type { RouteOptions } from '../../kernel/index.ts'
 export interface DescribedRoute {
   /** The method of the route: `GET`. */
   readonly method: string
-  /** As registered, with the prefixes of its groups: `/users/:id`. */
+  /** The path as registered, with the prefixes of its groups: `/users/:id`. */
   readonly path: string
   /** All options of the route. */
   readonly options: RouteOptions
-  /** Those of the plugin. */
+  /** The options that the plugin was registered with, read. */
   readonly settings: unknown
 }
 

@@ -27,7 +27,7 @@ import type {
 export interface OpenApiRoute {
   /** The method of the route: `GET`. */
   readonly method: string
-  /** As registered, with the prefixes of its groups: `/users/:id`. */
+  /** The path as registered, with the prefixes of its groups: `/users/:id`. */
   readonly path: string
   /** The plugin that registered it; `application` for the application itself. */
   readonly plugin: string
@@ -37,7 +37,7 @@ export interface OpenApiRoute {
 
 /** What is described, and what stands around it. */
 export interface DescriptionOptions {
-  /** Default: title `API`, version `1.0.0`. */
+  /** What the API is called. Default: title `API`, version `1.0.0`. */
   info?: Partial<OpenApiInfo>
   /** Where the API is. Default: the host that served the document. */
   servers?: readonly OpenApiServer[]
@@ -61,9 +61,9 @@ export interface OpenApiOptions extends DescriptionOptions {
   path?: string
   /** `false`: the document without the page. Default true. */
   ui?: boolean
-  /** For the page and the document: they decide who may read them. */
+  /** Run before the page and the document are sent: they decide who may read them. */
   middlewares?: readonly Middleware[]
-  /** For the page and the document, as on any route. */
+  /** The policies of the page and the document, as on any route. */
   policy?: RouteOptions['policy']
 }
 

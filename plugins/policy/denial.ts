@@ -16,7 +16,7 @@ export type PolicyErrorCallback = (req: Request, res: Response) => unknown
 
 /** The answer to a refused request. */
 export interface PolicyErrorOptions {
-  /** Default: that of the policy, 401 as a rule. */
+  /** The status of the answer. Default: that of the policy, 401 as a rule. */
   status?: number
   /** The body. Default `{ error: 'Unauthorized' }`, in the default error format. */
   map?(req: Request): unknown

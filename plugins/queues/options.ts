@@ -13,7 +13,7 @@ export interface QueueFailure {
   readonly id: string
   /** The payload as the handler got it. */
   readonly payload: unknown
-  /** 1 for the first. */
+  /** Which attempt has failed, 1 for the first. */
   readonly attempt: number
   /** How many there are at most; `undefined` where only the engine knows. */
   readonly attempts: number | undefined
@@ -54,7 +54,7 @@ export interface BullmqConfig extends QueueSettings {
 
 /** Queues in Postgres, by pg-boss. */
 export interface PgbossConfig extends QueueSettings {
-  /** Default `DATABASE_URL`, else `postgres://127.0.0.1:5432/postgres`. */
+  /** The address of Postgres. Default `DATABASE_URL`, else `postgres://127.0.0.1:5432/postgres`. */
   connectionString?: string
   /** The schema in which pg-boss keeps its tables; it makes them itself. Default `'pgboss'`. */
   schema?: string
@@ -70,9 +70,9 @@ export interface PgbossConfig extends QueueSettings {
 
 /** Queues of SQS. */
 export interface SqsConfig extends QueueSettings {
-  /** Default: that of the environment, as for every AWS client. */
+  /** The region. Default: that of the environment, as for every AWS client. */
   region?: string
-  /** Default: that of the region. */
+  /** The address of the service. Default: that of the region. */
   endpoint?: string
   /** The keys, or a function that gives them, as AWS clients take them. Default: those of the environment. */
   credentials?: object
@@ -104,7 +104,7 @@ export interface QueueConfig {
 
 /** Options of the queues plugin. */
 export interface QueuesOptions {
-  /** As for `defineQueueConfiguration`; it holds until every server with queues has closed. */
+  /** The settings of the kinds of queues, as for `defineQueueConfiguration`; they hold until every server with queues has closed. */
   config?: QueueConfig
   /** Whether the subscribers of this process get messages once the server listens. Default false. */
   run?: boolean

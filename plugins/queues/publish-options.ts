@@ -22,11 +22,11 @@ export type KeptJobs = boolean | number | { age: number; count?: number } | { co
 
 /** What `publish` of a queue in Redis takes, in BullMQ's terms. */
 export interface BullmqPublishOptions extends MemoryPublishOptions {
-  /** The newest first. */
+  /** Puts it before the waiting ones: the newest is taken first. */
   lifo?: boolean
-  /** Of jobs that are done. Default: the last 1000 are kept. */
+  /** What is kept of jobs that are done. Default: the last 1000. */
   removeOnComplete?: KeptJobs
-  /** Of jobs that failed for good. Default: all are kept. */
+  /** What is kept of jobs that failed for good. Default: all. */
   removeOnFail?: KeptJobs
   /** Publishes it again and again: `every` so many milliseconds, or by a cron `pattern` in the time zone `tz`. The same `key` replaces, see `stopRepeat`. */
   repeat?:
@@ -47,15 +47,15 @@ export interface PgbossPublishOptions {
   retryLimit?: number
   /** Seconds between attempts. Default 0. */
   retryDelay?: number
-  /** Doubles `retryDelay` each time. */
+  /** Whether `retryDelay` doubles with each attempt. */
   retryBackoff?: boolean
   /** Seconds from now, or a time, before which it does not run. */
   startAfter?: number | string | Date
-  /** Higher numbers first. */
+  /** Messages with higher numbers are taken first. */
   priority?: number
   /** A UUID; a message with the id of one that is there already is not added again. */
   id?: string
-  /** With `singletonSeconds`: one message for each key in that time. */
+  /** With `singletonSeconds`: only one message for each key is taken in that time. */
   singletonKey?: string
   /** How long, in seconds, a further message with the same key, or without one, is dropped. */
   singletonSeconds?: number
@@ -67,9 +67,9 @@ export interface PgbossPublishOptions {
 
 /** What `publish` of a queue of SQS takes, in its own terms. */
 export interface SqsPublishOptions {
-  /** Up to 900. */
+  /** Seconds before it can be taken, up to 900. */
   DelaySeconds?: number
-  /** FIFO queues need one. */
+  /** The group in which messages keep their order; FIFO queues need one. */
   MessageGroupId?: string
   /** FIFO queues drop a further message with the same id for five minutes. */
   MessageDeduplicationId?: string

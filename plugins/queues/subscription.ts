@@ -12,7 +12,7 @@ export interface QueueMessage {
   readonly id: string
   /** The name of the queue. */
   readonly queue: string
-  /** 1 for the first. */
+  /** Which attempt this is, 1 for the first. */
   readonly attempt: number
   /** How many there are at most; `undefined` where only the engine knows. */
   readonly attempts: number | undefined

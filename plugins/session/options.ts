@@ -27,7 +27,7 @@ export interface SessionOptions {
   name?: string
   /** SECONDS for which a session is kept after it was last saved, in the store and in the browser. Default 86400, a day. */
   ttl?: number
-  /** Default `memory`, for one process only. */
+  /** Where the sessions are kept. Default `memory`, for one process only. */
   store?: SessionStoreOption
   /** Restart `ttl` with every answer, instead of with every change. Default false. */
   rolling?: boolean

@@ -8,7 +8,7 @@ import { type StorageSink, type StorageSinkOptions, sinkInto } from './sink.ts'
 
 /** The result of `getObject`, by mode. */
 export interface StorageContents {
-  /** All bytes. */
+  /** All bytes of the object. */
   raw: Uint8Array
   /** All of it as UTF-8. */
   text: string

@@ -8,11 +8,11 @@ import { isSubset } from './subset.ts'
 
 /** What a websocket of a test is opened with. */
 export interface MockSocketOptions {
-  /** Names in any case. */
+  /** Headers of the request that opens it, names in any case. */
   headers?: { readonly [name: string]: string | number | readonly string[] | undefined }
   /** Overrides parameters of the same names in the path. */
   query?: { readonly [name: string]: unknown }
-  /** Sent as the `Cookie` header. */
+  /** Cookies by name, sent as the header `Cookie`. */
   cookies?: { readonly [name: string]: string }
   /** The sub-protocols that the client offers. */
   protocols?: readonly string[]

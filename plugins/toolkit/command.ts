@@ -32,7 +32,7 @@ export abstract class Command implements CommandDefinition {
   declare readonly arguments?: readonly CommandArgument[]
   /** Its options by name in camelCase. */
   declare readonly flags?: { readonly [name: string]: CommandFlag }
-  /** With the name of the class: from `warn` on, to standard error. */
+  /** A logger with the name of the class: from `warn` on, to standard error. */
   readonly logger: Logger
 
   constructor() {

@@ -4,7 +4,7 @@ announcePluginData('metrics')
 
 /** One figure that a plugin counts, for the plugin `metrics`. */
 export interface Figure {
-  /** In snake case, with the unit at its end; of a counter without `_total`, which is added. */
+  /** The name, in snake case, with the unit at its end; of a counter without `_total`, which is added. */
   readonly name: string
   /** A `counter` only grows until the process ends, a `gauge` goes up and down. */
   readonly type: 'counter' | 'gauge'

@@ -6,7 +6,7 @@ import { builtPattern } from './built-paths.ts'
 
 /** Files that patterns match, and the patterns that match none. */
 export interface FoundFiles {
-  /** Absolute, sorted. */
+  /** Absolute paths, sorted. */
   readonly files: readonly string[]
   /** The patterns that match no file, as they were given. */
   readonly unmatched: readonly string[]

@@ -10,7 +10,7 @@ export type PanelCell = string | number | boolean | Date | object | null | undef
 export interface PanelRow {
   /** What its actions are called with; unique within the panel. */
   readonly id: string
-  /** One for each column. */
+  /** The values, one for each column. */
   readonly cells: readonly PanelCell[]
 }
 

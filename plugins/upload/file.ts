@@ -21,7 +21,7 @@ export interface UploadedFile<Result = unknown> {
   readonly filename: string
   /** What the client claims, such as `image/png`; the content may be anything. */
   readonly mimeType: string
-  /** Bytes. */
+  /** The length of the file, in bytes. */
   readonly size: number
   /** Where the file lies with `storage: 'disk'`; removed after the answer unless it was moved. */
   readonly path: string | undefined

@@ -13,7 +13,7 @@ import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 
 /** What is wrong with a request, over all its parts. */
 export interface ValidationError extends Error {
-  /** `ValidationError`. */
+  /** `ValidationError`, which clients may compare. */
   readonly code: string
   /** The status of the answer: 422, or the one that the route or its handler has set. */
   readonly status: number
@@ -43,7 +43,7 @@ export type ValidationErrorCallback = (req: Request, res: Response, error: Valid
 
 /** How such requests are answered: a status, and the body made from the error. */
 export interface ValidationErrorOptions {
-  /** Default 422. */
+  /** The status of the answer. Default 422. */
   status?: number
   /** Makes the body. Default: the format of the server for failures, with the list of errors. */
   map?(error: ValidationError, req: Request): unknown

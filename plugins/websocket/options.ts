@@ -48,7 +48,7 @@ export interface WebsocketOptions extends WebsocketLimits {
 export interface WebsocketRouteOptions extends WebsocketLimits {
   /** Sub-protocols (RFC 6455 section 1.9), the preferred one first. With them, a client that offers none of them is refused. */
   protocols?: readonly string[]
-  /** Instead of the plugin's. */
+  /** The origins of pages that may connect, in place of those of the plugin. */
   origins?: 'same' | 'any' | readonly string[]
 }
 

@@ -36,7 +36,7 @@ export type OutgoingOf<Options> = Options extends { readonly outgoing: infer Sch
 
 /** One client of a websocket. */
 export interface ServerSocket<Data = unknown, Outgoing = string | Uint8Array | object, Params = object> {
-  /** A random UUID. */
+  /** A random UUID, unique over all instances. */
   readonly id: string
   /** The result of the handler `data` for the request. */
   data: Data

@@ -6,10 +6,10 @@ const wordsOf = (text) =>
     .split(/[^a-z]+/)
     .filter((word) => !['', 'a', 'an', 'the', 'of', 'its', 'this', 'is', 'for'].includes(word))
 
-/** Whether a docstring says more than the name: «The name.» of `name` says nothing. */
+/** Whether a docstring says more than the name, and more than the default: «The name.» of `name` and «Default 5.» say nothing. */
 function saysSomething({ name, doc }) {
   const known = new Set(wordsOf(name))
-  return wordsOf(doc.text).some((word) => !known.has(word))
+  return !/^(?:Default|Else)\b/.test(doc.text) && wordsOf(doc.text).some((word) => !known.has(word))
 }
 
 /**

@@ -36,11 +36,11 @@ export interface Request {
   body: unknown
   /** Lower-case names, repeated headers joined. */
   readonly headers: { readonly [name: string]: string | undefined }
-  /** The same as web `Headers`. */
+  /** The headers as web `Headers`. */
   readonly rawHeaders: Headers
   /** From the client only with `trustRequestId`, else created for this request. */
   readonly id: string
-  /** The address of the peer. */
+  /** The address of the peer; of the client behind a proxy with the plugin `trustProxy`. */
   readonly ip: string
   /** The scheme: `https` when the connection is encrypted, or when a trusted proxy says so (plugin `trustProxy`). */
   readonly protocol: 'http' | 'https'

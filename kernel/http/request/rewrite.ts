@@ -5,7 +5,7 @@ import { isValidHost } from './host.ts'
 export interface Rewrite {
   /** The method that routes are looked for with: `DELETE` for a form that says so, for example. */
   readonly method?: string
-  /** Path and query. */
+  /** The path and the query that the request is routed by: `/users?page=2`. */
   readonly target?: string
   /** The authority: `example.com:8080`. A value that is not a valid host is answered with 400. */
   readonly host?: string

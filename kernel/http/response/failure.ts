@@ -8,7 +8,7 @@ export interface Failure {
   readonly status: number
   /** The name of the error; `INTERNAL_ERROR` where no one may know more. */
   readonly code: string
-  /** What anyone may read. */
+  /** What went wrong, in words that any client may read. */
   readonly message: string
   /** A URI that names the kind of problem, where the error has one. */
   readonly type?: string | undefined

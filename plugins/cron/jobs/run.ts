@@ -37,13 +37,13 @@ export interface CronCounts {
   readonly ok: number
   /** Runs that threw or rejected. */
   readonly failed: number
-  /** Came while the job was still running. */
+  /** Ticks that came while the job was still running. */
   readonly skipped: number
-  /** Passed while no one could look: the process was blocked, the machine asleep. */
+  /** Ticks that passed while the process could not run them: it was blocked, or the machine asleep. */
   readonly missed: number
-  /** Were another instance's. */
+  /** Ticks that another instance has run. */
   readonly elsewhere: number
-  /** Undecided, because the lock was not available. */
+  /** Ticks that no one has run, because the lock was not available. */
   readonly unlocked: number
 }
 

@@ -48,7 +48,7 @@ export interface CronRedisClient {
 
 /** An address, or everything else that `new Pool()` of `pg` takes: `host`, `password`, `ssl` … */
 export interface CronPostgresOptions {
-  /** Default `DATABASE_URL`; not looked at beside `host`. */
+  /** The address: `postgres://user:password@host/database`. Default `DATABASE_URL`; not looked at beside `host`. */
   readonly url?: string
   /** A pool of `pg` to use instead; it is not closed. */
   readonly client?: CronPostgresClient

@@ -11,7 +11,7 @@ export interface EdgeEngine {
   readonly asyncCompiler: unknown
   /** Its hooks, which see templates and output. */
   readonly processor: unknown
-  /** By name; those of one's own too. */
+  /** Its tags by name, those of the application too. */
   readonly tags?: object
 }
 

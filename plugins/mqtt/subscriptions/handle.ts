@@ -6,7 +6,7 @@ import type { Declared } from './declarations.ts'
 
 /** A subscription: of one handler. */
 export interface MqttSubscription {
-  /** As it was subscribed to. */
+  /** The topic or the pattern that was subscribed to. */
   readonly topic: string
   /**
    * Takes this handler off; what it has begun goes on. The broker is told when no other handler has the same topic.

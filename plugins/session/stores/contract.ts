@@ -30,7 +30,10 @@ export interface SessionStore {
   get(id: string): Awaitable<object | undefined | null>
   /** Keeps data under an id for so many seconds; with `update` it is asked for new ids only. */
   set(id: string, data: object, ttlSeconds: number): Awaitable<void>
-  /** In one step: does as `set` where the id has data that has not expired, and nothing elsewhere; whether it had. */
+  /**
+   * Sets the data of an id in one step, where it has data that have not expired, and does nothing otherwise; resolves with
+   * whether it had.
+   */
   update?(id: string, data: object, ttlSeconds: number): Awaitable<boolean>
   /** Forgets a session; one that is not there is fine. With `update` it resolves with whether it was there. */
   destroy(id: string): Awaitable<boolean | void>

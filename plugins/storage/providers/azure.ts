@@ -15,7 +15,7 @@ import type { StorageBody, StorageEntry, StorageMetadata, StorageProvider } from
 export interface AzureBlobStorageOptions {
   /** The name of the container; it has to exist. */
   container: string
-  /** Default: `AZURE_STORAGE_CONNECTION_STRING`. */
+  /** The address of the account with its key. Default: `AZURE_STORAGE_CONNECTION_STRING`. */
   connectionString?: string
   /** A `ContainerClient` in place of the connection string, with a token credential for example. */
   client?: object

@@ -7,11 +7,11 @@ export type StorageBody = Uint8Array | Readable
 export interface StorageEntry {
   /** The whole key: `avatars/7.png`. */
   readonly key: string
-  /** In bytes. */
+  /** The length of the content, in bytes. */
   readonly size: number
   /** When it was written last. */
   readonly lastModified: Date
-  /** In quotes, as a header has it; another one whenever the content is another. */
+  /** A text in quotes, as a header has it; another one whenever the content is another. */
   readonly etag: string
 }
 

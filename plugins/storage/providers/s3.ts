@@ -13,7 +13,7 @@ import type { S3Answer, S3Client, S3Sdk, SignUrl, Upload } from './s3-types.ts'
 export interface S3StorageOptions {
   /** The name of the bucket; it has to exist. */
   bucket: string
-  /** Default: that of the environment, as for every AWS client; `us-east-1` with an `endpoint`. */
+  /** The region of the bucket. Default: that of the environment, as for every AWS client; `us-east-1` with an `endpoint`. */
   region?: string
   /** Where a service that speaks the protocol of S3 is. Default: AWS. */
   endpoint?: string

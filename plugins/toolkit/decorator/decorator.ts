@@ -59,7 +59,7 @@ export interface Decorated {
   readonly kind: 'class' | 'method'
   /** The name of the class or the method. */
   readonly name: PropertyKey
-  /** For messages: `Users.list`, or only `list` where the protocol does not tell the class. */
+  /** The place for messages: `Users.list`, or only `list` where the protocol does not say the class. */
   readonly label: string
   /** What `Notes` keep here; read it through them. */
   readonly notes: ReadonlyMap<object, unknown>

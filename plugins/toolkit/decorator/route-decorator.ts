@@ -12,7 +12,7 @@ import { Notes } from './notes.ts'
 
 /** What a decorator says about the options of the routes it stands on. */
 export interface RouteContribution {
-  /** Whose word it is, for messages. */
+  /** The name of the decorator, for messages. */
   readonly decorator: string
   /** The route options that it stands for, as a route would have them. */
   readonly options: RouteOptions & { readonly [marker: symbol]: unknown }

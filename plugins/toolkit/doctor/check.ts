@@ -9,9 +9,9 @@ export interface DoctorFinding {
   readonly problem: string
   /** What to do about it, as an order. */
   readonly remedy: string
-  /** Of findings with the same code about the same thing one is shown. Default: the problem. */
+  /** What the finding is about: of several with the same code about the same thing one is shown. Default: the problem. */
   readonly about?: string
-  /** In place of the level of the check. */
+  /** The level of this finding, in place of that of the check. */
   readonly level?: DoctorLevel
 }
 
@@ -23,7 +23,7 @@ export interface DoctorInput<Settings = unknown> {
   readonly listing: Listing
   /** The registration that this is about: a plugin in several scopes is looked at in each. */
   readonly plugin: ListedPlugin
-  /** What its options mean. */
+  /** The options of the plugin, read. */
   readonly settings: Settings
   /** The services that the plugin of this registration sees. */
   readonly services: ServiceStore & Partial<Services>

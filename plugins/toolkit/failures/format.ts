@@ -14,7 +14,7 @@ export interface CustomErrorFormat {
   body: ErrorFormatter
   /** What the bodies are like, for the API description: a schema of any kind. */
   schema?: object
-  /** Default `application/json`. */
+  /** The media type of the bodies. Default `application/json`. */
   contentType?: string
 }
 
