@@ -125,7 +125,7 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
   readonly patch: Verb<Extension, Prefix>
   /** Registers a route for DELETE; the request may have a body, which many clients and proxies drop. */
   readonly delete: Verb<Extension, Prefix>
-  /** Safe like GET, with a body that says what is asked for (RFC 10008). */
+  /** Registers a route for QUERY: safe like GET, with a body that says what is asked for (RFC 10008). */
   readonly query: Verb<Extension, Prefix>
   /** Registers a route for OPTIONS; without one, and without the plugin `cors`, OPTIONS is a 405. */
   readonly options: Verb<Extension, Prefix, BodilessOptions>
@@ -133,7 +133,14 @@ export interface Routes<Extension = {}, Prefix extends string = ''> {
   readonly any: Verb<Extension, Prefix>
   /** Registers a websocket: short for `get` with the option `websocket` and a handler that answers 426 to other requests. */
   readonly ws: UpgradeVerb<Extension, Prefix>
-  /** Registers everything that `define` registers under a prefix and behind middlewares. */
+  /**
+   * Registers everything that `define` registers, under a prefix and after middlewares.
+   *
+   * @example
+   * router.group('/admin', (admin) => {
+   *   admin.get('/stats', () => ({ users: 7 }))
+   * })
+   */
   group<const Path extends string>(
     prefix: Path,
     define: (routes: Routes<Extension, `${Prefix}${NoInfer<Path>}`>) => Defined,

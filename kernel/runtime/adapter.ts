@@ -3,15 +3,15 @@ import type { Failures } from '../http/response/failure.ts'
 
 /** Bounds on what one connection may cost; every adapter enforces those its runtime lets it enforce. */
 export interface Limits {
-  /** Milliseconds until the whole head of a request must have arrived. */
+  /** Milliseconds until the whole head of a request must have arrived. Default 10000. */
   headersTimeout: number
-  /** Milliseconds until the whole request, body included, must have arrived. */
+  /** Milliseconds until the whole request, body included, must have arrived. Default 30000. */
   receiveTimeout: number
-  /** Milliseconds a connection may idle between two requests. */
+  /** Milliseconds a connection may idle between two requests. Default 5000. */
   keepAliveTimeout: number
-  /** Bytes of request line and headers together; more is 431. */
+  /** Bytes of request line and headers together; more is 431. Default 16384. */
   maxHeaderSize: number
-  /** Number of header lines; more is 431, never a silent cut. */
+  /** Number of header lines; more is 431, never a silent cut. Default 1000. */
   maxHeaderCount: number
 }
 

@@ -36,7 +36,7 @@ export class CookieCodec {
     return new Signer(all)
   }
 
-  /** Reads a header `Cookie` (RFC 6265 section 5.4): values by name, in an object without prototype, signatures unchecked. */
+  /** Reads a header `Cookie` (RFC 6265 section 4.2): values by name, in an object without prototype, signatures unchecked. */
   parse(header: string | undefined): Cookies {
     // The parser's own objects have a prototype, an empty one.
     return Object.assign(Object.create(null), header === undefined ? undefined : parseCookie(header)) as Cookies

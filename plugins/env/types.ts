@@ -5,7 +5,7 @@ export type Report = (path: string, problem: string) => void
 export interface EnvValueOptions<Value> {
   /** What an absent or empty variable is. */
   default?: Value
-  /** `true` makes the value `undefined` where the variable is absent or empty; left out, that is an error unless there is a default. */
+  /** An absent or empty variable is an error, unless there is a default; `true` is for a value that may be `undefined`. */
   optional?: false
   /** Keeps messages of a `custom` function out of errors, since they may quote the value. Default false. */
   secret?: boolean

@@ -22,7 +22,7 @@ export interface Figure {
 export interface FigureSample {
   /** The number; of a counter all since the process started. */
   readonly value: number
-  /** No value of them may come from a client. */
+  /** The labels by name; no value of them may come from a client. */
   readonly labels?: { readonly [name: string]: string }
 }
 

@@ -15,7 +15,7 @@ import { type Part, rowsOf, type ValidationIssue } from './issues.ts'
 export interface ValidationError extends Error {
   /** `ValidationError`, which clients may compare. */
   readonly code: string
-  /** The status of the answer: 422, or the one that the route or its handler has set. */
+  /** 422; a handler may answer with another status. */
   readonly status: number
   /** Each thing that is wrong, with the part of the request that it is in. */
   readonly errors: readonly ValidationIssue[]

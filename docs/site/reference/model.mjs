@@ -20,6 +20,10 @@ function literalsIn(type) {
   return []
 }
 
+/** Without declarations that merge into others and say no more than these. */
+const distinct = (signatures) =>
+  [...new Set(signatures)].filter((one) => !signatures.some((other) => other.startsWith(`${one} extends`)))
+
 /** A type that the compiler has found may be as long as a page. */
 const shortened = (type) => (type.length > 300 ? '…' : type)
 
@@ -44,7 +48,13 @@ export function readReference(withTypes = false) {
         .replaceAll(`\n${indent}`, '\n')
         .trim()
     const upTo = (end) => written(node.getStart(), end).replace(/^(?:(?:export|declare|abstract|async|override) )+/, '')
-    if (node.members !== undefined) return upTo(node.members.pos - 1)
+    if (node.members !== undefined) {
+      const calls = node.members.filter(
+        (one) => ts.isCallSignatureDeclaration(one) || ts.isConstructSignatureDeclaration(one),
+      )
+      const lines = calls.map((one) => `  ${written(one.getStart(), one.end)}\n`)
+      return upTo(node.members.pos - 1) + (lines.length > 0 ? ` {\n${lines.join('')}}` : '')
+    }
     const value = node.initializer
     if (value === undefined) {
       // What `typeof` refers to is not public, its type is.
@@ -82,7 +92,7 @@ export function readReference(withTypes = false) {
     const shown = nodes.length > 1 && overloads.length > 0 ? overloads : nodes
     const doc = nodes.map(docOf).find(({ text }) => text !== '') ?? inheritedDoc(owner, name) ?? docOf(nodes[0])
     const members = shown.flatMap(({ type }) => literalsIn(type).flatMap((literal) => membersOf(literal.members)))
-    return { name, ...placeOf(shown[0]), doc, signatures: [...new Set(shown.map(signatureOf))], members }
+    return { name, ...placeOf(shown[0]), doc, signatures: distinct(shown.map(signatureOf)), members }
   }
 
   function membersOf(nodes, owner) {
@@ -91,7 +101,8 @@ export function readReference(withTypes = false) {
       const name = ts.isConstructorDeclaration(node) ? 'constructor' : node.name?.getText()
       if (name !== undefined && !isHidden(node)) byName.set(name, [...(byName.get(name) ?? []), node])
     }
-    return [...byName].map(([name, all]) => describe(name, all, owner))
+    // An override has the docstring of its base, and is as internal.
+    return [...byName].map(([name, all]) => describe(name, all, owner)).filter(({ doc }) => !doc.isInternal)
   }
 
   /** The members of a declaration; those of a base that is not public itself are shown as its own. */
@@ -127,6 +138,7 @@ export function readReference(withTypes = false) {
     const references = new Set(isModule ? [] : nodes.flatMap(referencesIn))
     references.delete(id)
     const described = describe(doors[0].name, isModule ? [nodes[0].statements[0]] : nodes)
+    if (isModule) described.signatures = [`namespace ${doors[0].name}`]
     return {
       ...described,
       ...placeOf(nodes[0]),

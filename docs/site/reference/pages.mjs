@@ -9,7 +9,12 @@ const areas = [
   ['router', 'Routes and middleware', 'reference/routes.md', /^kernel\/routing\//],
   ['request', 'Requests', 'reference/request.md', /^kernel\/http\/(request\/|raw)/],
   ['response', 'Responses', 'reference/response.md', /^kernel\/http\/response\//],
-  ['errors', 'Errors', 'reference/failures.md', /\/(failures\/|failure\.ts|support\/errors)/],
+  [
+    'errors',
+    'Errors',
+    'reference/failures.md',
+    /^plugins\/toolkit\/failures\/|^kernel\/(.*\/failure\.ts|support\/errors)/,
+  ],
   ['plugins', 'Plugins', 'reference/plugins.md', /^kernel\/(plugin|pipeline)\//],
   ['option-checks', 'Option checks', 'reference/option-checks.md', /^(plugins\/toolkit|kernel\/support)\/options/],
   ['commands', 'Commands and checks', 'cli/commands.md', /^plugins\/toolkit\/(command|doctor|panels)/],
@@ -86,9 +91,10 @@ export function referencePages({ names, links } = readReference(true)) {
   /** @param {import('./model.d.mts').Docstring} doc */
   function docText(doc, file, from) {
     const linked = (text) =>
-      text.replace(/\{@link (\S+)\}/g, (link, name) => {
+      text.replace(/\{@link ([^\s|}]+)(?:\s*\|\s*([^}]+))?\}/g, (link, name, words) => {
         const id = targets.get(`${file} ${link}`)
-        return id === undefined ? `\`${name}\`` : linkTo(id, from)
+        if (id === undefined) return words ?? `\`${name}\``
+        return words === undefined ? linkTo(id, from) : linkTo(id, from).replace(/^\[.*?\]/, `[${words}]`)
       })
     return [
       ...doc.deprecated.map((why) => `**Deprecated.** ${linked(why)}`),
@@ -100,7 +106,8 @@ export function referencePages({ names, links } = readReference(true)) {
     ].filter((part) => part !== '')
   }
 
-  function memberText(member, from) {
+  function memberText({ signatures, ...rest }, from) {
+    const member = { ...rest, signatures: signatures.map((one) => one.replace(/^function /, '')) }
     const isShort = member.signatures.length === 1 && flat(member.signatures[0]).length <= 90
     const fence = member.signatures[0].includes('`') ? '``' : '`'
     const signature = isShort
@@ -137,8 +144,8 @@ export function referencePages({ names, links } = readReference(true)) {
   }
 
   const introOf = ({ title, path, explained }) => {
-    const what = path.includes('/') ? `the plugin \`${title.replace('Plugin ', '')}\`` : title.toLowerCase()
-    return `The public names for ${what}, from the docstrings of the sources. [Another page](${explained}) explains how they are used.`
+    const of = path.includes('/') ? ` of the plugin \`${title.replace('Plugin ', '')}\`` : ''
+    return `Public names${of}, from the docstrings of the sources. [Another page](${explained}) explains how they are used.`
   }
   const list = sorted.map(
     ({ path, title, names }) => `| [${title}](${path}) | ${names.map(({ name }) => `\`${name}\``).join(', ')} |`,

@@ -38,7 +38,7 @@ export interface Request {
   readonly headers: { readonly [name: string]: string | undefined }
   /** The headers as web `Headers`. */
   readonly rawHeaders: Headers
-  /** From the client only with `trustRequestId`, else created for this request. */
+  /** The id of the request: created for it, or the client's `x-request-id` with the option `trustRequestId`. */
   readonly id: string
   /** The address of the peer; of the client behind a proxy with the plugin `trustProxy`. */
   readonly ip: string

@@ -189,7 +189,8 @@ export function encodeLocation(url: string): string {
 const ofConnection = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade']
 
 /**
- * Those, and the ones that the connection itself names. `connection` is the value of the header of that name.
+ * The headers of one connection, which say nothing on another one (RFC 9110 section 7.6.1), with those that the connection itself names:
+ * `connection` is the value of the header of that name.
  *
  * @example
  * connectionHeaders('close, x-hop').has('x-hop') // true

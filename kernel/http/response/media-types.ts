@@ -1,4 +1,4 @@
-/** What knows more endings than the table below: the package `mime`. */
+/** What knows more endings than the built-in table, such as the package `mime`. */
 export interface MediaTypeLibrary {
   /** The media type of an ending without its dot (`webp`), `null` for an unknown one. */
   getType(ending: string): string | null
