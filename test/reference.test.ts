@@ -7,6 +7,7 @@ import { type Member, type Reference, readReference } from '../docs/site/referen
 import { type Page, referencePages } from '../docs/site/reference/pages.mjs'
 import { markdownAnchors, markdownLinks } from './support/docs/blocks.ts'
 import { root } from './support/docs/texts.ts'
+import { wrong, wrongForUsers } from './support/words.ts'
 
 let reference: Reference
 let pages: Page[]
@@ -23,6 +24,17 @@ test('every public name, and every member of one, has a docstring', () => {
 
 test('every function, class and plugin has an example in its docstring', () => {
   expect(withoutExample(reference)).toEqual([])
+})
+
+test('the docstrings of public names keep to the page of words', () => {
+  const visit = ({ file, line, name, doc, members }: Member): string[] => {
+    const text = [doc.text, ...doc.throws, ...doc.params, ...doc.returns, ...doc.deprecated]
+      .join(' ')
+      .replace(/\s+/g, ' ')
+    const found = [...wrong, ...wrongForUsers].filter(([pattern]) => pattern.test(text))
+    return [...found.map(([, instead]) => `${file}:${line} ${name}: write ${instead}`), ...members.flatMap(visit)]
+  }
+  expect([...new Set(reference.names.flatMap(visit))]).toEqual([])
 })
 
 test('every {@link} of a docstring leads somewhere', () => {

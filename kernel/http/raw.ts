@@ -58,7 +58,7 @@ export interface RawRequest {
   readonly hostOptional: boolean
   /** Whether the connection itself is encrypted. */
   readonly secure: boolean
-  /** The address of the peer, `''` where the runtime does not tell. */
+  /** The address of the peer, `''` where the runtime does not say it. */
   readonly ip: string
   /** One header by its lower-case name; repeated ones are joined with `, ` (`; ` for cookie). */
   header(name: string): string | undefined
@@ -88,7 +88,7 @@ export interface RawRequest {
   onSettled(listener: () => void): void
   /** What the runtime let through and must be refused all the same: too many headers, a target that is too long. */
   refusal(): Error | undefined
-  /** The connection ends with the answer to this request, and nothing that was sent behind it begins. */
+  /** The connection ends with the answer to this request, and nothing that was sent after it begins. */
   hangUp(): void
   /** Sends the answer. Called exactly once for each request. */
   respond(reply: Reply): void

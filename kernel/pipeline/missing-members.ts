@@ -8,7 +8,7 @@ const missed = new WeakMap<object, string>()
 export type MemberOwners = Readonly<Record<string, string>>
 
 /**
- * Tells which plugins add which members. They stay `undefined` without their plugin; where a request then fails with a
+ * Says which plugins add which members. They stay `undefined` without their plugin; where a request then fails with a
  * `TypeError`, its log line says what to register. The types cannot: they hold for every server of the program.
  *
  * Members of a server's own class hide these, so that a plugin that is registered pays nothing.

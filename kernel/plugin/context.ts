@@ -146,7 +146,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * Lets a function say what a request shall be taken for, before it is routed: its method, target, host, scheme, address.
+   * Lets a function say what a request counts as, before it is routed: its method, target, host, scheme, address.
    * For the whole server, in order of registration.
    *
    * @example
@@ -159,7 +159,7 @@ export class Context<out Parsed = {}, Prefix extends string = ''> extends RouteV
   }
 
   /**
-   * Answers what no route answers, at a path of this scope and below it: behind the middlewares of the scope, in place of
+   * Answers what no route answers, at a path of this scope and below it: after the middlewares of the scope, in place of
    * 404. The longest path comes first; a function that does not answer leaves the request to the next, at last to 404.
    *
    * @example

@@ -25,7 +25,7 @@ export interface HookTypes {
   /** The socket is bound: start jobs, workers and subscriptions. Never called under `inject`. */
   onListen: (address: Address) => void | Promise<void>
   /**
-   * Behind the listen hooks, for what only one of several workers may do: in a single process at once, in the others when
+   * After the listen hooks, for what only one of several workers may do: in a single process at once, in the others when
    * this one takes that over. A hook that fails then is called again.
    */
   onLead: () => void | Promise<void>

@@ -90,7 +90,7 @@ export class Route<out Parsed = {}> {
   }
 
   /**
-   * Adds a middleware to one of the slots, behind what is there already.
+   * Adds a middleware to one of the slots, after the existing ones.
    *
    * @throws RouteSlotError for an unknown slot, RouteSealedError after the hook has returned.
    * @example

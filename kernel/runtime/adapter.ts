@@ -41,7 +41,7 @@ export interface Upgrade {
   readonly protocol: string
   /** Members for the options of `Bun.serve`, which takes its handlers for websockets there. */
   readonly bun?: Readonly<Record<string, unknown>>
-  /** Resolves when the clients have been told that the server ends, and have left or had their time. */
+  /** Resolves when the clients know that the server ends, and have left or had their time. */
   readonly ended?: () => Promise<void>
 }
 

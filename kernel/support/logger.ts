@@ -6,7 +6,7 @@ export interface LogMethod {
 
 /** What the kernel, `req.log` and `ctx.log` write to. A pino logger is one. */
 export interface Logger {
-  /** For those who look for a fault; usually not written. */
+  /** Details for finding a fault; usually not written. */
   debug: LogMethod
   /** For what happens in the ordinary course. */
   info: LogMethod

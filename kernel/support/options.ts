@@ -38,7 +38,7 @@ export const mayBeSecret = (text: string): boolean => text.length > 200 || /:\/\
 /**
  * A value whose text may be shown: that of an option which takes a word, a number, a name or a path.
  *
- * Without it no message shows a text. Whatever was given may be a secret, also where none belongs: an address with its
+ * Without it no message shows a string. Whatever was given may be a secret, also where none belongs: an address with its
  * password as the name of a host, or a key in place of the options.
  *
  * @example

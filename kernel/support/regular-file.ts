@@ -26,7 +26,7 @@ const unlinked = unblocked | (constants.O_NOFOLLOW ?? 0)
 /**
  * Opens a file for reading; `followLink: false` for a path whose links were resolved, so that none may be there any more.
  *
- * @throws (as a rejection) IrregularFileError, whose `kind` says what is there in place of a file; what the system says.
+ * @throws (as a rejection) IrregularFileError, whose `kind` says what exists in place of a file; what the system says.
  * @example
  * const { handle, stat } = await openRegularFile('reports/2026.pdf')
  * console.log(stat.size)
@@ -45,7 +45,7 @@ export async function openRegularFile(path: string, { followLink = true } = {}):
 }
 
 /**
- * What is there, where it is not a file.
+ * What exists at a path, where it is not a file.
  *
  * @example
  * import { lstat } from 'node:fs/promises'

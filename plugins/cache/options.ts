@@ -20,7 +20,7 @@ export interface RedisOptions extends RedisAddress {
 export interface CacheOptions {
   /** The store of the answers. Default `'memory'`. */
   provider?: 'memory' | 'redis'
-  /** Seconds, up to 86400. Default 300. */
+  /** Seconds for which an answer is kept where its route does not say it, up to 86400. Default 300. */
   defaultTtl?: number
   /** The connection of the provider `'redis'`. */
   redis?: RedisOptions
@@ -42,7 +42,7 @@ export interface CacheOptions {
 
 /** The route option `cache`. */
 export interface CacheRouteOptions {
-  /** Seconds, up to 86400. Default: `defaultTtl` of the plugin. */
+  /** Seconds for which the answer is kept, up to 86400. Default: `defaultTtl` of the plugin. */
   ttl?: number
   /** Names by which `invalidate` finds the answer; `:name` stands for the route parameter of that name. */
   tags?: readonly string[]

@@ -17,7 +17,7 @@ export class Signer {
     if (secrets.length > 0) mac(secrets[0]!, '', '')
   }
 
-  /** The value with its signature behind a dot. */
+  /** The value with its signature after a dot. */
   sign(name: string, value: string): string {
     return `${value}.${mac(this.#secrets[0]!, name, value)}`
   }

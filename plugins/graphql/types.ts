@@ -58,7 +58,7 @@ export interface GraphqlResolvers {
   readonly [type: string]: GraphqlTypeResolvers | ReadyType
 }
 
-/** Where a schema comes from: text, files, and the functions behind it. */
+/** Where a schema comes from: text, files, and the functions of its fields. */
 export interface SchemaSource {
   /** Type definitions in the schema language, as text or parsed. */
   typeDefs?: TypeDefs

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert'
 import { option } from '../toolkit/options/index.ts'
 import type { MailMessage, MailTransporter } from './transport.ts'
 
-/** What a mail must have to be the one that is meant; texts are equal, expressions match. */
+/** What a mail must have to be the one that is meant; strings are equal, expressions match. */
 export interface MailMatch {
   /** One of the recipients, `cc` and `bcc` included. */
   to?: string

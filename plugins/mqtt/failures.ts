@@ -10,13 +10,13 @@ export interface MqttFailure {
   readonly payload: Uint8Array | undefined
 }
 
-/** Told of what handlers throw, and of subscriptions that fail. */
+/** Called with what handlers throw, and for subscriptions that fail. */
 export type MqttErrorHandler = { handle(error: Thrown, failure: MqttFailure): unknown }['handle']
 
 let globalHandler: MqttErrorHandler | undefined
 
 /**
- * Sets what is told of every handler that throws or rejects, in place of the log, for the whole process; `undefined` takes it
+ * Sets what is called for every handler that throws or rejects, in place of the log, for the whole process; `undefined` takes it
  * back.
  *
  * @example

@@ -223,7 +223,7 @@ export class Queue<Payload, Options = object, Received = Payload> {
     })
   }
 
-  /** How many messages there are, by what they are waiting for. SQS tells approximate numbers. */
+  /** How many messages there are, by what they are waiting for. SQS gives approximate numbers. */
   counts(): Promise<QueueCounts> {
     return ask(this.#self, this.name, (driver, signal) => driver.counts(this.name, signal))
   }

@@ -6,7 +6,7 @@ import { driverOf, type EngineRef, errorHandlerOf, queueLog } from './engines.ts
 import type { QueueFailure } from './options.ts'
 import type { CheckPayload, PayloadSchema } from './schema.ts'
 
-/** What a handler is told of its message, beside the payload. */
+/** What a handler receives of its message, beside the payload. */
 export interface QueueMessage {
   /** The id that `publish` has returned, the same at each attempt. */
   readonly id: string
@@ -25,7 +25,7 @@ export type QueueHandler<Payload> = (payload: Payload, message: QueueMessage) =>
 export interface SubscribeOptions<Payload = unknown> {
   /** How many messages this subscriber has in work at once. Default 1. */
   concurrency?: number
-  /** Told of a message that is given up, behind the error handler. */
+  /** Called with a message that is given up, after the error handler. */
   onDead?(payload: Payload, error: Error, message: QueueMessage): unknown
 }
 
@@ -79,7 +79,7 @@ export interface QueueAttemptTrace extends QueueMessage, TraceOutcome {
   readonly kind: string
   /** The payload as the handler gets it. */
   readonly payload: unknown
-  /** What the publisher has put into `QueuePublishTrace.carrier`. Whoever writes to the engine can write it. */
+  /** What the publisher has put into `QueuePublishTrace.carrier`. Every client that writes to the engine can write it. */
   readonly carrier: Readonly<Carrier>
 }
 

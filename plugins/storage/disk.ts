@@ -67,7 +67,7 @@ export class StorageDisk {
    * Keeps an object, replacing the one of that key; it is visible when all of it is there. A stream that fails makes the
    * call reject with its error, and leaves what was there before.
    *
-   * Without a content type it is that of the Blob, of the ending of the key, `text/plain` of a text, or `application/octet-stream`.
+   * Without a content type it is that of the Blob, of the ending of the key, `text/plain` of a string, or `application/octet-stream`.
    *
    * @throws (as a rejection) StorageKeyError; StorageDataError for data of another type; StorageUnavailableError.
    * @example
@@ -163,7 +163,7 @@ export class StorageDisk {
   }
 
   /**
-   * An address under which whoever has it can read the object for so many seconds, 3600 by default and 7 days at most. The
+   * An address by which anyone who has it can read the object for so many seconds, 3600 by default and 7 days at most. The
    * object need not be there.
    *
    * @throws (as a rejection) StorageUrlError where the provider has no addresses.
@@ -196,7 +196,7 @@ export class StorageDisk {
 
   /**
    * A sink for the upload plugin: files go into this storage while they arrive, and are removed again when their request
-   * fails. A file's `result` tells its key.
+   * fails. A file's `result` has its key.
    *
    * @example
    * const storage = new Storage({ files: new MemoryStorageProvider() }, { defaultProvider: 'files' })

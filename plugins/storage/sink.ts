@@ -9,7 +9,7 @@ import { checkKey, checkPrefix } from './key.ts'
 export interface StorageSinkOptions {
   /** What keys begin with. Default: nothing. */
   prefix?: string
-  /** The key of a file, behind the prefix. Default: a random one with the ending of the file's name. */
+  /** The key of a file, after the prefix. Default: a random one with the ending of the file's name. */
   key?: (file: UploadSource) => string | Promise<string>
 }
 

@@ -19,7 +19,7 @@ export function watchPersonal(req: Request, state: () => unknown): void {
 }
 
 /**
- * What {@link watchPersonal} tells at this moment; `undefined` where no one watches.
+ * What {@link watchPersonal} gives at this moment; `undefined` where no one watches.
  *
  * @example
  * ctx.onSend((req, res) => {

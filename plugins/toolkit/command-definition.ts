@@ -41,7 +41,7 @@ export interface CommandArgument {
   readonly variadic?: boolean
 }
 
-/** What can be typed behind the name of a command. */
+/** What can be typed after the name of a command. */
 export interface CommandShape {
   /** Positional arguments, in order; required ones first, a variadic one last. */
   readonly arguments?: readonly CommandArgument[]

@@ -8,7 +8,7 @@ const brand = Symbol.for('framework.command')
 /**
  * What the class of a command extends; `framework` finds it in `src/commands`, and makes one instance without arguments.
  *
- * `as const` behind the declarations is what `CommandInput<this>` reads the types from.
+ * `as const` after the declarations is what `CommandInput<this>` reads the types from.
  *
  * @example
  * import { Command, type CommandInput } from 'framework'

@@ -61,7 +61,7 @@ export async function findFiles(patterns: readonly string[], folder: string): Pr
 
 /** How the files of one kind are loaded. */
 export interface FileLoading {
-  /** Told of each pattern that matches nothing. */
+  /** Called with each pattern that matches nothing. */
   unmatched(pattern: string, folder: string): void
   /** The error for a file that fails; it gets what was thrown as its `cause`. */
   failure(file: string, why: string): Error

@@ -37,7 +37,7 @@ export interface UploadedFile<Result = unknown> {
   /** The content with either storage of the framework's own. @throws UploadContentError for a sink. */
   stream(): Readable
   /**
-   * Keeps the file: puts it at a path, in the place of what is there, and makes the folders that are missing. Its mode is
+   * Keeps the file: puts it at a path, in place of an existing file, and makes the folders that are missing. Its mode is
    * 0600. Only ever join `filename` to a folder that has nothing else in it, or choose a name of your own.
    */
   moveTo(path: string): Promise<void>

@@ -6,7 +6,7 @@ export interface MessageSchemas {
   readonly [type: string]: object
 }
 
-/** A text of JSON with a type: what schemas of messages are about. */
+/** JSON with a type: what schemas of messages are about. */
 export interface Message<Type extends string = string, Data = unknown> {
   /** Says which schema the message has. */
   readonly type: Type

@@ -1,7 +1,7 @@
 import type { RawRequest, Reply } from '../raw.ts'
 import { isValidHost } from './host.ts'
 
-/** What a request shall be taken for; what is left out stays as it came. */
+/** What a request counts as; what is left out stays as it came. */
 export interface Rewrite {
   /** The method that routes are looked for with: `DELETE` for a form that says so, for example. */
   readonly method?: string

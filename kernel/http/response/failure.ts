@@ -26,7 +26,7 @@ export interface Failure {
   readonly body: object | undefined
 }
 
-/** What a failure is answered with: JSON, or a text of the type that the headers name. */
+/** What a failure is answered with: JSON, or a string of the type that the headers name. */
 export interface FailureAnswer {
   /** An object is sent as JSON, a string as it is. */
   readonly body: object | string

@@ -59,7 +59,7 @@ async function loadParts(given: EdgeEngine | undefined): Promise<Parts> {
  * Templates of Edge; needs the package `edge.js`.
  *
  * `{{ name }}` is escaped, `{{{ name }}}` is not. Its templates are programs: only an author of the application may write
- * one. In subjects and texts of mails what stands in braces are names, as in `{{ order.number }}`, and run nothing.
+ * one. In subjects and plain text of mails what stands in braces are names, as in `{{ order.number }}`, and run nothing.
  *
  * @param engine An instance with globals and folders. Default: one of its own.
  * @example

@@ -17,7 +17,7 @@ export interface MqttMessageTrace extends TraceOutcome {
   readonly bytes: number
   /** The bytes as the broker has sent them. */
   readonly payload: Uint8Array
-  /** What the publisher has put into `MqttPublishTrace.carrier`. Whoever publishes to the topic can write it. */
+  /** What the publisher has put into `MqttPublishTrace.carrier`. Every client that publishes to the topic can write it. */
   readonly carrier: Readonly<Carrier>
 }
 

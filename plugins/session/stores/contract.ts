@@ -7,7 +7,7 @@ type Awaitable<T> = T | Promise<T>
  * Where sessions are kept: three methods, and two that a store should have.
  *
  * Data is plain JSON and each object is the receiver's own. A failure is thrown; what takes longer than 2 seconds has failed.
- * An id that was destroyed never has data again: a slow request that had read it would log in again whoever has logged out.
+ * An id that was destroyed never has data again: a slow request that had read it would log in again a user who has logged out.
  * `update` sees to that, in one step of the store. Without it a store is read before each write, and between the two another
  * process may end the session.
  *

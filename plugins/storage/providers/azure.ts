@@ -151,7 +151,7 @@ export class AzureBlobStorageProvider implements StorageProvider {
     return this.#addresses.sign(await this.#client.get(), key, 'r', expirySeconds)
   }
 
-  /** Whoever sends the blob must send `x-ms-blob-type: BlockBlob` with it; the content type is theirs to choose. */
+  /** The client that sends the blob must send `x-ms-blob-type: BlockBlob` with it, and chooses the content type. */
   async uploadUrl(key: string, expirySeconds: number): Promise<string> {
     return this.#addresses.sign(await this.#client.get(), key, 'cw', expirySeconds)
   }

@@ -3,7 +3,7 @@ import { hidden } from '../../../kernel/index.ts'
 import { option, type SettingsOf } from '../../toolkit/options/index.ts'
 import { encodeKey } from '../key.ts'
 
-/** A CloudFront distribution in front of a bucket. */
+/** A CloudFront distribution that serves a bucket. */
 export interface CdnOptions {
   /** Where it answers, such as `'https://d111111abcdef8.cloudfront.net'`. */
   url: string

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 /** What a provider is given to keep: bytes, or a stream of bytes that it reads to its end. */
 export type StorageBody = Uint8Array | Readable
 
-/** What a provider tells of an object. */
+/** What a provider says of an object. */
 export interface StorageEntry {
   /** The whole key: `avatars/7.png`. */
   readonly key: string
@@ -11,7 +11,7 @@ export interface StorageEntry {
   readonly size: number
   /** When it was written last. */
   readonly lastModified: Date
-  /** A text in quotes, as a header has it; another one whenever the content is another. */
+  /** A string in quotes, as a header has it; another one whenever the content is another. */
   readonly etag: string
 }
 

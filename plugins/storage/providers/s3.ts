@@ -23,7 +23,7 @@ export interface S3StorageOptions {
   credentials?: object
   /** An `S3Client` in place of the four above; it stays open. */
   client?: object
-  /** A CDN in front of the bucket: it signs download addresses, and public ones are its own. */
+  /** A CDN that serves the bucket: it signs download addresses, and public ones are its own. */
   cdn?: CdnOptions
   /** Milliseconds for which S3 may say nothing. Default 10000. */
   timeout?: number

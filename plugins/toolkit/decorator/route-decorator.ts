@@ -30,7 +30,7 @@ export interface RouteContribution {
 export const routeContributions = new Notes<RouteContribution>()
 
 /**
- * Every class with a decorator that decides about its routes, for whoever must see that there are any.
+ * Every class with a decorator that decides about its routes, for code that must see that there are any.
  *
  * @example
  * for (const cls of guardedClasses) console.log(cls.name)

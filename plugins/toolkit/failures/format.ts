@@ -18,7 +18,7 @@ export interface CustomErrorFormat {
   contentType?: string
 }
 
-/** How the body of a failure looks, whoever raised it. */
+/** How the body of a failure looks, whatever raised it. */
 export type ErrorFormat = 'default' | 'problem' | ErrorFormatter | CustomErrorFormat
 
 const words = option.oneOf('default', 'problem')

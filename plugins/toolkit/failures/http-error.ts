@@ -40,7 +40,7 @@ export type HttpErrorDetails = (WithoutStandard & { readonly [name: string]: unk
 
 /** What an `HttpError` says beside its status. */
 export interface HttpErrorOptions {
-  /** What programs tell it by. Default: made from the status, `NotFoundError` for 404. */
+  /** What programs recognise it by. Default: made from the status, `NotFoundError` for 404. */
   code?: string
   /** What people read. Default: the phrase of the status, `Not Found`. */
   message?: string

@@ -69,7 +69,7 @@ export function size(): Check<number | string, number> {
   })
 }
 
-/** `true` or `false`. A text like `'false'`, from the environment for example, would else count as yes. */
+/** `true` or `false`. A string like `'false'`, from the environment for example, would else count as yes. */
 export function flag(): Check<boolean, boolean> {
   return new Check({ takes: 'true or false', isQuoted: true, fits: (given) => typeof given === 'boolean' })
 }
@@ -92,7 +92,7 @@ export function oneOf<const Values extends readonly (string | number | boolean)[
   })
 }
 
-/** A text that is not empty. No message shows one that is wrong; `name` is for words that may be shown. */
+/** A string that is not empty. No message shows one that is wrong; `name` is for words that may be shown. */
 export function text(pattern?: RegExp, takes = 'a non-empty string'): Check<string, string> {
   if (pattern !== undefined && !(pattern instanceof RegExp))
     throw OptionError('pattern', pattern, 'a regular expression')
@@ -104,7 +104,7 @@ export function text(pattern?: RegExp, takes = 'a non-empty string'): Check<stri
   })
 }
 
-/** A text that is not a secret by nature: a name or a path, for example. Messages show it. */
+/** A string that is not a secret by nature: a name or a path, for example. Messages show it. */
 export function name(pattern?: RegExp, takes?: string): Check<string, string> {
   return new Check({ ...text(pattern, takes).parts, isQuoted: true })
 }
