@@ -39,13 +39,13 @@ export interface PluginDefinition<
   Parsed = {},
   Prefix extends string = string,
 > extends PluginData {
-  /** Unique within a scope; other plugins name it in `dependencies`. */
+  /** The name, unique within a scope; other plugins name it in `dependencies`. */
   readonly name: string
   /** The plugin's own version, which listings of the tree show. */
   readonly version?: string
   /** Plugins that must be registered here or in an ancestor; they boot before this one. */
   readonly dependencies?: readonly string[]
-  /** A context of its own: what it adds reaches only what it registers itself. */
+  /** Whether it has a context of its own: what it adds then reaches only what it registers itself. */
   readonly scoped?: boolean
   /**
    * Path prefix of all its routes, behind that of the registration; gives the plugin a scope of its own. Handlers and middlewares of

@@ -24,9 +24,9 @@ export interface MessageDescriptionOptions {
   info?: Partial<AsyncApiInfo>
   /** Where channels are: `wss://api.example.com`, `mqtts://broker.example.com`. `https` counts as `wss`, `http` as `ws`. */
   servers?: readonly OpenApiServer[]
-  /** The default security of every websocket. */
+  /** The security requirements of every websocket that names none. */
   security?: readonly SecurityRequirement[]
-  /** Descriptions of tags. */
+  /** Descriptions of tags, in the order in which pages show them. */
   tags?: readonly AsyncApiTag[]
   /** Merged into those of the document, `schemas` too; `securitySchemes`, in the form of OpenAPI or AsyncAPI, take the place of the ones made for policies; schemas lead others to them. */
   components?: {

@@ -24,7 +24,7 @@ export interface CronJobOptions {
   name?: string
   /** Called with the error that the handler throws. */
   onFailed?: CronErrorHandler
-  /** A zone of the IANA database. Default: that of the service, else that of the process. */
+  /** The zone that the pattern is read in, of the IANA database. Default: that of the service, else that of the process. */
   timezone?: string
   /** What a tick does while the job is running. Default `'skip'`. */
   overlap?: 'skip' | 'queue' | 'allow'

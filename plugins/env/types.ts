@@ -3,7 +3,7 @@ export type Report = (path: string, problem: string) => void
 
 /** What every builder takes. */
 export interface EnvValueOptions<Value> {
-  /** What an absent or empty variable is. */
+  /** The value of a variable that is absent or empty. */
   default?: Value
   /** An absent or empty variable is an error, unless there is a default; `true` is for a value that may be `undefined`. */
   optional?: false

@@ -33,11 +33,11 @@ export interface ApolloOptions {
 export interface GraphqlLimits {
   /** How deep fields may nest; those of the introspection are not counted. Default 15. */
   depth?: number | false
-  /** Fields under a name of their own, fragments counted wherever they are spread, the introspection tenfold. Default 30. */
+  /** How many fields may have a name of their own, fragments counted wherever they are spread, the introspection tenfold. Default 30. */
   aliases?: number | false
-  /** Directives, counted in the same way. Default 50. */
+  /** How many directives there may be, counted in the same way. Default 50. */
   directives?: number | false
-  /** Words and signs of the text; as many lines. Default 2000. */
+  /** How many words and signs the document may have; as many lines. Default 2000. */
   tokens?: number | false
 }
 

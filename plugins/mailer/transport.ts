@@ -69,7 +69,7 @@ export interface SmtpOptions {
   readonly host?: string
   /** The port of the server. Default: 465 with `secure`, else 587. */
   readonly port?: number
-  /** TLS from the first byte, port 465; else STARTTLS where the server offers it. */
+  /** Whether TLS begins with the first byte, as on port 465; else STARTTLS is used where the server offers it. */
   readonly secure?: boolean
   /** Refuses to send over a connection without TLS. */
   readonly requireTLS?: boolean

@@ -41,7 +41,7 @@ export interface DescriptionOptions {
   info?: Partial<OpenApiInfo>
   /** Where the API is. Default: the host that served the document. */
   servers?: readonly OpenApiServer[]
-  /** The default security of every operation. */
+  /** The security requirements of every operation that names none. */
   security?: readonly OpenApiSecurity[]
   /** Descriptions of tags, in the order in which the page shows them. */
   tags?: readonly OpenApiTag[]

@@ -18,7 +18,7 @@ export type PolicyErrorCallback = (req: Request, res: Response) => unknown
 export interface PolicyErrorOptions {
   /** The status of the answer. Default: that of the policy, 401 as a rule. */
   status?: number
-  /** The body. Default `{ error: 'Unauthorized' }`, in the default error format. */
+  /** Makes the body. Default `{ error: 'Unauthorized' }`, in the default error format. */
   map?(req: Request): unknown
 }
 

@@ -58,7 +58,7 @@ export interface PgbossConfig extends QueueSettings {
   connectionString?: string
   /** The schema in which pg-boss keeps its tables; it makes them itself. Default `'pgboss'`. */
   schema?: string
-  /** Connections at most. Default 10. */
+  /** The most connections to Postgres. Default 10. */
   max?: number
   /** The option `ssl` of the package `pg`: `true`, or an object with certificates. */
   ssl?: unknown

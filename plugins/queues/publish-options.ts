@@ -11,7 +11,7 @@ export interface MemoryPublishOptions {
   backoff?: Backoff
   /** Milliseconds before the first attempt. */
   delay?: number
-  /** 0, the default, comes before 1, and so on. */
+  /** Messages with lower numbers are taken first. Default 0. */
   priority?: number
   /** A message with the id of one that is there already is not added again. */
   jobId?: string

@@ -7,7 +7,7 @@ import { checkKey, checkPrefix } from './key.ts'
 
 /** How uploaded files are kept. */
 export interface StorageSinkOptions {
-  /** What keys begin with. Default: nothing. */
+  /** What keys begin with, `'avatars/'` for example. Default: nothing. */
   prefix?: string
   /** The key of a file, after the prefix. Default: a random one with the ending of the file's name. */
   key?: (file: UploadSource) => string | Promise<string>

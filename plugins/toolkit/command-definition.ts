@@ -102,9 +102,9 @@ export interface CommandInput<Shape extends CommandShape = Required<CommandShape
 
 /** A command of the command line: data, so that it can be listed without running anything. */
 export interface CommandDefinition extends CommandShape {
-  /** What is typed: letters, digits, `-`, `_`, `.` and `:`, after a letter. */
+  /** What is typed to run it: letters, digits, `-`, `_`, `.` and `:`, after a letter. */
   readonly name: string
-  /** One line, for the list. */
+  /** What the command does, in one line, for the list of commands. */
   readonly description: string
   /** What the help of this command says beyond that. */
   readonly details?: string

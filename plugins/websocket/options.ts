@@ -29,9 +29,9 @@ export interface WebsocketOptions extends WebsocketLimits {
    * those too that it names (`https://example.com`), `'any'` all. Clients without an `Origin` are not browsers, and pass.
    */
   origins?: 'same' | 'any' | readonly string[]
-  /** Total sockets; a further one is refused with 503. Default 10000. */
+  /** How many sockets the server holds; a further one is refused with 503. Default 10000. */
   maxSockets?: number
-  /** Sockets of one address, or one network of IPv6; a further one is refused with 429. `false`: no limit. Default false. */
+  /** How many sockets one address may hold, or one network of IPv6; a further one is refused with 429. `false`: no limit. Default false. */
   maxSocketsPerAddress?: number | false
   /** Milliseconds between two pings; a client that has not answered one by the next is disconnected. `false`: no pings. Default 30000. */
   pingInterval?: number | false

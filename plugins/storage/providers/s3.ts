@@ -15,11 +15,11 @@ export interface S3StorageOptions {
   bucket: string
   /** The region of the bucket. Default: that of the environment, as for every AWS client; `us-east-1` with an `endpoint`. */
   region?: string
-  /** Where a service that speaks the protocol of S3 is. Default: AWS. */
+  /** The address of a service that speaks the protocol of S3. Default: AWS. */
   endpoint?: string
   /** Whether the bucket stands in the path instead of the host. Default: true with an `endpoint`. */
   forcePathStyle?: boolean
-  /** `{ accessKeyId, secretAccessKey, sessionToken? }` or a provider of them. Default: those of the environment. */
+  /** The keys, `{ accessKeyId, secretAccessKey, sessionToken? }`, or a provider of them. Default: those of the environment. */
   credentials?: object
   /** An `S3Client` in place of the four above; it stays open. */
   client?: object
