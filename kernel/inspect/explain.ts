@@ -26,6 +26,7 @@ export interface Explanation {
 
 /** One step, with who put it there. */
 export interface ExplainedStep extends Pick<Step, 'name' | 'plugin' | 'scope'> {
+  /** The slot that it stands in; `handler` for the last one, `fallback` for what answers where no route does. */
   readonly slot: Step['slot'] | 'fallback'
 }
 

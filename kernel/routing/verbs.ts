@@ -66,7 +66,7 @@ type Behind<Prefix extends string, Path extends string> = Prefix extends '' ? No
 // biome-ignore lint/suspicious/noEmptyInterface: open for merging
 export interface UpgradeVerb<Extension, Prefix extends string> {}
 
-/** What a group is defined by. A promise is refused: its routes would come after the boot. */
+/** What a group is defined by. A promise, which has a `then`, is refused: its routes would come after the boot. */
 type Defined = void | null | boolean | number | string | (object & { readonly then?: never })
 
 /**

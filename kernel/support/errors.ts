@@ -13,7 +13,9 @@ export interface FrameworkErrorOptions {
  *
  */
 export class FrameworkError extends Error {
+  /** The name of the error: `BadRequestError`. It stays the same from version to version. */
   readonly code: string
+  /** The status of an answer that is made of it, 500 for a mistake of the application. */
   readonly status: number
 
   constructor(code: string, status: number, message: string, options?: FrameworkErrorOptions) {

@@ -11,7 +11,9 @@ export type Cookies = { readonly [name: string]: string | undefined }
 
 /** Sets and clears one cookie, with attributes that are the same each time. */
 export interface OwnCookie {
+  /** Sets the cookie on an answer. */
   set(req: Request, res: Response, value: string): void
+  /** Sets the cookie as one that has expired. */
   clear(req: Request, res: Response): void
 }
 

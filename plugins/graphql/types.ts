@@ -21,7 +21,9 @@ export interface SdlDocument {
 /** Type definitions: text, a parsed document, or a list of them. */
 export type TypeDefs = string | SdlDocument | readonly (string | SdlDocument)[]
 
+/** The form that every resolver has. */
 interface ResolverSignature {
+  /** Called with the parent object, the arguments of the field, the context of the request, and what is known of the operation. */
   resolve(parent: unknown, args: Record<string, unknown>, context: unknown, info: object): unknown
 }
 

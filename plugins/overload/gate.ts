@@ -4,6 +4,7 @@ export interface Load {
   readonly eventLoopDelay: number
   /** Bytes. */
   readonly heapUsed: number
+  /** Requests that are being worked on. */
   readonly requestsInFlight: number
 }
 

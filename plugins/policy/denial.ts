@@ -55,6 +55,7 @@ function fromOptions(options: PolicyErrorOptions): PolicyErrorCallback {
 export class PolicyDenials {
   #answer: PolicyErrorCallback | undefined
 
+  /** Sets how refused requests are answered, from the next one on. */
   setHandler(handler: PolicyErrorHandler): void {
     this.#answer = typeof handler === 'function' ? handler : fromOptions(handler)
   }

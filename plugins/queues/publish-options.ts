@@ -36,6 +36,7 @@ export interface BullmqPublishOptions extends MemoryPublishOptions {
 
 /** A client of `pg` that has begun a transaction, or anything else that runs SQL in one. */
 export interface TransactionClient {
+  /** Runs a statement with values for `$1` and so on, and resolves with its `rows`. */
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
 }
 

@@ -12,9 +12,11 @@ declare module '../../kernel/plugin/define.ts' {
   }
 }
 
+/** What the help says of an option. */
 interface FlagText {
   /** One letter: `l` for `-l`. */
   readonly short?: string
+  /** What the option is for, in one sentence. */
   readonly description?: string
   /** What stands for the value in the help: `file` gives `--out <file>`. */
   readonly value?: string

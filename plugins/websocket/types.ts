@@ -100,10 +100,15 @@ export type HandlersOf<Path extends string, Extension, Options, Data> = Websocke
 
 /** The handlers of any websocket, for the option of a route. */
 export interface AnyHandlers {
+  /** Makes `socket.data` of the opening request, before it is accepted; what it throws is answered. */
   data?(req: never, res: never): unknown
+  /** The connection is open. */
   open?(socket: never): unknown
+  /** A message has arrived. */
   message?(socket: never, message: never): unknown
+  /** The connection has ended. */
   close?(socket: never, code: number, reason: string): unknown
+  /** One of the other handlers has thrown. */
   error?(socket: never, error: unknown): unknown
 }
 

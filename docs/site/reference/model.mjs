@@ -20,6 +20,13 @@ function literalsIn(type) {
   return []
 }
 
+/** Whether a type is an object with members of its own, in the sources: not computed from others. */
+function hasMembers(node) {
+  if (node.getSourceFile().isDeclarationFile) return false
+  const owners = ts.isTypeAliasDeclaration(node) ? literalsIn(node.type) : [node]
+  return owners.some(({ members }) => members?.some(({ name }) => name !== undefined))
+}
+
 /** Without declarations that merge into others and say no more than these. */
 const distinct = (signatures) =>
   [...new Set(signatures)].filter((one) => !signatures.some((other) => other.startsWith(`${one} extends`)))
@@ -35,7 +42,31 @@ const shortened = (type) => (type.length > 300 ? '…' : type)
  */
 export function readReference(withTypes = false) {
   const { exported, files, exportsOf, symbolAt, typeText, resultText } = readSources(withTypes)
+  const basesOf = (node) =>
+    (node.heritageClauses ?? []).flatMap(({ types }) => types.map((one) => symbolAt(one.expression)))
+  /** The types that a declaration names in what is public of it; its bases aside. */
+  function typesIn(node) {
+    if (ts.isConstructorDeclaration(node) || ts.isHeritageClause(node) || ts.isBlock(node) || isHidden(node)) return []
+    const target = ts.isTypeReferenceNode(node) ? node.typeName : ts.isTypeQueryNode(node) ? node.exprName : undefined
+    const own = target === undefined ? undefined : symbolAt(target)
+    const within = childrenOf(node).filter((child) => child !== node.initializer)
+    return [...(own === undefined ? [] : [own]), ...within.flatMap(typesIn)]
+  }
+
   const ids = new Map([...exported.keys()].filter((symbol) => visible(symbol).length > 0).map((one, id) => [one, id]))
+  const isExported = (symbol) => exported.has(symbol)
+  /** The declarations of a name, and of bases that cannot be imported. */
+  const shownOf = (symbol) =>
+    visible(symbol).flatMap((node) => {
+      const bases = basesOf(node).filter((base) => base !== undefined && !isExported(base))
+      return ts.isSourceFile(node) ? exportsOf(symbol).flatMap(visible) : [node, ...bases.flatMap(shownOf)]
+    })
+  // Types that cannot be imported, and whose members are written and read all the same. The map grows while it is gone through.
+  for (const symbol of ids.keys()) {
+    for (const type of shownOf(symbol).flatMap(typesIn)) {
+      if (!ids.has(type) && visible(type).some(hasMembers)) ids.set(type, ids.size)
+    }
+  }
 
   /** A declaration as it is written, without its docstring and its body. */
   function signatureOf(node) {
@@ -75,8 +106,6 @@ export function readReference(withTypes = false) {
     return `${isConstant ? 'const ' : ''}${name}: ${type}`
   }
 
-  const basesOf = (node) =>
-    (node.heritageClauses ?? []).flatMap(({ types }) => types.map((one) => symbolAt(one.expression)))
   /** What a base or an interface says of a member that says nothing itself: editors show it, too. */
   function inheritedDoc(owner, name) {
     for (const base of (owner?.declarations ?? []).flatMap(basesOf).filter(Boolean)) {
@@ -110,18 +139,9 @@ export function readReference(withTypes = false) {
     if (ts.isSourceFile(node)) return exportsOf(symbol).map((one) => describe(one.name, visible(one)))
     if (ts.isTypeAliasDeclaration(node)) return literalsIn(node.type).flatMap(({ members }) => membersOf(members))
     const own = membersOf(node.members ?? [], symbol)
-    const hidden = basesOf(node).filter((base) => base !== undefined && !ids.has(base))
+    const hidden = basesOf(node).filter((base) => base !== undefined && !isExported(base))
     const further = hidden.flatMap((base) => visible(base).flatMap((one) => membersIn(one, base)))
     return [...own, ...further.filter(({ name }) => !own.some((member) => member.name === name))]
-  }
-
-  /** The public names that a declaration or its docstring refers to. */
-  function referencesIn(node) {
-    const target = ts.isTypeReferenceNode(node) ? node.typeName : (node.expression ?? node.exprName ?? node.name)
-    const refers = ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node) || ts.isTypeQueryNode(node)
-    const own = refers && target !== undefined ? ids.get(symbolAt(target)) : undefined
-    const further = childrenOf(node).filter((child) => !ts.isBlock(child) && child !== node.initializer)
-    return [...(own === undefined ? [] : [own]), ...further.flatMap(referencesIn)]
   }
 
   const linked = files.filter(({ text }) => text.includes('{@link'))
@@ -133,12 +153,13 @@ export function readReference(withTypes = false) {
   const names = [...ids].map(([symbol, id]) => {
     const nodes = visible(symbol)
     const isModule = ts.isSourceFile(nodes[0])
-    const doors = exported.get(symbol)
+    const doors = exported.get(symbol) ?? []
+    const name = doors[0]?.name ?? symbol.name
     const members = nodes.flatMap((node) => membersIn(node, symbol))
-    const references = new Set(isModule ? [] : nodes.flatMap(referencesIn))
-    references.delete(id)
-    const described = describe(doors[0].name, isModule ? [nodes[0].statements[0]] : nodes)
-    if (isModule) described.signatures = [`namespace ${doors[0].name}`]
+    const references = new Set(shownOf(symbol).flatMap((node) => [...basesOf(node), ...typesIn(node)]))
+    references.delete(symbol)
+    const described = describe(name, isModule ? [nodes[0].statements[0]] : nodes)
+    if (isModule) described.signatures = [`namespace ${name}`]
     return {
       ...described,
       ...placeOf(nodes[0]),
@@ -146,7 +167,7 @@ export function readReference(withTypes = false) {
       doors,
       kind: kindOf(nodes[0]),
       members,
-      references: [...references],
+      references: [...references].flatMap((one) => ids.get(one) ?? []),
     }
   })
   return { names, links }

@@ -125,13 +125,14 @@ export function referencePages({ names, links } = readReference(true)) {
       const specifiers = name.doors.filter((door) => door.name === as).map(({ specifier }) => `\`${specifier}\``)
       return `\`${as}\` from ${specifiers.join(', ')}`
     })
+    const users = names.filter(({ references }) => references.includes(name.id)).map(({ id }) => linkTo(id, from))
     // A class that is exported as a type is not made by those who import it.
     const isType = name.doors.every((door) => door.isType)
     const constructors = isType ? [] : name.members.filter(({ signatures: [one] }) => one.startsWith('constructor('))
     const members = told(name.members).filter((member) => member.name !== 'constructor')
     return [
       `## ${name.name}`,
-      imports.join('; '),
+      imports.length === 0 ? `Not exported; see ${users.join(', ')}.` : imports.join('; '),
       fenced(
         [...name.signatures, ...constructors.flatMap(({ signatures }) => signatures)]
           .filter((one) => one !== 'constructor()')
@@ -147,9 +148,8 @@ export function referencePages({ names, links } = readReference(true)) {
     const of = path.includes('/') ? ` of the plugin \`${title.replace('Plugin ', '')}\`` : ''
     return `Public names${of}, from the docstrings of the sources. [Another page](${explained}) explains how they are used.`
   }
-  const list = sorted.map(
-    ({ path, title, names }) => `| [${title}](${path}) | ${names.map(({ name }) => `\`${name}\``).join(', ')} |`,
-  )
+  const namesOf = (all) => all.flatMap(({ name, doors }) => (doors.length === 0 ? [] : `\`${name}\``)).join(', ')
+  const list = sorted.map(({ path, title, names }) => `| [${title}](${path}) | ${namesOf(names)} |`)
   const index = [
     '# API',
     'Every name that the package exports, from the docstrings of the sources: signatures, members and examples. Editors show the same.',

@@ -11,7 +11,8 @@ type Shorthands = {
 }
 
 /**
- * The answer to one request. Nothing leaves before the chain has run: members can be changed until then.
+ * The answer to one request. Nothing leaves before the chain has run: members can be changed until then. Each common status has a method of its
+ * name ({@link StatusName}), which sets it and sends what it is given: `res.created({ id: 7 })`, `res.notFound()`.
  *
  * Answering twice keeps the first answer and logs a warning that names the route. Plugins add members by merging into
  * this interface.

@@ -25,14 +25,22 @@ export type AnyClass = abstract new (...args: never[]) => object
 /** A method of any signature. */
 export type AnyMethod = (...args: never[]) => unknown
 
+/** The second argument of a decorator of the standard on a class. */
 interface ClassContext {
+  /** What the decorator stands on. */
   readonly kind: 'class'
+  /** The name of the class; `undefined` for one without. */
   readonly name: string | undefined
 }
+/** The second argument of a decorator of the standard on a method. */
 interface MethodContext {
+  /** What the decorator stands on. */
   readonly kind: 'method'
+  /** The name of the method. */
   readonly name: string | symbol
+  /** Methods of the class itself are refused. */
   readonly static: false
+  /** Methods that no one can call from outside are refused. */
   readonly private: false
 }
 
@@ -82,10 +90,13 @@ export interface DecoratedMethod extends Decorated {
   readonly value: AnyMethod
 }
 
+/** What a decorator does, for each thing that it may stand on. */
 interface Targets {
   /** Without the `@`, for messages. */
   readonly name: string
+  /** Decorates a class. */
   class?(on: DecoratedClass): void
+  /** Decorates a method. */
   method?(on: DecoratedMethod): void
 }
 

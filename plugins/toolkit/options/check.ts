@@ -11,11 +11,13 @@ export interface CheckParts {
   fits(given: unknown): boolean
   /** What a value of that kind means; notes what is wrong with it. */
   read?(given: never, place: OptionPlace): unknown
+  /** Whether the option may be left out, has a default, or must be given. Default `'optional'`. */
   readonly need?: Need
   /** What must be given, in words, where `takes` alone would not be plain to who has given nothing. */
   readonly needs?: string | undefined
   /** Whether it decides who may enter. */
   readonly isGuard?: boolean
+  /** Whether no message and no listing may show what was given. */
   readonly isSecret?: boolean
   /** Whether a text that is wrong may be shown: where a word, a number or a name belongs. */
   readonly isQuoted?: boolean

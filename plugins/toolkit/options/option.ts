@@ -18,8 +18,11 @@ import { parseSize, sizeTakes } from './size.ts'
 
 /** Bounds of a number; `min` and `max` may be reached, `above` may not. */
 export interface NumberBounds {
+  /** The least number. */
   readonly min?: number
+  /** The number that it must be greater than. */
   readonly above?: number
+  /** The greatest number. */
   readonly max?: number
   /** For messages: `seconds`. */
   readonly unit?: string

@@ -16,6 +16,7 @@ export interface Wire {
   ping?(): void
   /** Stops and starts the reading of messages. Absent where the runtime reads on. */
   pause?(): void
+  /** Reads messages again after `pause`. */
   resume?(): void
 }
 
